@@ -1,4 +1,4 @@
-"""Xia: a flash write cache whose size follows the locality of the writes."""
+"""Xia 2017: a flash write cache whose size follows the locality of writes."""
 
 from wordline_studies.figure import Study
 from wordline_studies.write_cache import figures, recorded

@@ -1,5 +1,5 @@
-"""Beyond the document: one cache for reads and writes whose clean pages can be revived, and pages
-that leave together, from several dies at once."""
+"""Beyond the document: one cache for reads and writes with revivable clean pages, and grouped
+destages from several dies."""
 
 import math
 from collections.abc import Mapping
@@ -22,9 +22,9 @@ BOTH: dict[str, Value] = {"cache.mode": "write-back", "cache.partition": "unifie
 PERCENTS = (15, 35, 55)
 LRU, FLRU = "LRU", "FLRU"
 SHARES = {"desktop mayun2": 0.1, "hplajw": 0.3}
-"""Recordings, and their flash in pages that they touch."""
+"""Recordings, and their flash as a share of the pages that they access."""
 LARGER = 2
-"""The loads of OP-FCL's table 1 are so many times smaller than those of table 6."""
+"""Factor by which the loads of OP-FCL's table 1 are scaled down further than those of table 6."""
 DIES = (1, 2, 4, 8)
 GROUPS = (1, 4, 16)
 COLOURS = dict(zip(map(str, GROUPS), ("#8b929c", "#3b86c6", "#d9701a"), strict=True))
@@ -33,7 +33,7 @@ DISK_US, READ_US = 5000, 25
 
 @dataclass(frozen=True)
 class Both:
-    """What came of a cache for reads and writes. Microseconds, per cent, counts."""
+    """Results of a cache for reads and writes. Microseconds, per cent, counts."""
 
     mean_us: float
     read_hit: float
@@ -42,7 +42,7 @@ class Both:
 
     @staticmethod
     def of(summary: Summary) -> "Both":
-        """What a summary has of it."""
+        """Takes the results from a summary."""
         cache = summary["cache"]
         assert cache is not None
         return Both(
@@ -58,29 +58,34 @@ Key = tuple[str, int, str]
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Both."""
+    """Figure of both extensions."""
     revived = _both(setup)
     grouped = _grouped(setup, traces)
     loads = list(dict.fromkeys(load for load, _, _ in revived))
     return Figure(
         id="beyond",
-        title="Reads and writes in one cache; several dies at once",
+        title="One cache for reads and writes; grouped destages on several dies",
         section="chapter 6, future work",
-        measured="One list for reads and writes under recordings and the loads of OP-FCL's table "
-        "1, with and without clean pages that can be revived until their blocks are erased. And "
-        "the writes of Homes (a = 0.9) on 35 %: pages leave alone or in groups, on flash of 1 to 8 "
-        "dies of the same capacity.",
+        measured=(
+            "One list for reads and writes under recordings and the loads of OP-FCL's table 1, "
+            "with and without clean pages that can be revived until their blocks are erased. "
+            "In addition, the writes of Homes (a = 0.9) at 35 %: pages are destaged singly or "
+            "in groups, on flash of 1 to 8 dies with the same total capacity."
+        ),
         rows=[
             *(row for load in loads for op in PERCENTS for row in _both_rows(revived, load, op)),
             *(
                 Row(f"{_dies(dies)}, groups of {group}: {what}", value, "µs")
                 for (dies, group), one in grouped.items()
-                for what, value in (("a page write", one[0]), ("a destage", one[1]))
+                for what, value in (
+                    ("response time per page write", one[0]),
+                    ("destage time", one[1]),
+                )
             ),
             *(
                 Row(
-                    f"{_dies(dies)}, groups of {group}: at most gained by a group "
-                    "chosen by its dies",
+                    f"{_dies(dies)}, groups of {group}: upper bound of the gain from choosing a "
+                    "group by its dies",
                     100 * _turns_left(dies, group, one[1]) / one[1],
                     "%",
                 )
@@ -90,8 +95,8 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         ],
         plots=[
             Plot(
-                "Response time of a page write",
-                "By dies, for pages that leave together.",
+                "Response time per page write",
+                "Over the number of dies, for pages destaged together.",
                 lines(
                     {
                         str(group): {str(dies): grouped[dies, group][0] for dies in DIES}
@@ -105,8 +110,8 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
                 ),
             ),
             Plot(
-                "A destage",
-                "From the first read of a group to its last write, by dies.",
+                "Destage time",
+                "From the first read of a group to its last write, over the number of dies.",
                 lines(
                     {
                         str(group): {str(dies): grouped[dies, group][1] for dies in DIES}
@@ -122,12 +127,13 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         ],
         claims=[*_both_claims(revived), *_grouped_claims(grouped)],
         explanation=[
-            "A dirty page that leaves is destaged and then free: only clean pages can be revived, "
-            "and what is written makes room for fewer of them.",
-            "A group is the least recent pages, wherever they lie; its reads go to their dies at "
-            "once, and its writes to the disk. A group chosen by its dies would have its reads "
-            "spread evenly, and would still wait for the disk: the rows above say what that could "
-            "gain at most. It would take pages that are not the least recent ones.",
+            "A dirty page is free once it is destaged, so only clean pages can be revived. "
+            "Writes leave room for fewer of them.",
+            "A group contains the least recently used pages, on any die. Its reads go to their "
+            "dies in parallel, then its writes go to the disk. A group chosen by its dies "
+            "would spread its reads evenly but still wait for the disk; the rows above give "
+            "the upper bound of that gain. Such a group would contain pages that are not the "
+            "least recently used.",
             optima(found),
         ],
     )
@@ -147,7 +153,7 @@ def _both(setup: Setup) -> dict[Key, Both]:
 
 
 def _pages(path: Path, share: float) -> int:
-    """Pages of a flash of a share of what a recording touches."""
+    """Pages of a flash with the given share of the pages that a recording accesses."""
     seen = wordline.cache(path, "lru", ["1p"], align="expand", on_bad_line="skip")
     blocks = round(share * seen.summary["input"]["distinct_pages"] / BLOCK_PAGES)
     return max(128, blocks) * BLOCK_PAGES
@@ -177,15 +183,15 @@ def _cases(load: str, path: Path, pages: int) -> dict[Key, Case]:
 def _both_rows(found: Mapping[Key, Both], load: str, op: int) -> list[Row]:
     lru, flru = found[load, op, LRU], found[load, op, FLRU]
     return [
-        Row(f"{load}, {op} %: hit ratio of reads, LRU", lru.read_hit, "%"),
-        Row(f"{load}, {op} %: gained by reviving", flru.read_hit - lru.read_hit, "points"),
+        Row(f"{load}, {op} %: read hit ratio, LRU", lru.read_hit, "%"),
+        Row(f"{load}, {op} %: gain by reviving", flru.read_hit - lru.read_hit, "points"),
         Row(
-            f"{load}, {op} %: response time with reviving, against LRU",
+            f"{load}, {op} %: response time with reviving, relative to LRU",
             100 * (flru.mean_us / lru.mean_us - 1),
             "%",
         ),
         Row(
-            f"{load}, {op} %: erases with reviving, against LRU",
+            f"{load}, {op} %: erases with reviving, relative to LRU",
             100 * (flru.erases / max(1, lru.erases) - 1),
             "%",
         ),
@@ -204,13 +210,15 @@ def _both_claims(found: Mapping[Key, Both]) -> list[Claim]:
     }
     return [
         Claim(
-            "reviving clean pages never costs hits of reads (0.1 points)",
+            "Reviving clean pages never lowers the read hit ratio (0.1 points)",
             min(gains.values()) >= -0.1,
             told(gains),
         ),
-        Claim("and never response time (1 %)", max(slower.values()) <= 1, told(slower)),
         Claim(
-            "it gains more the more over-provisioning there is",
+            "It never lengthens the response time (1 %)", max(slower.values()) <= 1, told(slower)
+        ),
+        Claim(
+            "Its gain grows with over-provisioning",
             all(
                 gains[f"{load}, {PERCENTS[-1]} %"] >= gains[f"{load}, {PERCENTS[0]} %"]
                 for load in {load for load, _ in points}
@@ -225,7 +233,7 @@ def _dies(count: int) -> str:
 
 
 def _grouped(setup: Setup, traces: Folder) -> dict[tuple[int, int], tuple[float, float]]:
-    """Response time of a page, and of a destage, by dies and group."""
+    """Response time per page and destage time, by dies and group size."""
     on, trace = device(setup, traces), traces.load(Fit("Homes", 0.9), part(setup))
     cases: dict[tuple[int, int], Case] = {}
     for dies in DIES:
@@ -245,7 +253,7 @@ def _grouped(setup: Setup, traces: Folder) -> dict[tuple[int, int], tuple[float,
 
 
 def _turns_left(dies: int, group: int, destage_us: float) -> float:
-    """Microseconds that a destage takes longer than one whose pages lie on the dies evenly."""
+    """Excess of a destage over one whose pages are spread evenly over the dies. Microseconds."""
     return max(0.0, destage_us - DISK_US - READ_US * math.ceil(group / dies))
 
 
@@ -265,20 +273,22 @@ def _grouped_claims(found: Mapping[tuple[int, int], tuple[float, float]]) -> lis
     spread = found[DIES[-1], most][1]
     return [
         Claim(
-            "on one die a group's reads take turns: a destage takes 5,000 us and 25 for each of "
-            "its pages (1 %)",
+            "On one die, the reads of a group are serial: a destage takes 5,000 us plus 25 us "
+            "per page (1 %)",
             all(
                 abs(value / (DISK_US + READ_US * group) - 1) <= 0.01 for group, value in one.items()
             ),
             told({str(group): value for group, value in one.items()}, 0),
         ),
         Claim(
-            "on eight they go on at once: of 16 pages at most half lie on one die on average",
+            "On eight dies they run in parallel: of 16 pages, at most half are on one die on "
+            "average",
             DISK_US + 2 * READ_US <= spread <= DISK_US + most / 2 * READ_US,
             f"{spread:.0f}",
         ),
         Claim(
-            "groups of 16 answer sooner than pages that leave alone, on any number of dies",
+            "Groups of 16 have a shorter response time than pages destaged singly, for any "
+            "number of dies",
             all(found[dies, most][0] < found[dies, fewest][0] for dies in DIES),
             told(
                 {

@@ -1,5 +1,5 @@
-"""What the document says of its figures, asserted of ours. Tolerances are set beforehand, by an
-independent model of the cache."""
+"""Claims of the document about its figures. Tolerances were set beforehand with an independent
+model of the cache."""
 
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
@@ -23,62 +23,64 @@ from wordline_studies.write_cache.schemes import (
 SLACK = 0.01
 STEP = 10
 COMPULSORY = {"Financial1": 12.5, "Homes": 7.5, "Exchange": 17.7, "MSNFS": 31.1}
-"""Working set over volume (table 6): writes that miss at any size. Per cent."""
+"""Working set over volume (table 6): writes that miss at any cache size. Per cent."""
 CHARGED = (
-    "shrinking from 35 to 85 % of 4 GB destages 524,288 pages of 5.025 ms, 349 µs on each of "
-    "Financial1's writes, and the best static cache is at most 200 µs ahead of that of 35 %"
+    "shrinking from 35 to 85 % of 4 GB destages 524,288 pages at 5.025 ms, which is 349 µs per "
+    "page write of Financial1, and the best static cache is at most 200 µs faster than that of "
+    "35 %"
 )
 SHORT = (
-    "Financial1 is 3.6 windows long: the cache is at 35 % for the first, and half a window of its "
-    "writes does not reach the distances of the others; with the pages of former windows kept the "
-    "same load is within 5 %"
+    "Financial1 is 3.6 windows long; the cache stays at 35 % for the first of them, and half a "
+    "window does not reach the load's other reuse distances; if the pages of earlier windows "
+    "are kept, the same load is within 5 %"
 )
 FIRST = (
-    "MSNFS is 1.85 windows long and has one choice; the pages that a cleared window sees for the "
-    "first time count as misses of every size, so that it stays at 35 %"
+    "MSNFS is 1.85 windows long, so the cache chooses once; pages that a cleared window sees "
+    "for the first time count as misses at every size, and the cache stays at 35 %"
 )
 MIXED = (
-    "what is moved lies among what is written and soon written again, so that victims are fuller "
-    "the more skewed the writes are (46 % valid at 45 % here), and more space to spare pays"
+    "relocated pages share blocks with pages that are soon rewritten, so victims hold more "
+    "valid pages the more skewed the writes are (46 % at 45 % here), and more "
+    "over-provisioning pays"
 )
 COARSE = (
-    "half a window does not reach the longer distances, and takes a cache a step or two too small; "
-    "by how much that is too slow depends on how full victims are: with a frontier of their own "
-    "for moved pages the same windows choose larger caches, and are within 5 %"
+    "half a window does not reach the longer reuse distances and chooses a cache a step or two "
+    "too small; the cost depends on the valid share of victims; with a separate active block "
+    "for relocated pages, the same windows choose larger caches and are within 5 %"
 )
-FREE = "a cache that grows below 35 % collects more often than the one it is compared with"
+FREE = "a cache that grows below 35 % over-provisioning runs GC more often than the reference"
 
 
 def told(values: Mapping[str, float], digits: int = 1) -> str:
-    """Values by their names."""
+    """Formats values with their names."""
     return "; ".join(f"{name}: {value:.{digits}f}" for name, value in values.items())
 
 
 def diminishing(by_load: Mapping[Fit, Curve]) -> Claim:
-    """Section 4.2.1."""
+    """Claim of section 4.2.1."""
     falls = all(
         curve[low] <= curve[high] for curve in by_load.values() for low, high in pairwise(OPS)
     )
     return Claim(
-        "the miss ratio never rises with the size of the cache",
+        "The miss ratio never rises with the cache size",
         falls,
         units.many(len(by_load), "load"),
     )
 
 
 def never_rises(cells: Statics) -> bool:
-    """Whether hits never become more with over-provisioning (X1). Exact: an LRU list holds all that
-    a shorter one does."""
+    """Whether the hit ratio never rises with over-provisioning (X1). Exact: an LRU list contains
+    every shorter one."""
     return all(cells[low].hits >= cells[high].hits for low, high in pairwise(OPS))
 
 
 def erases_fall(cells: Statics) -> bool:
-    """Whether erases fall or stay, but for 1 % (X2)."""
+    """Whether erases never rise by more than 1 % (X2)."""
     return all(cells[high].erases <= cells[low].erases * (1 + SLACK) for low, high in pairwise(OPS))
 
 
 def one_turn(cells: Statics) -> bool:
-    """Whether response times fall to one minimum inside and rise after it, but for 1 % (X3)."""
+    """Whether response times fall to one inner minimum and then rise, with 1 % slack (X3)."""
     turn = best(cells)
     return turn not in (OPS[0], OPS[-1]) and all(
         (cells[high].mean_us <= cells[low].mean_us * (1 + SLACK))
@@ -89,7 +91,7 @@ def one_turn(cells: Statics) -> bool:
 
 
 def law(cells: Statics) -> float:
-    """By how many per cent formula 4.5, with the measured U and miss ratio, is off at worst."""
+    """Largest deviation of formula 4.5, evaluated with the measured U and miss ratio. Per cent."""
     return max(
         abs(100 * (latency_us(cell.victims, 1 - cell.hits / cell.pages) / cell.mean_us - 1))
         for cell in cells.values()
@@ -105,7 +107,7 @@ def _bests(found: Fitted, fits: Iterable[Fit]) -> str:
 
 
 def hits(found: Fitted) -> list[Claim]:
-    """Figure 14, section 4.5.1."""
+    """Claims on figure 14, section 4.5.1."""
     below = {str(fit): found.static[fit][15].hit for fit in found.fits}
     whole = [fit for fit in found.fits if 100 * found.first[fit] >= 0.97 * COMPULSORY[fit.name]]
     return [
@@ -115,13 +117,13 @@ def hits(found: Fitted) -> list[Claim]:
             units.many(len(found.fits), "load"),
         ),
         Claim(
-            "no hit ratio exceeds what the first writes of pages leave by the table (87.5, 92.5, "
-            "82.3 and 68.9 %; loads that reach their working set, 0.3 points for the fit)",
+            "No hit ratio exceeds the bound set by first writes of pages in the table (87.5, "
+            "92.5, 82.3 and 68.9 %; loads that reach their working set; 0.3 points for the fit)",
             all(below[str(fit)] <= 100.3 - COMPULSORY[fit.name] for fit in whole),
             told(below),
         ),
         Claim(
-            "nor what those of the load itself leave",
+            "No hit ratio exceeds the bound set by first writes of the load itself",
             all(below[str(fit)] <= 100 * (1 - found.first[fit]) for fit in found.fits),
             told({str(fit): 100 * (1 - one) for fit, one in found.first.items()}),
         ),
@@ -129,7 +131,7 @@ def hits(found: Fitted) -> list[Claim]:
 
 
 def responses(found: Fitted) -> list[Claim]:
-    """Figure 13, section 4.5.1: static caches."""
+    """Claims on the static caches of figure 13, section 4.5.1."""
     turns = [str(fit) for fit in found.fits if not one_turn(found.static[fit])]
     bests = sorted({found.best(fit) for fit in found.fits})
     homes, exchange = found.of("Homes", 0.9, 1.1), found.of("Exchange", 0.9, 1.1)
@@ -139,9 +141,9 @@ def responses(found: Fitted) -> list[Claim]:
     long = [laws[str(fit)] for fit in found.fits if fit.name == "Homes"]
     return [
         Claim(
-            "X3: response times fall to one minimum and rise after it (1 % slack)",
+            "X3: response times fall to one minimum and then rise (1 % slack)",
             not turns,
-            f"not so: {', '.join(turns) or 'none'}",
+            f"exceptions: {', '.join(turns) or 'none'}",
         ),
         Claim(
             "X5: the best static cache of Homes is at 35 % (one step; a = 0.9)",
@@ -150,20 +152,20 @@ def responses(found: Fitted) -> list[Claim]:
         ),
         *_skewed_homes(found),
         Claim(
-            "X6: that of Exchange at 45 or 35 % (one step; a = 0.9, 1.1)",
+            "X6: the best static cache of Exchange is at 45 or 35 % (one step; a = 0.9, 1.1)",
             _within_step(found, exchange, [35, 45]),
             _bests(found, exchange),
         ),
         Claim(
-            "X7: that of MSNFS at 25 % (one step; a = 0.6, 0.9)",
+            "X7: the best static cache of MSNFS is at 25 % (one step; a = 0.6, 0.9)",
             _within_step(found, msnfs, [25]),
             _bests(found, msnfs),
         ),
         *(
             [
                 Claim(
-                    "X8: the best static caches differ between loads and exponents "
-                    "(3 values or more)",
+                    "X8: the best static caches differ between loads and exponents (3 values "
+                    "or more)",
                     len(bests) >= 3,
                     ", ".join(map(str, bests)),
                 )
@@ -174,15 +176,16 @@ def responses(found: Fitted) -> list[Claim]:
         *not_quick(
             [
                 Claim(
-                    "X12: a page of Exchange takes less than 2 ms at 65 % (a = 0.9, 1.1)",
+                    "X12: the response time per page of Exchange is less than 2 ms at 65 % (a "
+                    "= 0.9, 1.1)",
                     max(at65.values()) <= 2000,
                     told(at65, 0),
                 )
             ]
         ),
         Claim(
-            "formula 4.5 with measured victims and misses agrees within 1 % on loads of more "
-            "than ten fills of the flash (Homes)",
+            "Formula 4.5 with measured victims and misses is within 1 % on loads that write "
+            "more than ten times the flash (Homes)",
             max(long) <= 1,
             told(laws, 2),
         ),
@@ -196,12 +199,14 @@ def _skewed_homes(found: Fitted) -> list[Claim]:
     static, _ = found.own[fits[0]]
     above = 100 * (static[45].mean_us / static[best(static)].mean_us - 1)
     return [
-        Claim("X5: and at a = 1.1", _within_step(found, fits, [35]), _bests(found, fits), MIXED),
         Claim(
-            "X5: with a frontier of their own for moved pages, 45 % takes at most 1 % longer "
-            "than the best (a = 1.1)",
+            "X5: the same at a = 1.1", _within_step(found, fits, [35]), _bests(found, fits), MIXED
+        ),
+        Claim(
+            "X5: with a separate active block for relocated pages, 45 % takes at most 1 % "
+            "longer than the best size (a = 1.1)",
             above <= 1,
-            f"{above:.2f} %, best {best(static)} %",
+            f"{above:.2f} %, best size {best(static)} %",
         ),
     ]
 
@@ -211,7 +216,7 @@ def _main(fit: Fit, tracker: str) -> Dynamic:
 
 
 def dynamic(found: Fitted) -> list[Claim]:
-    """Figure 13, section 4.5.1: the dynamic cache."""
+    """Claims on the dynamic cache of figure 13, section 4.5.1."""
     above = {
         tracker: {fit: found.over(fit, _main(fit, tracker)) for fit in found.fits}
         for tracker in TRACKERS
@@ -223,23 +228,24 @@ def dynamic(found: Fitted) -> list[Claim]:
     charged = {fit: found.over(fit, _main(fit, CLEAR), charged=True) for fit in found.fits}
     return [
         Claim(
-            "X9: as printed, the dynamic cache is close to the best static one (15 %)",
+            "X9: as printed, the response time of the dynamic cache is close to that of the "
+            "best static one (15 %)",
             max(above[CLEAR].values()) <= 15,
             _by_fit(above[CLEAR]),
         ),
         Claim(
-            "X9: within 5 % if the pages of former windows are kept",
+            "X9: it is within 5 % if the pages of earlier windows are kept",
             max(above[KEEP].values()) <= 5,
             _by_fit(above[KEEP]),
         ),
         Claim(
-            "X9: within 5 % if half a window comes first, but for Financial1 at a = 0.6 and 0.9 "
-            "and Homes at the same",
+            "X9: it is within 5 % if half a window precedes, except for Financial1 and Homes "
+            "at a = 0.6 and 0.9",
             max(half.values()) <= 5,
             _by_fit(half),
         ),
         Claim(
-            "X9: and Homes at a = 0.6 and 0.9",
+            "X9: it is so for Homes at a = 0.6 and 0.9 too",
             max(above[HALF][fit] for fit in mixed) <= 5,
             _by_fit({fit: above[HALF][fit] for fit in mixed}),
             COARSE,
@@ -247,13 +253,13 @@ def dynamic(found: Fitted) -> list[Claim]:
         ),
         *_own(found),
         Claim(
-            "X9: and Financial1 at a = 0.6 and 0.9",
+            "X9: it is so for Financial1 at a = 0.6 and 0.9 too",
             max(long_half.values()) <= 5,
             _by_fit(long_half),
             SHORT,
         ),
         Claim(
-            "X9: as printed and charged with the destages of shrinking, within 15 %",
+            "X9: as printed and with the destages of shrinking charged, it is within 15 %",
             max(charged.values()) <= 15,
             _by_fit(charged),
             CHARGED,
@@ -263,7 +269,7 @@ def dynamic(found: Fitted) -> list[Claim]:
 
 
 def _own(found: Fitted) -> list[Claim]:
-    """Homes with a frontier of its own for moved pages."""
+    """Claims on Homes with a separate active block for relocated pages."""
     (main,) = found.of("Homes", 0.9)
     victims = {str(op): 100 * found.own[main][0][op].victims for op in (15, 35)}
     above = {
@@ -277,14 +283,14 @@ def _own(found: Fitted) -> list[Claim]:
     close = {fit: max(above[HALF][fit], above[KEEP][fit]) for fit in above[HALF]}
     return [
         Claim(
-            "with a frontier of their own for moved pages, victims of Homes at a = 0.9 are those "
-            "of the independent model (78 and 47 % valid at 15 and 35 %; 2 points)",
+            "With a separate active block for relocated pages, the victims of Homes at a = 0.9 "
+            "match those of the independent model (78 and 47 % valid at 15 and 35 %; 2 points)",
             abs(victims["15"] - 78) <= 2 and abs(victims["35"] - 47) <= 2,
             told(victims),
         ),
         Claim(
-            "X9: with it, Homes at a = 0.6 and 0.9 is within 15 % as printed, within 5 % with "
-            "half or kept",
+            "X9: with a separate active block, Homes at a = 0.6 and 0.9 is within 15 % as "
+            "printed, and within 5 % with half or kept windows",
             max(above[CLEAR].values()) <= 15 and max(close.values()) <= 5,
             f"clear: {_by_fit(above[CLEAR])}; others: {_by_fit(close)}",
             quick=False,
@@ -306,15 +312,15 @@ def _msnfs(found: Fitted) -> list[Claim]:
     }
     return [
         Claim(
-            "X10: on MSNFS (a = 0.6) the dynamic cache is better than the best static one where "
+            "X10: on MSNFS (a = 0.6), the dynamic cache is faster than the best static one if "
             "it chooses 25 %",
             bool(at25) and max(at25.values()) < 0,
             told(at25),
         ),
         Claim(
-            "X10: and as printed, with a window of 40 GB",
+            "X10: it is faster as printed too, with a window of 40 GB",
             found.over(fit, printed) < 0,
-            f"{found.over(fit, printed):+.1f} %, at {found.ended(fit, printed)} %",
+            f"{found.over(fit, printed):+.1f} % response time, at {found.ended(fit, printed)} %",
             FIRST,
             quick=False,
         ),
@@ -322,18 +328,18 @@ def _msnfs(found: Fitted) -> list[Claim]:
 
 
 def erased(found: Fitted, fit: Fit, scheme: Dynamic) -> float:
-    """By how many per cent a dynamic cache erases more than the static one of 35 %."""
+    """Erases of a dynamic cache relative to the static one of 35 %. Excess in per cent."""
     return 100 * (found.dynamic[fit][scheme].erases / found.static[fit][START].erases - 1)
 
 
 def lifetime(found: Fitted, fit: Fit) -> float:
-    """By how many per cent 65 % makes the flash last longer than 35 % (X13)."""
+    """Gain in flash lifetime from 35 to 65 % over-provisioning (X13). Per cent."""
     cells = found.static[fit]
     return 100 * (cells[START].erases / cells[65].erases - 1)
 
 
 def erases(found: Fitted) -> list[Claim]:
-    """Figure 15, section 4.5.2."""
+    """Claims on figure 15, section 4.5.2."""
     both = [(fit, _main(fit, tracker)) for fit in found.fits for tracker in TRACKERS]
     larger = {
         f"{fit}, {one.tracker}": erased(found, fit, one)
@@ -347,17 +353,17 @@ def erases(found: Fitted) -> list[Claim]:
     }
     return [
         Claim(
-            "X2: erases fall or stay as over-provisioning rises (1 % slack)",
+            "X2: erases never rise with over-provisioning (1 % slack)",
             all(erases_fall(cells) for cells in found.static.values()),
             units.many(len(found.fits), "load"),
         ),
         Claim(
-            "X11: the dynamic cache erases less than that of 35 % where it chooses more",
+            "X11: the dynamic cache erases less than that of 35 % if it chooses more",
             bool(larger) and max(larger.values()) < 0,
             told(larger, 0),
         ),
         Claim(
-            "X11: and where it chooses 35 % or less",
+            "X11: it erases less if it chooses 35 % or less too",
             bool(others) and max(others.values()) < 0,
             told(others, 0),
             FREE,
@@ -366,7 +372,7 @@ def erases(found: Fitted) -> list[Claim]:
 
 
 def windows(found: Fitted, fit: Fit, tracker: str) -> dict[float, float]:
-    """By window, how many per cent a page takes longer than in the best static cache."""
+    """Excess of the response time over that of the best static cache, by window. Per cent."""
     return {
         one: found.over(fit, Dynamic(one, tracker))
         for one in RATIOS
@@ -375,7 +381,7 @@ def windows(found: Fitted, fit: Fit, tracker: str) -> dict[float, float]:
 
 
 def sensitivity(found: Fitted) -> list[Claim]:
-    """Figure 16, section 4.5.3."""
+    """Claims on figure 16, section 4.5.3."""
     homes = found.of("Homes", 0.9, 1.1)
     gained = {
         tracker: {fit: _gained(found, fit, tracker) for fit in homes} for tracker in (CLEAR, KEEP)
@@ -383,17 +389,19 @@ def sensitivity(found: Fitted) -> list[Claim]:
     later = {fit: _later(found, fit) for fit in homes}
     return [
         Claim(
-            "X14: as printed, Homes answers noticeably sooner with 8 GB than with 4 GB (5 % or "
-            "more; a = 0.9, 1.1)",
+            "X14: as printed, Homes has a noticeably shorter response time with 8 GB than with "
+            "4 GB (5 % or more; a = 0.9, 1.1)",
             min(gained[CLEAR].values()) >= 5,
             _by_fit(gained[CLEAR]),
         ),
         Claim(
-            "X14: and changes little after that (10 %)", max(later.values()) <= 10, _by_fit(later)
+            "X14: it changes little at larger windows (10 %)",
+            max(later.values()) <= 10,
+            _by_fit(later),
         ),
         Claim(
-            "X14: it is the cleared window: with the pages of former ones kept the gain is less "
-            "than 5 %",
+            "X14: the cause is the cleared window: if the pages of earlier windows are kept, "
+            "the gain is less than 5 %",
             max(gained[KEEP].values()) < 5,
             _by_fit(gained[KEEP]),
         ),

@@ -1,4 +1,5 @@
-"""Figures 11 and 13 to 16, of the same runs, and what section 4.4 says of its curves."""
+"""Figures 11 and 13 to 16, from the same runs, and the statements of section 4.4 on their
+curves."""
 
 from collections.abc import Callable, Mapping
 
@@ -10,38 +11,41 @@ from wordline_studies.write_cache.runs import PUBLISHED, Cell, Fitted, curves, f
 from wordline_studies.write_cache.schemes import CLEAR, COLOURS, OPS, RATIOS, TRACKERS, Dynamic
 
 OTHERS = (
-    "Over-provisioning is the share of all physical pages that is not cached. The chart's victims "
-    "are measured in the eight static runs (the training of section 4.4, offline: in line it would "
-    "take two fills of the flash for each, 64 GB, and Financial1 writes 28.8). Curves are exact "
-    "here; sampled ones have a figure of their own. A dynamic cache chooses among the eight.",
-    "Response times are those of a page write. Destages of pages that a shrinking leaves over go "
-    "on in the time of the disk that no write needs, at most one a write, and are counted apart "
-    "(charged: as if the writes waited for them). The text does not say which it does.",
+    "Over-provisioning is the share of all physical pages that is not cached. The valid shares "
+    "of victims are measured in the eight static runs. This is the training of section 4.4, "
+    "done offline: in line, it would write the flash twice for each size, 64 GB, and "
+    "Financial1 writes 28.8 GB. Curves are exact here; another figure shows sampled ones. A "
+    "dynamic cache chooses among the eight sizes.",
+    "Response times are those of page writes. When a cache shrinks, its excess pages are "
+    "destaged while the disk is otherwise idle, at most one per write, and are counted "
+    "separately. `Charged` adds their time as if the writes waited for them. The text does not "
+    "say which it does.",
 )
 
 
 FRONTIERS = (
-    "There is one frontier: what is moved lies among what is written, as the text says nothing of "
-    "two. The independent model that the tolerances are from must have had a frontier of its own "
-    "for moved pages: its victims on Homes at a = 0.9, 78 and 47 % valid at 15 and 35 %, are those "
-    "with two here, and so are its responses with half a window. Homes is run with two beside."
+    "There is one active block: relocated pages share blocks with host writes, as the text "
+    "mentions no second one. The independent model that the tolerances come from must have had "
+    "a separate active block for relocated pages. Its victims on Homes at a = 0.9 (78 and 47 % "
+    "valid at 15 and 35 %) are those with two active blocks here, and so are its response "
+    "times with half a window. Homes is therefore run with two as well."
 )
 AFTERWARDS = (
-    "Chosen after seeing results: that caches are full at the start (formula 4.4 has no other); "
-    "the trackers keep and half, which repair what a cleared window gets wrong; the exponents, "
-    "which table 6 leaves open; that of MSNFS with `--quick`, 0.6; and which loads a claim "
-    "excepts, whose reasons are tested."
+    "Chosen after seeing results: full caches at the start (formula 4.4 assumes them); the "
+    "trackers keep and half, which repair the error of a cleared window; the exponents, which "
+    "table 6 leaves open; the exponent 0.6 of MSNFS with `--quick`; and the loads that a claim "
+    "excludes, for tested reasons."
 )
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """All of them."""
+    """All figures of the common runs."""
     with folder() as traces:
         found = fitted(setup, traces)
         measured = (
-            f"Loads fitted to table 6, 4 GB and 16 GB of flash and their loads made smaller by "
-            f"{part(setup)} and {4 * part(setup)}; blocks of 64 pages, one plane, one frontier, "
-            f"greedy collection below 5 % ({int(0.05 * found.pages) // 64} blocks) of free pages."
+            "Loads fitted to table 6. The 4 GB and 16 GB flash and their loads are scaled down "
+            f"by {part(setup)} and {4 * part(setup)}. Blocks of 64 pages, one plane, one active "
+            f"block, greedy GC below 5 % of free pages ({int(0.05 * found.pages) // 64} blocks)."
         )
         return [
             _curve(setup, traces, found),
@@ -62,7 +66,7 @@ def _curve(setup: Setup, traces: Folder, found: Fitted) -> Figure:
     by_load = {fit: curves(traces.load(fit, part(setup)), found.pages, "exact")[0] for fit in fits}
     return Figure(
         id="11",
-        title="Miss ratio curve of Financial1",
+        title="Miss-ratio curve of Financial1",
         section="4.2.1",
         measured="Exact stack distances of the fitted load's writes.",
         rows=[
@@ -73,7 +77,7 @@ def _curve(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         plots=[
             Plot(
                 "Miss ratio",
-                "By gigabytes of the cache. The published curve has no numbers.",
+                "Over the cache size in GB. The published curve has no numbers.",
                 lines(
                     {
                         _a(fit): {(100 - op) / 25: 100 * curve[op] for op in reversed(OPS)}
@@ -107,8 +111,8 @@ def _responses(found: Fitted, measured: str) -> Figure:
         rows=[
             *(
                 Row(
-                    f"{fit}: best static over-provisioning"
-                    f"{' (report only)' if fit.name == 'Financial1' else ''}",
+                    f"{fit}: best static "
+                    f"over-provisioning{' (report only)' if fit.name == 'Financial1' else ''}",
                     float(found.best(fit)),
                     "%",
                     PUBLISHED("13", f"best, {fit.name}"),
@@ -117,7 +121,7 @@ def _responses(found: Fitted, measured: str) -> Figure:
             ),
             *(
                 Row(
-                    f"{fit}: a page write at 65 %",
+                    f"{fit}: response time per page write at 65 %",
                     found.static[fit][65].mean_us,
                     "µs",
                     PUBLISHED("13", "Exchange, 65 %") if fit.name == "Exchange" else None,
@@ -126,7 +130,8 @@ def _responses(found: Fitted, measured: str) -> Figure:
             ),
             *(
                 Row(
-                    f"{fit}: a request at the best, its pages one after the other",
+                    f"{fit}: response time per request at the best size, pages written one "
+                    "after the other",
                     found.static[fit][found.best(fit)].mean_us * fit.mean_pages,
                     "µs",
                 )
@@ -151,11 +156,15 @@ def _dynamic(found: Fitted, fit: Fit, scheme: Dynamic) -> list[Row]:
     return [
         Row(f"{fit}, {scheme.tracker}: above the best static", found.over(fit, scheme), "%"),
         Row(
-            f"{fit}, {scheme.tracker}: destages of shrinking, on each page",
+            f"{fit}, {scheme.tracker}: destages of shrinking, per page write",
             cell.resize_us / cell.pages,
             "µs",
         ),
-        Row(f"{fit}, {scheme.tracker}: ended at", float(found.ended(fit, scheme)), "%"),
+        Row(
+            f"{fit}, {scheme.tracker}: final over-provisioning",
+            float(found.ended(fit, scheme)),
+            "%",
+        ),
     ]
 
 
@@ -200,7 +209,7 @@ def _erases(found: Fitted, measured: str) -> Figure:
             ),
             *(
                 Row(
-                    f"{fit}, {tracker}: erases against static 35 %",
+                    f"{fit}, {tracker}: erases relative to static 35 %",
                     claims.erased(found, fit, _main(fit, tracker)),
                     "%",
                 )
@@ -211,8 +220,8 @@ def _erases(found: Fitted, measured: str) -> Figure:
         plots=_plots(found, "erases", lambda cell: float(cell.erases)),
         claims=claims.erases(found),
         explanation=[
-            "A lifetime that is 20 % longer at 65 % than at 35 % needs victims of which at most 17 "
-            "% are valid at 35 %.",
+            "A lifetime that is 20 % longer at 65 % than at 35 % needs victims with at most 17 "
+            "% valid pages at 35 %.",
             optima(found),
         ],
         data=_data(found, lambda cell: float(cell.erases)),
@@ -246,7 +255,7 @@ def _windows(found: Fitted, measured: str) -> Figure:
                     "%",
                 ),
                 Row(
-                    f"{fit}, {tracker}, {_gb(fit, window)} GB: ended at",
+                    f"{fit}, {tracker}, {_gb(fit, window)} GB: final over-provisioning",
                     float(found.ended(fit, Dynamic(window, tracker))),
                     "%",
                 ),
@@ -255,7 +264,7 @@ def _windows(found: Fitted, measured: str) -> Figure:
         plots=[
             Plot(
                 f"{fit}",
-                "Above the best static cache, by gigabytes of the window.",
+                "Above the best static cache, over the window in GB.",
                 lines(
                     {
                         tracker: {
@@ -273,9 +282,10 @@ def _windows(found: Fitted, measured: str) -> Figure:
         ],
         claims=claims.sensitivity(found),
         explanation=[
-            "Of Financial1 the text says that windows above 8 GB answer later (X15, report only). "
-            "With the pages of former windows kept it is so here: the cache is at 35 % for longer. "
-            "As printed it is not: windows that are longer are less pessimistic.",
+            "For Financial1, the text states longer response times for windows above 8 GB "
+            "(X15, report only). That is so here if the pages of earlier windows are kept, "
+            "because the cache stays at 35 % for longer. As printed it is not, because longer "
+            "windows are less pessimistic.",
             optima(found),
         ],
         data={
@@ -296,7 +306,7 @@ def _optima(found: Fitted) -> list[Plot]:
     return [
         Plot(
             "Best static over-provisioning",
-            "By Zipf's exponent a, per cent. Loads with the same optima lie on one line.",
+            "Over Zipf's exponent a. Per cent. Loads with equal optima share a line.",
             lines(
                 {
                     name: {
@@ -319,7 +329,7 @@ def _plots(found: Fitted, unit: str, value: Callable[[Cell], float]) -> list[Plo
     return [
         Plot(
             name,
-            "By over-provisioning, per cent; fitted, by Zipf's exponent a.",
+            "Over over-provisioning in per cent; fitted loads, by Zipf's exponent a.",
             lines(
                 {
                     _a(fit): {str(op): value(found.static[fit][op]) for op in OPS}

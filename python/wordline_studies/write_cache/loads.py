@@ -1,5 +1,5 @@
-"""The loads: those of table 6, fitted to it and written as traces, recordings, and what fills a
-cache before them. All are writes of single pages."""
+"""Loads fitted to table 6 and written as traces, recordings, and the writes that fill a cache
+before them. All are single-page writes."""
 
 import csv
 from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -18,23 +18,24 @@ from wordline_studies.write_cache.schemes import RATIOS, START
 GB_PAGES = 262_144
 BLOCK_PAGES = 64
 PART, FULL_PART, QUICK_PART = 16, 8, 64
-"""By how much 4 GB of flash and its loads are smaller; 16 GB and theirs by four times as much."""
+"""Factors by which 4 GB of flash and its loads are scaled down; 16 GB and its loads by four times
+as much."""
 EXPONENTS = (0.6, 0.9, 1.1)
 OUTSIDE = 1 << 32
-"""First page of what fills a cache, beyond those of all loads."""
+"""First page of the writes that fill a cache. It is beyond the pages of all loads."""
 GOLDEN = (5**0.5 - 1) / 2
-"""Its multiples fall evenly between whole numbers."""
+"""Golden ratio. Its multiples are spread evenly between whole numbers."""
 MOST = 32
-"""Objects are at most so many times those of the working set."""
+"""Most objects, in working sets."""
 HEADER = "time_ns,op,offset_bytes,size_bytes,volume\n"
 RUN_RATIO = 1.02
-"""Of the last to the first rank of those that a sum over ranks takes as equal."""
+"""Ratio of the last to the first rank of a run that a sum over ranks treats as equal."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of table 6: gigabytes of distinct pages, of writes and of flash, kilobytes of a
-    request; and the window of section 4.4 in capacities of the flash."""
+    """A row of table 6: distinct pages, write volume and flash in GB, request size in KB, and the
+    window of section 4.4 in flash capacities."""
 
     working_set_gb: float
     request_kb: float
@@ -53,7 +54,7 @@ TABLE = {
 
 @dataclass(frozen=True)
 class Fit:
-    """A row, and Zipf's exponent of its objects, which the table does not give."""
+    """A row of the table and the Zipf exponent of its objects, which the table does not give."""
 
     name: str
     exponent: float
@@ -63,57 +64,58 @@ class Fit:
 
     @property
     def row(self) -> Row:
-        """Of the table."""
+        """Row of the table."""
         return TABLE[self.name]
 
     def part(self, part: int) -> int:
-        """By how much the load is smaller where loads of 4 GB are by `part`."""
+        """Scale of the load if loads of 4 GB have the scale `part`."""
         return part * self.row.flash_gb // 4
 
     @property
     def mean_pages(self) -> float:
-        """Of a request. At least one page."""
+        """Mean request size. Pages, at least one."""
         return max(1.0, self.row.request_kb / 4)
 
     def writes(self, part: int) -> int:
-        """Pages that are written."""
+        """Number of page writes."""
         return round(self.row.volume_gb * GB_PAGES / self.part(part))
 
     def working_set(self, part: int) -> int:
-        """Distinct pages among them."""
+        """Number of distinct pages written."""
         return round(self.row.working_set_gb * GB_PAGES / self.part(part))
 
 
 FITS = tuple(Fit(name, exponent) for name in TABLE for exponent in EXPONENTS)
 QUICK = tuple(fit for fit in FITS if fit.exponent == 0.9 or fit == Fit("MSNFS", 0.6))
-"""Those that are run if it has to be quick."""
+"""Fits that a quick study runs."""
 FITTED = (
-    "The loads are fitted to table 6, which gives distinct pages, volume and mean request of the "
-    "writes, and not the locality: objects of geometric size with the mean of the requests, chosen "
-    "by Zipf's law among so many that the expected distinct pages are the working set. The "
-    "exponent a is free: 0.6, 0.9 and 1.1 are run, and every number says which."
+    "The loads are fitted to table 6, which gives distinct pages, volume and mean request size "
+    "of the writes, but not the locality. Objects have geometric sizes with the mean of the "
+    "requests. Zipf's law chooses among as many objects as make the expected distinct pages "
+    "equal the working set. The exponent a is free: 0.6, 0.9 and 1.1 are run, and each number "
+    "states its exponent."
 )
 WARM = (
-    "Caches are full at the start, as formula 4.4 takes them to be: they are filled with dirty "
-    "pages that the load does not touch, until the flash has been programmed once, and the same "
-    "run without the load is taken off. Both are exact, with one request at a time. Before a "
-    "dynamic cache these writes are one window that goes round the pages of a cache of 35 %, which "
-    "makes it choose 35 %; the first window of the load begins empty."
+    "Caches are full at the start, as formula 4.4 assumes. They are filled with dirty pages "
+    "that the load does not access until the flash has been programmed once; a run without the "
+    "load is subtracted. Both are exact with one request at a time. Before a dynamic cache, "
+    "these writes are one window that cycles through the pages of a cache of 35 %, which makes "
+    "it choose 35 %. The first window of the load begins empty."
 )
 
 
 def capacity(part: int) -> int:
-    """Pages of the flash: 4 GB, or 16 GB in loads four times smaller."""
+    """Pages of the flash: of 4 GB, or of 16 GB with loads scaled down four times more."""
     return 4 * GB_PAGES // part
 
 
 def cached(op: int, pages: int) -> int:
-    """C_user at an over-provisioning."""
+    """C_user, the cached pages, at an over-provisioning."""
     return (100 - op) * pages // 100
 
 
 def objects(fit: Fit, part: int) -> int:
-    """How many there are: K, such that the expected distinct pages are the working set."""
+    """Number of objects K for which the expected distinct pages equal the working set."""
     writes, wanted = fit.writes(part), fit.working_set(part)
     low = int(wanted / fit.mean_pages)
     high = MOST * low
@@ -127,8 +129,10 @@ def objects(fit: Fit, part: int) -> int:
 
 
 def distinct(count: int, fit: Fit, writes: float) -> float:
-    """Expected distinct pages of so many writes to so many objects. Ranks within 2 % of each other
-    are taken as equal, with the mean size."""
+    """Expected distinct pages after `writes` page writes to `count` objects.
+
+    Treats ranks within 2 % of each other as equal, with the mean object size.
+    """
     runs = list(_ranks(count, fit.mean_pages))
     total = sum(width * middle**-fit.exponent for middle, width, _ in runs)
     mean = sum(width * size * middle**-fit.exponent for middle, width, size in runs) / total
@@ -140,7 +144,7 @@ def distinct(count: int, fit: Fit, writes: float) -> float:
 
 
 def _ranks(count: int, mean: float) -> Iterator[tuple[float, int, float]]:
-    """Middles and lengths of runs of ranks, and sizes of their objects."""
+    """Middle and length of each run of ranks, and the size of its objects."""
     first = 1
     while first <= count:
         last = min(count, int(first * RUN_RATIO))
@@ -153,7 +157,7 @@ def _ranks(count: int, mean: float) -> Iterator[tuple[float, int, float]]:
 
 
 def pages(fit: Fit, part: int) -> Iterator[int]:
-    """The pages that are written, the same every time."""
+    """The written pages in order. Deterministic."""
     random = Random(f"{fit}/{part}")  # noqa: S311
     count, mean = objects(fit, part), fit.mean_pages
     sizes = [_size(rank, mean) for rank in range(count)]
@@ -170,8 +174,11 @@ def _chosen(random: Random, weights: list[float], firsts: list[int]) -> Iterator
 
 
 def _size(rank: int, mean: float) -> int:
-    """Of an object: geometric, evenly over every run of ranks, lest the size of the first few be
-    what most of the load is."""
+    """Size of an object.
+
+    Geometric, and even over each run of ranks, so that the sizes of the first few objects do not
+    dominate the load.
+    """
     if mean <= 1:
         return 1
     left = 1 - (0.5 + rank * GOLDEN) % 1
@@ -179,41 +186,44 @@ def _size(rank: int, mean: float) -> int:
 
 
 def unrelated(count: int, among: int) -> Iterator[int]:
-    """So many pages that no load writes, round and round among the first."""
+    """`count` writes that cycle through `among` pages that no load writes."""
     return (OUTSIDE + index % among for index in range(count))
 
 
 def uniform(count: int, among: int) -> Iterator[int]:
-    """So many writes of pages that are equally hot."""
+    """`count` writes to `among` equally popular pages."""
     random = Random("uniform")  # noqa: S311
     return (random.randrange(among) for _ in range(count))
 
 
 @dataclass(frozen=True)
 class Fills:
-    """What fills caches on a flash of so many pages. `static` are distinct pages, as many as the
-    flash has; by window in capacities, what stands before a dynamic cache."""
+    """Traces that fill caches on a flash of the given size.
+
+    `static` writes as many distinct pages as the flash has. The others precede dynamic caches, by
+    window in flash capacities.
+    """
 
     static: Path
     dynamic: Mapping[float, Path]
 
 
 class Folder:
-    """Traces for as long as they are needed, each written once."""
+    """Temporary traces, each written once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._paths: dict[str, Path] = {}
 
     def trace(self, name: str, written: Iterable[int]) -> Path:
-        """A trace of writes of pages; what is there under the name is not written again."""
+        """Path of a trace of page writes. An existing trace of that name is not written again."""
         if name not in self._paths:
             self._paths[name] = self._folder / f"{len(self._paths)}.csv"
             write(self._paths[name], written)
         return self._paths[name]
 
     def extents(self, name: str, count: int, pages: int) -> Path:
-        """A trace of writes of so many pages each, one behind the other."""
+        """Path of a trace of consecutive writes of `pages` pages each."""
         if name not in self._paths:
             self._paths[name] = self._folder / f"{len(self._paths)}.csv"
             rows = (f"0,write,{one * pages << 12},{pages << 12},0\n" for one in range(count))
@@ -221,11 +231,11 @@ class Folder:
         return self._paths[name]
 
     def load(self, fit: Fit, part: int) -> Path:
-        """A fitted load."""
+        """Path of the trace of a fitted load."""
         return self.trace(f"{fit}/{part}", pages(fit, part))
 
     def fills(self, flash: int, windows: Iterable[float] = RATIOS) -> Fills:
-        """What fills caches on a flash of so many pages."""
+        """Traces that fill caches on a flash of the given size."""
         start = cached(START, flash)
         return Fills(
             self.trace(f"static/{flash}", unrelated(flash, flash)),
@@ -238,13 +248,13 @@ class Folder:
 
 @contextmanager
 def folder() -> Generator[Folder]:
-    """An empty one, which is removed in the end."""
+    """An empty temporary folder."""
     with TemporaryDirectory(prefix="wordline-study-") as name:
         yield Folder(Path(name))
 
 
 def write(path: Path, written: Iterable[int]) -> None:
-    """A trace of writes of single pages of 4 KiB."""
+    """Writes a trace of single-page writes of 4 KiB."""
     with path.open("w", encoding="utf-8") as file:
         file.write(HEADER)
         file.writelines(f"0,write,{page << 12},4096,0\n" for page in written)
@@ -255,13 +265,13 @@ KNOWN = {
     "hplajw": ("hplajw",),
     "cloudphysics-io": ("cloudphysics-io",),
 }
-"""Recordings with enough writes, and the words that mark their files."""
+"""Recordings with enough writes, and the words in the names of their files."""
 SHARES = {"desktop mayun2": (0.8, 0.1), "hplajw": (0.8,)}
-"""Capacities of the flash in pages that the recording writes."""
+"""Flash capacities as shares of the pages that the recording writes."""
 
 
 def files(setup: Setup, names: Iterable[str]) -> dict[str, Path]:
-    """Recordings of these names; the setup notes what is not there."""
+    """Paths of the named recordings. Missing ones are recorded in the setup."""
     found: dict[str, Path] = {}
     for name in names:
         words = KNOWN[name]
@@ -274,12 +284,12 @@ def files(setup: Setup, names: Iterable[str]) -> dict[str, Path]:
 
 
 def recordings(setup: Setup, names: Iterable[str]) -> dict[str, list[int]]:
-    """The pages that recordings write, one after the other."""
+    """The pages that each recording writes, in order."""
     return {name: _written(path) for name, path in files(setup, names).items()}
 
 
 def _written(path: Path) -> list[int]:
-    """The pages of 4 KiB that a recording's writes touch, in their order."""
+    """The 4 KiB pages that a recording's writes access, in order."""
     with TemporaryDirectory(prefix="wordline-study-") as name:
         rows = Path(name) / "trace.csv"
         wordline.trace_convert(path, rows, to="wordline", on_bad_line="skip", time_order="clamp")

@@ -1,4 +1,5 @@
-"""Formulas 4.2 to 4.5: what a page write takes, by its miss ratio and by how full victims are."""
+"""Formulas 4.2 to 4.5: response time of a page write from its miss ratio and the valid share of
+victims."""
 
 from collections.abc import Mapping
 from math import exp, log
@@ -7,25 +8,29 @@ READ_US, PROGRAM_US, ERASE_US, DISK_US, BLOCK_PAGES = 25.0, 200.0, 1500.0, 5000.
 
 
 def collection_us(victims: float) -> float:
-    """Cost_gc, of a block (4.2)."""
+    """Cost_gc of one block (4.2). Microseconds."""
     return victims * BLOCK_PAGES * (READ_US + PROGRAM_US) + ERASE_US
 
 
 def latency_us(victims: float, miss_ratio: float) -> float:
-    """Of a page write (4.5). `victims` is below 1."""
+    """Response time of a page write (4.5). Microseconds. `victims` is below 1."""
     gained = (1 - victims) * BLOCK_PAGES
     program = PROGRAM_US + collection_us(victims) / gained
     return program + miss_ratio * (READ_US + DISK_US)
 
 
 def choice(known: Mapping[int, tuple[float, float]]) -> int:
-    """The first over-provisioning of the least latency. Victims and miss ratios by it."""
+    """First over-provisioning with the least response time. `known` gives valid share of victims
+    and miss ratio."""
     return min(known, key=lambda op: latency_us(*known[op]))
 
 
 def equation(op: int, kept: float = 0.05) -> float:
-    """U by the static equation: the root below 1 of u = (u' - 1) / ln u', where u is the cached
-    share of what is not kept free."""
+    """U by the static equation.
+
+    It is the root below 1 of u = (u' - 1) / ln u', where u is the cached share of the flash that is
+    not kept free.
+    """
     used = min((1 - op / 100) / (1 - kept), 1 - 1e-9)
     low, high = exp(-1 / used), 1 - 1e-12
     for _ in range(64):

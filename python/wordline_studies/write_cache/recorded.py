@@ -1,4 +1,4 @@
-"""Recorded loads of writes."""
+"""Recorded write loads."""
 
 from wordline_studies.figure import Claim, Figure, Row, Setup
 from wordline_studies.traces import missing
@@ -18,11 +18,11 @@ from wordline_studies.write_cache.schemes import OPS, TRACKERS, Dynamic
 
 WINDOW = 2.0
 FEWEST_BLOCKS = 200
-"""Of a flash whose threshold of 5 % is not mostly rounding."""
+"""Fewest blocks of a flash for which the threshold of 5 % is not mostly rounding."""
 
 
 def figure(setup: Setup) -> Figure:
-    """Those that there are."""
+    """Figure of the recordings that are available."""
     found = recordings(setup, SHARES)
     with folder() as traces:
         loads = {
@@ -45,24 +45,33 @@ def figure(setup: Setup) -> Figure:
     for load, cells in static.items():
         pages = loads[load][0].pages
         rows.append(Row(f"{load}: best static over-provisioning", float(best(cells)), "%"))
-        rows += [Row(f"{load}, {op} %: a page write", cells[op].mean_us, "µs") for op in OPS]
+        rows += [
+            Row(f"{load}, {op} %: response time per page write", cells[op].mean_us, "µs")
+            for op in OPS
+        ]
         for scheme, cell in dynamic[load].items():
             rows += [
                 Row(f"{load}, {scheme.tracker}: above the best static", over(cell, cells), "%"),
                 Row(
-                    f"{load}, {scheme.tracker}: above it, charged",
+                    f"{load}, {scheme.tracker}: above the best static, destages charged",
                     over(cell, cells, charged=True),
                     "%",
                 ),
-                Row(f"{load}, {scheme.tracker}: ended at", float(ended(cell, pages)), "%"),
+                Row(
+                    f"{load}, {scheme.tracker}: final over-provisioning",
+                    float(ended(cell, pages)),
+                    "%",
+                ),
             ]
     return Figure(
         id="recorded",
         title="Recordings",
         section="4.5.1, 4.5.2",
-        measured="The pages that recordings write, one at a time, on flash of shares of their "
-        "distinct pages; windows of twice the flash. Their reads are left out: section 1.2 has a "
-        "cache of its own for them.",
+        measured=(
+            "The page writes of recordings, one at a time, on flash of shares of their "
+            "distinct pages. The window is twice the flash. Reads are omitted: section 1.2 "
+            "gives them a separate cache."
+        ),
         rows=rows,
         claims=[
             claim
@@ -70,10 +79,10 @@ def figure(setup: Setup) -> Figure:
             for claim in _claims(load, cells, loads[load][0])
         ],
         explanation=[
-            "Of the recordings at hand these write the same pages often enough; the heads of "
+            "Of the available recordings, these rewrite pages often enough. The excerpts of "
             "Financial1 and MSNFS are too short for the published optima.",
-            "On flash of fewer than 200 blocks the threshold of 5 % is mostly rounding, and erases "
-            "are not compared.",
+            "On flash of fewer than 200 blocks, the threshold of 5 % is mostly rounding, and "
+            "erases are not compared.",
             *missing(SHARES, [f"{name} (" for name in found]),
         ],
         data={
@@ -97,12 +106,16 @@ def _claims(load: str, cells: Statics, on: Device) -> list[Claim]:
             "exact",
         ),
         Claim(
-            f"X3: response times fall to one minimum and rise after it ({load})",
+            f"X3: response times fall to one minimum and then rise ({load})",
             one_turn(cells),
             told,
         ),
     ]
     if on.pages // BLOCK_PAGES >= FEWEST_BLOCKS:
         erases = ", ".join(str(cells[op].erases) for op in OPS)
-        claims.append(Claim(f"X2: erases fall or stay ({load})", erases_fall(cells), erases))
+        claims.append(
+            Claim(
+                f"X2: erases never rise with over-provisioning ({load})", erases_fall(cells), erases
+            )
+        )
     return claims

@@ -1,4 +1,4 @@
-"""Loads on caches that are full at the start, static and dynamic."""
+"""Runs of loads on static and dynamic caches that are full at the start."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ THRESHOLD = 0.05
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of the pages that a load writes. Counts, and microseconds of all of them."""
+    """Results for the pages that a load writes. Counts, and microseconds in total."""
 
     pages: int
     hits: int
@@ -60,7 +60,7 @@ class Cell:
 
     @staticmethod
     def of(summary: Summary) -> "Cell":
-        """What a summary has of it. Requests are single pages."""
+        """Takes the results from a summary. Requests are single pages."""
         cache, flash = summary["cache"], summary["flash"]
         assert cache is not None
         pages = cache["write_hits"] + cache["write_misses"]
@@ -80,8 +80,8 @@ class Cell:
         )
 
     def after(self, before: "Cell") -> "Cell":
-        """What is left of it without that which came before, with the pages held and what was
-        trained at its end."""
+        """The results minus those of an earlier run. Held pages and the victim table are kept as
+        they are at the end."""
         return Cell(
             self.pages - before.pages,
             self.hits - before.hits,
@@ -99,32 +99,32 @@ class Cell:
 
     @property
     def hit(self) -> float:
-        """Per cent of the pages."""
+        """Hit ratio of the pages. Per cent."""
         return 100 * self.hits / max(1, self.pages)
 
     @property
     def mean_us(self) -> float:
-        """Response time of a page, without destages that a shrinking causes."""
+        """Response time per page, without destages of a shrinking cache. Microseconds."""
         return self.response_us / max(1, self.pages)
 
     @property
     def charged_us(self) -> float:
-        """With them."""
+        """Response time per page, with these destages. Microseconds."""
         return (self.response_us + self.resize_us) / max(1, self.pages)
 
     @property
     def victims(self) -> float:
-        """U: the mean share of valid pages in victims."""
+        """U: mean share of valid pages in victims."""
         return self.moved / max(1, self.erases * BLOCK_PAGES)
 
 
 Statics = Mapping[int, Cell]
-"""By over-provisioning."""
+"""Results by over-provisioning."""
 
 
 @dataclass(frozen=True)
 class Device:
-    """A flash of so many pages, and what fills caches on it."""
+    """A flash of `pages` pages, and the traces that fill caches on it."""
 
     pages: int
     fills: Fills
@@ -136,7 +136,7 @@ class Device:
         traces: Sequence[Path],
         requests: int | None = None,
     ) -> Case:
-        """Traces on it, one request at a time; at most so many of all."""
+        """A case of traces on the flash, one request at a time."""
         blocks = self.pages // BLOCK_PAGES
         settings: dict[str, Value] = {
             "nand.geometry.blocks_per_plane": blocks,
@@ -149,29 +149,29 @@ class Device:
 
 
 def seeds(setup: Setup) -> range:
-    """Of hashes that choose what is sampled."""
+    """Hashes that choose the sampled pages."""
     return range(1, 5 if setup.quick else 11)
 
 
 def part(setup: Setup) -> int:
-    """The loads of 4 GB and their flash are this part of the document's."""
+    """Scale of the 4 GB loads and their flash."""
     return QUICK_PART if setup.quick else FULL_PART if setup.full else PART
 
 
 def device(setup: Setup, folder: Folder) -> Device:
-    """That of the fitted loads."""
+    """The flash of the fitted loads."""
     pages = capacity(part(setup))
     return Device(pages, folder.fills(pages))
 
 
 Loads = Mapping[str, tuple[Device, Path]]
-"""Traces, and what they are run on."""
+"""Traces, and the flash that they run on."""
 
 
 def statics(
     setup: Setup, loads: Loads, more: Mapping[str, Value] | None = None, told: str = ""
 ) -> dict[str, dict[int, Cell]]:
-    """Loads on caches of every over-provisioning. `more` keys are told in the labels."""
+    """Runs loads on caches of every over-provisioning. Labels name the keys of `more`."""
     cases: dict[tuple[str, int, bool], Case] = {}
     for load, (on, trace) in loads.items():
         for op in OPS:
@@ -188,7 +188,7 @@ def statics(
 def partial(
     setup: Setup, load: str, on: Device, trace: Path, wanted: Iterable[tuple[int, int]]
 ) -> dict[tuple[int, int], Cell]:
-    """What has come of a load after so many of its pages. By over-provisioning and pages."""
+    """Results after given numbers of a load's pages, by over-provisioning and pages."""
     asked = list(wanted)
     fill = on.fills.static
     cases = {
@@ -203,7 +203,7 @@ def partial(
 
 
 def cold(setup: Setup, loads: Loads) -> dict[str, dict[int, Cell]]:
-    """Loads on caches that are empty at the start."""
+    """Runs loads on caches that are empty at the start."""
     cases = {
         (load, op): on.case(f"{load}, {op} %, empty at the start", static(op), [trace])
         for load, (on, trace) in loads.items()
@@ -221,8 +221,8 @@ def dynamics(
     more: Mapping[str, Value] | None = None,
     told: str = "",
 ) -> dict[str, dict[Dynamic, Cell]]:
-    """Loads on dynamic caches that know how full victims are. By load. `more` keys are told in the
-    labels."""
+    """Runs loads on dynamic caches with given victim tables, and returns results by load. Labels
+    name the keys of `more`."""
     cases: dict[tuple[str, Dynamic, bool], Case] = {}
     for load, wanted in schemes.items():
         on, trace = loads[load]
@@ -248,8 +248,8 @@ def cold_dynamic(
     schemes: Mapping[str, Iterable[Dynamic]],
     seed: int = 1,
 ) -> dict[str, dict[Dynamic, Cell]]:
-    """Loads on dynamic caches that are empty at the start. By load. The seed is that of the hash
-    which chooses what is sampled."""
+    """Runs loads on dynamic caches that are empty at the start, and returns results by load. The
+    seed is that of the sampling hash."""
     told = f", hash {seed}" if seed > 1 else ""
     cases = {
         (load, one): replace(
@@ -275,19 +275,19 @@ def victims(cells: Statics) -> list[float]:
 
 
 def best(cells: Statics) -> int:
-    """The over-provisioning of the least response time."""
+    """The over-provisioning with the least response time."""
     return min(OPS, key=lambda op: cells[op].mean_us)
 
 
 def over(cell: Cell, cells: Statics, *, charged: bool = False) -> float:
-    """By how many per cent a page takes longer than in the best static cache."""
+    """Excess of the response time per page over that of the best static cache. Per cent."""
     least = cells[best(cells)].mean_us
-    # What fills the cache is taken off, which leaves rounding.
+    # Subtracting the fill leaves rounding errors.
     return round(100 * ((cell.charged_us if charged else cell.mean_us) / least - 1), 6) + 0.0
 
 
 def ended(cell: Cell, pages: int) -> int:
-    """The over-provisioning that a cache ended with, to the nearest of the eight."""
+    """Final over-provisioning of a cache, rounded to one of the eight."""
     return min(OPS, key=lambda op: abs(cached(op, pages) - cell.held))
 
 
@@ -305,7 +305,8 @@ def curves(
     first: int | None = None,
     seed: int = 1,
 ) -> tuple[Curve, MrcCurve]:
-    """The curve of the first writes of a trace at the eight sizes, and what else is known of it."""
+    """Miss-ratio curve of a trace's first writes at the eight sizes, with the result that it comes
+    from."""
     found = wordline.mrc(
         trace,
         method,
@@ -321,38 +322,39 @@ def curves(
 
 
 def chosen(curve: Curve, victims: Sequence[float]) -> int:
-    """The over-provisioning of the least latency by formula 4.5."""
+    """The over-provisioning with the least response time by formula 4.5."""
     return choice({op: (one, curve[op]) for op, one in zip(OPS, victims, strict=True)})
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What came of the fitted loads on a flash of so many pages."""
+    """Results of the fitted loads on a flash of `pages` pages."""
 
     pages: int
     static: Mapping[Fit, Statics]
     dynamic: Mapping[Fit, Mapping[Dynamic, Cell]]
 
     own: Mapping[Fit, tuple[Statics, Mapping[Dynamic, Cell]]]
-    """Of some loads the same, static and dynamic, with a frontier of their own for moved pages."""
+    """Results of some loads with a separate active block for relocated pages, static and
+    dynamic."""
     first: Mapping[Fit, float]
-    """Share of the writes that are the first of their pages."""
+    """Share of writes that are the first of their page."""
 
     @property
     def fits(self) -> list[Fit]:
-        """The loads."""
+        """The fitted loads."""
         return list(self.static)
 
     def of(self, name: str, *exponents: float) -> list[Fit]:
-        """Those of a row, of these exponents."""
+        """The fitted loads of a row at the given exponents."""
         return [fit for fit in self.static if fit.name == name and fit.exponent in exponents]
 
     def over(self, fit: Fit, scheme: Dynamic, *, charged: bool = False) -> float:
-        """By how many per cent a page takes longer than in the best static cache."""
+        """Excess of the response time per page over that of the best static cache. Per cent."""
         return over(self.dynamic[fit][scheme], self.static[fit], charged=charged)
 
     def ended(self, fit: Fit, scheme: Dynamic) -> int:
-        """The over-provisioning that a dynamic cache ended with."""
+        """Final over-provisioning of a dynamic cache."""
         return ended(self.dynamic[fit][scheme], self.pages)
 
     def best(self, fit: Fit) -> int:
@@ -361,7 +363,7 @@ class Fitted:
 
 
 def optima(found: Fitted) -> str:
-    """The best static over-provisionings by the exponent, as a sentence."""
+    """Sentence with the best static over-provisioning by exponent."""
     by_name: dict[str, list[Fit]] = {}
     for fit in found.fits:
         by_name.setdefault(fit.name, []).append(fit)
@@ -372,12 +374,12 @@ def optima(found: Fitted) -> str:
     )
     alike = {(fit.exponent, found.best(fit)) for fit in found.fits}
     apart = len(alike) > len({fit.exponent for fit in found.fits})
-    ending = "" if apart else " It is the exponent that decides, and not which load it is."
+    ending = "" if apart else " The exponent decides, not the load."
     return f"Best static over-provisioning by the exponent a: {told}.{ending}"
 
 
 def fitted(setup: Setup, folder: Folder) -> Fitted:
-    """Every fitted load on every static cache, and on the dynamic ones of the figures."""
+    """Runs every fitted load on every static cache and on the dynamic ones of the figures."""
     on = device(setup, folder)
     fits = QUICK if setup.quick else FITS
     paths = {str(fit): (on, folder.load(fit, part(setup))) for fit in fits}
@@ -405,7 +407,7 @@ def _with_own_frontier(
     setup: Setup, paths: Mapping[Fit, tuple[Device, Path]]
 ) -> dict[Fit, tuple[Statics, Mapping[Dynamic, Cell]]]:
     loads = {str(fit): path for fit, path in paths.items()}
-    told = ", own frontier for moves"
+    told = ", separate active block for relocated pages"
     static = statics(setup, loads, OWN, told)
     shares = {load: victims(cells) for load, cells in static.items()}
     wanted = {str(fit): [Dynamic(fit.row.window, one) for one in TRACKERS] for fit in paths}
@@ -414,8 +416,8 @@ def _with_own_frontier(
 
 
 def schemes(fit: Fit, setup: Setup) -> list[Dynamic]:
-    """The dynamic caches of a fitted load, without repeats. Every other window if it has to be
-    quick."""
+    """The dynamic caches of a fitted load, without repetitions. A quick study takes every other
+    window."""
     window = fit.row.window
     found = [*(Dynamic(window, one) for one in TRACKERS), Dynamic(window, CLEAR, ANALYTIC)]
     for tracker, fits in SWEPT.items():

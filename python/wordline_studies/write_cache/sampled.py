@@ -1,4 +1,4 @@
-"""What section 4.4 says of sampled curves: memory, errors, and what is chosen by them."""
+"""Statements of section 4.4 on sampled curves: memory, errors, and the sizes chosen with them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,20 +26,21 @@ from wordline_studies.write_cache.runs import (
 from wordline_studies.write_cache.schemes import AET, BY_RATE, BY_SIZE, CLEAR, OPS, Dynamic
 
 PRINTED, MEANT = 1e-4, 1 / 1024
-"""The sampling rate that the text prints, and the one of its 24 and 120 KB."""
+"""The printed sampling rate, and the rate that gives the printed 24 and 120 KB."""
 ENTRY_BYTES = 12
 GIVEN_KIB = {8: 24, 40: 120}
-"""By gigabytes of a window."""
+"""Printed memory by window in GB."""
 EXTENT_PAGES = GB_PAGES
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """Curves of the first window by samples of as many pages as a rate takes of the document's.
+    """Curves of the first window, from samples of as many pages as a rate takes in the document.
 
-    By hash: what is chosen, how far the curve is off at the eight sizes, and how much longer a page
-    takes than by the choice of the exact curve: in the static runs, and by formula 4.5 of the exact
-    curve itself. Per cent."""
+    By hash: the chosen size, the error of the curve at the eight sizes, and the excess of the
+    response time per page over the choice of the exact curve, in the static runs (`regrets`) and by
+    formula 4.5 (`foreseen`). Per cent.
+    """
 
     exact: int
     choices: Sequence[int]
@@ -49,25 +50,25 @@ class Sampled:
 
     @property
     def wrong(self) -> int:
-        """How many choose another size than the exact curve."""
+        """Number of hashes that choose another size than the exact curve."""
         return sum(one != self.exact for one in self.choices)
 
 
 @dataclass(frozen=True)
 class Memory:
-    """What a sample of a window of distinct writes holds at the end."""
+    """Size of a sample at the end of a window of distinct writes."""
 
     pages: int
     bytes: int
 
     @property
     def kib(self) -> float:
-        """In the entries of the document."""
+        """Memory with the document's entries of 12 bytes. KiB."""
         return self.pages * ENTRY_BYTES / 1024
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Memory and accuracy of sampled curves, and dynamic caches that have them."""
+    """Memory and accuracy of sampled curves, and dynamic caches that use them."""
     fits = [fit for fit in found.fits if fit.exponent == 0.9]
     printed = {
         fit: _sampled(setup, traces, found, fit, _by_rate(setup, fit, PRINTED)) for fit in fits
@@ -85,14 +86,17 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         id="4.4 curves",
         title="Sampled curves",
         section="4.4",
-        measured=f"Memory: windows of 8 and 40 GB in which every write is to another page, at the "
-        f"document's size. Accuracy: the first window of each load, {len(seeds(setup))} hashes; "
-        "rates are larger where loads are smaller, so that as many pages are looked at. AET looks "
-        "at all pages here. Response times: caches that are empty at the start.",
+        measured=(
+            "Memory: windows of 8 and 40 GB at the document's size, in which every write is to "
+            f"a new page. Accuracy: the first window of each load, {len(seeds(setup))} hashes; "
+            "sampling rates are scaled up where loads are scaled down, so that the number of "
+            "sampled pages is the same. AET samples all pages here. Response times: caches "
+            "that are empty at the start."
+        ),
         rows=[
             *_memory_rows(by_rate, by_size),
             *(
-                Row(f"{fit}: memory of its first window, R = 1/1024", value, "KiB")
+                Row(f"{fit}: memory of the first window, R = 1/1024", value, "KiB")
                 for fit, value in real.items()
             ),
             *(
@@ -106,7 +110,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
                 for row in _rows(fit, name, values)
             ),
             *(
-                Row(f"{load}, AET: farthest from the exact curve", 100 * value, "points")
+                Row(f"{load}, AET: largest difference from the exact curve", 100 * value, "points")
                 for load, value in (*aet.items(), ("uniform, cleared window", flat))
             ),
             *(row for fit in moving for row in _dynamic_rows(fit, cells[str(fit)])),
@@ -115,8 +119,8 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             *_memory_claims(by_rate, by_size, real),
             *_accuracy_claims(printed, meant, sized),
             Claim(
-                "AET is within 0.006 of the exact curve of pages that Zipf's law draws (Homes, "
-                "a = 0.9, 1.1), and within 0.02 of a uniform load's in a cleared window",
+                "AET is within 0.006 of the exact curve for pages chosen by Zipf's law (Homes, "
+                "a = 0.9, 1.1), and within 0.02 for a uniform load in a cleared window",
                 max(value for load, value in aet.items() if load.startswith("Homes")) <= 0.006
                 and round(flat, 2) <= 0.02,
                 told({**aet, "uniform": flat}, 4),
@@ -124,10 +128,10 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             ),
         ],
         explanation=[
-            "The text prints R = 0.0001; its 24 KB are 2,097,152 writes of 12 bytes at "
-            "R = 1/1024, each to another page. At R = 0.0001 they would be 2.4. Entries of the "
-            "tracker here are larger: a hash, a place on the stack, and a count by distance.",
-            "AET is a little farther off where objects have several pages, whose distances are "
+            "The text prints R = 0.0001. Its 24 KB are 2,097,152 writes of distinct pages at R "
+            "= 1/1024 and 12 bytes each; R = 0.0001 would give 2.4 KB. The tracker's entries "
+            "are larger here: a hash, a stack position, and a count by distance.",
+            "AET has a slightly larger error for objects of several pages, whose distances are "
             "not independent.",
             optima(found),
         ],
@@ -194,7 +198,7 @@ def _uniform(traces: Folder, found: Fitted) -> float:
 
 
 def _kib(setup: Setup, traces: Folder, found: Fitted, fit: Fit) -> float:
-    """What a tracker of the first window takes, in the entries of the document."""
+    """Memory of a tracker of the first window, with the document's entries. KiB."""
     rate, _ = _by_rate(setup, fit, MEANT)
     trace = traces.load(fit, part(setup))
     _, told = curves(trace, found.pages, "shards", rate=rate, first=_window(found, fit))
@@ -204,7 +208,7 @@ def _kib(setup: Setup, traces: Folder, found: Fitted, fit: Fit) -> float:
 def _memory(
     traces: Folder, gigabytes: int, *, rate: float | None = None, samples: int | None = None
 ) -> Memory:
-    """Of a window of distinct writes."""
+    """Memory of a window of distinct writes."""
     path = traces.extents(f"{gigabytes} GB", gigabytes, EXTENT_PAGES)
     _, told = curves(path, EXTENT_PAGES, "shards", rate=rate, samples=samples)
     return Memory(told["sampled_pages"] or 0, told["sample_bytes"] or 0)
@@ -223,7 +227,7 @@ def _memory_rows(by_rate: Mapping[int, Memory], by_size: Mapping[int, Memory]) -
         ),
         *(
             Row(
-                f"{gb} GB of distinct writes, R = 1/1024: as it is kept here",
+                f"{gb} GB of distinct writes, R = 1/1024: memory here",
                 one.bytes / 1024,
                 "KiB",
             )
@@ -235,7 +239,7 @@ def _memory_rows(by_rate: Mapping[int, Memory], by_size: Mapping[int, Memory]) -
         ),
         *(
             Row(
-                f"{gb} GB of distinct writes, fixed size: as it is kept here",
+                f"{gb} GB of distinct writes, fixed size: memory here",
                 one.bytes / 1024,
                 "KiB",
             )
@@ -250,8 +254,7 @@ def _memory_claims(
     limits = {fit: 1.07 * (24 if fit.row.flash_gb == 4 else 120) for fit in real}
     return [
         Claim(
-            "X16: 24 and 120 KB hold a window in which every write is to another page, at "
-            "R = 1/1024 (7 %)",
+            "X16: 24 and 120 KB hold a window of distinct writes at R = 1/1024 (7 %)",
             all(abs(one.kib / GIVEN_KIB[gb] - 1) <= 0.07 for gb, one in by_rate.items()),
             told({f"{gb} GB": one.kib for gb, one in by_rate.items()}),
         ),
@@ -281,22 +284,24 @@ def _accuracy_claims(
     }
     return [
         Claim(
-            "X17: R = 0.0001 is enough: by formula 4.5 of the window, what is chosen takes at "
-            "most 5 % longer than by the exact curve",
+            "X17: R = 0.0001 is enough: by formula 4.5, the chosen size takes at most 5 % "
+            "longer than the choice of the exact curve",
             max(foreseen.values()) <= 5,
             told(foreseen),
         ),
         Claim(
-            "X17: and in the static runs (Exchange, MSNFS)", max(large.values()) <= 5, told(large)
+            "X17: the same in the static runs (Exchange, MSNFS)",
+            max(large.values()) <= 5,
+            told(large),
         ),
         Claim(
-            "X17: and in the static runs (Financial1, Homes)",
+            "X17: the same in the static runs (Financial1, Homes)",
             max(small.values()) <= 5,
             told(small),
             FEW,
         ),
         Claim(
-            "X17: with ten times as many writes looked at, what is chosen takes at most 5 % "
+            "X17: with ten times as many sampled writes, the chosen size takes at most 5 % "
             "longer on all loads",
             max(more.values()) <= 5,
             told(more),
@@ -305,31 +310,41 @@ def _accuracy_claims(
 
 
 FEW = (
-    "8 GB of writes at R = 0.0001 are 210 looked at, whose curves are up to 22 points off; next "
-    "to the size that the exact curve chooses lies one that is 11 % slower, and the cleared "
-    "window, in which first writes are misses of every size, makes it look 3 % slower"
+    "8 GB of writes at R = 0.0001 give 210 sampled writes, with errors of the curve up to 22 "
+    "points; the size next to the choice of the exact curve is 11 % slower, and it appears 3 % "
+    "slower in the cleared window, in which first writes are misses at every size"
 )
 
 
 def _rows(fit: Fit, name: str, one: Sampled) -> list[Row]:
     return [
         Row(f"{fit}, {name}: mean error of the curve", fmean(one.errors), "points"),
-        Row(f"{fit}, {name}: largest", max(one.errors), "points"),
-        Row(f"{fit}, {name}: other choices, of {len(one.choices)}", float(one.wrong), ""),
+        Row(f"{fit}, {name}: largest error of the curve", max(one.errors), "points"),
         Row(
-            f"{fit}, {name}: most above the choice of the exact curve, in static runs",
+            f"{fit}, {name}: hashes with another choice, of {len(one.choices)}",
+            float(one.wrong),
+            "",
+        ),
+        Row(
+            f"{fit}, {name}: largest excess over the choice of the exact curve, in static runs",
             max(one.regrets),
             "%",
         ),
-        Row(f"{fit}, {name}: the same by formula 4.5 of the window", max(one.foreseen), "%"),
+        Row(
+            f"{fit}, {name}: largest excess over the choice of the exact curve, by formula 4.5",
+            max(one.foreseen),
+            "%",
+        ),
     ]
 
 
 def _dynamic(
     setup: Setup, traces: Folder, found: Fitted, fits: Sequence[Fit]
 ) -> dict[str, dict[Dynamic, Cell]]:
-    """Dynamic caches with sampled curves and with exact ones, empty at the start: of what fills a
-    cache before the load, a sample could resize it."""
+    """Runs dynamic caches with sampled and exact curves, empty at the start.
+
+    With writes before the load, a sample of those could resize the cache.
+    """
     on = device(setup, traces)
     paths = {str(fit): (on, traces.load(fit, part(setup))) for fit in fits}
     schemes: dict[str, list[Dynamic]] = {}
@@ -350,7 +365,7 @@ def _dynamic_rows(fit: Fit, cells: Mapping[Dynamic, Cell]) -> list[Row]:
     exact = cells[Dynamic(fit.row.window)]
     return [
         Row(
-            f"{fit}: response time by a curve of {_KINDS[one.curve]}, against the exact one",
+            f"{fit}: response time with a curve of {_KINDS[one.curve]}, relative to the exact one",
             100 * (cell.mean_us / exact.mean_us - 1),
             "%",
         )

@@ -1,4 +1,4 @@
-"""The static allocations, the dynamic one, and what the text leaves open of it."""
+"""The static caches, the dynamic cache, and its options that the text leaves open."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from wordline.config import Value
 
 OPS = (15, 25, 35, 45, 55, 65, 75, 85)
-"""Over-provisionings of the static caches. Per cent."""
+"""Over-provisioning of the static caches. Per cent."""
 START = 35
-"""That of the dynamic one until its first choice (section 4.4)."""
+"""Over-provisioning of the dynamic cache until its first choice (section 4.4). Per cent."""
 CLEAR, KEEP, HALF = "clear", "keep", "half"
 TRACKERS = (CLEAR, KEEP, HALF)
 GIVEN, ANALYTIC, MINIATURE = "given", "analytic", "miniature"
 EXACT, BY_RATE, BY_SIZE, AET = "exact", "shards-rate", "shards-size", "aet"
 EIGHT, PERCENT = "eight", "percent"
 RATIOS = (1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
-"""Windows of figure 16 in capacities of the flash: 4 to 16 GB on 4 GB, 16 to 64 GB on 16 GB."""
+"""Windows of figure 16 in flash capacities: 4 to 16 GB on 4 GB, 16 to 64 GB on 16 GB."""
 COLOURS = {
     "static": "#8b929c",
     CLEAR: "#d9701a",
@@ -33,9 +33,12 @@ COLOURS = {
 
 @dataclass(frozen=True)
 class Dynamic:
-    """A cache whose size follows the locality: a window in capacities of the flash, what the window
-    knows of the writes before it, from where it is known how full victims are, how the curve of the
-    window is found, by which share or number of its pages, and which sizes are compared."""
+    """A cache whose size follows the locality.
+
+    The fields give the window in flash capacities, the earlier writes that the window knows, the
+    source of the valid share of victims, the kind of the window's curve, its sampling rate or
+    sample size, and the sizes that are compared.
+    """
 
     window: float
     tracker: str = CLEAR
@@ -56,11 +59,12 @@ class Dynamic:
         return f"dynamic, window {self.window:g}, {self.tracker}{ending}"
 
     def pages(self, capacity: int) -> int:
-        """T, on a flash of so many pages."""
+        """T, the window on a flash of `capacity` pages. Pages."""
         return round(self.window * capacity)
 
     def overrides(self, capacity: int, victims: Sequence[float]) -> dict[str, Value]:
-        """The keys of a device. The shares of valid pages in victims are those at `OPS`."""
+        """Configuration keys of the cache. `victims` gives the share of valid pages in victims at
+        `OPS`."""
         table: dict[str, Value] = {
             "window_bytes": self.pages(capacity) * 4096,
             "curve": self.curve,
@@ -81,5 +85,5 @@ class Dynamic:
 
 
 def static(op: int) -> dict[str, Value]:
-    """The keys of a device whose cache never changes its size."""
+    """Configuration keys of a cache of constant size."""
     return {"ftl.over_provisioning_ratio": op / 100, "cache.partition": "unified"}

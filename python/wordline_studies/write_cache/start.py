@@ -1,5 +1,5 @@
-"""What the text leaves open of the start and of the count: full or empty caches, and whether the
-destages of a shrinking are part of the response time."""
+"""Points that the text leaves open: full or empty caches at the start, and whether destages of a
+shrinking cache count as response time."""
 
 from collections.abc import Mapping
 
@@ -32,7 +32,7 @@ COLOURS = {
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Both, on every tracker."""
+    """Both alternatives for every tracker."""
     (financial,) = found.of("Financial1", 0.9)
     fits = [financial] if setup.quick else [fit for fit in found.fits if fit.exponent == 0.9]
     on = device(setup, traces)
@@ -61,23 +61,25 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
     }
     return Figure(
         id="4.3",
-        title="The start, and what is charged",
+        title="State at the start, and charged destages",
         section="4.3, 4.4",
-        measured="Caches that are empty at the start, static and dynamic (as printed). Charged: "
-        "the time of the destages that a shrinking causes counts as response time.",
+        measured=(
+            "Static and dynamic caches that are empty at the start (as printed). Charged: the "
+            "destages of a shrinking cache count as response time."
+        ),
         rows=[
             row
             for fit in fits
             for row in (
                 Row(f"{fit}: best static, empty at the start", float(best(empty[str(fit)])), "%"),
-                Row(f"{fit}: full at the start", float(found.best(fit)), "%"),
+                Row(f"{fit}: best static, full at the start", float(found.best(fit)), "%"),
                 Row(
-                    f"{fit}: dynamic above the best static, all empty at the start",
+                    f"{fit}: dynamic above the best static, both empty at the start",
                     over(cells[str(fit)][moving[fit]], empty[str(fit)]),
                     "%",
                 ),
                 Row(
-                    f"{fit}: dynamic that is empty, above the best static that is full",
+                    f"{fit}: dynamic, empty at the start, above the best static, full at the start",
                     100
                     * (
                         cells[str(fit)][moving[fit]].mean_us
@@ -97,9 +99,9 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         ],
         claims=_claims(found, fits, empty),
         explanation=[
-            "An empty cache evicts nothing until it is full: each page of it saves 5 ms once. "
-            "A dynamic cache that begins empty is not to be compared with static ones that begin "
-            "full.",
+            "An empty cache evicts nothing until it is full, and saves 5 ms once for each of "
+            "its pages. A dynamic cache that is empty at the start must not be compared with "
+            "static ones that are full.",
             optima(found),
         ],
         data=by_load,
@@ -111,13 +113,14 @@ def _claims(found: Fitted, fits: list[Fit], empty: Mapping[str, Statics]) -> lis
     saved = {str(fit): _saved(found, fit, empty[str(fit)]) for fit in fits}
     return [
         Claim(
-            "a cache that is empty at the start is best at the same size or a larger one",
+            "The best cache that is empty at the start has the same size as the best full one, "
+            "or a larger one",
             all(start <= full for start, full in pairs.values()),
             "; ".join(f"{load}: {start} and {full} %" for load, (start, full) in pairs.items()),
         ),
         Claim(
-            "each page that an empty cache takes in before it is full saves one destage (35 %; "
-            "destages fewer than those of a full one, by pages held; 1 %)",
+            "Each page that an empty cache admits before it is full saves one destage (35 %; "
+            "destages saved relative to a full cache, per page held; 1 %)",
             max(abs(value - 1) for value in saved.values()) <= 0.01,
             told(saved, 3),
         ),
@@ -125,6 +128,6 @@ def _claims(found: Fitted, fits: list[Fit], empty: Mapping[str, Statics]) -> lis
 
 
 def _saved(found: Fitted, fit: Fit, empty: Statics) -> float:
-    """Destages that an empty cache of 35 % does without, by pages that it holds."""
+    """Destages that an empty cache of 35 % saves, per page held."""
     full, start = found.static[fit][START], empty[START]
     return (full.demanded - start.demanded) / start.held

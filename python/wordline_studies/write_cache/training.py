@@ -1,5 +1,5 @@
-"""From where it is known how full victims are: static runs, small flashes, the cache itself in
-line, an equation; and 1 % steps between what is known."""
+"""Sources of the valid share of victims: static runs, small flashes, in-line training, an equation;
+and 1 % steps between known sizes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,31 +24,33 @@ from wordline_studies.write_cache.runs import (
 from wordline_studies.write_cache.schemes import ANALYTIC, CLEAR, MINIATURE, OPS, PERCENT, Dynamic
 
 FILLS = 2
-"""Fills of the flash that an over-provisioning is trained for: one brings the flash into its
+"""Flash fills for which an over-provisioning is trained. The first brings the flash into its steady
 state."""
 NEAR, SMALL_NEAR, SMALL = 5.0, 8.0, 20.0
-"""Points between a small flash's victims and true ones, and the same where true ones hold fewer
-valid pages than the third."""
+"""Tolerances for the victims of small flashes.
+
+In points: from `SMALL` per cent of valid pages on, and below it.
+"""
 EMPTY = 0.01
 YOUNG_FILLS = 4
-"""A small flash has seen so many at the end of the window in which it has seen two."""
+"""Fills that a small flash has seen at the end of the window in which it has seen two."""
 YOUNG = (
-    "the more skewed the writes are, the more fills it takes until cold pages lie in all blocks; "
-    "small flashes look at the second to the fourth, and are right about those"
+    "the more skewed the writes are, the more fills it takes until cold pages are in all "
+    "blocks; small flashes observe the second to the fourth fill, and are right about these"
 )
 HASHES = (1, 2, 3, 4, 5)
 HOTTEST = (
-    "victims are empty where the oldest page of the cache is younger than the log is long; a small "
-    "flash whose sample has the hottest pages sees more writes between others, and one without "
-    "them fewer, so that pages look older or younger than they are"
+    "victims are empty if the oldest page of the cache is younger than the log is long; a "
+    "small flash whose sample includes the hottest pages sees more writes between others, and "
+    "one without them fewer, so pages appear older or younger than they are"
 )
 COLOURS = {"measured": "#3b86c6", "small flash": "#d9701a", "equation": "#8b929c"}
 
 
 @dataclass(frozen=True)
 class InLine:
-    """A load whose cache is configured with one over-provisioning after the other, for two fills
-    each, as long as the load lasts."""
+    """A load whose cache takes one over-provisioning after the other, for two fills each, until the
+    load ends."""
 
     trained: float
     above: float
@@ -58,7 +60,7 @@ class InLine:
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """U by all of them, and what is chosen by it."""
+    """U by all sources, and the sizes chosen with it."""
     (homes,) = found.of("Homes", 0.9)
     fits = [*found.of("Financial1", 0.9), homes] if setup.quick else found.fits
     on = device(setup, traces)
@@ -91,25 +93,31 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
     in_line = {fit: _in_line(setup, paths, found, fit) for fit in timed}
     return Figure(
         id="4.4 training",
-        title="How full victims are",
+        title="Valid share of victims",
         section="4.3, 4.4",
-        measured="U of the eight static runs, as given to the caches of the other figures; of "
-        "flashes of an eighth of the blocks inside the policy, which see an eighth of the pages, "
-        "chosen by their hash, and look at them during their second fill; of the static equation. "
-        "In line: from the start of the load on, two fills of the flash at 15 %, two at 25 %, and "
-        "so on.",
+        measured=(
+            "U is taken from three sources. The first is the eight static runs, as in the "
+            "other figures. The second is flashes of an eighth of the blocks inside the "
+            "policy; they see an eighth of the pages, chosen by hash, and are observed during "
+            "their second fill. The third is the static equation. In-line training starts with "
+            "the load: two fills of the flash at 15 %, two at 25 %, and so on."
+        ),
         rows=[
             *(row for fit in fits for row in _rows(found, fit, off[fit])),
             *(
                 Row(
-                    f"{fit}: response time with small flashes, against the measured table",
+                    f"{fit}: response time with small flashes, relative to the measured table",
                     value,
                     "%",
                 )
                 for fit, value in by_small.items()
             ),
             *(
-                Row(f"{fit}: response time with steps of 1 %, against the eight", value, "%")
+                Row(
+                    f"{fit}: response time with steps of 1 %, relative to the eight sizes",
+                    value,
+                    "%",
+                )
                 for fit, value in by_percent.items()
             ),
             *(row for fit, one in in_line.items() for row in _in_line_rows(fit, one)),
@@ -117,7 +125,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         plots=[
             Plot(
                 f"{fit}",
-                "Share of valid pages in victims, by over-provisioning.",
+                "Share of valid pages in victims, over over-provisioning.",
                 lines(
                     {
                         "measured": {str(op): 100 * u for op, u in settled[fit].items()},
@@ -142,15 +150,18 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             *_in_line_claims(in_line),
         ],
         explanation=[
-            "The text says that a static equation can not work (X18, report only). The one here is "
-            "u = (u' - 1) / ln u', with u the cached share of the 95 % that is not kept free: too "
-            "high where victims of a write cache are empty, which changes few choices.",
-            "What fills a cache before the load would train the small flashes, too: caches that "
-            "have them are empty at the start, and so are those they are compared with.",
-            "In line, all training is charged to the host: each piece of the load runs on a cache "
-            "that has had its size from the start, which is less than a change of size costs.",
-            "Steps of 1 % lie on straight lines between trained points; that is ours, the text "
-            "has the eight.",
+            "The text says that a static equation cannot work (X18, report only). The one here "
+            "is u = (u' - 1) / ln u', where u is the cached share of the 95 % that is not kept "
+            "free. It is too high where victims of a write cache are empty, which changes few "
+            "choices.",
+            "The writes that fill a cache before the load would train the small flashes too. "
+            "Caches with small flashes are therefore empty at the start, and so are the caches "
+            "that they are compared with.",
+            "With in-line training, the host waits for all of it. Each piece of the load runs "
+            "on a cache that has had its size from the start, which costs less than a change "
+            "of size.",
+            "Steps of 1 % are interpolated linearly between trained sizes. This is our "
+            "extension; the text has the eight sizes.",
             optima(found),
         ],
         data={
@@ -165,14 +176,14 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
 
 
 def _settled(setup: Setup, paths: Loads, found: Fitted, fit: Fit) -> dict[int, float]:
-    """U of the static runs after the first fill of the load."""
+    """U of the static runs after the first fill by the load."""
     on, trace = paths[str(fit)]
     first = partial(setup, str(fit), on, trace, [(op, on.pages) for op in OPS])
     return {op: found.static[fit][op].after(first[op, on.pages]).victims for op in OPS}
 
 
 def _young(setup: Setup, paths: Loads, fit: Fit) -> dict[int, float]:
-    """The same between the first fill of the load and the fourth."""
+    """U of the static runs between the first and the fourth fill by the load."""
     on, trace = paths[str(fit)]
     ends = (on.pages, YOUNG_FILLS * on.pages)
     cells = partial(setup, str(fit), on, trace, [(op, end) for op in OPS for end in ends])
@@ -180,7 +191,7 @@ def _young(setup: Setup, paths: Loads, fit: Fit) -> dict[int, float]:
 
 
 def _off(table: Sequence[float], measured: Mapping[int, float]) -> dict[int, float]:
-    """Points."""
+    """Absolute differences. Percentage points."""
     return {op: 100 * (one - true) for (op, true), one in zip(measured.items(), table, strict=True)}
 
 
@@ -195,7 +206,7 @@ def edge(measured: Mapping[int, float]) -> set[int]:
 
 
 def _hashed(setup: Setup, paths: Loads, fit: Fit) -> list[Sequence[float]]:
-    """Tables of small flashes that see other samples."""
+    """Victim tables of small flashes with other samples."""
     scheme = Dynamic(fit.row.window, CLEAR, utilisation=MINIATURE)
     one, unused = {str(fit): paths[str(fit)]}, {str(fit): [0.0] * len(OPS)}
     return [
@@ -215,8 +226,8 @@ def _hashed_claims(
     others = [value for op, value in spread.items() if op not in edges]
     return [
         Claim(
-            f"that depends on the hash: where victims become empty ({fit}, {len(HASHES)} hashes) "
-            "small flashes differ by more than 5 points, elsewhere by less",
+            f"The error depends on the hash: where victims become empty ({fit}, {len(HASHES)} "
+            "hashes), small flashes differ by more than 5 points, elsewhere by less",
             max(spread[op] for op in edges) > NEAR > max(others),
             told({f"{op} %": value for op, value in spread.items()}),
         ),
@@ -227,14 +238,18 @@ def _rows(found: Fitted, fit: Fit, off: Mapping[int, float]) -> list[Row]:
     table = found.dynamic[fit][Dynamic(fit.row.window)]
     by_equation = found.dynamic[fit][Dynamic(fit.row.window, CLEAR, ANALYTIC)]
     return [
-        Row(f"{fit}: small flashes, farthest from measured", max(map(abs, off.values())), "points"),
         Row(
-            f"{fit}: equation, farthest from measured (report only)",
+            f"{fit}: small flashes, largest difference from measured",
+            max(map(abs, off.values())),
+            "points",
+        ),
+        Row(
+            f"{fit}: equation, largest difference from measured (report only)",
             max(abs(100 * (equation(op) - found.static[fit][op].victims)) for op in OPS),
             "points",
         ),
         Row(
-            f"{fit}: response time with the equation, against the measured table (report only)",
+            f"{fit}: response time with the equation, relative to the measured table (report only)",
             100 * (by_equation.mean_us / table.mean_us - 1),
             "%",
         ),
@@ -252,16 +267,21 @@ def _claims(
     slower = {str(fit): abs(above[fit]) for fit in even}
     claims = [
         Claim(
-            "victims of small flashes are within 5 points of measured ones, within 8 where fewer "
-            "than 20 % of the pages are valid, but where they become empty (a = 0.6, 0.9)",
+            "Victims of small flashes are within 5 points of measured ones, and within 8 below "
+            "20 % of valid pages, except where they become empty (a = 0.6, 0.9)",
             not inside,
             "; ".join(inside) or "all",
             quick=False,
         ),
-        Claim("and there", not at_edge, "; ".join(at_edge) or "all", HOTTEST),
         Claim(
-            "what is chosen by small flashes answers as soon as what is chosen by measured "
-            "victims (5 %, caches that are empty at the start; a = 0.6, 0.9)",
+            "They are so where victims become empty, too",
+            not at_edge,
+            "; ".join(at_edge) or "all",
+            HOTTEST,
+        ),
+        Claim(
+            "Sizes chosen with small flashes have the response time of those chosen with "
+            "measured victims (5 %, caches empty at the start; a = 0.6, 0.9)",
             max(slower.values()) <= 5,
             told(slower),
         ),
@@ -275,14 +295,23 @@ def _claims(
     slower = {str(fit): abs(above[fit]) for fit in young}
     return [
         *claims,
-        Claim("victims of small flashes at a = 1.1", not skewed, "; ".join(skewed) or "all", YOUNG),
         Claim(
-            "victims of small flashes at a = 1.1 against those of the second to the fourth fill",
+            "Victims of small flashes are within these tolerances at a = 1.1",
+            not skewed,
+            "; ".join(skewed) or "all",
+            YOUNG,
+        ),
+        Claim(
+            "Victims of small flashes at a = 1.1 are within these tolerances of those of the "
+            "second to the fourth fill",
             not then,
             "; ".join(then) or "all",
         ),
         Claim(
-            "and what is chosen by them at a = 1.1", max(slower.values()) <= 5, told(slower), YOUNG
+            "Sizes chosen with small flashes have the same response time at a = 1.1",
+            max(slower.values()) <= 5,
+            told(slower),
+            YOUNG,
         ),
     ]
 
@@ -293,7 +322,7 @@ def _far(
     *,
     at_edge: bool,
 ) -> list[str]:
-    """What is farther off than it may be, where victims become empty or elsewhere."""
+    """Differences above the tolerance, either where victims become empty or elsewhere."""
     return [
         f"{fit}, {op} %: {value:+.1f}"
         for fit, by_op in off.items()
@@ -329,11 +358,15 @@ def _in_line(setup: Setup, paths: Loads, found: Fitted, fit: Fit) -> InLine:
 
 def _in_line_rows(fit: Fit, one: InLine) -> list[Row]:
     return [
-        Row(f"{fit}: over-provisionings trained in line before the load is over", one.trained, ""),
-        Row(f"{fit}: a page write while training in line, above the best static", one.above, "%"),
-        Row(f"{fit}: victims at 15 % in one fill of the flash", one.one_fill, "%"),
-        Row(f"{fit}: in two", one.two_fills, "%"),
-        Row(f"{fit}: in the whole load", one.whole, "%"),
+        Row(f"{fit}: over-provisionings trained in line before the load ends", one.trained, ""),
+        Row(
+            f"{fit}: response time per page write during in-line training, above the best static",
+            one.above,
+            "%",
+        ),
+        Row(f"{fit}: victims at 15 % after one fill of the flash", one.one_fill, "%"),
+        Row(f"{fit}: victims at 15 % after two fills", one.two_fills, "%"),
+        Row(f"{fit}: victims at 15 % over the whole load", one.whole, "%"),
     ]
 
 
@@ -341,13 +374,13 @@ def _in_line_claims(found: Mapping[Fit, InLine]) -> list[Claim]:
     left = {str(fit): one.trained for fit, one in found.items() if fit.name != "Homes"}
     return [
         Claim(
-            "training in line, two fills for each of eight over-provisionings, is not over when "
-            "Financial1, Exchange and MSNFS are",
+            "In-line training, two fills for each of eight over-provisionings, is not complete "
+            "when Financial1, Exchange and MSNFS end",
             max(left.values()) < len(OPS),
             told(left),
         ),
         Claim(
-            "one fill shows victims emptier than they are by 10 points or more (15 %)",
+            "After one fill, victims appear emptier than they are by 10 points or more (15 %)",
             min(one.whole - one.one_fill for one in found.values()) >= 10,
             told({str(fit): one.whole - one.one_fill for fit, one in found.items()}),
         ),
