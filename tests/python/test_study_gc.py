@@ -1,4 +1,4 @@
-"""The study of garbage collection scheduling: claims as asserted, loads of the table."""
+"""Study `gc`: claims, and loads fitted to the tables."""
 
 import json
 from itertools import pairwise
@@ -122,7 +122,7 @@ def test_disks_of_a_member_lie_one_behind_the_other() -> None:
 
 
 def test_tables_6_1_and_7_1_have_the_same_requests() -> None:
-    """Those of table 7.1, disk by disk; of disk 1 table 6.1 has one more."""
+    """Requests by disk as in table 7.1; table 6.1 has one more for disk 1."""
     told = [1_509_397, 2_221_728, 500, 4_352, 12_627_396, 12_981_710]
     assert [row.requests - (disk == 1) for disk, row in TABLE.items()] == told
     assert sum(told) == 29_345_083
@@ -134,7 +134,7 @@ def test_tables_6_1_and_7_1_have_the_same_requests() -> None:
 
 
 def test_numbers_of_the_text_that_exclude_each_other() -> None:
-    """What reasons on the page say of the tables."""
+    """Numbers that the reasons derive from the tables."""
     gib = 2**20
     # P-FTL: no volume has disk 0 hide in 14 GB and disk 5 not.
     first, last = TABLE[0].written_kib / gib, TABLE[5].written_kib / gib
@@ -153,7 +153,7 @@ def test_numbers_of_the_text_that_exclude_each_other() -> None:
 
 
 def test_every_page_of_a_logical_block_is_a_page_of_the_host() -> None:
-    """Rows of 8 pages go to 64 planes in turn: by counting them out."""
+    """Rows of 8 pages are dealt to 64 planes in turn."""
     places: dict[int, list[int]] = {}
     for page in range(2 * 64 * BLOCK):
         row = page // 8
@@ -164,7 +164,7 @@ def test_every_page_of_a_logical_block_is_a_page_of_the_host() -> None:
 
 
 def test_sections_have_some_20_000_requests_at_the_full_scale() -> None:
-    """Of at least 600,000."""
+    """Rows of at least 600,000 requests."""
     assert count(WRITES, HIGH[1]) >= 600_000
     assert count(WRITES, HIGH[1]) / STRETCHES == pytest.approx(20_000, rel=0.1)
 

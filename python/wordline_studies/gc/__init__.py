@@ -1,4 +1,4 @@
-"""Jung 2013, chapter 7: garbage collection scheduling."""
+"""Jung 2013, chapter 7: GC scheduling."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from wordline_studies.gc.runs import members
 
 
 def _generated(setup: Setup) -> Iterator[Figure]:
-    """Those that share the loads of the disks."""
+    """Figures that share the loads of the disks."""
     with members(SIX_SSDS, writes_of(setup)) as loads:
         found = responses.run(setup, loads)
         known = {
@@ -27,7 +27,7 @@ def _generated(setup: Setup) -> Iterator[Figure]:
 
 STUDY = Study(
     name="gc",
-    title="Garbage collection scheduling",
+    title="GC scheduling",
     source="M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania "
     "State University, 2013, chapter 7",
     figures=(_generated, traces.figure),

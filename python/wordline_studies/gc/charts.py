@@ -1,4 +1,4 @@
-"""Charts over schemes, and the published numbers."""
+"""Charts over the schemes, and the published numbers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,16 +8,16 @@ from wordline_studies.figure import Numbers
 from wordline_studies.gc.schemes import BOTH, SCHEMES
 
 PUBLISHED = Numbers("wordline_studies.gc")
-# The marginal response time (section 7.6.3). Milliseconds.
+# Marginal response time (section 7.6.3). Milliseconds.
 MARGIN_MS = 30
-# Groups of requests that a chart of response times shows.
+# Number of groups of requests in a chart of response times.
 GROUPS = 600
 
 
 def over_days(
     values: Mapping[str, Sequence[float | None]], days: int, margin: bool = True
 ) -> dict[str, Any]:
-    """A line for each scheme over the intervals of the load. Milliseconds, by scheme."""
+    """One line per scheme over the intervals of the load. Milliseconds."""
     most = max(len(one) for one in values.values())
     x = [(place + 0.5) * days / most for place in range(most)]
     data = [
@@ -38,7 +38,8 @@ def over_days(
 
 
 def in_order(name: str, scheme: str, values_us: Sequence[float], top_us: float) -> dict[str, Any]:
-    """Longest and mean response time of groups of requests in their order. Microseconds."""
+    """Longest and mean response time of groups of consecutive requests. `values_us` and `top_us`
+    are in microseconds."""
     group = max(1, -(-len(values_us) // GROUPS))
     groups = [values_us[at : at + group] for at in range(0, len(values_us), group)]
     x = [float(at) for at in range(0, len(values_us), group)]
@@ -48,7 +49,7 @@ def in_order(name: str, scheme: str, values_us: Sequence[float], top_us: float) 
         line(name, colour, x, [_short(one / 1000) for one in values], **more)
         | {"mode": "lines", "hovertemplate": "%{y:.4~g} ms"}
         for name, values, more in (
-            (f"{name}: longest of {group}", longest, {}),
+            (f"{name}: longest of {group} requests", longest, {}),
             (f"{name}: mean", means, {"opacity": 0.6}),
         )
     ]
@@ -65,7 +66,7 @@ def in_order(name: str, scheme: str, values_us: Sequence[float], top_us: float) 
 
 
 def beyond(values: Mapping[str, Mapping[float, int]]) -> dict[str, Any]:
-    """Requests with a longer excess. By scheme, excess in microseconds."""
+    """Number of requests above an excess waiting time, by scheme and excess in microseconds."""
     most = max((max(one, default=1.0) for one in values.values()), default=1.0)
     steps = sorted({us for one in values.values() for us in one if us})
     data = [
@@ -83,12 +84,12 @@ def beyond(values: Mapping[str, Mapping[float, int]]) -> dict[str, Any]:
         height=330,
         hovermode="x unified",
         xaxis=decades("excess waiting time", [1000.0, most]),
-        yaxis={"title": {"text": "requests with a longer one"}, **LINEAR},
+        yaxis={"title": {"text": "requests above it"}, **LINEAR},
     )
 
 
 def _dashed(scheme: str, drawn: dict[str, Any]) -> dict[str, Any]:
-    """AGC+DGC, which lies on others, lets them be seen."""
+    """Dashes the line of AGC+DGC, so that it does not hide lines below it."""
     if scheme == SCHEMES[BOTH].title:
         drawn["line"] |= {"dash": "dash"}
     return drawn
@@ -103,12 +104,12 @@ def _short(value: float) -> float:
 
 
 def _latency(title: str, values: Any) -> dict[str, Any]:
-    """An axis of microseconds for times in milliseconds."""
+    """Axis in microseconds for values in milliseconds."""
     return decades(title, [1000 * one for each in values for one in each if one])
 
 
 def _milliseconds(title: str, values: Sequence[float]) -> dict[str, Any]:
-    """An axis of milliseconds."""
+    """Axis in milliseconds."""
     scale = decades(title, [1000 * one for one in values])
     return scale | {
         "tickvals": [one / 1000 for one in scale["tickvals"]],
@@ -117,7 +118,7 @@ def _milliseconds(title: str, values: Sequence[float]) -> dict[str, Any]:
 
 
 def _level(y: float) -> dict[str, Any]:
-    """A line at the marginal response time."""
+    """Line at the marginal response time."""
     return {
         "type": "line",
         "xref": "paper",

@@ -1,4 +1,4 @@
-"""Table 7.1: the loads and their pauses; and what becomes of sections with fewer pauses."""
+"""Table 7.1: the loads and their pauses. Also write-intensive sections with fewer pauses."""
 
 from collections.abc import Mapping
 
@@ -24,18 +24,18 @@ from wordline_studies.generated import written
 
 KINDS = {"at once": "#8b929c", "short": "#7cc0ea", "long": "#1f78b4"}
 SECTION_REQUESTS = 8_000
-# Share of requests before a long pause. Per cent.
+# Share of requests that precede a long pause. Per cent.
 LONGS = (5.0, 2.0, 1.0, 0.5, 0.2, 0.0)
 FEWER = (5.0, 0.0)
 STRATEGIES = (L, H, P, AGC, DGC, BOTH)
 # Short pauses as measured with Iometer (section 7.4.1).
 IOMETER, IOMETER_US = "no pause above 15.2 ms", (1.8, 15_200.0)
-# P-FTL with buffers of so many blocks a plane.
+# Blocks per plane of P-FTL's write buffer.
 SMALL = (20, 2)
 
 
 def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
-    """The generated loads beside table 7.1."""
+    """Compares the generated loads with table 7.1."""
     many = writes_of(setup)
     rows: list[Row] = []
     pauses: dict[str, dict[str, float]] = {}
@@ -51,12 +51,12 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
                 "%",
                 PUBLISHED("idle", f"disk {disk}"),
             ),
-            Row(f"disk {disk}: mean request", size / 1024, "KiB"),
-            Row(f"disk {disk}: the same, of the table", row.kib / row.requests, "KiB"),
-            Row(f"disk {disk}: requests that write", 100 * one["writes"] / one["requests"], "%"),
-            Row(f"disk {disk}: the same, of table 6.1", 100 * row.write_share, "%"),
+            Row(f"disk {disk}: mean request size", size / 1024, "KiB"),
+            Row(f"disk {disk}: mean request size, of the table", row.kib / row.requests, "KiB"),
+            Row(f"disk {disk}: share of writes", 100 * one["writes"] / one["requests"], "%"),
+            Row(f"disk {disk}: share of writes, of table 6.1", 100 * row.write_share, "%"),
             Row(
-                f"disk {disk}: requests, of a hundred of the table",
+                f"disk {disk}: requests, relative to the table",
                 100 * one["requests"] / row.requests,
                 "",
             ),
@@ -66,7 +66,9 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
                 "",
             ),
             Row(
-                f"disk {disk}: the same, of the table", row.written_kib * 1024 / (0.03 * 2**36), ""
+                f"disk {disk}: written over the spare 3 %, of the table",
+                row.written_kib * 1024 / (0.03 * 2**36),
+                "",
             ),
         ]
     near = all(
@@ -77,30 +79,33 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
         id="table-7.1",
         title="Table 7.1: loads, fitted and scaled",
         section="7.6",
-        measured="Generated loads, fitted to table 6.1 (requests that write and that read, msnfs1 "
-        "to msnfs6) and to table 7.1 (KB, share of requests after a pause of more than 1 s). The "
-        f"devices are whole; of the requests of a disk those with {many:,} writes are simulated "
-        f"({count(many, 5):,} of disk 5), or all where the tables have fewer.",
+        measured=(
+            "Generated loads, fitted to table 6.1 (write and read requests of msnfs1 to "
+            "msnfs6) and table 7.1 (KB, share of requests after a pause of more than 1 s). The "
+            f"devices have full size. Of each disk, the requests that contain {many:,} writes "
+            f"are simulated ({count(many, 5):,} requests of disk 5), or all requests if the "
+            "tables have fewer."
+        ),
         rows=rows,
         plots=[
             Plot(
                 "Pauses",
-                "Between requests of each generated load.",
+                "Intervals between requests of each generated load.",
                 bars(pauses, KINDS, "% of intervals", stacked=True),
             )
         ],
-        claims=[Claim("Shares of long pauses are the table's, within 5 points", near, "")],
+        claims=[Claim("The shares of long pauses equal the table's within 5 points", near, "")],
         explanation=[
-            "What is neither at once nor longer than a second is short: the three shares of "
-            "section 7.6, 34.6, 29.5 and 35.9 %, add up to 100. Short pauses are from 1.8 µs to "
-            "1 s, each order of magnitude as often as another; the 15.2 ms of section 7.4.1 were "
-            "measured with Iometer on a disk, not in these traces. Long ones have the mean that "
-            f"makes all disks last equally ({duration_s(many):,.0f} s, of which a fifth is called "
-            "a day), at least 2 s.",
-            "The table contradicts itself there. At more than 1 s each, the long pauses of 13 "
-            "million requests, 41.3 % of them, last 62 days and not five. Of disk 0 it has 2 KB a "
-            "write (3,051,918 KB in 1,467,625 writes, table 6.1) where table 2.2 has 20.7: with "
-            "one digit more both agree.",
+            "Pauses are short if they are neither zero nor longer than 1 s; the three shares "
+            "of section 7.6, 34.6, 29.5 and 35.9 %, add up to 100 %. Short pauses are from 1.8 "
+            "µs to 1 s long, with equal probability for each order of magnitude. The 15.2 ms "
+            "of section 7.4.1 were measured with Iometer on a disk, not in these traces. The "
+            f"mean of long pauses makes all disks last equally long ({duration_s(many):,.0f} s, "
+            "a fifth of which is called a day); it is at least 2 s.",
+            "The table contradicts itself on long pauses. At more than 1 s each, the long "
+            "pauses of 13 million requests (41.3 %) last 62 days, not five. For disk 0 it "
+            "gives 2 KB per write (3,051,918 KB in 1,467,625 writes, table 6.1), where table "
+            "2.2 gives 20.7 KB; one more digit makes both agree.",
             'Section 7.6 puts the "write fraction of total I/Os" of disks 4 and 5 at 80 % and that '
             "of the others under 20 %. Of each disk by itself table 6.1 has 24 and 23 %, and 92 to "
             "100 %; the two groups' shares of the array's traffic are 78 and 22 % (KB). Write-"
@@ -108,23 +113,23 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
             "of disks 4 and 5 (assumed) comes in sections of 80 % writes, of which 90 % come at "
             f"once; of their pauses {100 * BUSY_LONG_OF_PAUSES:.0f} % are long (chosen after "
             "seeing results; section 7.6.1 says that even short ones are very few).",
-            "Reads go anywhere. Writes go to as few logical blocks (rows of 8 pages dealt to 64 "
-            "planes) as the 10,554 writes among the first 100,000 requests of disk 5 that are to "
-            f"be had: a quarter of their pages to {QUARTERS[0]} blocks, half to "
-            f"{QUARTERS[0] + QUARTERS[1]:,}, all to {blocks:,}. The same is assumed of the other "
-            "disks.",
-            "Less is written than in five days: spare blocks would be written over "
-            f"{TABLE[5].written_kib * 1024 / (0.03 * 2**36):.0f} times on disk 5. But every write "
-            "takes an update block of its own unless its logical block has one, so that the free "
-            "blocks would be used up on the first day. 0.1 % of the pages are overwritten at "
-            "random beforehand, so that they are at the start.",
+            "Reads are spread over the whole disk. Writes go to as few logical blocks (rows of "
+            "8 pages dealt to 64 planes) as the 10,554 writes among the first 100,000 requests "
+            f"of disk 5, the available excerpt: a quarter of their pages to {QUARTERS[0]} "
+            f"blocks, half to {QUARTERS[0] + QUARTERS[1]:,}, all to {blocks:,}. The same is "
+            "assumed for the other disks.",
+            "Less is written than in five days, in which disk 5 writes "
+            f"{TABLE[5].written_kib * 1024 / (0.03 * 2**36):.0f} times its spare blocks. But "
+            "each write takes a new update block unless its logical block has one, so the free "
+            "blocks would be used up on the first day. To start in that state, 0.1 % of the "
+            "pages are overwritten at random beforehand.",
         ],
         data={"pauses_percent": pauses},
     )
 
 
 def sections(setup: Setup) -> Figure:
-    """Write-intensive sections with less and less pauses."""
+    """Write-intensive sections with fewer and fewer pauses."""
     longs = FEWER if setup.quick else LONGS
     many = SECTION_REQUESTS
     made = {
@@ -171,10 +176,13 @@ def sections(setup: Setup) -> Figure:
         id="sections",
         title="Write-intensive sections without pauses",
         section="7.6.2",
-        measured=f"{many:,} requests as in a write-intensive section of SSD5: 80 % writes, 90 % at "
-        "once, and from 5 to 0 % after a long pause, the others after short ones. "
-        f"{100 * WORN:g} % of the pages are overwritten at random beforehand, so that there are "
-        "no free update blocks at the start. Not in the document: a test of what it says.",
+        measured=(
+            f"{many:,} requests as in a write-intensive section of SSD5: 80 % writes. 90 % of "
+            "the requests follow without a pause, 5 to 0 % after a long pause, the others "
+            f"after a short one. {100 * WORN:g} % of the pages are overwritten at random "
+            "beforehand, so that there are no free update blocks at the start. The document "
+            "has no such test; this one checks its statements."
+        ),
         rows=[
             *(
                 Row(f"{name}, {long:g} % long pauses: longest", value, "ms")
@@ -187,9 +195,9 @@ def sections(setup: Setup) -> Figure:
                 for long, value in one.items()
             ),
             Row(f"DGC, {IOMETER}: longest", ending, "ms"),
-            Row(f"P-FTL with {full} blocks a plane, no long pauses: longest", without[P], "ms"),
+            Row(f"P-FTL with {full} blocks per plane, no long pauses: longest", without[P], "ms"),
             *(
-                Row(f"P-FTL with {blocks} blocks a plane, no long pauses: longest", value, "ms")
+                Row(f"P-FTL with {blocks} blocks per plane, no long pauses: longest", value, "ms")
                 for blocks, value in tiny.items()
             ),
         ],
@@ -209,7 +217,7 @@ def sections(setup: Setup) -> Figure:
             ),
             Plot(
                 "Late requests",
-                f"Beyond {MARGIN_MS} ms.",
+                f"Requests beyond {MARGIN_MS} ms.",
                 lines(
                     late,
                     colours,
@@ -222,12 +230,12 @@ def sections(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "AGC+DGC hides collections where few requests have a pause (5 % long)",
+                "AGC+DGC hides GC even if few requests have a pause (5 % long)",
                 longs[0] in kept,
-                f"no request is late with {told} long pauses",
+                f"no late request with {told} long pauses",
             ),
             Claim(
-                "AGC+DGC holds also without long pauses",
+                "AGC+DGC keeps the bound without long pauses too",
                 without[BOTH] <= MARGIN_MS,
                 f"{without[BOTH]:,.0f} ms",
             ),
@@ -238,22 +246,22 @@ def sections(setup: Setup) -> Figure:
                 because=SHORT_PAUSES,
             ),
             Claim(
-                "It does where no pause is longer than 15.2 ms",
+                "DGC runs out of free blocks if no pause is longer than 15.2 ms",
                 ending > MARGIN_MS,
                 f"{ending:,.0f} ms",
             ),
             Claim(
-                "P-FTL with its full buffer is better than L-FTL",
+                "P-FTL with a full buffer has a shorter worst case than L-FTL",
                 without[P] < without[L],
                 f"{without[P]:,.0f} and {without[L]:,.0f} ms",
             ),
             Claim(
-                "A buffer that overflows makes P-FTL worse by far (thrashing)",
+                "A buffer that overflows makes P-FTL's worst case much longer (thrashing)",
                 tiny[SMALL[-1]] > 10 * without[P],
                 f"{tiny[SMALL[-1]]:,.0f} and {without[P]:,.0f} ms",
             ),
             Claim(
-                "and worse than L-FTL",
+                "P-FTL with an overflowing buffer has a longer worst case than L-FTL",
                 tiny[SMALL[-1]] > without[L],
                 f"{tiny[SMALL[-1]]:,.0f} and {without[L]:,.0f} ms",
             ),
@@ -263,7 +271,7 @@ def sections(setup: Setup) -> Figure:
 
 
 def shares(told: wordline.TraceStat) -> dict[str, float]:
-    """Intervals between requests without a pause, with a short and with a long one. Per cent."""
+    """Shares of intervals without a pause, with a short and with a long one. Per cent."""
     idle = told["idle"]
     if idle is None:
         return dict.fromkeys(KINDS, 0.0)

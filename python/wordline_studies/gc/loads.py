@@ -11,30 +11,33 @@ from wordline_studies.generated import Request
 
 PAGE = 4096
 BLOCK = 128
-# Planes of a disk of 64 GiB, and consecutive pages that go to one of them together.
+# Planes of a disk of 64 GiB, and consecutive pages that are allocated to one plane.
 PLANES, STRIPE = 64, 8
-# Logical blocks of 512 KiB that a disk of each array has at least: its 97 % less rounding.
+# Least logical blocks of 512 KiB per disk of each array: 97 % of its capacity, rounded down.
 OF_64_GB, OF_128_GB = 125_952, 251_904
-# Collections come of writes: of each disk, requests with so many are simulated, 600,000 of disk 5.
+# Writes cause GC, so the number of writes is fixed. Of each disk, the requests with this many
+# writes are simulated: 600,000 requests of disk 5.
 WRITES = 140_600
 DAYS = 5
-# What is neither at once nor longer than a second is short: the shares of section 7.6 are 100 %.
-# The shortest that was measured at a disk (section 7.4.1).
+# A pause is short if it is neither zero nor longer than a second; the shares of section 7.6 add up
+# to 100 %. The lower bound is the shortest pause measured on a disk (section 7.4.1).
 SHORT_US = (1.8, 1_000_000.0)
 LONG_FROM_S = 1.0
-# Section 7.6: 35.9 % of the requests come at once, 29.5 % after a short pause, 34.6 % after a long
-# one. Of those without a long pause, so many come at once; of the pauses, so many are long.
+# Section 7.6: 35.9 % of the requests follow without a pause, 29.5 % after a short one, 34.6 % after
+# a long one. `AT_ONCE` is the first share among requests without a long pause, `LONG_OF_PAUSES` the
+# share of long ones among pauses.
 AT_ONCE = 35.9 / (35.9 + 29.5)
 LONG_OF_PAUSES = 34.6 / (34.6 + 29.5)
-# A write-intensive section: section 7.6.2, figure 7.11, and section 7.6 (set-up).
+# Write-intensive sections: section 7.6.2, figure 7.11, and section 7.6 (set-up).
 BUSY_BACK_TO_BACK, BUSY_WRITES = 0.9, 0.8
-# Of its pauses, so many are long; chosen after seeing results (section 7.6.1 says that even short
-# ones are very few).
+# Share of long pauses among the pauses of a section. Chosen after seeing results; section 7.6.1
+# says that even short pauses are very few.
 BUSY_LONG_OF_PAUSES = 0.05
-# Of a disk with high intensity every fourth stretch of requests is such a section (assumed).
+# On a disk with high intensity, every fourth stretch of requests is such a section (assumed).
 STRETCHES, EVERY = 32, 4
-# Logical blocks, striped so, that hold a quarter of the written pages each, most written first:
-# measured of the 10,554 writes among the first 100,000 requests of disk 5 that are to be had.
+# Logical blocks that each hold a quarter of the written pages, most written first. Measured on the
+# 10,554 writes among the first 100,000 requests of disk 5, the available excerpt, with this
+# striping.
 QUARTERS = (770, 2_636, 3_053, 3_054)
 # Mean of the long pauses of the disk with most of them.
 LEAST_LONG_MEAN_S = 2.0
@@ -42,8 +45,8 @@ LEAST_LONG_MEAN_S = 2.0
 
 @dataclass(frozen=True)
 class Row:
-    """A disk: requests that write and that read (table 6.1, msnfs1 to msnfs6), KiB of all and of
-    the writes, share of the requests with a long pause (table 7.1)."""
+    """A disk: write and read requests (table 6.1, msnfs1 to msnfs6), KiB in total and written, and
+    the share of requests with a long pause (table 7.1)."""
 
     writes: int
     reads: int
@@ -53,29 +56,29 @@ class Row:
 
     @property
     def requests(self) -> int:
-        """Of both kinds."""
+        """Number of requests of both kinds."""
         return self.writes + self.reads
 
     @property
     def write_share(self) -> float:
-        """Share of the requests that write."""
+        """Share of writes among the requests."""
         return self.writes / self.requests
 
     @property
     def write_pages(self) -> float:
-        """Mean size of a write."""
+        """Mean size of a write. Pages."""
         return self.written_kib * 1024 / self.writes / PAGE
 
     @property
     def read_pages(self) -> float:
-        """Mean size of a read; a page if there are none."""
+        """Mean size of a read. Pages; 1 without reads."""
         if not self.reads:
             return 1.0
         return (self.kib - self.written_kib) * 1024 / self.reads / PAGE
 
 
-# Of disk 0 table 7.1 has 3,051,918 KB, 2 KB a write. With one digit more they are the 20.7 KB a
-# write, the 47.1 KB a read and the 93.9 % written of table 2.2.
+# For disk 0, table 7.1 gives 3,051,918 KB, 2 KB per write. With one more digit it agrees with table
+# 2.2: 20.7 KB per write, 47.1 KB per read, 93.9 % writes.
 TABLE = {
     0: Row(1_467_625, 41_772, 32_490_240, 30_519_180, 38.6),
     1: Row(2_100_032, 121_697, 35_383_340, 17_722_159, 81.3),
@@ -85,14 +88,14 @@ TABLE = {
     5: Row(3_040_098, 9_941_612, 130_033_924, 31_777_436, 41.3),
 }
 LOW, HIGH = (0, 1, 2, 3), (4, 5)
-# Which disks are on a member, by its name.
+# Disks of each member, by its name.
 SIX_SSDS = {f"SSD{disk}": (disk,) for disk in TABLE}
 THREE_SSDS = {"SSD0": (0, 1), "SSD1": (2, 5), "SSD2": (3, 4)}
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What requests are like. Shares of requests, mean pages of a write and of a read, seconds."""
+    """Statistics of requests: shares, mean pages of a write and of a read, seconds."""
 
     writes: float
     write_pages: float
@@ -103,31 +106,34 @@ class Kind:
 
 
 def writes_of(setup: Setup) -> int:
-    """Writes of a disk that are simulated, at most."""
+    """Most writes of a disk that are simulated."""
     return setup.requests(WRITES)
 
 
 def count(writes: int, disk: int) -> int:
-    """Requests of a disk, about so many of which write. If the row has fewer, all of it, or as
-    much less as `writes` are fewer than `WRITES`."""
+    """Requests of a disk of which about `writes` are writes.
+
+    If the table has fewer writes, all requests, or as much less as `writes` is below `WRITES`.
+    """
     row = TABLE[disk]
     most = round(row.requests * min(1.0, writes / WRITES))
     return min(most, round(writes / row.write_share))
 
 
 def duration_s(writes: int) -> float:
-    """How long the loads of all disks last, but for chance."""
+    """Expected duration of the loads of all disks. Seconds."""
     most = max(count(writes, disk) * row.idle_percent / 100 for disk, row in TABLE.items())
     return LEAST_LONG_MEAN_S * most
 
 
 def simulated(writes: int, disks: Sequence[int]) -> float:
-    """Share of the requests of each of the disks of a member that is simulated."""
+    """Simulated share of the requests of each disk of a member."""
     return min(count(writes, disk) / TABLE[disk].requests for disk in disks)
 
 
 def busy(disk: int, long: float = BUSY_LONG_OF_PAUSES, long_mean_s: float = 2.0) -> Kind:
-    """What requests are like in a write-intensive section, of whose pauses so many are `long`."""
+    """Statistics of a write-intensive section. `long` is the share of long pauses among its
+    pauses."""
     row = TABLE[disk]
     return Kind(
         BUSY_WRITES,
@@ -140,8 +146,8 @@ def busy(disk: int, long: float = BUSY_LONG_OF_PAUSES, long_mean_s: float = 2.0)
 
 
 def kinds(disk: int, many: int, duration_s: float) -> tuple[Kind, Kind]:
-    """What so many requests of a disk are like that last so long, outside and inside
-    write-intensive sections."""
+    """Statistics of `many` requests of a disk over `duration_s`, outside and inside write-intensive
+    sections."""
     row = TABLE[disk]
     long = row.idle_percent / 100
     mean = duration_s / (many * long)
@@ -163,7 +169,7 @@ def kinds(disk: int, many: int, duration_s: float) -> tuple[Kind, Kind]:
 
 
 def page_of(block: int, place: int) -> int:
-    """The page of the host at a place of a logical block: rows of 8 pages go to the planes in
+    """Host page at a position of a logical block. Rows of 8 pages are dealt to the planes in
     turn."""
     row, column = divmod(place, STRIPE)
     group, plane = divmod(block, PLANES)
@@ -171,13 +177,13 @@ def page_of(block: int, place: int) -> int:
 
 
 def block_of(page: int) -> int:
-    """The logical block of a page of the host."""
+    """Logical block of a host page."""
     row, plane = divmod(page // STRIPE, PLANES)
     return row // (BLOCK // STRIPE) * PLANES + plane
 
 
 def quarters(blocks: int, sizes: Sequence[int] = QUARTERS, seed: int = 1) -> list[list[int]]:
-    """Blocks of a disk of `blocks` that take a share of the writes each."""
+    """Sets of blocks of a disk that take an equal share of the writes each."""
     places = Random(seed).sample(range(blocks), sum(sizes))  # noqa: S311
     parts: list[list[int]] = []
     for size in sizes:
@@ -194,7 +200,7 @@ def requests(
     sizes: Sequence[int] = QUARTERS,
     short_us: tuple[float, float] = SHORT_US,
 ) -> Iterator[Request]:
-    """So many requests, the same every time; `kind` says what each of them is like."""
+    """`many` requests whose statistics `kind` gives by request. Deterministic."""
     random = Random(seed)  # noqa: S311
     parts = quarters(blocks, sizes, seed)
     orders = log(short_us[1] / short_us[0])
@@ -226,7 +232,7 @@ def of_disk(
     sizes: Sequence[int] = QUARTERS,
     many: int | None = None,
 ) -> Iterator[Request]:
-    """The load of a disk, with so many requests if it is said how many."""
+    """The load of a disk, optionally with a given number of requests."""
     many = many or count(writes, disk)
     calm, section = kinds(disk, many, duration_s(writes))
     stretch = max(1, many // STRETCHES)
@@ -240,8 +246,8 @@ def of_disk(
 
 
 def in_turn(load: Iterable[Request], blocks: int = OF_64_GB) -> Iterator[Request]:
-    """The same load, but that no write comes to a logical block before all others that are written
-    have had one."""
+    """The load with its writes spread over the logical blocks: none is written again before all
+    others were."""
     places = [place for part in quarters(blocks) for place in part]
     writes = 0
     for one in load:
@@ -254,7 +260,7 @@ def in_turn(load: Iterable[Request], blocks: int = OF_64_GB) -> Iterator[Request
 
 
 def of_member(writes: int, disks: Sequence[int]) -> Iterator[Request]:
-    """The loads of disks that lie one behind the other on a member, the same share of each."""
+    """The loads of consecutive disks of a member, the same share of each."""
     share = simulated(writes, disks)
     loads = (of_disk(writes, disk, many=round(share * TABLE[disk].requests)) for disk in disks)
     shifted = (_shifted(load, place) for place, load in enumerate(loads))

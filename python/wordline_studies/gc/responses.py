@@ -1,4 +1,4 @@
-"""Figures 7.8 and 7.9: response times one by one, each strategy by itself."""
+"""Figures 7.8 and 7.9: response times of single requests under each strategy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -35,41 +35,42 @@ from wordline_studies.gc.schemes import (
 from wordline_studies.generated import written
 
 STRATEGIES = (L, AGC, DGC, BOTH)
-# Almost all: at least so many per cent.
+# Share that counts as almost all. Per cent.
 ALMOST = 95
 TURN, MORE_FREE = "SSD5, in turn", "SSD5, at 3 %"
-# Why DGC does not run out of free blocks. A claim on write-intensive sections tests it.
+# Reason why DGC does not run out of free blocks. A claim on write-intensive sections tests it.
 SHORT_PAUSES = (
-    "short pauses are as long as a second: at 10 % of the requests of a write-intensive section "
-    "and 75 ms on average (from 1.8 µs to 1 s, each order of magnitude as often) they are 7.5 ms a "
-    "request, in which 64 planes make three merges of 139 ms; DGC runs out where no pause is "
-    "longer than 15.2 ms (see Write-intensive sections without pauses)"
+    "short pauses are up to a second long; at 10 % of the requests of a write-intensive "
+    "section and 75 ms on average (1.8 µs to 1 s, with equal probability per order of "
+    "magnitude) they amount to 7.5 ms per request, enough for three merges of 139 ms on 64 "
+    "planes; DGC runs out if no pause is longer than 15.2 ms (see Write-intensive sections "
+    "without pauses)"
 )
-# Blocks that AGC+DGC keeps free and L-FTL at 1 % does not: each is a merge more, once.
+# Blocks that AGC+DGC keeps free and L-FTL at 1 % does not. Each costs one merge, once.
 KEPT = PLANES * (ceil(COMPACT_BELOW * SPARE * BLOCKS) - floor(THRESHOLD * BLOCKS))
-# Of more collections and erases than L-FTL at 1 % makes.
+# Reason for more GC runs and erases than those of L-FTL at 1 %.
 KEEPS = (
     "43 % of 3 % keeps 1.29 % of the blocks free, L-FTL at its threshold of 1 % (section 7.6) "
-    "fewer: a logical block is merged sooner and has taken fewer pages by then, under any "
-    "locality; section 7.6.5 has the threshold of the underlying FTL at 3 %, and there L-FTL makes "
-    "more"
+    "fewer; logical blocks are therefore merged earlier, with fewer new pages, under any "
+    "locality; section 7.6.5 gives the underlying FTL a threshold of 3 %, at which L-FTL "
+    "performs more GC runs"
 )
 
 
 @dataclass(frozen=True)
 class Responses:
-    """A run: its summary, and response times in order of arrival in microseconds."""
+    """Results of a run: summary, and response times in order of arrival in microseconds."""
 
     summary: Summary
     latencies: list[float]
 
 
-# By member, scheme.
+# Results by member and scheme.
 Found = dict[str, dict[str, Responses]]
 
 
 def run(setup: Setup, loads: Mapping[str, Load]) -> Found:
-    """A disk with low intensity and one with high, under every strategy."""
+    """Runs a disk of low and one of high intensity under every strategy."""
     names = ("SSD0", "SSD5")
     cases = {(name, scheme): case(loads[name], scheme) for name in names for scheme in STRATEGIES}
     runs = tabled(setup, cases, "requests")
@@ -83,7 +84,7 @@ def run(setup: Setup, loads: Mapping[str, Load]) -> Found:
 
 
 def figures(setup: Setup, loads: Mapping[str, Load], found: Found) -> list[Figure]:
-    """Of what was run."""
+    """Figures of these runs."""
     many = writes_of(setup)
     with written({TURN: in_turn(of_disk(many, 5))}) as paths:
         turn = replace(loads["SSD5"], name=TURN, trace=paths[TURN])
@@ -107,8 +108,8 @@ def _rows(found: Mapping[str, Responses]) -> list[Row]:
             Row(f"{title}: longest", longest_ms(summary), "ms"),
             Row(f"{title}: mean of writes", mean_ms(summary), "ms"),
             Row(f"{title}: beyond {MARGIN_MS} ms", float(late(summary)), ""),
-            Row(f"{title}: collections", float(collected(summary)), ""),
-            Row(f"{title}: of these on demand", float(collected(summary, DEMAND)), ""),
+            Row(f"{title}: GC runs", float(collected(summary)), ""),
+            Row(f"{title}: GC runs on demand", float(collected(summary, DEMAND)), ""),
         ]
     return rows
 
@@ -118,7 +119,7 @@ def _plots(found: Mapping[str, Responses]) -> list[Plot]:
     return [
         Plot(
             SCHEMES[scheme].title,
-            f"Requests in order. Dotted: {MARGIN_MS} ms.",
+            f"Requests in order of arrival. Dotted: {MARGIN_MS} ms.",
             in_order(SCHEMES[scheme].title, scheme, run.latencies, top),
         )
         for scheme, run in found.items()
@@ -145,24 +146,24 @@ def _low(found: Mapping[str, Responses]) -> Figure:
         id="7.8",
         title="Figure 7.8: response times of SSD0",
         section="7.6.1",
-        measured="Response times of SSD0 of 6SSDs-RAID (low intensity) under L-FTL, AGC, DGC and "
-        "both.",
+        measured=(
+            "Response times of SSD0 of 6SSDs-RAID (low intensity) under L-FTL, AGC, DGC and both."
+        ),
         rows=_rows(found),
         plots=_plots(found),
         claims=[
             Claim(
-                f"AGC alone hides almost all collections (at least {ALMOST} % of the late "
-                "requests)",
+                f"AGC alone hides almost all GC (at least {ALMOST} % of the late requests)",
                 hidden >= ALMOST,
                 f"{hidden:.1f} % ({late_of[L]:,} to {late_of[AGC]:,})",
             ),
             Claim(
-                "by collections in advance",
+                "AGC does so by GC in advance",
                 advanced > all_of_agc / 2,
                 f"{advanced:,} of {all_of_agc:,}",
             ),
             Claim(
-                "and leaves nothing for DGC: both together are late no less often",
+                "AGC leaves nothing for DGC: with both, as many requests are late",
                 late_of[BOTH] >= late_of[AGC],
                 f"{late_of[BOTH]} and {late_of[AGC]} late",
             ),
@@ -182,63 +183,68 @@ def _high(found: Mapping[str, Responses], turns: Mapping[str, Summary], more: Su
         id="7.9",
         title="Figure 7.9: response times of SSD5",
         section="7.6.1",
-        measured="The same of SSD5 (high intensity), with its write-intensive sections. In turn: "
-        "the same requests, but that no write comes to a logical block before all others that are "
-        "written have had one. L-FTL at 3 %: with the threshold of section 7.6.5, less what merges "
-        "need.",
+        measured=(
+            "Response times of SSD5 (high intensity), with its write-intensive sections. In "
+            "turn: the same requests, but no logical block is written again before all others "
+            "were. L-FTL at 3 %: with the threshold of section 7.6.5, less the blocks that "
+            "merges need."
+        ),
         rows=[
             *_rows(found),
-            Row("DGC: put off", float(collected(found[DGC].summary, DELAYED)), ""),
-            Row("L-FTL at 3 %: collections", float(at_more), ""),
+            Row("DGC: postponed GC runs", float(collected(found[DGC].summary, DELAYED)), ""),
+            Row("L-FTL at 3 %: GC runs", float(at_more), ""),
             *(
-                Row(f"In turn, {SCHEMES[scheme].title}: collections", float(runs_of), "")
+                Row(f"In turn, {SCHEMES[scheme].title}: GC runs", float(runs_of), "")
                 for scheme, runs_of in in_turns.items()
             ),
         ],
         plots=_plots(found),
         claims=[
             Claim(
-                "AGC alone is not enough",
+                "AGC alone does not hide all GC",
                 late_of[AGC] > 10 * max(1, late_of[BOTH]),
                 f"{late_of[AGC]:,} late",
             ),
             Claim(
-                "DGC alone begins to collect on demand once free blocks have run out",
+                "DGC alone starts on-demand GC once the free blocks are used up",
                 demanded > 0,
                 f"{demanded} on demand, {late_of[DGC]} late",
                 because=SHORT_PAUSES,
             ),
             Claim(
-                "AGC alone collects more than the baseline",
+                "AGC alone performs more GC runs than the baseline",
                 runs[AGC] > runs[L] + kept,
                 f"{runs[AGC]:,} and {runs[L]:,}",
             ),
             Claim(
-                "so does DGC alone", runs[DGC] > runs[L] + PLANES, f"{runs[DGC]:,} and {runs[L]:,}"
+                "DGC alone performs more GC runs than the baseline",
+                runs[DGC] > runs[L] + PLANES,
+                f"{runs[DGC]:,} and {runs[L]:,}",
             ),
-            Claim("AGC and DGC together hide all", late_of[BOTH] == 0, f"{late_of[BOTH]} late"),
+            Claim("AGC and DGC together hide all GC", late_of[BOTH] == 0, f"{late_of[BOTH]} late"),
             Claim(
-                "and do not collect more than the baseline (L-FTL at 1 %)",
+                "AGC and DGC together perform no more GC runs than the baseline (L-FTL at 1 %)",
                 runs[BOTH] <= runs[L] + kept,
                 f"{runs[BOTH]:,} and {runs[L]:,}, {at_more:,} at 3 %",
                 because=KEEPS,
             ),
             Claim(
-                "They do not where writes go to logical blocks in turn",
+                "They perform no more if writes go to logical blocks in turn",
                 in_turns[BOTH] <= in_turns[L] + kept,
                 f"{in_turns[BOTH]:,} and {in_turns[L]:,}",
             ),
         ],
         explanation=[
-            f"Two collections for each of the {PLANES} planes (L-FTL keeps one free block more "
-            "while it is written to, and one is under way at the end) and one for each of the "
-            f"{KEPT} blocks that AGC keeps free beyond 1 % are not counted as more: in a long run "
-            "they are nothing, in a short one they are all there is. The second for each plane was "
-            "allowed after seeing results: 518 more collections in turn, for 512.",
-            "Where writes go to logical blocks in turn, a merge that comes sooner has no fewer "
-            "pages: without writes that return, keeping more blocks free costs nothing.",
-            "The four million writes of figure 7.9(c) before DGC runs out are more than table 6.1 "
-            "has of disk 5, 3,040,098.",
+            f"Two GC runs per plane are not counted ({PLANES} planes): L-FTL keeps one more "
+            "free block while it is written to, and one run is in progress at the end. Neither "
+            f"is one run for each of the {KEPT} blocks that AGC keeps free beyond 1 %. These "
+            "runs are negligible in a long simulation and dominate a short one. The second run "
+            "per plane was allowed after seeing results: 518 more GC runs in turn, with an "
+            "allowance of 512.",
+            "If writes go to logical blocks in turn, an earlier merge has no fewer new pages. "
+            "Without rewrites, keeping more blocks free costs nothing.",
+            "Figure 7.9(c) shows four million writes before DGC runs out of free blocks. Table "
+            "6.1 has only 3,040,098 for disk 5.",
         ],
         data=_data(found),
     )

@@ -1,4 +1,4 @@
-"""Loads on schemes."""
+"""Runs of loads under schemes."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,26 +13,26 @@ from wordline_studies.gc.loads import of_member, simulated
 from wordline_studies.gc.schemes import NEW, SCHEMES, SIX, alone
 from wordline_studies.generated import Request, written
 
-# Intervals of a load that worst cases are told of.
+# Intervals of a load for which worst cases are given.
 INTERVALS = 50
-# Triggers of collections, in the document's words.
+# Triggers of GC, by the document's terms.
 DEMAND = ("free-blocks", "update-block")
 ADVANCED = ("look-ahead", "compaction")
 DELAYED = ("retroactive",)
 
 
-# Share of the pages overwritten at random beforehand, so that free blocks are few at the start: of
-# P-FTL's room only the write buffer is scaled with the load.
+# Share of the pages overwritten at random beforehand, so that few blocks are free at the start. Of
+# P-FTL's space, only the write buffer scales with the load.
 WORN = 0.001
 
-# What was run, by scheme and load.
+# Summaries by scheme and load.
 Known = Mapping[tuple[str, str], Summary]
 
 
 @dataclass(frozen=True)
 class Load:
-    """A trace, how long it lasts, requests of it at most, whether the disk is worn before, and its
-    share of the requests of the disk."""
+    """A trace, its duration in seconds, the most requests of it, whether the disk is worn
+    beforehand, and its share of the disk's requests."""
 
     name: str
     trace: Path
@@ -45,7 +45,7 @@ class Load:
 def case(
     load: Load, scheme: str, more: Mapping[str, Value] | None = None, device: str = SIX
 ) -> Case:
-    """A load under a scheme; `more` settings replace those of the scheme."""
+    """A load under a scheme. `more` overrides settings of the scheme."""
     settings = SCHEMES[scheme].overrides(load.duration_s, load.simulated)
     settings["observe.worst_case_interval_s"] = max(load.duration_s / INTERVALS, 1e-3)
     if load.worn and scheme != NEW:
@@ -63,7 +63,7 @@ def case(
 
 @contextmanager
 def members(disks: Mapping[str, Sequence[int]], writes: int) -> Generator[dict[str, Load]]:
-    """The loads of the members of an array, for as long as they are needed. By member."""
+    """Temporary loads of the members of an array, by member."""
     ends: dict[str, float] = {}
     made = {name: _ending(of_member(writes, those), name, ends) for name, those in disks.items()}
     with written(made) as paths:
@@ -74,7 +74,7 @@ def members(disks: Mapping[str, Sequence[int]], writes: int) -> Generator[dict[s
 
 
 def _ending(load: Iterator[Request], name: str, ends: dict[str, float]) -> Iterator[Request]:
-    """A load, of which the time of the last request is kept. Seconds."""
+    """Passes on a load and stores the time of its last request. Seconds."""
     for one in load:
         ends[name] = one.at / 1e9
         yield one
@@ -87,7 +87,7 @@ def under(
     known: Known | None = None,
     device: str = SIX,
 ) -> dict[tuple[str, str], Summary]:
-    """Loads under schemes; what is `known` is not run again."""
+    """Runs loads under schemes, except those in `known`."""
     told = known or {}
     asked = [(scheme, name) for scheme in schemes for name in loads]
     cases = {
@@ -100,49 +100,52 @@ def under(
 
 
 def short(setup: Setup) -> str:
-    """Why a claim that needs a long run is not asserted of a quick one."""
+    """Reason why a quick study does not test a claim that needs a long run."""
     if not setup.quick:
         return ""
     return (
-        "it takes sections of thousands of writes, and more collections than there are blocks to "
-        "be kept free; a quick run has neither"
+        "the claim needs sections of thousands of writes, and more GC runs than there are "
+        "blocks to keep free; a quick run has neither"
     )
 
 
 def worst_ms(summary: Summary) -> list[float | None]:
-    """Longest response time of each interval of the load; after its end nothing is left."""
+    """Longest response time per interval of the load, without the time after its end.
+    Milliseconds."""
     told = summary["worst_case"]["all"]["intervals_us"][:INTERVALS]
     return [None if one is None else one / 1000 for one in told]
 
 
 def longest_ms(summary: Summary) -> float:
-    """The longest response time."""
+    """Longest response time. Milliseconds."""
     return (summary["latency"]["all"]["max_us"] or 0.0) / 1000
 
 
 def mean_ms(summary: Summary) -> float:
-    """The mean response time of writes."""
+    """Mean response time of writes. Milliseconds."""
     return (summary["latency"]["write"]["mean_us"] or 0.0) / 1000
 
 
 def late(summary: Summary) -> int:
-    """Requests beyond the marginal response time."""
+    """Number of requests beyond the marginal response time."""
     return summary["excess"]["all"]["requests"]
 
 
 def late_percent(summary: Summary) -> float:
-    """Their share."""
+    """Share of requests beyond the marginal response time. Per cent."""
     return 100 * (summary["excess"]["all"]["share"] or 0.0)
 
 
 def collected(summary: Summary, triggers: tuple[str, ...] = DEMAND + ADVANCED + DELAYED) -> int:
-    """Collections of those triggers. A scheme that collects only when it needs to has others, after
-    the load."""
+    """GC runs with these triggers.
+
+    Runs after the load are excluded for a scheme that has no GC before it is needed.
+    """
     return sum(one["runs"] for one in summary["collections"] if one["trigger"] in triggers)
 
 
 def erases(summary: Summary) -> int:
-    """Erases, but for those after the load of a scheme that collects only when it needs to."""
+    """Erases, without those after the load for a scheme that has no GC before it is needed."""
     after = sum(
         one["blocks_erased"] for one in summary["collections"] if one["trigger"] == "background"
     )

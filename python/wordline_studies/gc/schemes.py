@@ -1,4 +1,4 @@
-"""The translation layers and schedules, in the document's words and in the simulator's."""
+"""Translation layers and schedules: names in the document and configuration keys."""
 
 import tomllib
 from dataclasses import dataclass, field
@@ -11,18 +11,19 @@ from wordline_studies.gc.loads import STRIPE
 
 SIX, THREE = "jung2013-gc-6ssd", "jung2013-gc-3ssd"
 BLOCKS = 2048
-# Section 7.6: 14 GB more for each disk of 64 GB, 28 GB for each of 128 GB.
+# Section 7.6: additional 14 GB per disk of 64 GB, 28 GB per disk of 128 GB.
 EXTRA = 14 / 64
 SPARE = 0.03
-# GC threshold: below it a collection is needed (section 7.6).
-# A schedule that collects at the threshold, and takes none of the blocks between the two.
+# GC threshold: with fewer free blocks, GC is required (section 7.6). `WAITS` is for a schedule that
+# starts GC at the threshold and uses none of the blocks between the two.
 THRESHOLD = 0.01
 WAITS = 19.5 / BLOCKS
-# The 3 % that section 7.6.5 gives the threshold of the underlying FTL, less what merges need.
+# The 3 % that section 7.6.5 gives as the threshold of the underlying FTL, less the blocks that
+# merges need.
 MOST_FREE = 0.027
 
-# The latencies of section 7.6 with the transfer of a page in them, as chapter 6 has them ("a read
-# operation takes 180 us (including NAND flash I/O bus activities)", 6.6.3): less 4,096 x 25 ns.
+# Latencies of section 7.6. They include the transfer of a page, as in section 6.6.3, so 4,096 x 25
+# ns are subtracted.
 TIMES: dict[str, Value] = {
     "nand.timing.read_ns": 183_200 - 4_096 * 25,
     "nand.timing.program_ns": 860_360 - 4_096 * 25,
@@ -31,7 +32,7 @@ TIMES: dict[str, Value] = {
 
 @cache
 def alone(array: str) -> Source:
-    """An SSD of an array by itself: requests go by disks, so that members share nothing."""
+    """A single SSD of an array. Requests go to it by disk, so members share nothing."""
     device = tomllib.loads(cast("str", _wordline.preset_text(array)))
     del device["array"]
     return Source(read(device)[0], array)
@@ -40,9 +41,8 @@ def alone(array: str) -> Source:
 LOG, HYBRID, BUFFERED = "log-block", "hybrid", "buffered"
 
 
-# Of AGC: full update blocks first, then the logical block that was written least recently, "if the
-# target GC block is fully occupied or if an on-demand GC is to be invoked very soon" (section
-# 7.6.5), below 43 % of the 3 % of free blocks.
+# AGC compacts full update blocks first, then the least recently written logical block (section
+# 7.6.5), if fewer blocks are free than 43 % of the 3 % threshold.
 COMPACT_BELOW = 0.43
 COMPACTS: dict[str, Value] = {
     "compacts_least_recent": True,
@@ -54,8 +54,8 @@ COMPACTS: dict[str, Value] = {
 class Scheme:
     """A translation layer with its schedule.
 
-    One that `needs` collects when a write would leave its plane fewer free blocks than the
-    threshold: the write waits for the collection (section 7.2.2).
+    A scheme with `needs` runs GC when a write would leave its plane fewer free blocks than the
+    threshold; the write waits for the GC run (section 7.2.2).
     """
 
     title: str
@@ -65,11 +65,11 @@ class Scheme:
     extra: float = 0.0
 
     def overrides(self, duration_s: float, simulated: float = 1.0) -> dict[str, Value]:
-        """Its settings, for a load that lasts so long and has such a share of a disk's requests. A
-        write buffer has the same share of its blocks."""
+        """Settings for a load of the given duration and share of a disk's requests. The blocks of a
+        write buffer are scaled by that share."""
         made = TIMES | self.settings
         if self.needs:
-            # A schedule that waits for a pause longer than the load never makes use of one.
+            # The schedule needs a pause longer than the load, so it never uses one.
             made = {
                 "ftl.gc.schedule.background": {
                     "after_ms": 1000 * (duration_s + 1),
@@ -83,13 +83,13 @@ class Scheme:
 
 
 def striped(mapping: str, pages: int = STRIPE) -> dict[str, Value]:
-    """A mapping of logical blocks whose rows of so many pages go to the planes in turn."""
+    """A mapping of logical blocks whose rows of `pages` pages are dealt to the planes in turn."""
     return {f"ftl.mapping.{mapping}.stripe": "page", f"ftl.mapping.{mapping}.stripe_pages": pages}
 
 
 def buffered(blocks: int) -> dict[str, Value]:
-    """P-FTL with a write buffer of so many further blocks a plane. The host sees as many bytes as
-    without it, and as many blocks are kept free."""
+    """P-FTL with a write buffer of `blocks` additional blocks per plane. The user capacity and the
+    number of blocks kept free do not change."""
     all_blocks = BLOCKS + blocks
     share = BLOCKS / all_blocks
     return {
@@ -102,7 +102,7 @@ def buffered(blocks: int) -> dict[str, Value]:
 
 
 def advanced(schedule: str, mapping: str = LOG, **more: Value) -> dict[str, Value]:
-    """A mapping under a schedule with AGC, some of whose settings are others."""
+    """A mapping under a schedule with AGC. `more` overrides settings of AGC."""
     agc: dict[str, Value] = COMPACTS | more
     told: Value = agc if schedule == "agc" else {"agc": agc}
     return striped(mapping) | {f"ftl.gc.schedule.{schedule}": told}
@@ -113,8 +113,8 @@ def scheduled(schedule: str, mapping: str = LOG) -> dict[str, Value]:
     return striped(mapping) | {"ftl.gc.schedule": schedule}
 
 
-# "As soon as the available free blocks run out, DGC starts performing on-demand GCs" (section
-# 7.6.1): it takes the last that merges do not need.
+# Section 7.6.1: DGC starts on-demand GC when the free blocks are used up. It uses the last blocks
+# that merges do not need.
 LAST: dict[str, Value] = {"ftl.gc.hard_free_ratio": 0.0}
 L, H, P, AGC, DGC, BOTH = "l", "h", "p", "agc", "dgc", "agc-dgc"
 H_BOTH, NEW, MORE = "h-agc-dgc", "new", "l-more"
@@ -136,5 +136,5 @@ SCHEMES = {
         needs=True,
     ),
 }
-# Those that the document compares.
+# Schemes that the document compares.
 COMPARED = (L, H, P, BOTH)

@@ -50,7 +50,7 @@ KNOWN = {
 
 
 def figure(setup: Setup) -> Figure:
-    """The recorded traces that there are, on SSD5 of 6SSDs-RAID."""
+    """The available recorded traces on SSD5 of 6SSDs-RAID."""
     found_traces = recorded(setup, KNOWN)
     many = setup.requests(REQUESTS)
     skipped: list[str] = []
@@ -60,7 +60,7 @@ def figure(setup: Setup) -> Figure:
         try:
             told = _stat(path)
         except WordlineError as fault:
-            skipped.append(f"{name} was left out: {fault}")
+            skipped.append(f"{name} is omitted: {fault}")
             continue
         pauses[name] = told[1]
         loads[name] = Load(name, path, told[0], many)
@@ -74,7 +74,7 @@ def figure(setup: Setup) -> Figure:
     )
     for (name, scheme), fault in faults.items():
         if scheme == STRATEGIES[0]:
-            skipped.append(f"{name} was left out: {fault}")
+            skipped.append(f"{name} is omitted: {fault}")
     left_out = {name for name, _ in faults}
     names = [name for name in loads if name not in left_out]
     skipped += missing(KNOWN, found_traces)
@@ -85,9 +85,12 @@ def figure(setup: Setup) -> Figure:
         id="recorded",
         title="Recorded traces",
         section="7.6",
-        measured=f"The first {many:,} requests of recordings of other machines, and of the 100,000 "
-        "of disk 5 of the document's server that are to be had, at their own times, on one disk of "
-        "6SSDs-RAID. Addresses beyond its end are folded onto it; it is full at the start.",
+        measured=(
+            f"The first {many:,} requests of recordings of other machines, and the available "
+            "100,000 requests of disk 5 of the document's server. Requests arrive at their "
+            "recorded times on one disk of 6SSDs-RAID. Addresses beyond its end are wrapped; "
+            "the disk is full at the start."
+        ),
         rows=[
             *(
                 Row(f"{name}: {PAUSES[kind]}", value, "%")
@@ -111,12 +114,12 @@ def figure(setup: Setup) -> Figure:
             ),
             Plot(
                 "Late requests",
-                f"Beyond {MARGIN_MS} ms.",
+                f"Requests beyond {MARGIN_MS} ms.",
                 bars(_brief(late), colours, "% of requests"),
             ),
             Plot(
                 "Pauses",
-                "Between requests of the whole recording.",
+                "Intervals between requests of the whole recording.",
                 bars(
                     _brief({name: pauses[name] for name in names}),
                     KINDS,
@@ -128,8 +131,8 @@ def figure(setup: Setup) -> Figure:
         if names
         else [],
         explanation=[
-            "Nothing is claimed of them: no two have pauses and writes alike. Consecutive pages "
-            "are on one plane, so that large writes are late with no collection at all.",
+            "No claims refer to these traces: no two have similar pauses and writes. "
+            "Consecutive pages are on one plane, so large writes are late even without GC.",
             *skipped,
         ],
         data={"worst_ms": worst, "late_percent": late, "pauses_percent": pauses},
@@ -137,14 +140,15 @@ def figure(setup: Setup) -> Figure:
 
 
 def _stat(path: Path) -> tuple[float, dict[str, float]]:
-    """How long a trace lasts, and shares of its pauses. Raises WordlineError."""
+    """Duration of a trace in seconds, and shares of its pauses in per cent. Raises
+    WordlineError."""
     told = wordline.trace_stat(
         path, on_bad_line="skip", time_order="clamp", align="expand", volumes="shared"
     )
     if not told["writes"]:
         raise WordlineError("it has no writes")
     if told["duration_s"] is None:
-        raise WordlineError("it has no times")
+        raise WordlineError("it has no time stamps")
     return told["duration_s"], shares(told)
 
 
@@ -155,5 +159,5 @@ def _by_title(
 
 
 def _brief(values: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str, float]]:
-    """By the name of the workload without that of the file."""
+    """Values by the name of the workload, without the name of the file."""
     return {name.split(" (")[0]: one for name, one in values.items()}

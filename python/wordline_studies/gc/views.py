@@ -1,4 +1,4 @@
-"""Figures 7.1 and 7.11: what the host sees, and what the device does."""
+"""Figures 7.1 and 7.11: response times at the host, and activity of the device."""
 
 from collections.abc import Sequence
 
@@ -15,19 +15,19 @@ from wordline_studies.gc.runs import WORN, Load, case, late, longest_ms, mean_ms
 from wordline_studies.gc.schemes import BOTH, NEW, SCHEMES, H, L
 from wordline_studies.generated import Request, written
 
-# 2048 KB at random, as in the document's figure.
+# Random writes of 2,048 KB, as in the document's figure.
 LARGE_REQUESTS, LARGE_PAGES = 60, 512
 SECTION_REQUESTS = 20_000
-# As many logical blocks as the loads write to, but side by side.
+# Adjacent logical blocks, as many as the loads write to.
 SIDE = sum(QUARTERS) // (2 * PLANES) * 2 * PLANES
-# Intervals of the pictures.
+# Intervals of the charts.
 INTERVALS = 800
-# Like a pristine disk: the mean response time of writes is within so many per cent.
+# Tolerance of the mean response time of writes relative to a pristine disk. Per cent.
 LIKE = 25
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Both pictures."""
+    """Both figures."""
     mix = Kind(1.0, LARGE_PAGES, 1.0, 0.359, 0.346, 2.0)
     large = list(requests(lambda _: mix, LARGE_REQUESTS, 31))
     section = list(requests(lambda _: busy(5), SECTION_REQUESTS, 33))
@@ -38,7 +38,7 @@ def figures(setup: Setup) -> list[Figure]:
 def _runs(
     setup: Setup, name: str, load: Sequence[Request], schemes: Sequence[str]
 ) -> tuple[dict[str, Summary], dict[str, pl.DataFrame]]:
-    """Summaries, and what happened interval by interval. By scheme."""
+    """Summaries and time series by scheme."""
     end = load[-1].at / 1e9 + 1
     with written({name: load}) as paths:
         made = Load(name, paths[name], end, worn=True)
@@ -66,9 +66,7 @@ def _rows(found: dict[str, Summary]) -> list[Row]:
             Row(f"{title}: mean of writes", mean_ms(summary), "ms"),
             Row(f"{title}: longest", longest_ms(summary), "ms"),
             Row(f"{title}: beyond {MARGIN_MS} ms", float(late(summary)), ""),
-            Row(
-                f"{title}: time of the dies for collections", summary["flash"]["gc_die_time_s"], "s"
-            ),
+            Row(f"{title}: die time for GC", summary["flash"]["gc_die_time_s"], "s"),
         ]
     return rows
 
@@ -76,9 +74,8 @@ def _rows(found: dict[str, Summary]) -> list[Row]:
 def _picture(title: str, series: dict[str, pl.DataFrame]) -> list[Plot]:
     drawn = views(series)
     caption = (
-        "Above what the host sees, below what the device does: bars are the share of the dies' "
-        "time that collections took, in one colour beside requests, in another while there were "
-        "none."
+        "Upper part: response times at the host. Lower part: share of die time spent on GC, in "
+        "one colour while requests are outstanding and in another while there are none."
     )
     return [Plot(title, caption, drawn)] if drawn else []
 
@@ -88,22 +85,24 @@ def _overview(setup: Setup, load: Sequence[Request]) -> Figure:
     new, old, both = (mean_ms(found[scheme]) for scheme in (NEW, L, BOTH))
     return Figure(
         id="7.1",
-        title="Figure 7.1: what the user sees",
+        title="Figure 7.1: user view",
         section="7.1",
-        measured=f"{LARGE_REQUESTS} writes of 2,048 KiB at random, with the pauses of section 7.6, "
-        "on a pristine disk under L-FTL, and on a worn one under L-FTL and AGC+DGC "
-        f"({100 * WORN:g} % of the pages overwritten at random beforehand).",
+        measured=(
+            f"{LARGE_REQUESTS} random writes of 2,048 KiB, with the pauses of section 7.6, on a "
+            "pristine disk under L-FTL, and on a worn one under L-FTL and AGC+DGC "
+            f"({100 * WORN:g} % of the pages overwritten at random beforehand)."
+        ),
         rows=_rows(found),
-        plots=_picture("User view and real view", series),
+        plots=_picture("User view and device view", series),
         claims=[
             Claim(
-                "Under AGC+DGC the worn disk answers like a pristine one (mean within "
-                f"{LIKE} %, or sooner)",
+                f"Under AGC+DGC, the worn disk responds like a pristine one (mean within {LIKE} "
+                "%, or shorter)",
                 both <= new * (1 + LIKE / 100),
                 f"{both:.0f} and {new:.0f} ms",
             ),
             Claim(
-                "under L-FTL it does not",
+                "Under L-FTL, it does not",
                 old > new * (1 + LIKE / 100),
                 f"{old:.0f} and {new:.0f} ms",
             ),
@@ -113,7 +112,7 @@ def _overview(setup: Setup, load: Sequence[Request]) -> Figure:
 
 
 def _removed(found: dict[str, Summary]) -> dict[str, float]:
-    """Of what collections cost under L-FTL. By scheme, per cent."""
+    """Share of the GC cost under L-FTL that a scheme removes. Per cent, by scheme."""
     means = {scheme: mean_ms(one) for scheme, one in found.items()}
     overhead = {scheme: means[scheme] - means[NEW] for scheme in found if scheme != NEW}
     return {scheme: 100 * (1 - one / overhead[L]) for scheme, one in overhead.items()}
@@ -121,7 +120,7 @@ def _removed(found: dict[str, Summary]) -> dict[str, float]:
 
 def _section(setup: Setup, load: Sequence[Request], beside: Sequence[Request]) -> Figure:
     found, series = _runs(setup, "write-intensive section", load, (NEW, L, H, BOTH))
-    near, _ = _runs(setup, "side by side", beside, (NEW, L, H))
+    near, _ = _runs(setup, "adjacent", beside, (NEW, L, H))
     means = {scheme: mean_ms(one) for scheme, one in found.items()}
     removed = _removed(found)
     side = _removed(near)[H]
@@ -129,33 +128,35 @@ def _section(setup: Setup, load: Sequence[Request], beside: Sequence[Request]) -
         id="7.11",
         title="Figure 7.11: a write-intensive section",
         section="7.6.2",
-        measured=f"{SECTION_REQUESTS:,} requests with 80 % writes, of the sizes of disk 5, 90 % of "
-        "them at once. What collections cost is the mean response time of writes beyond that on a "
-        "pristine disk. Side by side: the same with writes to as many logical blocks "
-        f"({SIDE:,}) that lie beside each other.",
+        measured=(
+            f"{SECTION_REQUESTS:,} requests with 80 % writes and the sizes of disk 5; 90 % of "
+            "them follow without a pause. The cost of GC is the mean response time of writes, "
+            "less that on a pristine disk. Adjacent: the same with writes to as many logical "
+            f"blocks ({SIDE:,}) with adjacent addresses."
+        ),
         rows=[
             Row(
-                "H-FTL: removed of what collections cost under L-FTL",
+                "H-FTL: share of L-FTL's GC cost removed",
                 removed[H],
                 "%",
                 PUBLISHED("7.11", "overhead that H removes"),
             ),
             Row(
-                "H-FTL, side by side: removed",
+                "H-FTL, adjacent blocks: share removed",
                 side,
                 "%",
                 PUBLISHED("7.11", "overhead that H removes"),
             ),
-            Row("AGC+DGC: removed", removed[BOTH], "%"),
+            Row("AGC+DGC: share of L-FTL's GC cost removed", removed[BOTH], "%"),
             *_rows(found),
         ],
         plots=_picture(
-            "User view and real view",
+            "User view and device view",
             {name: one for name, one in series.items() if name != SCHEMES[NEW].title},
         ),
         claims=[
             Claim(
-                "H-FTL removes about 40 % of what collections cost (within 10 points)",
+                "H-FTL removes about 40 % of the GC cost (within 10 points)",
                 abs(removed[H] - 40) <= 10,
                 f"{removed[H]:.1f} %",
                 because="with writes as spread as recorded, two blocks that share their update "
@@ -164,13 +165,13 @@ def _section(setup: Setup, load: Sequence[Request], beside: Sequence[Request]) -
                 'locality")',
             ),
             Claim(
-                "It does where as many logical blocks lie side by side",
+                "H-FTL removes about 40 % if as many logical blocks are adjacent",
                 abs(side - 40) <= 10,
                 f"{side:.1f} %",
             ),
-            Claim("H-FTL removes some of it", removed[H] > 0, f"{removed[H]:.1f} %"),
+            Claim("H-FTL removes part of the GC cost", removed[H] > 0, f"{removed[H]:.1f} %"),
             Claim(
-                "AGC+DGC hides all on-demand collections",
+                "AGC+DGC hides all on-demand GC",
                 late(found[BOTH]) == 0,
                 f"{late(found[BOTH])} late",
             ),

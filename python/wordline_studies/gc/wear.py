@@ -1,4 +1,4 @@
-"""Figure 7.15: what collections are made for, and erases by the free block threshold."""
+"""Figure 7.15: triggers of GC runs, and erases by the free-block threshold."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -52,27 +52,27 @@ from wordline_studies.generated import Request, written
 from wordline_studies.measures import gain
 
 DISKS = (0, 1, 4, 5)
-# A load of which full update blocks are to be had: 80 % writes of 128 KiB to 2 % of the disk.
+# A load with full update blocks: 80 % writes of 128 KiB to 2 % of the disk.
 LOCAL, LOCAL_REQUESTS, LOCAL_S = "2 % of a disk", 24_000, 17_000.0
 LOCAL_SHARE, LOCAL_PAGES = 0.02, 32
-# Free block thresholds of the sweep. The third of 3 % that is 1 % lies between the first two.
+# Free-block thresholds of the sweep. A third of 3 %, which is 1 %, is between the first two.
 THRESHOLDS = (0.2, 0.34, COMPACT_BELOW, 0.71, 1.0)
 CROSSING, ABOUT = 0.71, 10
-# Where a disk is said to know of commands for as long as the longest pause that is not long.
+# Commands are announced earlier by the longest pause that is not a long one.
 FAR: dict[str, Value] = advanced("agc-dgc", look_ahead_ms=1000.0)
 PARTS = {"AGC": "#7cc0ea", "DGC": "#1f78b4", "on demand": "#d8731c"}
 BLOCKS_OF_A_DISK = 64 * BLOCKS
-# As many: by less than so many per cent.
+# Tolerance of equal numbers. Per cent.
 EQUAL = 5
 CROSSES = (
-    "two that keep equally many blocks free merge equally often: against L-FTL at 1 % the curves "
-    "cross at a third of 3 %, against L-FTL at 3 % near 100 %, and at 71 % only against one at "
-    "2.13 %, of which nothing is said"
+    "two schemes that keep equally many blocks free merge equally often; relative to L-FTL at "
+    "1 % the curves cross at a third of 3 %, relative to L-FTL at 3 % near 100 %, and at 71 % "
+    "only relative to L-FTL at 2.13 %, which the document does not mention"
 )
 
 
 def figures(setup: Setup, loads: Mapping[str, Load], known: Known) -> list[Figure]:
-    """Breakdown and thresholds; what is `known` is not run again."""
+    """Triggers and thresholds. Runs in `known` are not repeated."""
     disks = {name: loads[name] for name in (f"SSD{disk}" for disk in DISKS)}
     busy = {"SSD5": loads["SSD5"]}
     many = LOCAL_REQUESTS // 6 if setup.quick else LOCAL_REQUESTS
@@ -117,7 +117,7 @@ def _local(many: int) -> "list[Request]":
 
 
 def _shares(summary: Summary) -> dict[str, float]:
-    """What collections were made for. Per cent."""
+    """Shares of GC runs by trigger. Per cent."""
     everything = collected(summary)
     parts = dict(zip(PARTS, (ADVANCED, DELAYED, DEMAND), strict=True))
     return {
@@ -127,7 +127,7 @@ def _shares(summary: Summary) -> dict[str, float]:
 
 
 def _pages_a_merge() -> float:
-    """Pages written for each merge of two blocks, by the published erases of a disk."""
+    """Pages written per merge of two blocks, from the published erases of a disk."""
     merges = 21 * BLOCKS_OF_A_DISK / 2
     return TABLE[5].written_kib * 1024 / PAGE / merges
 
@@ -162,16 +162,18 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
     free = 2 * (PLANES + KEPT) * len(names)
     return Figure(
         id="7.15a",
-        title="Figure 7.15(a): what collections are made for",
+        title="Figure 7.15(a): triggers of GC",
         section="7.6.5",
-        measured="Collections under AGC+DGC on L-FTL by what started them: AGC (look-ahead and "
-        "proactive compaction), DGC (retroactive compaction of what was put off), or a write that "
-        "could not go on. Disks 2 and 3 are left out, which have few requests. "
-        f"{LOCAL}: {many:,} requests of 128 KiB, 80 % writes, all to so little that "
-        "update blocks fill. Tags 1 s ahead: commands are known for as long before they come as "
-        "the longest pause that is not a long one. L-FTL is run at its threshold of 1 % (section "
-        f"7.6) and at the 3 % of section 7.6.5, of which {100 * MOST_FREE:g} % fit beside what "
-        "merges need.",
+        measured=(
+            "GC runs under AGC+DGC on L-FTL by trigger: AGC (look-ahead and proactive "
+            "compaction), DGC (retroactive compaction of postponed blocks), or a write that "
+            f"cannot proceed. Disks 2 and 3 are omitted; they have few requests. {LOCAL}: "
+            f"{many:,} requests of 128 KiB, 80 % writes, all to a region so small that update "
+            "blocks fill. Tags 1 s ahead: commands are announced 1 s before they arrive, the "
+            "length of the longest pause that is not a long one. L-FTL runs at its threshold "
+            "of 1 % (section 7.6) and at the 3 % of section 7.6.5, of which "
+            f"{100 * MOST_FREE:g} % are possible in addition to the blocks that merges need."
+        ),
         rows=[
             *(
                 Row(
@@ -188,7 +190,7 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
             ),
             *(
                 Row(
-                    f"mean: erases of AGC+DGC against {title}",
+                    f"mean: erases of AGC+DGC relative to {title}",
                     mean[scheme],
                     "%",
                     PUBLISHED("7.15a", "erases against L-FTL"),
@@ -196,57 +198,63 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
                 for scheme, title in ((MORE, "L-FTL at 3 %"), (L, "L-FTL at 1 %"))
             ),
             *(
-                Row(f"{name}: erases of AGC+DGC against L-FTL at 1 %", value, "%")
+                Row(f"{name}: erases of AGC+DGC relative to L-FTL at 1 %", value, "%")
                 for name, value in change.items()
             ),
             Row(
-                f"{LOCAL}: erases of AGC+DGC against L-FTL that keeps as many blocks free",
+                f"{LOCAL}: erases of AGC+DGC relative to L-FTL with as many free blocks",
                 as_many,
                 "%",
             ),
             *(
-                Row(f"{name}: erases of AGC+DGC on H-FTL against H-FTL", value, "%")
+                Row(f"{name}: erases of AGC+DGC on H-FTL relative to H-FTL", value, "%")
                 for name, value in hybrid.items()
             ),
         ],
         plots=[
             Plot(
                 "Collections",
-                "By what started them.",
-                bars(shares, PARTS, "% of collections", stacked=True),
+                "GC runs by trigger.",
+                bars(shares, PARTS, "% of GC runs", stacked=True),
             )
         ],
         claims=[
             Claim(
-                "AGC makes at least 80 % of the collections", least >= 80, f"from {least:.1f} % on"
+                "AGC performs at least 80 % of the GC runs", least >= 80, f"minimum {least:.1f} %"
             ),
-            Claim("DGC makes at most 20 %", most <= 20, f"up to {most:.1f} %"),
+            Claim("DGC performs at most 20 %", most <= 20, f"maximum {most:.1f} %"),
             Claim(
-                "Compaction is the majority of AGC's",
+                "Compaction is the majority of AGC's runs",
                 compactions > ahead,
-                f"{compactions:,} and {ahead:,} by look-ahead",
+                f"{compactions:,} by compaction, {ahead:,} by look-ahead",
             ),
             Claim(
-                "AGC makes at least 80 % and DGC at most 20 % on H-FTL where update blocks fill",
+                "On H-FTL, if update blocks fill, AGC performs at least 80 % and DGC at most 20 %",
                 on_h["AGC"] >= 80 and on_h["DGC"] <= 20,
                 f"{on_h['AGC']:.1f} and {on_h['DGC']:.1f} %",
             ),
             Claim(
-                "AGC+DGC does not erase more than L-FTL at 3 %",
+                "AGC+DGC erases no more than L-FTL at 3 %",
                 against[MORE] <= 0,
                 f"{mean[MORE]:+.2f} %",
             ),
             Claim(
-                "nor more than L-FTL at 1 %", against[L] <= free, f"{mean[L]:+.2f} %", because=KEEPS
+                "AGC+DGC erases no more than L-FTL at 1 %",
+                against[L] <= free,
+                f"{mean[L]:+.2f} %",
+                because=KEEPS,
             ),
             Claim(
-                "not even where update blocks fill",
+                "AGC+DGC erases no more than L-FTL at 1 % if update blocks fill",
                 change[LOCAL] < 1,
-                f"{change[LOCAL]:+.1f} %, against L-FTL that keeps as many free {as_many:+.1f} %",
+                (
+                    f"{change[LOCAL]:+.1f} %; relative to L-FTL with as many free blocks "
+                    f"{as_many:+.1f} %"
+                ),
                 because=KEEPS if abs(as_many) < EQUAL / 2 else "",
             ),
             Claim(
-                "but 16.6 % less than L-FTL at 3 %, within 10 points",
+                "AGC+DGC erases 16.6 % less than L-FTL at 3 % (within 10 points)",
                 abs(mean[MORE] + 16.6) <= 10,
                 f"{mean[MORE]:+.2f} %",
             ),
@@ -257,8 +265,9 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
             "update block has 128. What is compacted is therefore nearly always the logical "
             'block that was written least recently, as section 7.6.5 allows ("or if an on-demand '
             'GC is to be invoked very soon").',
-            "43 % of 3 % is more than 1 %: AGC+DGC keeps more blocks free than L-FTL does at the "
-            "threshold of section 7.6, and can only erase less than one that keeps still more.",
+            "43 % of 3 % is more than 1 %. AGC+DGC therefore keeps more blocks free than L-FTL "
+            "at the threshold of section 7.6, and can only erase less than an FTL that keeps "
+            "even more blocks free.",
         ],
         data={
             "shares_percent": shares,
@@ -288,25 +297,27 @@ def _thresholds(
     ends = [100.0 * one for one in (min(THRESHOLDS), max(THRESHOLDS))]
     return Figure(
         id="7.15b",
-        title="Figure 7.15(b): erases by the free block threshold",
+        title="Figure 7.15(b): erases by the free-block threshold",
         section="7.6.5",
-        measured="Erases of AGC+DGC over those of L-FTL at 1 % and at 3 %, with "
-        "`compact_below_ratio` from 0.2 to 1.0, under the load of SSD5.",
+        measured=(
+            "Erases of AGC+DGC relative to L-FTL at 1 % and at 3 %, with `compact_below_ratio` "
+            "from 0.2 to 1.0, under the load of SSD5."
+        ),
         rows=[
             Row(
-                "all disks, L-FTL: erases a block, if all requests of the table erase as these",
+                "all disks, L-FTL: erases per block, extrapolated to all requests of the table",
                 whole[L],
                 "",
                 PUBLISHED("7.15b", "erases a block, L-FTL"),
             ),
-            Row("all disks, AGC+DGC: the same", whole[BOTH], ""),
+            Row("all disks, AGC+DGC: erases per block, extrapolated", whole[BOTH], ""),
             Row(
                 "threshold with the fewest erases",
                 best,
                 "%",
                 PUBLISHED("7.15b", "best threshold, below"),
             ),
-            Row("below 71 %, against L-FTL at 2.13 %", equal, "%"),
+            Row("below 71 %, relative to L-FTL at 2.13 %", equal, "%"),
             *(
                 Row(f"{name}: below {threshold:.0f} %", value, "%")
                 for name, one in over.items()
@@ -316,15 +327,15 @@ def _thresholds(
         plots=[
             Plot(
                 "Erases",
-                "Per cent of those of L-FTL (line at 100).",
+                "Per cent of L-FTL's erases (line at 100).",
                 lines(
                     over | {"L-FTL": dict.fromkeys(ends, 100.0)},
                     {
-                        "against L-FTL at 1 %": "#12a07a",
-                        "against L-FTL at 3 %": "#1f78b4",
+                        "relative to L-FTL at 1 %": "#12a07a",
+                        "relative to L-FTL at 3 %": "#1f78b4",
                         "L-FTL": SCHEMES[L].colour,
                     },
-                    "free block threshold (%)",
+                    "free-block threshold (%)",
                     "% of L-FTL's erases",
                 ),
             )
@@ -351,22 +362,22 @@ def _thresholds(
             ),
         ],
         explanation=[
-            "The erases a block are those of the requests simulated, times those of their rows, "
-            "over the blocks of all six disks: one play of table 6.1. Nothing was fitted to the "
-            "21: sizes and shares are the tables', and the places of the writes are as spread as "
-            "in the recorded requests of disk 5. 9.6 million writes with 0.886 merges each (the "
-            "recorded writes) and two erases would be 21.7.",
-            "A third of 3 % is 1 %: below, writes find too few blocks free before AGC does, and "
-            "all is put off, as under DGC alone, which erases more. That low thresholds are those "
-            "from a third on was chosen after seeing results.",
+            "Erases per block are those of the simulated requests, extrapolated to the rows of "
+            "the table, over the blocks of all six disks: one replay of table 6.1. Nothing was "
+            "fitted to the published 21. Sizes and shares are those of the tables, and the "
+            "writes are spread as in the recorded requests of disk 5. 9.6 million writes with "
+            "0.886 merges each (as recorded) and two erases per merge would give 21.7.",
+            "A third of 3 % is 1 %. At lower thresholds, writes find too few free blocks "
+            "before AGC does, and all GC is postponed, as under DGC alone, which erases more. "
+            "The lower end of the low thresholds, a third, was chosen after seeing results.",
         ],
         data={"erases_percent": over, "erases_a_block": whole},
     )
 
 
 def _crossing(curve: Mapping[float, float]) -> float:
-    """Between which thresholds, from a third on, more erases come to be made than by L-FTL, by a
-    straight line between them. Per cent."""
+    """Threshold, from a third on, at which erases start to exceed those of L-FTL, interpolated
+    linearly. Per cent."""
     known = [(at, value) for at, value in curve.items() if at / 100 > THRESHOLD / SPARE]
     for (low, less), (high, more) in pairwise(known):
         if less <= 100 < more:
@@ -375,7 +386,7 @@ def _crossing(curve: Mapping[float, float]) -> float:
 
 
 def _erases_a_block(many: int, found: Known, scheme: str) -> float:
-    """Erases of all requests of the tables, if they erase as those simulated."""
+    """Erases per block, extrapolated from the simulated requests to all requests of the tables."""
     every = sum(
         erases(found[scheme, f"SSD{disk}"]) * row.requests / count(many, disk)
         for disk, row in TABLE.items()

@@ -45,7 +45,7 @@ from wordline_studies.gc.schemes import (
 )
 from wordline_studies.generated import Request, written
 
-# By scheme, member.
+# Summaries by scheme and member.
 Runs = dict[str, dict[str, Summary]]
 Series = dict[str, list[float | None]]
 LOW, HIGH = "low intensity", "high intensity"
@@ -55,43 +55,45 @@ GROUPS = {
 }
 MEMBERS = {SIX: SIX_SSDS, THREE: THREE_SSDS}
 ARRAYS = {SIX: "6SSDs-RAID", THREE: "3SSDs-RAID"}
-# Requests of disk 3 are of 149 pages; so many of them are enough to test why they are late.
+# Requests of disk 3 have 149 pages. This many requests are enough to test why they are late.
 LARGE, LARGE_REQUESTS = "SSD3", 400
-# About: within so many points.
+# Tolerance of "about". Points.
 ABOUT = 10
-# Of the writes of a disk of 6SSDs-RAID, one in so many is simulated of a disk of 3SSDs-RAID.
+# For a disk of 3SSDs-RAID, one of this many writes of a 6SSDs-RAID disk is simulated.
 FEWER = 4
-# So many writes of a page, 2 s apart: none waits for another's collection.
+# Single-page writes, 2 s apart, so that none waits for another's GC.
 ALONE_WRITES, ALONE_S = 400, 2.0
 ALONE = "one by one"
-# Disk 0 with so many times the write buffer: 42 GB for 30.5 GB of writes.
+# Disk 0 with a multiple of the write buffer: 42 GB for 30.5 GB of writes.
 ROOMY, ROOM = "SSD0, 42 GB", 3
 WAITS = (
-    "a write that meets others of its plane waits for their collections too: each request has its "
-    "time and none waits for another to be done (section 7.6). One by one they take one "
-    "collection. Without such waits L-FTL would never take the 1.9 s at "
-    "high intensity that a mean cut of 98.6 % needs, with 53 ms there and nothing left at low"
+    "a write that meets other writes of its plane also waits for their GC; in the document "
+    "each request has its time of arrival and none waits for another (section 7.6); single "
+    "writes wait for one GC run; without such waits, L-FTL would never take the 1.9 s at high "
+    "intensity that a mean cut of 98.6 % needs, with 53 ms there and nothing left at low "
+    "intensity"
 )
 VOLUMES = (
-    "disk 0 writes 30.5 GB and disk 5 31.8 GB (table 7.1, with the digit that disk 0 lacks), both "
-    "more than twice the 14 GB of the write buffer: no rule by volume lets it overflow on one and "
-    "not on the other. With 42 GB none of disk 0 is late; with 14 GB only writes that return to "
-    "what still lies in the buffer could be hidden, and addresses are not published"
+    "disk 0 writes 30.5 GB and disk 5 31.8 GB (table 7.1, with the digit that disk 0 lacks), "
+    "both more than twice the 14 GB of the write buffer; no rule by volume overflows it on one "
+    "disk and not on the other; with 42 GB no request of disk 0 is late; with 14 GB only "
+    "rewrites of pages that are still in the buffer could be hidden, and addresses are not "
+    "published"
 )
 CUTS = (
-    "where P-FTL overflows, AGC+DGC cuts its worst case by more than 99 %, and where it does not, "
-    "by nothing: the mean of both groups is 50 % if it overflows at high intensity only, and 99 % "
-    "if on all (figure 7.12); 65.2 lies at neither"
+    "AGC+DGC cuts the worst case by more than 99 % if P-FTL overflows, and by nothing if not; "
+    "the mean of both groups is 50 % if it overflows at high intensity only, and 99 % if it "
+    "overflows in both groups (figure 7.12); 65.2 % is neither"
 )
 INVOKES = (
-    "every late request waits for a collection, and P-FTL makes fewer of them, as the caption of "
-    "the figure itself says: it merges for the oldest pages of its buffer, H-FTL for every write "
+    "every late request waits for a GC run, and P-FTL performs fewer of them, as the figure's "
+    "caption confirms: it merges for the oldest pages of its buffer, H-FTL for every write "
     "that needs an update block"
 )
 
 
 def figures(setup: Setup, loads: Mapping[str, Load], known: Known) -> list[Figure]:
-    """Figures of both arrays; what is `known` of disks of the first is not run again."""
+    """Figures of both arrays. Runs in `known` are not repeated for disks of the first."""
     six = _by_scheme(under(setup, loads, COMPARED, known))
     with members(THREE_SSDS, writes_of(setup) // FEWER) as paired:
         three = _by_scheme(under(setup, paired, COMPARED, device=THREE))
@@ -113,7 +115,7 @@ def _by_scheme(found: Mapping[tuple[str, str], Summary]) -> Runs:
 
 
 def _spread(setup: Setup, load: Load) -> dict[str, Summary]:
-    """The first requests of disk 3 under AGC+DGC, by what shares a logical block."""
+    """Runs the first requests of disk 3 under AGC+DGC, with two distributions of logical blocks."""
     many = min(LARGE_REQUESTS, count(writes_of(setup), 3))
     first = replace(load, name=f"{LARGE}, {many} requests", requests=many)
     key = f"ftl.mapping.{LOG}.stripe"
@@ -123,7 +125,7 @@ def _spread(setup: Setup, load: Load) -> dict[str, Summary]:
 
 
 def _alone(setup: Setup) -> dict[str, float]:
-    """The longest response time of writes that meet no others, on a worn disk. By scheme."""
+    """Longest response time of isolated writes on a worn disk, by scheme. Milliseconds."""
     blocks = Random(41).sample(range(OF_64_GB), ALONE_WRITES)  # noqa: S311
     made = [
         Request(round(1e9 * ALONE_S * turn), True, page_of(block, 0), 1)
@@ -136,13 +138,13 @@ def _alone(setup: Setup) -> dict[str, float]:
 
 
 def _roomy(setup: Setup, load: Load) -> Summary:
-    """P-FTL under the load of disk 0, with a write buffer that takes all of it."""
+    """P-FTL under the load of disk 0, with a write buffer for all of its data."""
     blocks = round(ROOM * BLOCKS * EXTRA * load.simulated)
     return required(setup, {P: case(load, P, buffered(blocks))})[P]
 
 
 def highest(runs: Mapping[str, Summary], names: Iterable[str]) -> list[float | None]:
-    """Worst case of a group of members, interval by interval. Milliseconds."""
+    """Worst case of a group of members by interval. Milliseconds."""
     curves = [worst_ms(runs[name]) for name in names]
     longest = max(map(len, curves))
     padded = [one + [None] * (longest - len(one)) for one in curves]
@@ -153,7 +155,7 @@ def highest(runs: Mapping[str, Summary], names: Iterable[str]) -> list[float | N
 
 
 def days(curve: Sequence[float | None]) -> list[float]:
-    """Worst case of each day."""
+    """Worst case of each day. Milliseconds."""
     each = -(-len(curve) // DAYS)
     return [
         max((one for one in curve[at : at + each] if one is not None), default=0.0)
@@ -166,7 +168,7 @@ def _curves(runs: Runs, names: Sequence[str]) -> Series:
 
 
 def _cuts(curves: Mapping[str, Series]) -> dict[str, float]:
-    """By how much AGC+DGC cuts the worst case of a group's days, mean of the groups. Per cent."""
+    """Mean over the groups of the reduction of their days' worst case by AGC+DGC. Per cent."""
     return {
         scheme: fmean(
             100 * (1 - fmean(days(one[BOTH])) / fmean(days(one[scheme]))) for one in curves.values()
@@ -195,7 +197,7 @@ def _plots(curves: Mapping[str, Series]) -> list[Plot]:
     return [
         Plot(
             f"Worst case, {where}",
-            "Longest response time of each tenth of a day, over the members of the group. Dotted: "
+            "Longest response time per tenth of a day, over the members of the group. Dotted: "
             f"{MARGIN_MS} ms.",
             over_days(one, DAYS),
         )
@@ -240,16 +242,18 @@ def _worst(
         id="7.10",
         title="Figure 7.10: worst-case response times of 6SSDs-RAID",
         section="7.6.2",
-        measured="The longest response time of each interval, over the disks of a group, under "
-        "L-FTL, H-FTL (2:8), P-FTL with 14 GB more, and AGC+DGC on L-FTL. Loads fitted to tables "
-        f"6.1 and 7.1, see there; {many:,} writes of each disk that has as many, and as large a "
-        "share of P-FTL's write buffer. A day is a fifth of the load. One by one: "
-        f"{ALONE_WRITES} writes of a page, {ALONE_S:.0f} s apart, on a worn disk. "
-        f"{ROOMY}: P-FTL with {ROOM} times the write buffer.",
+        measured=(
+            "Longest response time per interval, over the disks of a group, under L-FTL, H-FTL "
+            "(2:8), P-FTL with 14 GB more, and AGC+DGC on L-FTL. Loads are fitted to tables "
+            f"6.1 and 7.1 (see Table 7.1); {many:,} writes of each disk that has as many, and "
+            "the same share of P-FTL's write buffer. A day is a fifth of the load. One by one: "
+            f"{ALONE_WRITES} single-page writes, {ALONE_S:.0f} s apart, on a worn disk. "
+            f"{ROOMY}: P-FTL with {ROOM} times the write buffer."
+        ),
         rows=[
             *(
                 Row(
-                    f"low intensity, L- and H-FTL: {what} of the days that collect",
+                    f"low intensity, L- and H-FTL: {what} of the days with GC",
                     value,
                     "ms",
                     PUBLISHED("7.10", "worst case, L and H, low"),
@@ -267,7 +271,7 @@ def _worst(
             ),
             *(
                 Row(
-                    f"AGC+DGC cuts the worst case of {SCHEMES[scheme].title}",
+                    f"AGC+DGC, reduction of the worst case of {SCHEMES[scheme].title}",
                     value,
                     "%",
                     PUBLISHED("7.10", f"cut against {scheme}"),
@@ -302,30 +306,32 @@ def _worst(
         plots=_plots(curves),
         claims=[
             Claim(
-                "Worst cases of L- and H-FTL range from 131 to 311 ms at low intensity",
+                "Worst cases of L- and H-FTL are between 131 and 311 ms at low intensity",
                 waits[0] >= 131 and waits[1] <= 311,
                 f"{waits[0]:.0f} to {waits[1]:.0f} ms",
                 because=WAITS,
             ),
             Claim(
-                "A worst case that is one collection lies within that range",
+                "A worst case of one GC run is within that range",
                 all(131 <= one <= 311 for one in alone.values()),
                 f"{alone[L]:.0f} and {alone[H]:.0f} ms",
             ),
             Claim(
-                "P-FTL and AGC+DGC hide collections at low intensity",
+                "P-FTL and AGC+DGC hide GC at low intensity",
                 quiet[P] + quiet[BOTH] == 0,
                 f"{quiet[P]:,} and {quiet[BOTH]:,} requests are late",
                 because=VOLUMES,
             ),
-            Claim("so does AGC+DGC", quiet[BOTH] == 0, _ranges(curves[LOW])),
             Claim(
-                "and P-FTL where all that is written fits in its buffer",
+                "AGC+DGC alone hides GC at low intensity", quiet[BOTH] == 0, _ranges(curves[LOW])
+            ),
+            Claim(
+                "P-FTL hides GC if all written data fit in its buffer",
                 late(roomy) == 0,
                 f"{late(roomy)} late, longest {longest_ms(roomy):.1f} ms",
             ),
             Claim(
-                "SSD3: none is late if its pages are spread over all planes",
+                "SSD3: no request is late if its pages are spread over all planes",
                 striped["page"] == 0,
                 f"{striped['block']} and {striped['page']} of "
                 f"{spread['page']['input']['requests']}",
@@ -336,48 +342,51 @@ def _worst(
                 f"{cuts[L]:.1f} %",
             ),
             Claim(
-                "and that of H-FTL by about 96.4 %",
+                "AGC+DGC cuts the worst case of H-FTL by about 96.4 %",
                 abs(cuts[H] - 96.4) <= ABOUT,
                 f"{cuts[H]:.1f} %",
             ),
             Claim(
-                "and that of P-FTL by about 65.2 %",
+                "AGC+DGC cuts the worst case of P-FTL by about 65.2 %",
                 abs(cuts[P] - 65.2) <= ABOUT,
                 f"{cuts[P]:.1f} %",
                 because=CUTS,
             ),
             Claim(
-                "It cuts it by 99 % where P-FTL overflows, and by nothing where it does not "
+                "It cuts P-FTL's worst case by 99 % if P-FTL overflows, and by nothing if not "
                 f"(within {ABOUT} points)",
                 apart[HIGH] >= 99 - ABOUT and apart[ROOMY] <= ABOUT,
                 f"{apart[HIGH]:.1f} and {apart[ROOMY]:.1f} %",
             ),
             Claim(
-                "At high intensity AGC+DGC answers within about 53 ms", both <= 53, f"{both:.1f} ms"
+                "At high intensity, the worst case under AGC+DGC is within about 53 ms",
+                both <= 53,
+                f"{both:.1f} ms",
             ),
             Claim(
-                "and P-FTL's worst case is ten times L-FTL's, or worse than it at all",
+                "At high intensity, P-FTL's worst case is ten times L-FTL's, or at least longer",
                 over > 1,
                 f"{over:.3f} times",
             ),
         ],
         explanation=[
-            "L-FTL, H-FTL and P-FTL collect when they have to: a write that would leave a plane "
-            "fewer free blocks than the threshold of 1 %, or finds the write buffer full, waits "
-            "until a collection is over (section 7.2.2). Partial cleaning in idle time is nowhere "
-            "said of P-FTL; with it, its buffer never fills. To free one block of the buffer, all "
-            "logical blocks with pages in it are merged one after the other.",
-            "The latencies of section 7.6, 183.2 and 860.36 us, are taken with the transfer of a "
-            "page in them, as chapter 6 does (6.6.3); equation 7.2 then has 139 ms for a "
-            "collection of L-FTL: 128 x (183.2 + 860.36) us and 2 x (2,000 + 860.36) us.",
-            "Rows of 8 pages go to the planes in turn. Two published numbers bound that: 149 pages "
-            "of a write of disk 3 on 64 planes within 30 ms need 16 at most (two rows on a die: "
-            "32 x 0.86 = 27.5 ms), or 8 where two writes come at once, and 21 erases a block "
-            "(figure 7.15) need 2 at least. 8 was taken after seeing results, and so were 64 "
-            "planes.",
-            "DGC takes the last free blocks that merges do not need before it collects on demand: "
-            "'as soon as the available free blocks run out' (section 7.6.1). That was read so "
-            "after 8 requests of disk 4 were late where it began at 0.5 %.",
+            "L-FTL, H-FTL and P-FTL run GC when they have to: a write that would leave a plane "
+            "fewer free blocks than the threshold of 1 %, or that finds the write buffer full, "
+            "waits until a GC run is complete (section 7.2.2). The document does not mention "
+            "partial cleaning in idle time for P-FTL; with it, the buffer would never fill. To "
+            "free one block of the buffer, all logical blocks with pages in it are merged one "
+            "after the other.",
+            "The latencies of section 7.6, 183.2 and 860.36 us, are taken to include the "
+            "transfer of a page, as in section 6.6.3. Equation 7.2 then gives 139 ms for a GC "
+            "run of L-FTL: 128 x (183.2 + 860.36) us and 2 x (2,000 + 860.36) us.",
+            "Rows of 8 pages are dealt to the planes in turn. Two published numbers bound the "
+            "row. Writes of disk 3 have 149 pages; on 64 planes within 30 ms they need rows of "
+            "at most 16 pages (two rows per die: 32 x 0.86 = 27.5 ms), or 8 if two writes "
+            "arrive together. And 21 erases per block (figure 7.15) need at least 2. The rows "
+            "of 8 pages and the 64 planes were chosen after seeing results.",
+            "DGC uses the last free blocks that merges do not need before it starts on-demand "
+            "GC (section 7.6.1). This reading was chosen after 8 requests of disk 4 were late "
+            "with a start at 0.5 %.",
         ],
         data={"worst_ms": curves, "cut_percent": cuts, "one_by_one_ms": dict(alone)},
     )
@@ -397,13 +406,16 @@ def _worst_of_three(runs: Runs, six: Runs) -> Figure:
         id="7.13",
         title="Figure 7.13: worst-case response times of 3SSDs-RAID",
         section="7.6.4",
-        measured="As figure 7.10, with two disks on each of three SSDs of 8 channels x 8 ways: "
-        "disks 0 and 1 on SSD0 (low intensity), 2 and 5 on SSD1, 3 and 4 on SSD2, the same share "
-        f"of both; a {FEWER}th of the writes.",
+        measured=(
+            "As figure 7.10, with two disks on each of three SSDs of 8 channels x 8 ways: "
+            "disks 0 and 1 on SSD0 (low intensity), 2 and 5 on SSD1, 3 and 4 on SSD2, the same "
+            f"share of both; one {FEWER}th of the writes."
+        ),
         rows=[
             *(
                 Row(
-                    f"AGC+DGC cuts the worst case of {SCHEMES[scheme].title}, SSD0 and SSD1",
+                    f"AGC+DGC, reduction of the worst case of {SCHEMES[scheme].title}, SSD0 and "
+                    "SSD1",
                     value,
                     "%",
                 )
@@ -429,12 +441,12 @@ def _worst_of_three(runs: Runs, six: Runs) -> Figure:
         ),
         claims=[
             Claim(
-                "AGC+DGC satisfies the bound on SSD0 and SSD1",
+                "AGC+DGC keeps the bound on SSD0 and SSD1",
                 both <= MARGIN_MS,
                 f"longest {both:.1f} ms",
             ),
             Claim(
-                "also on SSD2, which has disk 3",
+                "AGC+DGC keeps the bound on SSD2 too, which holds disk 3",
                 max(days(worst_ms(runs[BOTH]["SSD2"]))) <= MARGIN_MS,
                 f"longest {max(days(worst_ms(runs[BOTH]['SSD2']))):.0f} ms",
             ),
@@ -443,7 +455,11 @@ def _worst_of_three(runs: Runs, six: Runs) -> Figure:
                 min(cuts[L], cuts[H]) > 90,
                 f"{cuts[L]:.1f} and {cuts[H]:.1f} %",
             ),
-            Claim("P-FTL becomes worse than L- and H-FTL", over > 1, f"{over:.2f} times L-FTL"),
+            Claim(
+                "P-FTL has a longer worst case than L- and H-FTL",
+                over > 1,
+                f"{over:.2f} times L-FTL",
+            ),
         ],
         data={"worst_ms": curves, "cut_percent": cuts, "over_six": ratio},
     )
@@ -475,8 +491,10 @@ def _excess(device: str, runs: Runs, number: str) -> Figure:
         id=number,
         title=f"Figure {number}: excess waiting times of {ARRAYS[device]}",
         section="7.6.3" if device == SIX else "7.6.4",
-        measured=f"How many requests take longer than {MARGIN_MS} ms by more than so much, in the "
-        f"runs of figure {'7.10' if device == SIX else '7.13'}.",
+        measured=(
+            f"Number of requests whose response time exceeds {MARGIN_MS} ms by more than a "
+            f"given excess, in the runs of figure {'7.10' if device == SIX else '7.13'}."
+        ),
         rows=[
             *(
                 Row(
@@ -493,14 +511,14 @@ def _excess(device: str, runs: Runs, number: str) -> Figure:
                 for scheme, value in sums.items()
             ),
             *(
-                Row(f"{HIGH}, {SCHEMES[scheme].title}: collections", float(value), "")
+                Row(f"{HIGH}, {SCHEMES[scheme].title}: GC runs", float(value), "")
                 for scheme, value in busy.items()
             ),
         ],
         plots=[
             Plot(
                 f"Excess waiting time, {where}",
-                f"Requests with a longer one; in brackets all beyond {MARGIN_MS} ms.",
+                f"Requests above the excess; in brackets, all requests beyond {MARGIN_MS} ms.",
                 beyond(one),
             )
             for where, one in found.items()
@@ -512,29 +530,31 @@ def _excess(device: str, runs: Runs, number: str) -> Figure:
                 f"{everyone[BOTH]:,} do",
             ),
             Claim(
-                f"not even of {large}, with its writes of 149 pages",
+                f"No request of {large}, with its writes of 149 pages, exceeds the bound under "
+                "AGC+DGC",
                 late(runs[BOTH][large]) == 0,
                 f"{late(runs[BOTH][large]):,} do",
             ),
             Claim(
-                "None does under P-FTL at low intensity",
+                "No request exceeds the bound under P-FTL at low intensity",
                 count_of[LOW][P] == 0,
                 f"{count_of[LOW][P]:,} do",
                 because=VOLUMES,
             ),
             Claim(
-                "Fewer do under H-FTL than under L-FTL",
+                "Fewer requests exceed the bound under H-FTL than under L-FTL",
                 everyone[H] < everyone[L],
                 f"{everyone[H]:,} and {everyone[L]:,}",
             ),
             Claim(
-                "At high intensity fewer do under H-FTL than under P-FTL",
+                "At high intensity, fewer requests exceed it under H-FTL than under P-FTL",
                 count_of[HIGH][H] < count_of[HIGH][P],
                 f"{count_of[HIGH][H]:,} and {count_of[HIGH][P]:,}",
                 because=INVOKES,
             ),
             Claim(
-                "P-FTL makes fewer collections there, and takes longer for them",
+                "At high intensity, P-FTL performs fewer GC runs than H-FTL, and its longest "
+                "response time is longer",
                 busy[P] < busy[H] and longest[P] > longest[H],
                 f"{busy[P]:,} and {busy[H]:,}; {longest[P]:,.0f} and {longest[H]:,.0f} ms",
             ),
@@ -544,7 +564,7 @@ def _excess(device: str, runs: Runs, number: str) -> Figure:
 
 
 def _beyond(runs: Mapping[str, Summary], names: Iterable[str]) -> dict[float, int]:
-    """Requests with a longer excess, summed over members. By excess in microseconds."""
+    """Requests above an excess waiting time, summed over members. By excess in microseconds."""
     told = [runs[name]["excess"]["all"]["above"] for name in names]
     steps = sorted({one["excess_us"] for above in told for one in above})
     found = dict.fromkeys(steps, 0)
