@@ -1,4 +1,4 @@
-"""The study of OP-FCL: its model, its loads, and its claims."""
+"""Study `op-fcl`: cost model, loads and claims."""
 
 import json
 from collections import Counter
@@ -134,7 +134,7 @@ def test_extents_are_as_many_as_the_working_set_needs() -> None:
 
 
 def test_a_law_that_is_too_steep_is_refused() -> None:
-    with pytest.raises(WordlineError, match=r"exponent 1\.4 has 74\.12 GB"):
+    with pytest.raises(WordlineError, match=r"exponent 1\.4 does not reach 74\.12 GB"):
         extents_of(with_exponents(TABLE["exchange"], 1.4, 0.8).reads, 1024)
 
 
@@ -192,10 +192,12 @@ def test_claims_can_fail_and_hold() -> None:
     assert best(curve[FP]) == 60
     told = {claim.text: claim for claim in claims.times(charged, curve)}
     assert told[
-        "O3: Financial is best with FP-FCL at 60 % and RW-FCL at 60 % (within 10 points)"
+        "O3: Financial has its shortest response time with FP-FCL at 60 % and RW-FCL at 60 % "
+        "(within 10 points)"
     ].holds
     assert not told[
-        "O5: Search Engine falls continuously to 95 % with both (fills after the reply)"
+        "O5: the response time of Search Engine falls continuously to 95 % with both schemes "
+        "(fills after the reply)"
     ].holds
     assert not any(claim.holds for claim in claims.lifetimes(charged))
     assert {claim.quick for claim in claims.times(charged, curve)} == {True, False}

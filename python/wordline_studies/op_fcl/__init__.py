@@ -1,4 +1,4 @@
-"""OP-FCL: a flash cache before a disk that keeps space for collections."""
+"""OP-FCL: a flash cache in front of a disk that reserves space for GC."""
 
 from wordline_studies.figure import Study
 from wordline_studies.op_fcl import beyond, figures, readings, reasons, sensitivity

@@ -1,4 +1,5 @@
-"""Beyond the document: hits counted in a sample of the pages; destages over several packages."""
+"""Beyond the document: hits counted in a sample of the pages, and destages over several
+packages."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,26 +23,27 @@ from wordline_studies.op_fcl.runs import (
 )
 
 SAMPLES = (4096, 16_384, 65_536, 262_144)
-"""Pages of a stack at most, of the document's flash: scaled as it."""
+"""Most pages of a stack at the document's flash size; scaled like the flash."""
 FEW, MORE = SAMPLES[-2:]
 ALL = 1 << 20
-"""More than the loads have."""
+"""More pages than any load has."""
 ROUGH = "msn"
-"""The load that a sample serves worst."""
+"""The load for which a sample is least accurate."""
 NOISE = (
-    "borders follow the noise of the sample, and a list that gives pages up for it misses them; "
-    "four times as many pages are within, and a sample of all pages is as ghost lists (below)"
+    "borders follow the noise of the sample, and a list that gives pages up for it misses them "
+    "later; with four times as many pages the claim holds, and a sample of all pages equals "
+    "ghost lists (below)"
 )
 ENTRY_BYTES, STACKS = 20, 2
-"""Of a ghost list (1 % of 4 GB for two lists)."""
+"""Memory of an entry of a ghost list (1 % of 4 GB for two lists)."""
 SAMPLED_BYTES = 48
-"""Of a sampled page: a hash twice, its number twice, its place on the stack."""
+"""Memory of a sampled page: hash and number, twice each, and the position on the stack."""
 LARGE = ("exchange", "msn")
 PACKAGES = 4
 
 
 def beyond(setup: Setup) -> list[Figure]:
-    """Both; not with `--quick`."""
+    """Both extensions. Omitted with `--quick`."""
     if setup.quick:
         return []
     paths = written(setup, named(TABLE), part(setup))
@@ -51,18 +53,21 @@ def beyond(setup: Setup) -> list[Figure]:
         id="beyond",
         title="Beyond the document",
         section="7",
-        measured="OP-FCL as in figures 6 and 10, but for what counts its hits (SHARDS of a fixed "
-        "size, known from period to period, as the locality-driven allocator has it) and for the "
-        "packages that the large flash is in. Sampled pages are of the whole flash, scaled as it.",
+        measured=(
+            "OP-FCL as in figures 6 and 10, with two changes: hits are counted in a sample "
+            "(SHARDS of a fixed size, kept from period to period, as in locality-driven "
+            "allocation), and the large flash is in several packages. Sampled pages are given "
+            "for the whole flash and scaled with it."
+        ),
         rows=[*counted, *apart],
         claims=claims,
         explanation=[
-            "A period is too short for as few pages as the allocator's window needs: 2^16 requests "
-            "hold some hundred for 2,048 sampled pages of 4 GB. The memory of a sample does not "
-            "grow with the flash; its counts by distance take up to 460 KiB a stack beside it at "
-            "4 GB.",
-            "With one package the pages of a group are read one after the other before they are "
-            "destaged, and programs and collections of a request are one after the other, too.",
+            "A period is too short for the small samples of the allocator's window: with 2,048 "
+            "sampled pages of 4 GB, 2^16 requests include a few hundred of them. The memory of "
+            "a sample does not grow with the flash. Its counts by distance take up to 460 KiB "
+            "per stack in addition, at 4 GB.",
+            "With one package, the pages of a group are read one after the other before they "
+            "are destaged. Programs and GC for a request are serial too.",
         ],
     )
     return [figure]
@@ -104,14 +109,20 @@ def _counted(setup: Setup, paths: Mapping[str, Path]) -> tuple[list[Row], list[C
     told = ", ".join(f"{pages}: {value:+.1f} %" for pages, value in most.items())
     return rows, [
         Claim(
-            f"{FEW:,} sampled pages do as well as ghost lists (within 5 % on all five)",
+            f"With {FEW:,} sampled pages, the response time equals that with ghost lists "
+            "(within 5 % on all five loads)",
             most[FEW] <= 5,
             told,
             because=NOISE,
         ),
-        Claim(f"Why: {MORE:,} sampled pages do (within 5 % on all five)", most[MORE] <= 5, told),
         Claim(
-            f"Why: with a sample of all pages {title(ROUGH)} is as with ghost lists",
+            f"Reason: with {MORE:,} sampled pages it does (within 5 % on all five loads)",
+            most[MORE] <= 5,
+            told,
+        ),
+        Claim(
+            f"Reason: with a sample of all pages, {title(ROUGH)} has the response time of ghost "
+            "lists",
             found[ROUGH, ALL] == found[ROUGH, 0],
             f"{above(ROUGH, ALL):+.3f} %",
         ),
@@ -145,5 +156,9 @@ def _destages(summary: Summary) -> list[tuple[str, float, str]]:
     assert cache is not None
     return [
         ("response time", (summary["latency"]["all"]["mean_us"] or 0.0) / 1000, "ms"),
-        ("a destage that is waited for", (cache["destage_mean_us"] or 0.0) / 1000, "ms"),
+        (
+            "time of a destage that a request waits for",
+            (cache["destage_mean_us"] or 0.0) / 1000,
+            "ms",
+        ),
     ]

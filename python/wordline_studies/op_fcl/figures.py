@@ -33,27 +33,29 @@ from wordline_studies.op_fcl.runs import (
 
 STEPS = 100
 READING = (
-    "Response time of a closed loop: one request at a time, each waits for what it causes and for "
-    "what the one before left to do. What a write evicts is destaged before it; a fill is charged "
-    "to its read. Lists that are resized give up a page a request, and more while the disk is "
-    "idle; nobody waits for these, so that work (below) is what flash and disks do for a request, "
-    "waited for or not.",
-    "Chosen after seeing results: groups of 32 pages (the source says several; one by one is in "
-    "Readings), the exponents, fills after the reply on Search Engine, and that requests come one "
-    "by one. Each moves an optimum by a step of 10 %.",
-    "The disk is the average one of table 2. Blocks hold 63 pages of data; the last holds the map, "
-    "and is programmed when the others are. Shares and the cost model's N_P are of all 64.",
+    "Response times are those of a closed loop at queue depth 1. A request waits for the work "
+    "that it causes and for work left over from the previous request. Pages that a write "
+    "evicts are destaged before it; a fill is charged to its read. A list that shrinks gives "
+    "up one page per request, and more while the disk is idle. No request waits for these "
+    "pages, so the figures also show work: what flash and disks do per request, whether it "
+    "waits for it or not.",
+    "Chosen after seeing results: groups of 32 pages (the document says several; Readings "
+    "shows destages one by one), the exponents, fills after the reply on Search Engine, and "
+    "requests one at a time. Each of them moves an optimum by a step of 10 %.",
+    "The disk is the average one of table 2. Blocks hold 63 pages of data. The last page holds "
+    "the map and is programmed after the others. Shares and the cost model's N_P are of all 64 "
+    "pages.",
 )
 
 
 def model_figures(setup: Setup) -> list[Figure]:
-    """Figures 3 and 4, of the cost model alone."""
+    """Figures 3 and 4, from the cost model alone."""
     del setup
     least_3 = model.optimum(model.FIGURE_3, STEPS, only_reads=True)
     least_4 = model.optimum(model.FIGURE_4, STEPS)
     measured = (
-        "Equations 3 to 6 with table 2 and steps of 0.01; the hit ratios are exact sums of Zipf "
-        "laws of which a value is one per cent of the flash, cut at the range."
+        "Equations 3 to 6 with table 2 and steps of 0.01. Hit ratios are exact sums of Zipf "
+        "laws, cut at the range; a value is one per cent of the flash."
     )
     reads = {
         utilisation: cost
@@ -76,9 +78,9 @@ def model_figures(setup: Setup) -> list[Figure]:
             section="figure 3",
             measured=measured,
             rows=[
-                Row("u of the least cost", 100 * least_3[1], "%", PUBLISHED("3", "u")),
+                Row("u of the lowest cost", 100 * least_3[1], "%", PUBLISHED("3", "u")),
                 Row(
-                    "cost at 92 % above the least",
+                    "cost at 92 % above the lowest",
                     model.excess_percent(model.FIGURE_3, 0.92, 1.0, least_3[0]),
                     "%",
                 ),
@@ -86,14 +88,14 @@ def model_figures(setup: Setup) -> list[Figure]:
             plots=[
                 Plot(
                     "Cost of a read",
-                    "By u.",
+                    "Over u.",
                     lines({"C_HR": reads}, {"C_HR": "#3b86c6"}, "u", "µs"),
                 )
             ],
             claims=claims.figure_3(),
             explanation=[
-                "The curve is smooth; the document's is sampled, and samples of 1,000 "
-                "draws spread over 0.87 to 0.97."
+                "The curve is smooth. The document's is sampled; samples of 1,000 draws spread "
+                "over 0.87 to 0.97."
             ],
         ),
         Figure(
@@ -102,30 +104,35 @@ def model_figures(setup: Setup) -> list[Figure]:
             section="figure 4, 4.2",
             measured=measured,
             rows=[
-                Row("u of the least cost", 100 * least_4[1], "%", PUBLISHED("4", "u")),
-                Row("r of the least cost", 100 * least_4[2], "%", PUBLISHED("4", "r")),
+                Row("u of the lowest cost", 100 * least_4[1], "%", PUBLISHED("4", "u")),
+                Row("r of the lowest cost", 100 * least_4[2], "%", PUBLISHED("4", "r")),
                 Row(
-                    "cost at 64 and 25 % above the least",
+                    "cost at 64 and 25 % above the lowest",
                     model.excess_percent(model.FIGURE_4, 0.64, 0.25, least_4[0]),
                     "%",
                 ),
             ],
-            plots=[Plot("Cost of a page", "By u and r.", lines(by_ratio, colours, "u", "µs"))],
+            plots=[Plot("Cost of a page", "Over u, by r.", lines(by_ratio, colours, "u", "µs"))],
             claims=claims.figure_4(),
-            explanation=["The printed digits are those of sampled curves; the cost is flat there."],
+            explanation=[
+                (
+                    "The printed digits come from sampled curves. The cost is flat around the "
+                    "optimum."
+                )
+            ],
         ),
     ]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Figures 6 to 14, of the same runs."""
+    """Figures 6 to 14, from the same runs."""
     loads = named(TABLE)
     paths = written(setup, loads, part(setup))
     charged = curves(setup, paths, loads, percents(setup))
     alone = curves(setup, paths, named(["search"]), percents(setup), ALONE)["search"]
     found = {name: _course(setup, name, paths[name]) for name in TABLE}
     measured = (
-        "Loads fitted to table 1; flash, loads and periods are parts of the document's "
+        "Loads fitted to table 1. Flash, loads and periods are scaled down from the document's "
         f"({scaled(part(setup))}), with 16 segments (Exchange, MSN: 64)."
     )
     return [
@@ -155,17 +162,25 @@ def _times(measured: str, charged: Mapping[str, Curve], alone: Curve) -> Figure:
                 for scheme in FIXED
             ),
             *(
-                Row(f"{title(name)}, {scheme}: least", least_ms(curve[scheme]), "ms")
+                Row(
+                    f"{title(name)}, {scheme}: shortest response time",
+                    least_ms(curve[scheme]),
+                    "ms",
+                )
                 for name, curve in shown.items()
                 for scheme in (*FIXED, OP)
             ),
             *(
-                Row(f"{title(name)}: OP-FCL above RW-FCL's best", claims.above_percent(curve), "%")
+                Row(
+                    f"{title(name)}: OP-FCL above RW-FCL at its best share",
+                    claims.above_percent(curve),
+                    "%",
+                )
                 for name, curve in charged.items()
             ),
             *(row for name, curve in charged.items() for row in work_rows(title(name), curve)),
             Row(
-                "Search Engine, fills after the reply: OP-FCL above RW-FCL's best",
+                "Search Engine, fills after the reply: OP-FCL above RW-FCL at its best share",
                 claims.above_percent(alone),
                 "%",
             ),
@@ -177,8 +192,9 @@ def _times(measured: str, charged: Mapping[str, Curve], alone: Curve) -> Figure:
         explanation=[
             FITTED,
             *READING,
-            "Search Engine is drawn with fills after the reply, requests far apart. OP-FCL's model "
-            "charges the fill there too, and so keeps less than would be best.",
+            "The chart of Search Engine has fills after the reply and requests far apart. "
+            "OP-FCL's model charges fills in that case too, and therefore caches less than "
+            "would be best.",
         ],
         data={
             "mean_ms": _data(charged, lambda cell: cell.mean_ms),
@@ -189,7 +205,7 @@ def _times(measured: str, charged: Mapping[str, Curve], alone: Curve) -> Figure:
 
 
 def work_rows(name: str, curve: Curve) -> list[Row]:
-    """Work of a request: of which share it is least, and OP-FCL's above RW-FCL's least."""
+    """Rows on the work per request: share with the least work, and excess over other schemes."""
     least = {scheme: min(cell.work_ms for cell in curve[scheme].values()) for scheme in curve}
     at = {
         scheme: min(cells, key=lambda percent: cells[percent].work_ms)
@@ -197,7 +213,7 @@ def work_rows(name: str, curve: Curve) -> list[Row]:
     }
     return [
         *(
-            Row(f"{name}, {scheme}: share of least work", float(at[scheme]), "%")
+            Row(f"{name}, {scheme}: share with the least work", float(at[scheme]), "%")
             for scheme in FIXED
         ),
         Row(f"{name}: work of RW-FCL above FP-FCL's", 100 * (least[RW] / least[FP] - 1), "%"),
@@ -208,7 +224,7 @@ def work_rows(name: str, curve: Curve) -> list[Row]:
 def _trade_off(measured: str, charged: Mapping[str, Curve]) -> Figure:
     return Figure(
         id="7-8-11-12",
-        title="Collections against hits",
+        title="GC and hits",
         section="figures 7, 8, 11, 12",
         measured=measured,
         rows=[
@@ -217,12 +233,12 @@ def _trade_off(measured: str, charged: Mapping[str, Curve]) -> Figure:
             for scheme in (*FIXED, OP)
             for row in (
                 Row(
-                    f"{title(name)}, {scheme}: collections at the largest",
+                    f"{title(name)}, {scheme}: GC time at the largest share",
                     list(curve[scheme].values())[-1].gc_s,
                     "s",
                 ),
                 Row(
-                    f"{title(name)}, {scheme}: hits at the largest",
+                    f"{title(name)}, {scheme}: hits at the largest share",
                     list(curve[scheme].values())[-1].hit,
                     "%",
                 ),
@@ -230,7 +246,7 @@ def _trade_off(measured: str, charged: Mapping[str, Curve]) -> Figure:
         ],
         plots=[
             *(
-                _plot(name, "s of collections", curve, lambda cell: cell.gc_s)
+                _plot(name, "s of GC", curve, lambda cell: cell.gc_s)
                 for name, curve in charged.items()
             ),
             *(
@@ -240,8 +256,8 @@ def _trade_off(measured: str, charged: Mapping[str, Curve]) -> Figure:
         ],
         claims=claims.trade_off(charged),
         explanation=[
-            "A write to a page of the list of reads counts as a hit here and as a miss in "
-            "the document: at most some points, with two lists only."
+            "A write to a page of the read list counts as a hit here and as a miss in the "
+            "document. The difference is a few points at most, with separate lists only."
         ],
         data={
             "gc_s": _data(charged, lambda cell: cell.gc_s),
@@ -267,11 +283,11 @@ def _erases(measured: str, charged: Mapping[str, Curve]) -> Figure:
             for percent in (80, 90, 95)
         ],
         plots=[
-            _plot(name, "erases a block", curve, lambda cell: cell.erases)
+            _plot(name, "erases per block", curve, lambda cell: cell.erases)
             for name, curve in charged.items()
         ],
         claims=claims.erases(charged),
-        explanation=["Lifetimes on Search Engine, Exchange and MSN are reported only."],
+        explanation=["Lifetimes on Search Engine, Exchange and MSN are not tested."],
         data={"erases": _data(charged, lambda cell: cell.erases)},
     )
 
@@ -298,20 +314,20 @@ def _course(setup: Setup, name: str, path: Path) -> Course:
 def _courses(measured: str, found: Mapping[str, Course]) -> Figure:
     return Figure(
         id="9-13",
-        title="Sizes that OP-FCL gives",
+        title="Sizes set by OP-FCL",
         section="figures 9, 13",
-        measured=f"{measured} Pages held, not limits.",
+        measured=f"{measured} Sizes are pages held, not limits.",
         rows=[
             row
             for name, course in found.items()
             for row in (
                 Row(
-                    f"{title(name)}: cached after a third",
+                    f"{title(name)}: cached after a third of the run",
                     sum(course.settled()),
                     "GB",
                     PUBLISHED("9", name) if name in ("financial", "home") else None,
                 ),
-                Row(f"{title(name)}: of it reads", course.settled()[0], "GB"),
+                Row(f"{title(name)}: share of reads", course.settled()[0], "GB"),
             )
         ],
         plots=[_course_plot(name, course) for name, course in found.items()],
@@ -326,7 +342,7 @@ def _course_plot(name: str, course: Course) -> Plot:
         "read": dict(zip(map(float, course.requests), course.reads_gb, strict=True)),
     }
     colours = {"read and write": "#3b86c6", "read": "#d9701a"}
-    caption = f"Of {course.flash_gb:.0f} GB of flash, over the requests served."
+    caption = f"Of {course.flash_gb:.0f} GB of flash, over the requests completed."
     return Plot(title(name), caption, lines(shown, colours, "requests", "GB"))
 
 

@@ -1,4 +1,4 @@
-"""The loads: those of table 1, fitted to it and written as traces."""
+"""Loads fitted to table 1 and written as traces."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,21 +17,22 @@ PAGE_KB = 4.0
 PAGES_PER_GB = 262_144
 KB_PER_GB = 1 << 20
 APART_NS = 100_000_000
-"""Between requests, where they come by the clock: longer than any has work left behind it."""
+"""Interval between requests replayed by time stamp. No request leaves work behind for longer."""
 DRIVE_PAGES = 140 * 1_000_000_000 // 4096
-"""Of the positioned disk, over which requests are spread where seeks matter."""
+"""Pages of the positioned disk. Requests are spread over it where seeks matter."""
 SPREAD_PAGES = 64
 CHUNK_PAGES = 1024
-"""Of the large store the volumes, one a disk, have such parts of the addresses in turn."""
+"""The volumes of the large store, one per disk, take the addresses in turn in chunks of this
+size."""
 MOST_EXTENTS = 1 << 40
 EXACT_RANKS = 512
-"""Ranks of a Zipf law that are summed one by one; those behind are summed in groups."""
+"""Ranks of a Zipf law that are summed one by one. Higher ranks are summed in groups."""
 
 
 @dataclass(frozen=True)
 class Class:
-    """The reads or the writes of a row of table 1: working set, mean size of a request, amount.
-    The exponent of their Zipf law is not in the table."""
+    """Reads or writes of a row of table 1: working set, mean request size, amount. The exponent of
+    the Zipf law is not in the table."""
 
     set_gb: float
     mean_kb: float
@@ -39,22 +40,23 @@ class Class:
     exponent: float
 
     def requests(self, part: int) -> int:
-        """How many, of a `part`th of the amount."""
+        """Number of requests at scale `part`."""
         return max(1, round(self.amount_gb * KB_PER_GB / self.mean_kb / part))
 
     @property
     def pages(self) -> float:
-        """Of a request, on average."""
+        """Mean request size. Pages."""
         return max(1.0, self.mean_kb / PAGE_KB)
 
 
 Parts: TypeAlias = Mapping[str, int]
-"""By how much the flash and the load are smaller than the document's, by the name of the load."""
+"""Scale of flash and load by name of the load."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """A row of table 1: its whole working set, its classes, and the store that it is run on."""
+    """A row of table 1: whole working set, reads, writes, and whether it runs on the large
+    store."""
 
     name: str
     title: str
@@ -64,7 +66,7 @@ class Load:
     large: bool = False
 
     def part(self, parts: Parts) -> int:
-        """By how much it is smaller."""
+        """Scale of the load."""
         return parts[self.name]
 
 
@@ -99,20 +101,19 @@ TABLE = {
     )
 }
 FITTED = (
-    "The loads are fitted to table 1, which gives working sets, mean sizes and amounts, and not "
-    "the locality. Reads and writes are extents of the mean size, rounded down or up, drawn by a "
-    "cut Zipf law; as many extents as let the expected working set be the published one; extents "
-    "of reads and of writes lie over each other as far as the sum of their working sets exceeds "
-    "the whole. "
-    "The exponents (reads and writes: Financial 1.0 and 1.0, Home 0 and 1.1, Search Engine 0.3, "
-    "Exchange 1.0 and 0.8, MSN 0.8 and 0.8) were chosen after seeing results; the optimum is shown "
-    "over the exponent. Search Engine's working set of writes, 0.1 GB, is not possible with "
-    "0.001 GB of writes."
+    "The loads are fitted to table 1, which gives working sets, mean sizes and amounts, but "
+    "not the locality. Reads and writes are extents of the mean size, rounded down or up, "
+    "drawn by a truncated Zipf law. The number of extents makes the expected working set equal "
+    "the published one. Read and write extents overlap as far as the sum of their working sets "
+    "exceeds the whole. The exponents (reads and writes: Financial 1.0 and 1.0, Home 0 and "
+    "1.1, Search Engine 0.3, Exchange 1.0 and 0.8, MSN 0.8 and 0.8) were chosen after seeing "
+    "results; another figure shows the optimum over the exponent. Search Engine's working set "
+    "of writes, 0.1 GB, is impossible with 0.001 GB of writes."
 )
 
 
 def distinct(extents: int, exponent: float, draws: int) -> float:
-    """How many different extents are expected in so many draws from a Zipf law over `extents`."""
+    """Expected number of different extents in `draws` draws from a Zipf law over `extents`."""
     ranks = list(_groups(extents))
     whole = sum(count * rank**-exponent for rank, count in ranks)
     return sum(count * _drawn(rank**-exponent / whole, draws) for rank, count in ranks)
@@ -123,7 +124,8 @@ def _drawn(share: float, draws: int) -> float:
 
 
 def _groups(extents: int) -> Iterator[tuple[float, int]]:
-    """Ranks, and how many they stand for: one, and behind `EXACT_RANKS` up to 1 % of the rank."""
+    """Ranks and the number of ranks that each represents: one up to `EXACT_RANKS`, then up to 1 %
+    of the rank."""
     first = 1
     while first <= extents:
         count = 1 if first <= EXACT_RANKS else min(first // 100, extents - first + 1)
@@ -132,9 +134,9 @@ def _groups(extents: int) -> Iterator[tuple[float, int]]:
 
 
 def extents_of(one: Class, part: int) -> int:
-    """As many as let the expected working set be that of the table. At least those that it has.
+    """Number of extents whose expected working set is that of the table.
 
-    Raises WordlineError if the law is too steep for so many to be drawn.
+    Raises WordlineError if the law is too steep to draw as many different extents.
     """
     draws = one.requests(part)
     wanted = one.set_gb * PAGES_PER_GB / part / one.pages
@@ -145,8 +147,9 @@ def extents_of(one: Class, part: int) -> int:
     while distinct(high, one.exponent, draws) < wanted:
         if high > MOST_EXTENTS:
             raise WordlineError(
-                f"no Zipf law of exponent {one.exponent:g} has {one.set_gb:g} GB of different "
-                f"extents in {one.amount_gb:g} GB of requests; choose a smaller exponent"
+                f"a Zipf law of exponent {one.exponent:g} does not reach {one.set_gb:g} GB of "
+                f"different extents in {one.amount_gb:g} GB of requests; choose a smaller "
+                "exponent"
             )
         high *= 2
     while high - low > max(1, low // 1000):
@@ -158,8 +161,11 @@ def extents_of(one: Class, part: int) -> int:
 
 
 class _Extents:
-    """Extents that a class draws: each that is new takes the next place of a space as large as its
-    working set, and places are in no order."""
+    """Extents that a class draws.
+
+    Each new extent takes the next position in a space as large as the working set. Positions are
+    shuffled.
+    """
 
     def __init__(self, one: Class, part: int, random: Random) -> None:
         self._random = random
@@ -182,7 +188,8 @@ class _Extents:
         self._beyond = -high
 
     def draw(self) -> tuple[int, int]:
-        """The first page and the length of one; those beyond the expected lie behind the others."""
+        """First page and length of an extent. Extents beyond the expected number follow the
+        others."""
         group = self._random.choices(self._groups, cum_weights=self._weights)[0]
         rank = group[0] + self._random.randrange(group[1])
         found = self._placed.get(rank)
@@ -198,7 +205,7 @@ class _Extents:
 
 
 def requests(name: str, load: Load, part: int) -> Iterator[Request]:
-    """A `part`th of a load, the same every time."""
+    """The load at scale `part`. Deterministic."""
     random = Random(f"{name}/{part}")  # noqa: S311
     spaces = [_Extents(one, part, random) for one in (load.reads, load.writes)]
     offset = 2 * round(load.total_gb * PAGES_PER_GB / part)
@@ -209,14 +216,15 @@ def requests(name: str, load: Load, part: int) -> Iterator[Request]:
         is_write = bool(left[1]) and (not left[0] or random.random() < share)
         left[is_write] -= 1
         first, pages = spaces[is_write].draw()
-        # Reads count up from the offset, writes down to it, but for what they have in common.
+        # Reads take addresses upwards from the offset, writes downwards, except for the pages that
+        # they share.
         place = offset + first if is_write else offset + common - first - pages
         volume = place // CHUNK_PAGES % 3 if load.large else 0
         yield Request(at * APART_NS, is_write, place, pages, volume)
 
 
 def with_exponents(load: Load, reads: float, writes: float) -> Load:
-    """The load with other exponents, fitted anew."""
+    """The load with other exponents, refitted."""
     return replace(
         load,
         reads=replace(load.reads, exponent=reads),
@@ -225,7 +233,7 @@ def with_exponents(load: Load, reads: float, writes: float) -> Load:
 
 
 def spread(load: Load, part: int, many: Iterable[Request]) -> Iterator[Request]:
-    """The requests over as much of a disk as there is."""
+    """The requests spread over the whole disk."""
     times = max(1, DRIVE_PAGES * part // round(4 * load.total_gb * PAGES_PER_GB))
     for one in many:
         chunk, inside = divmod(one.first, SPREAD_PAGES)
@@ -233,7 +241,7 @@ def spread(load: Load, part: int, many: Iterable[Request]) -> Iterator[Request]:
 
 
 def written(setup: Setup, loads: Mapping[str, Load], parts: Parts) -> dict[str, Path]:
-    """Traces of loads, so much smaller. By name."""
+    """Writes scaled loads as traces and returns their paths by name."""
     return {
         name: setup.generated.trace(
             (name, load, load.part(parts)), partial(requests, name, load, load.part(parts))
@@ -243,7 +251,7 @@ def written(setup: Setup, loads: Mapping[str, Load], parts: Parts) -> dict[str, 
 
 
 def written_over_a_disk(setup: Setup, loads: Mapping[str, Load], parts: Parts) -> dict[str, Path]:
-    """The same, spread over a disk."""
+    """Writes scaled loads, spread over a disk, and returns their paths by name."""
     return {
         name: setup.generated.trace(
             ("spread", name, load, load.part(parts)),
@@ -256,5 +264,5 @@ def written_over_a_disk(setup: Setup, loads: Mapping[str, Load], parts: Parts) -
 
 
 def named(names: Iterable[str]) -> dict[str, Load]:
-    """Loads of the table."""
+    """The named loads of the table."""
     return {name: TABLE[name] for name in names}

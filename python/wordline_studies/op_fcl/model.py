@@ -1,4 +1,5 @@
-"""The cost model of sections 3 and 4, and its figures 3 and 4. Apart from the simulator's own."""
+"""Cost model of sections 3 and 4, with figures 3 and 4. Independent of the simulator's
+implementation."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,14 +10,14 @@ from typing import TypeAlias
 PAGES_PER_BLOCK = 64
 PROGRAM_US, READ_US, COPY_US, ERASE_US = 300.0, 125.0, 225.0, 1_500.0
 TRANSFER_US = 4096 / 72
-"""A page at 72 MB/s."""
+"""Transfer of a page at 72 MB/s."""
 DISK_READ_US, DISK_WRITE_US = 4_500.0 + TRANSFER_US, 4_900.0 + TRANSFER_US
 
 Curve: TypeAlias = Callable[[float], float]
 
 
 def victim(utilisation: float) -> float:
-    """U(u): the root u' below 1 of u = (u' - 1) / ln u'. For u in (0, 1)."""
+    """U(u): the root u' below 1 of u = (u' - 1) / ln u', for u in (0, 1)."""
     low, high = 1e-300, 1.0 - 1e-12
     for _ in range(100):
         middle = (low * high) ** 0.5 if high < 0.01 else (low + high) / 2
@@ -25,26 +26,28 @@ def victim(utilisation: float) -> float:
 
 
 def page_write_us(utilisation: float) -> float:
-    """C_PW (equations 3 and 4)."""
+    """C_PW (equations 3 and 4). Microseconds."""
     valid = victim(utilisation)
     collection = valid * PAGES_PER_BLOCK * COPY_US + ERASE_US
     return collection / ((1 - valid) * PAGES_PER_BLOCK) + PROGRAM_US
 
 
 def read_us(page_write: float, hit: float) -> float:
-    """C_HR (equation 5)."""
+    """C_HR (equation 5). Microseconds."""
     return hit * READ_US + (1 - hit) * (DISK_READ_US + page_write)
 
 
 def write_us(page_write: float, hit: float, reads_of_hits: float) -> float:
-    """C_HW with reads among the hits."""
+    """C_HW with reads among the hits. Microseconds."""
     hits = (1 - reads_of_hits) * page_write + reads_of_hits * READ_US
     return (1 - hit) * (READ_US + DISK_WRITE_US + page_write) + hit * hits
 
 
 def zipf(exponent: float, values: int) -> Curve:
-    """Share of the draws from a Zipf law cut at `values` that hit in a cache of a share of the
-    flash: a value is one per cent of the flash; between whole ones linear."""
+    """Hit ratio by cached share of the flash, for a Zipf law truncated at `values`.
+
+    A value is one per cent of the flash; the curve is linear in between.
+    """
     sums = list(accumulate(rank**-exponent for rank in range(1, values + 1)))
 
     def hit(share: float) -> float:
@@ -68,7 +71,7 @@ class Mix:
     write_hit: Curve
 
     def cost_us(self, utilisation: float, read_ratio: float, page_write: float) -> float:
-        """C_HY (equation 6)."""
+        """C_HY (equation 6). Microseconds."""
         read = read_us(page_write, self.read_hit(utilisation * read_ratio))
         hit = self.write_hit(utilisation * (1 - read_ratio))
         return read * self.reads + write_us(page_write, hit, self.reads_of_hits) * self.writes
@@ -81,7 +84,7 @@ FIGURE_4 = Mix(0.2, 0.8, 0.2, zipf(1.2, 120), zipf(1.4, 220))
 def costs(
     mix: Mix, steps: int, *, only_reads: bool = False
 ) -> Iterator[tuple[float, float, float]]:
-    """Costs, u and r of algorithm 1, in its order."""
+    """Cost, u and r of algorithm 1, in its order."""
     for step in range(1, steps):
         utilisation = step / steps
         page_write = page_write_us(utilisation)
@@ -91,16 +94,16 @@ def costs(
 
 
 def optimum(mix: Mix, steps: int, *, only_reads: bool = False) -> tuple[float, float, float]:
-    """The first of the least cost: cost, u and r."""
+    """First point with the lowest cost: cost, u and r."""
     return min(costs(mix, steps, only_reads=only_reads), key=lambda one: one[0])
 
 
 def sizes_gb(total_gb: float, utilisation: float, read_ratio: float) -> tuple[float, float, float]:
-    """Read cache, write cache and over-provisioning (section 4)."""
+    """Read cache, write cache and over-provisioning (section 4). GB."""
     cached = total_gb * utilisation
     return cached * read_ratio, cached * (1 - read_ratio), total_gb - cached
 
 
 def excess_percent(mix: Mix, utilisation: float, read_ratio: float, least: float) -> float:
-    """By how much a division costs more than the least."""
+    """Excess of a partition's cost over the lowest. Per cent."""
     return 100 * (mix.cost_us(utilisation, read_ratio, page_write_us(utilisation)) / least - 1)

@@ -1,4 +1,4 @@
-"""What the document leaves open, chosen otherwise; and recordings."""
+"""Alternative readings of points that the document leaves open, and recordings."""
 
 from dataclasses import replace
 
@@ -42,7 +42,7 @@ EXPONENTS = {
     "exchange": (0.5, 0.8, 1.0),
     "msn": (0.5, 0.8, 1.0),
 }
-"""Of the writes, by load."""
+"""Exponents of the writes, by load."""
 SHARES = (40, 50, 60, 70, 80)
 PALETTE = ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c", "#7a5bc0", "#b08d2f", "#4b5563")
 UNMAPPED: dict[str, Value] = {"cache.block_summaries": False}
@@ -50,17 +50,17 @@ POSITIONED: dict[str, Value] = {"disk.base": "atlas-10k-iv"}
 BY_THE_CLOCK: dict[str, Value] = {"replay.mode": "open-loop"}
 SEGMENTS, PERIODS = 16, 16
 OF_FOOTPRINT = {"desktop-mayun2": 0.3, "cloudphysics-io": 0.3, "hplajw": 0.3, "msr-web_3": 0.2}
-"""Recordings, and the flash that they get as a share of their footprint."""
+"""Recordings, and their flash as a share of the footprint."""
 KNOWN = {name: (name,) for name in OF_FOOTPRINT}
 REPORTED: Parts = {"financial": 32, "home": 128, "search": 32, "exchange": 256, "msn": 256}
-"""What is only reported need not be as fine as the other figures."""
+"""Scale of loads whose results are not tested. It may be coarser than in the other figures."""
 REQUESTS = 200_000
-"""Of a recording, at most."""
+"""Most requests of a recording."""
 
 
 def readings(setup: Setup) -> list[Figure]:
-    """The optimum over the exponent of the writes; group destaging; a positioned disk; the map. Not
-    with `--quick`."""
+    """The optimum over the exponent of the writes, group destages, a positioned disk, and the map
+    page. Omitted with `--quick`."""
     if setup.quick:
         return []
     loads = {
@@ -86,9 +86,7 @@ def readings(setup: Setup) -> list[Figure]:
     told: dict[str, Curve] = {
         **{f"{title(name)}, pages destaged one by one": curve for name, curve in grouped.items()},
         **{f"{title(name)}, positioned disk": curve for name, curve in positioned.items()},
-        **{
-            f"{title(name)}, data in the page of the map": curve for name, curve in unmapped.items()
-        },
+        **{f"{title(name)}, data in the map page": curve for name, curve in unmapped.items()},
     }
     return [_exponents(skewed), _choices(told)]
 
@@ -106,8 +104,10 @@ def _exponents(skewed: dict[str, Curve]) -> Figure:
         id="exponents",
         title="Optimum over the exponent of the writes",
         section="table 1",
-        measured=f"As figure 6, at smaller parts ({scaled(REPORTED)}). Reads keep their "
-        "exponents. The tables leave both open. Reported, not asserted.",
+        measured=(
+            f"As figure 6, at smaller scales ({scaled(REPORTED)}). Reads keep their exponents. "
+            "The tables leave both open. Not tested."
+        ),
         rows=[
             row
             for name, curve in skewed.items()
@@ -116,7 +116,11 @@ def _exponents(skewed: dict[str, Curve]) -> Figure:
                     Row(f"{_label(name)}, {scheme}: best share", float(best(curve[scheme])), "%")
                     for scheme in FIXED
                 ),
-                Row(f"{_label(name)}: OP-FCL above RW-FCL's best", above_percent(curve), "%"),
+                Row(
+                    f"{_label(name)}: OP-FCL above RW-FCL at its best share",
+                    above_percent(curve),
+                    "%",
+                ),
             )
         ],
         plots=[
@@ -139,9 +143,10 @@ def _choices(told: dict[str, Curve]) -> Figure:
         id="readings",
         title="Readings",
         section="5, 6.1",
-        measured=f"As figure 6, at smaller parts ({scaled(REPORTED)}), but for one choice; "
-        "requests of the positioned disk are spread over all of it. "
-        "Reported, not asserted.",
+        measured=(
+            f"As figure 6, at smaller scales ({scaled(REPORTED)}), with one change each. "
+            "Requests to the positioned disk are spread over the whole disk. Not tested."
+        ),
         rows=[
             row
             for name, curve in told.items()
@@ -151,19 +156,22 @@ def _choices(told: dict[str, Curve]) -> Figure:
                     for scheme in FIXED
                 ),
                 *(
-                    Row(f"{name}, {scheme}: least", least_ms(curve[scheme]), "ms")
+                    Row(f"{name}, {scheme}: shortest response time", least_ms(curve[scheme]), "ms")
                     for scheme in (*FIXED, OP)
                 ),
-                Row(f"{name}: OP-FCL above RW-FCL's best", above_percent(curve), "%"),
+                Row(f"{name}: OP-FCL above RW-FCL at its best share", above_percent(curve), "%"),
                 Row(f"{name}: work of OP-FCL above RW-FCL's least", _work_percent(curve), "%"),
             )
         ],
         explanation=[
-            "A page that is destaged by itself costs 5 ms, as the model has it; in groups, the "
-            "neighbours of a request leave together. One by one, destages for resizes cost no more "
-            "than others, but are done while nobody waits: RW-FCL and OP-FCL take much less time "
-            "than FP-FCL where there are three disks, and not less work.",
-            "OP-FCL's constants are those of the average disk, too small for the positioned one.",
+            "A page destaged by itself costs 5 ms, as in the model. In groups, the adjacent "
+            "pages of a request are destaged together. One by one, destages for a change of "
+            "size cost as much as others, but no request waits for them. With three disks, "
+            "RW-FCL and OP-FCL then take much less time than FP-FCL, but not less work.",
+            (
+                "OP-FCL's constants are those of the average disk. They are too small for the "
+                "positioned one."
+            ),
         ],
     )
 
@@ -174,7 +182,7 @@ def _work_percent(curve: Curve) -> float:
 
 
 def recordings(setup: Setup) -> Figure:
-    """Recorded loads, one request at a time; OP-FCL by their clocks, too."""
+    """Recorded loads, one request at a time. OP-FCL also runs by time stamp."""
     paths = {
         name: path for name, path in recorded(setup, KNOWN).items() if not name.startswith("post")
     }
@@ -203,8 +211,10 @@ def recordings(setup: Setup) -> Figure:
         id="recordings",
         title="Recordings",
         section="6.1",
-        measured=f"At most {many:,} requests, {PERIODS} periods, flash of 0.2 to 0.3 of the "
-        "footprint. Reported, not asserted.",
+        measured=(
+            f"At most {many:,} requests, {PERIODS} periods, flash of 0.2 to 0.3 of the "
+            "footprint. Not tested."
+        ),
         rows=[
             row
             for name, curve in found.items()
@@ -214,10 +224,10 @@ def recordings(setup: Setup) -> Figure:
                     for scheme in FIXED
                 ),
                 *(
-                    Row(f"{name}, {scheme}: least", least_ms(curve[scheme]), "ms")
+                    Row(f"{name}, {scheme}: shortest response time", least_ms(curve[scheme]), "ms")
                     for scheme in curve
                 ),
-                Row(f"{name}: OP-FCL above RW-FCL's best", above_percent(curve), "%"),
+                Row(f"{name}: OP-FCL above RW-FCL at its best share", above_percent(curve), "%"),
                 Row(
                     f"{name}: erases of FP-FCL at 90 % over OP-FCL's",
                     curve[FP][90].erases / max(1e-9, curve[OP][95].erases),

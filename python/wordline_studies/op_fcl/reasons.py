@@ -1,4 +1,4 @@
-"""Why claims do not hold: each reason tested, with the number that it explains."""
+"""Tests of the reasons why claims do not hold, each with the number that it explains."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -32,13 +32,13 @@ SWUNG = (90, 95)
 WORN = 90
 RISING = (70, 95)
 SHORT, LONG = 12, 20
-"""Exponents of two of periods."""
+"""Periods as exponents of two."""
 
 Found = tuple[list[Row], list[Claim]]
 
 
 def reasons(setup: Setup) -> list[Figure]:
-    """All of them; not with `--quick`."""
+    """All reasons. Omitted with `--quick`."""
     if setup.quick:
         return []
     paths = written(setup, named(TABLE), part(setup))
@@ -54,7 +54,7 @@ def reasons(setup: Setup) -> list[Figure]:
             id="reasons",
             title="Reasons",
             section="6",
-            measured="As figures 6 to 15, but for one choice each.",
+            measured="As figures 6 to 15, with one change each.",
             rows=[row for rows, _ in parts for row in rows],
             claims=[claim for _, found in parts for claim in found],
         )
@@ -78,8 +78,8 @@ def _grouped(setup: Setup, paths: Mapping[str, Path]) -> Found:
     ]
     return rows, [
         Claim(
-            "O9, why: with pages destaged one by one Exchange is best with FP-FCL at 70 % and "
-            "RW-FCL at 80 % (within 10 points)",
+            "O9, reason: with pages destaged one by one, Exchange has its shortest response "
+            "time with FP-FCL at 70 % and RW-FCL at 80 % (within 10 points)",
             claims.near(curve, "exchange"),
             told(curve),
         )
@@ -87,7 +87,7 @@ def _grouped(setup: Setup, paths: Mapping[str, Path]) -> Found:
 
 
 def told(curve: Curve) -> str:
-    """Its response times."""
+    """Formats the response times of a curve."""
     return "; ".join(
         f"{scheme} "
         + ", ".join(f"{percent}: {cell.mean_ms:.3f}" for percent, cell in curve[scheme].items())
@@ -96,8 +96,8 @@ def told(curve: Curve) -> str:
 
 
 def _held(run: Run) -> float:
-    """Share of the cache's capacity that pages take over the second half of the requests, of a
-    run with its series."""
+    """Share of the cache's capacity that is occupied during the second half of the requests. The
+    run needs its series."""
     table = run.table("series")
     requests: list[int] = (table["reads"] + table["writes"]).to_list()
     pages: list[int] = (table["cache_read_list"] + table["cache_write_list"]).to_list()
@@ -116,21 +116,21 @@ def _held(run: Run) -> float:
 
 @dataclass(frozen=True)
 class _Swung:
-    """MSN by its share of flash in per cent: RW-FCL, and what it is compared with."""
+    """MSN under RW-FCL and the alternatives, by cached share in per cent."""
 
     rw: Mapping[int, Cell]
     held: Mapping[int, float]
-    """Share of the flash that RW-FCL's lists hold over the second half."""
+    """Share of the flash that RW-FCL's lists occupy during the second half."""
     others: Mapping[tuple[str, int], Cell]
-    """Under `FP`, and RW-FCL with a `border` that stays, with `long` periods; `filled` is FP-FCL of
-    as much flash as RW-FCL's lists hold."""
+    """Results under `FP`, and under RW-FCL with a fixed `border` and with `long` periods. `filled`
+    is FP-FCL with as much flash as RW-FCL's lists occupy."""
 
     def mean_ms(self, what: str, percent: int) -> float:
-        """Mean response time."""
+        """Mean response time. Milliseconds."""
         return self.others[what, percent].mean_ms
 
     def above(self, what: str, percent: int) -> float:
-        """How much longer than FP-FCL it takes. Per cent."""
+        """Excess over FP-FCL. Per cent."""
         return 100 * (self.mean_ms(what, percent) / self.mean_ms("FP", percent) - 1)
 
 
@@ -158,19 +158,19 @@ def _swung(setup: Setup, path: Path) -> _Swung:
 
 
 def _swings(setup: Setup, paths: Mapping[str, Path]) -> Found:
-    """O10: a border that stays where RW-FCL leaves it, periods of eight times the length, and
-    FP-FCL of as much flash as RW-FCL's lists hold."""
+    """O10: a fixed border at RW-FCL's mean, periods eight times as long, and FP-FCL with as much
+    flash as RW-FCL's lists occupy."""
     found = _swung(setup, paths["msn"])
     rows = [row for percent in SWUNG for row in _swing_rows(found, percent)]
     return rows, [
         *(
             Claim(
-                f"O10, why: with {words} MSN takes as long as FP-FCL (within 4 %)",
+                f"O10, reason: with {words}, RW-FCL on MSN takes as long as FP-FCL (within 4 %)",
                 all(abs(found.above(what, percent)) <= 4 for percent in SWUNG),
                 ", ".join(f"{found.above(what, percent):+.1f} %" for percent in SWUNG),
             )
             for what, words in (
-                ("border", "a border that stays"),
+                ("border", "a fixed border"),
                 ("long", "periods eight times as long"),
             )
         ),
@@ -186,15 +186,23 @@ def _swing_rows(found: _Swung, percent: int) -> list[Row]:
             100 * (rw.mean_ms / found.mean_ms("FP", percent) - 1),
             "%",
         ),
-        Row("O10: with periods eight times as long", found.above("long", percent), "%"),
-        Row("O10: with a border that stays", found.above("border", percent), "%"),
         Row(
-            f"O10: MSN, {percent} %: how full RW-FCL's lists are over the second half",
+            "O10: RW-FCL with periods eight times as long, above FP-FCL",
+            found.above("long", percent),
+            "%",
+        ),
+        Row("O10: RW-FCL with a fixed border, above FP-FCL", found.above("border", percent), "%"),
+        Row(
+            f"O10: MSN, {percent} %: occupied share of RW-FCL's lists during the second half",
             100 * found.held[percent],
             "%",
         ),
-        Row("O10: FP-FCL of as much flash as they hold", found.above("filled", percent), "%"),
-        Row("O10: share of destages that no page waits for", rw.resized, "%"),
+        Row(
+            "O10: FP-FCL with as much flash as these lists occupy, above FP-FCL",
+            found.above("filled", percent),
+            "%",
+        ),
+        Row("O10: share of destages that no request waits for", rw.resized, "%"),
     ]
 
 
@@ -208,15 +216,15 @@ def _filled_claim(found: _Swung) -> Claim:
         for percent in SWUNG
     ]
     return Claim(
-        "O10, why: FP-FCL of as much flash as RW-FCL's lists hold is nearer to RW-FCL than "
-        "to FP-FCL of the whole share",
+        "O10, reason: FP-FCL with as much flash as RW-FCL's lists occupy is nearer to RW-FCL "
+        "than to FP-FCL of the whole share",
         all(abs(filled - rw) < abs(filled - fp) for filled, rw, fp in means),
         ", ".join(f"{filled:.2f} of {rw:.2f} and {fp:.2f} ms" for filled, rw, fp in means),
     )
 
 
 def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:
-    """O15 and O17: the second time that Financial is played."""
+    """O15 and O17: the second replay of Financial."""
     store = Store.of(TABLE["financial"], part(setup))
     cases: dict[str, Case] = {}
     for scheme, percent in ((FP, WORN), (OP, INITIAL_PERCENT), (RW, RISING[0]), (RW, RISING[1])):
@@ -237,24 +245,24 @@ def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:
     rise = again(RW, RISING[1]) / again(RW, RISING[0])
     rows = [
         Row(f"O17: Financial, erases of FP-FCL at {WORN} % over OP-FCL's", first, "times"),
-        Row("O17: the same of a second time", second / other, "times"),
+        Row("O17: the same in a second replay", second / other, "times"),
         Row(
             f"O15: Financial, erases of RW-FCL at {RISING[1]} % over those at {RISING[0]} %",
             high / low,
             "times",
         ),
-        Row("O15: the same of a second time", rise, "times"),
+        Row("O15: the same in a second replay", rise, "times"),
     ]
     return rows, [
         Claim(
-            f"O17, why: played a second time Financial wears the flash more than twice as much "
-            f"at {WORN} % of FP-FCL",
+            f"O17, reason: in a second replay of Financial, FP-FCL at {WORN} % wears the flash "
+            "more than twice as much as OP-FCL",
             second / other > 2,
             f"{second / other:.2f}",
         ),
         Claim(
-            f"O15, why: played a second time Financial erases twice as much at {RISING[1]} % of "
-            f"RW-FCL as at {RISING[0]} %, and more",
+            f"O15, reason: in a second replay of Financial, RW-FCL at {RISING[1]} % erases at "
+            f"least twice as much as at {RISING[0]} %",
             rise >= 2,
             f"{rise:.2f}",
         ),
@@ -262,7 +270,7 @@ def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:
 
 
 def _one_period(setup: Setup, paths: Mapping[str, Path]) -> Found:
-    """O19: all of the cache for reads until the first period ends."""
+    """O19: the whole cache for reads until the first period ends."""
     load = TABLE["search"]
     store = Store.of(load, part(setup))
     long = replace(store, period=max(1, (1 << LONG) // load.part(part(setup))))
@@ -282,12 +290,16 @@ def _one_period(setup: Setup, paths: Mapping[str, Path]) -> Found:
     rows = [
         Row("O19: Search Engine, periods of 2^20 in the run", periods, ""),
         Row("O19: Search Engine, 2^20 above 2^16", half, "%"),
-        Row("O19: the same, which begins for reads", all_reads, "%"),
+        Row(
+            "O19: Search Engine, 2^20 above 2^16, if the cache starts with all of it for reads",
+            all_reads,
+            "%",
+        ),
     ]
     return rows, [
         Claim(
-            "O19, why: begun with all of it for reads, Search Engine takes as long at 2^20 "
-            "(within 12 %)",
+            "O19, reason: if the cache starts with all of it for reads, Search Engine takes as "
+            "long at 2^20 (within 12 %)",
             abs(all_reads) <= 12,
             f"{all_reads:+.1f} %",
         ),
@@ -319,11 +331,11 @@ def _few(setup: Setup, paths: Mapping[str, Path]) -> Found:
             "",
         ),
         Row("O19: MSN, 2^12 above 2^16", here, "%"),
-        Row("O19: the same at a quarter of the scale", less, "%"),
+        Row("O19: MSN, 2^12 above 2^16, at a quarter of the scale", less, "%"),
     ]
     return rows, [
         Claim(
-            "O19, why: at a quarter of the scale 2^12 costs MSN half as much again or more",
+            "O19, reason: at a quarter of the scale, MSN takes at least 50 % longer at 2^12",
             less >= 1.5 * here,
             f"{less:+.1f} and {here:+.1f} %",
         ),

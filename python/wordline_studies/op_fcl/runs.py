@@ -1,4 +1,4 @@
-"""Loads on flash of which a share is cached, fixed or divided by the cost model."""
+"""Runs of loads on flash with a fixed cached share, or partitioned by the cost model."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,22 +21,22 @@ INITIAL_PERCENT = 95
 BLOCKS = 16_384
 PERIOD = 1 << 16
 PART: Parts = {"financial": 8, "home": 32, "search": 8, "exchange": 128, "msn": 64}
-"""As small as the claims allow, each load by itself: chosen after seeing results."""
+"""Smallest scale that the claims allow, by load. Chosen after seeing results."""
 FULL_PART: Parts = {"financial": 4, "home": 4, "search": 4, "exchange": 16, "msn": 16}
 QUICK_PART: Parts = {"financial": 64, "home": 128, "search": 64, "exchange": 256, "msn": 256}
 GROUP_PAGES = 32
-"""Destaged together (section 5: several, by the elevator); the number is not given."""
+"""Pages destaged together. Section 5 says several, in elevator order, without a number."""
 BLOCK_PAGES, DATA_PAGES = 64, 63
-"""The last page of a block holds the map (section 5; the presets have it so)."""
+"""The last page of a block holds the map (section 5; the presets do the same)."""
 CHARGED: dict[str, Value] = {"replay.mode.closed-loop.queue_depth": 1, "cache.reply": "fill"}
-"""A request waits for its fill, and for what the one before left to do."""
+"""A request waits for its fill, and for work left over from the previous one."""
 ALONE: dict[str, Value] = {"replay.mode": "open-loop", "cache.reply": "data"}
-"""Fills and collections after the reply; requests come so far apart that none waits for them."""
+"""Fills and GC follow the reply. Requests are so far apart that none waits for them."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of a run. Milliseconds, seconds, per cent; erases a block."""
+    """Results of a run. Milliseconds, seconds, per cent; erases per block."""
 
     mean_ms: float
     gc_s: float
@@ -50,9 +50,12 @@ class Cell:
 
     @staticmethod
     def of(summary: Summary, disks: int = 1) -> "Cell":
-        """What a summary has of it. Hits are those of reads and writes together; work is what flash
-        and disks do for a request, waited for or not; `reads` is the read list's share of the pages
-        held, 0 to 1; resized is the share of destages that no page waited for, per cent."""
+        """Takes the results from a summary.
+
+        Hits are those of reads and writes together. Work is what flash and disks do per request,
+        whether the request waits for it or not. `reads` is the read list's share of the pages held,
+        0 to 1. `resized` is the share of destages that no page waits for, in per cent.
+        """
         cache, flash = summary["cache"], summary["flash"]
         assert cache is not None
         destaged = cache["destaged_on_demand"] + cache["destaged_to_resize"]
@@ -73,7 +76,7 @@ class Cell:
 
 
 def work_s(summary: Summary, disks: int) -> float:
-    """Seconds that dies, buses and disks are at work, one after the other."""
+    """Total busy time of dies, buses and disks. Seconds."""
     cache, flash = summary["cache"], summary["flash"]
     assert cache is not None
     reads = flash["page_reads"] - flash["gc_pages_moved"]
@@ -84,26 +87,26 @@ def work_s(summary: Summary, disks: int) -> float:
 
 
 Curve = dict[str, dict[int, Cell]]
-"""By scheme and per cent cached; OP-FCL under `INITIAL_PERCENT`."""
+"""Results by scheme and cached share in per cent. OP-FCL is under `INITIAL_PERCENT`."""
 
 
 def part(setup: Setup) -> Parts:
-    """By how much the stores and their loads are smaller."""
+    """Scales of the stores and their loads."""
     return QUICK_PART if setup.quick else FULL_PART if setup.full else PART
 
 
 def scaled(parts: Parts) -> str:
-    """The parts, in words."""
+    """The scales as text."""
     return ", ".join(f"{title(name)} 1/{part}" for name, part in parts.items())
 
 
 def percents(setup: Setup) -> tuple[int, ...]:
-    """Shares of the flash that are cached."""
+    """Cached shares of the flash. Per cent."""
     return QUICK_PERCENTS if setup.quick else PERCENTS
 
 
 def divided(scheme: str, period: int, segments: int) -> dict[str, Value]:
-    """The keys of a scheme."""
+    """Configuration keys of a scheme."""
     if scheme == FP:
         return {"cache.partition": "unified"}
     name = {RW: "rw-fcl", OP: "op-fcl"}[scheme]
@@ -115,7 +118,7 @@ def divided(scheme: str, period: int, segments: int) -> dict[str, Value]:
 
 @dataclass(frozen=True)
 class Store:
-    """The flash and the disks of a load, scaled."""
+    """Scaled flash and disks of a load."""
 
     device: str
     blocks: int
@@ -125,7 +128,7 @@ class Store:
 
     @staticmethod
     def of(load: Load, parts: Parts) -> "Store":
-        """That of a load of table 1."""
+        """The store of a load of table 1."""
         own = load.part(parts)
         return Store(
             "opfcl-large" if load.large else "opfcl-small",
@@ -172,7 +175,8 @@ def curves(
     more: Mapping[str, Value] | None = None,
     scale: Parts | None = None,
 ) -> dict[str, Curve]:
-    """Every load under every scheme at every share, at a scale or as the setup says."""
+    """Runs every load under every scheme at every share, at the given scale or that of the
+    setup."""
     shares, scale = tuple(wanted), scale or part(setup)
     cases = {
         (name, scheme, percent): case(
@@ -189,15 +193,15 @@ def curves(
 
 
 def best(curve: Mapping[int, Cell]) -> int:
-    """The share of the least service time."""
+    """The share with the shortest response time."""
     return min(curve, key=lambda percent: curve[percent].mean_ms)
 
 
 def least_ms(curve: Mapping[int, Cell]) -> float:
-    """The least service time."""
+    """The shortest response time. Milliseconds."""
     return curve[best(curve)].mean_ms
 
 
 def title(name: str) -> str:
-    """Of a load."""
+    """Title of a load."""
     return TABLE[name].title

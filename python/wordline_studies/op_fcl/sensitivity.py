@@ -1,4 +1,4 @@
-"""Figure 15: the sequential unit and the period."""
+"""Figure 15: sequential unit and period."""
 
 from dataclasses import replace
 
@@ -11,15 +11,15 @@ from wordline_studies.op_fcl.loads import TABLE, named, written
 from wordline_studies.op_fcl.runs import INITIAL_PERCENT, OP, Cell, Store, case, part, title
 
 UNITS = (4, 16, 32, 64, 128, 512)
-"""Kilobytes."""
+"""Sequential units. KB."""
 QUICK_UNITS, QUICK_EXPONENTS = (4, 32, 128), (12, 16, 20)
 EXPONENTS = (12, 14, 16, 18, 20)
-"""Of two: requests of a period, of the whole document."""
+"""Periods as exponents of two. Requests of the full-scale load."""
 COLOURS = dict(zip(TABLE, ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c"), strict=True))
 
 
 def sensitivity(setup: Setup) -> Figure:
-    """OP-FCL against itself at 128 KB and 2^16 requests."""
+    """OP-FCL relative to itself at 128 KB and 2^16 requests."""
     loads = named(TABLE)
     units_kb = QUICK_UNITS if setup.quick else UNITS
     exponents = QUICK_EXPONENTS if setup.quick else EXPONENTS
@@ -51,8 +51,10 @@ def sensitivity(setup: Setup) -> Figure:
         id="15",
         title="Sequential unit and period",
         section="figure 15, 6.4",
-        measured="Service time of OP-FCL against that at 128 KB and 2^16 requests; periods are "
-        "scaled as the flash.",
+        measured=(
+            "Response time of OP-FCL relative to that at 128 KB and 2^16 requests. Periods are "
+            "scaled like the flash."
+        ),
         rows=[
             *(
                 Row(f"{title(name)}, {unit} KB", value, "% more")
@@ -81,8 +83,8 @@ def sensitivity(setup: Setup) -> Figure:
                 ),
             )
             for heading, caption, values, x_title in (
-                ("Sequential unit", "Against 128 KB.", units, "KB"),
-                ("Period", "Against 2^16 requests.", periods, "exponent of two"),
+                ("Sequential unit", "Relative to 128 KB.", units, "KB"),
+                ("Period", "Relative to 2^16 requests.", periods, "exponent of two"),
             )
         ],
         claims=[*claims.sequential(units), *claims.periods(periods)],
