@@ -1,10 +1,10 @@
-//! The flash back end: a queue for each die, in front of the channels.
+//! Flash back end: a queue per die, in front of the channels.
 //!
-//! A die executes one command at a time, in the order of its queue; a command is one operation, or
-//! several of the same kind on different planes where the composition says so. The command holds its
-//! die from its first cycle to its last, and the bus of its channel as its chain says
-//! (`wordline_nand::channel`). Reads of the host may pass a program or an erase that is suspended
-//! for them.
+//! A die executes one command at a time, in the order of its queue. A command is one operation, or
+//! several of the same kind on different planes if the composition joins them. The command occupies
+//! its die from its first cycle to its last, and the channel's bus as its command chain requires
+//! (`wordline_nand::channel`). Host reads may overtake a program or an erase that is suspended for
+//! them.
 
 mod ahead;
 mod die;
@@ -40,62 +40,62 @@ use crate::plan::Plan;
 use wordline_io_scheduler::compose::{Compose, Composition};
 use wordline_io_scheduler::schedule::Load;
 
-/// Planes that one command takes at most.
+/// Most planes in one command.
 const MAX_PLANES: usize = 64;
 
-/// A command that has finished and was not for collection.
+/// Times of the last command that finished and was not for GC.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Finished {
-    /// What it went through.
+    /// Latency components of the command.
     parts: PageParts,
     began: Time,
-    /// How long collection had had the die when it began.
+    /// Time that GC had used the die when the command started.
     gc_before: Time,
 }
 
-/// Dies, buses and the transactions between them.
+/// Dies, buses, and the transactions in progress.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[allow(clippy::struct_excessive_bools)] // what a plan says, each looked at by itself
+#[allow(clippy::struct_excessive_bools)] // independent properties of a plan
 pub(crate) struct BackEnd {
     layout: Layout,
     plane_rule: PlaneRule,
     dies_per_package: u32,
-    /// Planes that one command may take.
+    /// Most planes that one command may use.
     planes: u32,
     composition: Composition,
-    /// What the composition has picked; kept for its memory.
+    /// Indices picked by the composition; kept to reuse the allocation.
     picked: Vec<usize>,
     suspends: bool,
-    /// Longest time for which reads go before another operation.
+    /// Longest time for which reads may preempt another operation.
     longest: Time,
-    /// The dies and the buses, and what is kept of them.
+    /// Dies and buses, with the back end's state of each.
     channels: Channels<DieState, GcClock>,
     table: TransactionTable,
     draws: Rng,
     finished: Finished,
-    /// Idle dies with something in their queues, which begin at this instant; each once.
+    /// Idle dies with queued operations, which start at this instant; each once.
     to_begin: Vec<Die>,
-    /// What is committed, by die.
+    /// Committed operations, by die.
     loads: Vec<Load>,
-    /// Whether there is a scheduler, who looks at dies whose load has changed.
+    /// Whether a scheduler needs to know of dies whose load has changed.
     is_scheduled: bool,
     is_basic: bool,
-    /// A die whose load has changed with the last hold of a bus.
+    /// Die whose load changed with the last bus grant.
     load_changed: Option<Die>,
-    /// Whether operations take what the modes of their pages say.
+    /// Whether the time of operations depends on the program modes of their pages.
     has_page_conditions: bool,
-    /// What there is to know of the page of the operation that comes next.
+    /// Conditions of the page of the next operation.
     next_grade: PageConditions,
-    /// What corrects errors, where there are any.
+    /// Error-correcting code, if pages have errors.
     code: Option<Box<Code>>,
-    /// Operations that wait, where somebody asks.
+    /// Counts of waiting operations, if they are needed.
     waiting: Option<Box<Waiting>>,
-    /// Where dies read ahead.
+    /// Read-ahead of the dies, if enabled.
     ahead: Option<Box<Ahead>>,
 }
 
 impl BackEnd {
-    /// Idle dies; their array times are drawn from `draws`.
+    /// Creates idle dies; their array times are drawn from `draws`.
     pub fn new(plan: &Plan, draws: Rng) -> Self {
         let state = DieState {
             command: DieCommand::IDLE,
@@ -152,33 +152,34 @@ impl BackEnd {
         }
     }
 
-    /// What operations take by the modes of their pages, where not all are alike.
+    /// Returns the costs of the program modes, if there are several.
     pub fn costs(&self) -> Option<&ModeCosts> {
         self.channels.chains().costs()
     }
-    /// Says what there is to know of the page of the operation that comes next.
+    /// Sets the conditions of the page of the next operation.
     pub fn grade_next(&mut self, grade: PageConditions) {
         self.next_grade = grade;
     }
-    /// What was said of it.
+    /// Returns the conditions of the page of the next operation.
     pub fn next_grade(&self) -> PageConditions {
         self.next_grade
     }
-    /// What there is to know of the page of a transaction.
+    /// Returns the conditions of the page of a transaction.
     pub fn graded(&self, slot: Slot) -> PageConditions {
         self.table.graded(slot)
     }
-    /// From now on, what waits is counted by request.
+    /// Starts counting waiting operations by request.
     pub fn count_waiting(&mut self) {
         self.waiting = Some(Box::default());
     }
-    /// Whether an operation of another request than this waits for its die, or for the scheduler; if that is counted.
+    /// Returns `true` if an operation of another request than this waits for its die or the
+    /// scheduler. Needs [`BackEnd::count_waiting`].
     pub fn others_wait(&self, ticket: Ticket) -> bool {
         let waiting = self.waiting.as_ref();
         waiting.is_some_and(|waiting| waiting.of_others(ticket))
     }
 
-    /// Where array times are drawn from.
+    /// Returns the generator of array times.
     pub fn draws(&self) -> &Rng {
         &self.draws
     }
@@ -188,13 +189,13 @@ impl BackEnd {
         &self.table.transactions[slot as usize]
     }
 
-    /// What the request of a transaction had been through before it was given one.
+    /// Adds latency components that the request of a transaction had before the transaction.
     pub fn add_earlier(&mut self, slot: Slot, parts: &PageParts) {
         self.table.add_earlier(slot, parts);
     }
 
-    /// Where the time of a transaction went that is among those that have finished last, and not for
-    /// collection.
+    /// Returns the latency components of a transaction of the last finished command that was not
+    /// for GC.
     pub fn parts(&self, slot: Slot) -> PageParts {
         let transaction = self.get(slot);
         let Finished {
@@ -211,45 +212,46 @@ impl BackEnd {
         parts
     }
 
-    /// The command that has finished last, if it was not for collection.
+    /// Returns the times of the last finished command that was not for GC.
     pub fn finished(&self) -> Finished {
         self.finished
     }
-    /// A command that finished earlier is the one that has finished last.
+    /// Makes an earlier command the last finished one.
     pub fn finish_again(&mut self, finished: Finished) {
         self.finished = finished;
     }
-    /// The next transaction of the same command.
+    /// Returns the next transaction of the same command.
     #[inline]
     pub fn joined(&self, slot: Slot) -> Option<Slot> {
         self.get(slot).joined()
     }
 
-    /// Forgets a finished transaction.
+    /// Releases a finished transaction.
     #[inline]
     pub fn release(&mut self, slot: Slot) {
         self.table.vacant.push(slot);
     }
-    /// A program that was admitted without a place is to go there; what it was admitted for otherwise is told, too.
+    /// Binds a program that was admitted without a page to a page, with its final tag and
+    /// superseded block.
     pub fn bind(&mut self, slot: Slot, place: Ppn, tag: u32, superseded: Option<Block>) {
         let transaction = &mut self.table.transactions[slot as usize];
         (transaction.place, transaction.target) = (place, place);
         (transaction.tag, transaction.superseded) = (tag, superseded.into());
     }
-    /// Notes how many bytes of the page of a host write are not the host's; of a whole page there are none.
+    /// Sets the bytes of a host write's page that are not the host's; 0 for a whole page.
     #[inline]
     pub fn fill(&mut self, slot: Slot, bytes: u32) {
         if bytes > 0 {
             self.table.fill(slot, bytes);
         }
     }
-    /// Bytes of the page that are not the host's, of a write of a part of it.
+    /// Returns the bytes of a partial write's page that are not the host's.
     pub fn fill_of(&self, slot: Slot) -> u32 {
         let fill = self.table.fills.get(slot as usize);
         fill.copied().unwrap_or_default()
     }
 
-    /// All transactions that are not over, and their dies; for recounts.
+    /// Returns all transactions in progress, with their dies; for audits.
     pub fn in_flight(&self) -> impl Iterator<Item = (Slot, Die, &Transaction)> {
         let mut live = vec![true; self.table.transactions.len()];
         for slot in &self.table.vacant {
@@ -261,42 +263,43 @@ impl BackEnd {
         })
     }
 
-    /// Whether every command is one page or block, taken in the order of its die's queue and carried
-    /// out without a break, as [`Plan::has_basic_dies`] says: what is compiled for [`Basic`] serves them.
+    /// Returns `true` if every command is one page or block, executed in queue order and without
+    /// interruption, as [`Plan::has_basic_dies`] states. Such dies use the code compiled for
+    /// [`Basic`].
     #[inline]
     pub fn is_basic(&self) -> bool {
         self.is_basic
     }
 
-    /// What each die has been used for.
+    /// Returns the usage of each die.
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
         self.channels.dies().map(|state| state.usage)
     }
 
-    /// How long each die has been occupied since the power came.
+    /// Returns the occupied time of each die since power-on.
     pub fn dies_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
         self.channels.dies().map(DieState::busy)
     }
 
-    /// How long each bus has been held since the power came.
+    /// Returns the busy time of each bus since power-on.
     pub fn buses_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
         self.channels.buses_busy()
     }
 
-    /// What is committed, by die.
+    /// Returns the committed operations, by die.
     #[inline]
     pub fn loads(&self) -> &[Load] {
         &self.loads
     }
 
-    /// The die whose load has changed with the last hold of a bus, if one has.
+    /// Returns and clears the die whose load changed with the last bus grant.
     #[inline]
     pub fn load_changed(&mut self) -> Option<Die> {
         self.load_changed.take()
     }
 
-    /// Programs and erases that the arrays are at, be it that they are laid suspended: what they leave
-    /// if the power fails cannot be read.
+    /// Returns the programs and erases in progress in the arrays, including suspended ones. If
+    /// power fails, their pages become unreadable.
     pub fn under_way(&self) -> Vec<(Operation, Ppn)> {
         let mut found = Vec::new();
         for state in self.channels.dies() {

@@ -1,4 +1,4 @@
-//! The DRAM buffer of a device, over its controller.
+//! DRAM buffer of a device, in front of its controller.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, Observation};
 use crate::plan::Plan;
 
-/// The controller as the buffer sees it.
+/// The controller, as the buffer sees it.
 struct Flash<'a, 'c, M, P> {
     cx: &'a mut Context<'c, P>,
     controller: &'a Controller<M>,
@@ -51,13 +51,14 @@ impl<M: Mapping, P: DeviceProbe> Backing for Flash<'_, '_, M, P> {
     }
 }
 
-/// The DRAM buffer, and what it has requested of the flash.
+/// DRAM buffer, and its requests to the flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Buffered {
     buffer: Buffer,
-    /// By ticket: what was requested for, and when.
+    /// By ticket: request to the flash, and its time.
     requested: Vec<Option<(PageRequest, Time)>>,
-    /// By ticket of a request that is done: where its time in the device went, and whether a page of it could not be read.
+    /// By ticket of a finished request: latency components, whether a page was unreadable, and read
+    /// events.
     served: Vec<(Parts, bool, ReadEvents)>,
 }
 
@@ -71,7 +72,7 @@ impl Buffered {
             served: Vec::new(),
         }))
     }
-    /// What it takes of memory in a device, if it has one.
+    /// Returns the memory of the buffer, if the device has one.
     pub fn memory(plan: &Plan) -> impl Iterator<Item = Table> {
         let buffer = plan.buffer.as_ref();
         let tables = buffer.map(|buffer| Buffer::memory(buffer, plan.ftl.user_pages));
@@ -89,12 +90,13 @@ impl Buffered {
     pub fn versions(&self, page: Lpn) -> Option<Versions> {
         self.buffer.versions(Page(page.0))
     }
-    /// Where the time of a request that is done went, and whether a page of it could not be read.
+    /// Returns the latency components of a finished request, whether a page was unreadable, and its
+    /// read events.
     pub fn served(&self, ticket: Ticket) -> (Parts, bool, ReadEvents) {
         self.served[ticket as usize]
     }
 
-    /// Begins with a request.
+    /// Starts a request.
     pub fn begin<M: Mapping>(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -106,11 +108,11 @@ impl Buffered {
         let mut flash = Flash { cx, controller };
         Ok(self.buffer.begin(now, ticket, request, &mut flash)?)
     }
-    /// A request comes when nothing is written any more: it ends with an error.
+    /// Ends a request with an error because the device is read-only.
     pub fn refuse(&mut self, now: Time, ticket: Ticket) {
         self.buffer.refuse(now, ticket);
     }
-    /// Deals with an event that the buffer has scheduled.
+    /// Handles an event that the buffer has scheduled.
     pub fn handle<M: Mapping>(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -121,11 +123,11 @@ impl Buffered {
         let mut flash = Flash { cx, controller };
         Ok(self.buffer.handle(now, event, &mut flash)?)
     }
-    /// The next request to the flash, if there is one.
+    /// Returns the next request to the flash, if any.
     pub fn next_request(&mut self) -> Option<PageRequest> {
         self.buffer.next_request()
     }
-    /// The flash has a request, under a ticket of its own.
+    /// Records that the flash has accepted a request under a ticket of its own.
     pub fn requested(&mut self, now: Time, ticket: Ticket, request: PageRequest) {
         let ticket = ticket as usize;
         if self.requested.len() <= ticket {
@@ -133,7 +135,8 @@ impl Buffered {
         }
         self.requested[ticket] = Some((request, now));
     }
-    /// The flash is done with a request, with this to say beside; whether it was the buffer's.
+    /// Handles a finished flash request, with its annotations. Returns `false` if it was not the
+    /// buffer's.
     pub fn flash_done<M: Mapping>(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -163,7 +166,7 @@ impl Buffered {
         )?;
         Ok(true)
     }
-    /// The next request of the host that the buffer is done with.
+    /// Returns the next host request that the buffer has finished.
     pub fn next_done(&mut self, now: Time) -> Option<Ticket> {
         let Served {
             ticket,
@@ -180,15 +183,15 @@ impl Buffered {
         self.served[place] = (parts, failed, met);
         Some(ticket)
     }
-    /// Pages of reads that ended with an error because what the buffer held of them is lost.
+    /// Returns the pages of reads that failed because the buffer lost their contents. Count.
     pub fn lost_reads(&self) -> u64 {
         self.buffer.lost_reads
     }
-    /// How many of some pages a power cut would lose now.
+    /// Returns how many of some pages a power cut would lose now.
     pub fn volatile_pages(&self, pages: &Range<u64>) -> u32 {
         self.buffer.volatile_pages(pages)
     }
-    /// Nothing more is to be done now.
+    /// Marks the end of the work at this instant.
     pub fn rest<M: Mapping>(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -196,7 +199,7 @@ impl Buffered {
     ) {
         self.buffer.rest(&mut Flash { cx, controller });
     }
-    /// The power has failed, and the flash has recovered.
+    /// Handles a power cut, after the flash has recovered.
     pub fn cut_power<M: Mapping>(
         &mut self,
         now: Time,
@@ -212,12 +215,12 @@ impl Buffered {
         };
         Ok(self.buffer.cut_power(now, cut, &mut flash)?)
     }
-    /// Forgets all that was requested of the flash; the tickets of it.
+    /// Drops all requests to the flash; returns their tickets.
     pub fn forget(&mut self) -> impl Iterator<Item = Ticket> + use<> {
         let requested = std::mem::take(&mut self.requested).into_iter().zip(0..);
         requested.filter_map(|(requested, ticket)| requested.map(|_| ticket))
     }
-    /// For tests, between two events.
+    /// Checks the buffer's state between two events, for tests.
     pub fn audit(&self) -> Result<(), String> {
         let in_flash = |page| {
             let requested = self.requested.iter().flatten();

@@ -11,21 +11,21 @@ use wordline_host_link::Interface;
 use wordline_io_scheduler::Composition;
 use wordline_io_scheduler::Scheduler;
 
-/// How packages are wired (`[ssd]`).
+/// Wiring of the packages, scheduling and error correction (`[ssd]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ssd {
-    /// Channels: independent buses. Count.
+    /// Channels, each with its own bus. Count.
     #[schemars(range(min = 1, max = 1024))]
     pub channels: u32,
-    /// Packages on a channel; they share its bus. Count.
+    /// Packages per channel; they share its bus. Count.
     #[schemars(range(min = 1, max = 1024))]
     pub ways: u32,
-    /// Which operations waiting for a die become one multi-plane command.
+    /// Composition of operations that wait for a die into multi-plane commands.
     pub composition: Composition,
-    /// Which flash operations of the host go to their dies next.
+    /// Order in which flash operations of the host go to their dies.
     pub scheduler: Scheduler,
-    /// What corrects the errors of pages (`nand.reliability`).
+    /// Error correction of pages (`nand.reliability`).
     pub ecc: Ecc,
 }
 
@@ -41,14 +41,15 @@ impl Default for Ssd {
     }
 }
 
-/// What the host sees (`[host]`).
+/// Host interface and queue depth (`[host]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Host {
-    /// Requests the device holds at once; further ones wait outside, first come, first served. Count.
+    /// Requests that the device holds at once. Further ones wait outside, first come, first served.
+    /// Count.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub queue_depth: u32,
-    /// How requests and their data cross between the host and the device.
+    /// Host interface: transfer of requests and their data.
     pub interface: Interface,
 }
 
@@ -61,31 +62,34 @@ impl Default for Host {
     }
 }
 
-/// The DRAM buffer between the host interface and the translation layer (`[buffer]`).
+/// DRAM buffer between the host interface and the translation layer (`[buffer]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Buffer {
-    /// Capacity, in whole pages; 0 for no buffer. KiB.
+    /// Capacity, in whole pages; 0 disables the buffer. KiB.
     #[schemars(range(min = 0, max = 16_777_216))]
     pub capacity_kib: u32,
-    /// Which page leaves when another needs its place.
+    /// Replacement policy of the buffer.
     pub replacement: Replacement,
-    /// Whether a write completes only when the flash holds it; the page stays in the buffer for
-    /// reads. Otherwise a write completes when its data is in the buffer (write-back).
+    /// Whether a write completes only when its data are in flash; the page stays in the buffer for
+    /// reads. Otherwise a write completes when its data are in the buffer (write-back).
     pub write_through: bool,
-    /// Whether capacitors keep the memory alive in a power cut until its dirty pages are saved; they are in the buffer again afterwards. Without them they are lost.
+    /// Whether capacitors power the buffer in a power cut until its dirty pages are saved. The
+    /// pages are in the buffer again afterwards. Without capacitors they are lost.
     pub capacitors: bool,
-    /// Which pages are read before the host asks for them: into the buffer, or into registers of the dies.
+    /// Read-ahead: into the buffer, or into registers of the dies.
     pub read_ahead: ReadAhead,
-    /// How dirty pages go to the flash.
+    /// Destaging of dirty pages to flash.
     pub flush: Flush,
-    /// After how long without a request all dirty pages go to the flash, one to a die at a time and until the next request comes (background flush); 0 for never. Milliseconds.
+    /// Background flush: idle time after which all dirty pages are destaged, one per die at a time,
+    /// until the next request arrives. 0 disables it. Milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub idle_flush_ms: f64,
     /// DRAM access latency until the first byte. ns.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub access_ns: u32,
-    /// Rate of the memory's one port, which carries host data in and out and flash data in and out. MB/s.
+    /// Rate of the buffer's single port, which carries host and flash data in both directions.
+    /// MB/s.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub mb_per_s: f64,
 }

@@ -1,4 +1,4 @@
-//! How a run can fail in a device.
+//! Errors of a device.
 
 use thiserror::Error;
 use wordline_block::{BeyondEnd, Failure};
@@ -7,39 +7,41 @@ use wordline_ftl::untimed::InstantError;
 use wordline_kernel::Time;
 use wordline_nand::Violation;
 
-/// What a device answers unless it fails.
+/// Result of device operations.
 pub(crate) type Result<T, E = DeviceError> = std::result::Result<T, E>;
 
-/// A run that cannot go on.
+/// Error that ends a run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DeviceError {
-    /// The array refused an operation.
+    /// The array rejected an operation.
     #[error("at {at}: {violation}")]
     Violation {
-        /// When.
+        /// Time of the operation.
         at: Time,
-        /// Which rule.
+        /// Violated rule.
         violation: Violation,
     },
     /// Preconditioning failed.
     #[error("preconditioning: {0}")]
     Precondition(#[from] InstantError),
-    /// A read returned something else than what was written.
+    /// Verification failed: a read did not return what was written.
     #[error("{0}")]
     Verification(String),
-    /// A policy that came from elsewhere has gone wrong.
+    /// A custom policy failed.
     #[error(transparent)]
     Policy(Fault),
-    /// A power cut that nothing was kept for.
-    #[error("the power cannot fail: spare areas are kept from the start of a run that expects it")]
+    /// Power was cut without the data that recovery needs.
+    #[error(
+        "power cuts need spare areas, which this run does not record; start it with --power-cut-every"
+    )]
     NoSpares,
-    /// A request outside the device.
+    /// A request is beyond the end of the device.
     #[error(transparent)]
     BeyondEnd(#[from] BeyondEnd),
 }
 
 impl Failure for DeviceError {
-    /// The user ended the run while a policy of theirs was at work.
+    /// Returns `true` if the user interrupted the run during a call of a custom policy.
     fn is_interruption(&self) -> bool {
         matches!(self, Self::Policy(Fault::Interrupted))
     }

@@ -1,4 +1,4 @@
-//! What a device schedules for itself.
+//! Events that a device schedules.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Member, Nested};
@@ -8,32 +8,31 @@ use wordline_dram_buffer as buffer;
 
 use wordline_host_link as host;
 
-/// Something a device will have to deal with, in one word: it waits in the queue as what the digest of a
-/// run mixes.
+/// Event of a device, as one word: the queue holds it in the form that enters the digest of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event(u64);
 
-/// What an event is.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Kind {
-    /// Something on a channel or a die.
+    /// Event of a channel or a die.
     Flash(wordline_nand::Event),
-    /// Something in the buffer.
+    /// Event of the DRAM buffer.
     Buffer(buffer::Event),
-    /// Something between the host and the device.
+    /// Event of the host interface.
     Host(host::Event),
-    /// Idle dies begin with what has been enqueued at this instant.
+    /// Idle dies start with the operations queued at this instant.
     Begin,
-    /// The scheduler chooses what is committed to the dies.
+    /// The scheduler commits operations to dies.
     Schedule,
-    /// The device looks at what is seldom: pages that have been decoded, and whether it is idle.
+    /// Infrequent work: decoded pages, and the check for idleness.
     Look,
 }
 
-/// An instant in a device.
+/// Context of a device at an event.
 pub(crate) type Context<'a, P> = wordline_kernel::Context<'a, Event, P>;
 
-/// Above the bits of what the others schedule: whose it is.
+/// Bits above the owners' codes identify the owner.
 const OWNER: u32 = 61;
 const FLASH: u64 = 0;
 const BUFFER: u64 = 1;
@@ -98,7 +97,7 @@ mod tests {
     use wordline_nand::Event as Flash;
 
     #[test]
-    fn an_event_is_what_it_was_made_of() {
+    fn event_round_trips_through_its_code() {
         let mut kinds = vec![Kind::Begin, Kind::Schedule, Kind::Look];
         for number in [0, 1, u32::MAX - 1, u32::MAX] {
             kinds.extend([Flash::BusDone(number), Flash::Ready(number)].map(Kind::Flash));

@@ -1,7 +1,7 @@
-//! The solid-state disk: host interface, controller, flash back end, verification.
+//! Solid-state drive: host interface, DRAM buffer, controller, flash back end, and verification.
 //!
-//! A device holds no clock and no event queue of its own: its owner passes `now` and the queue in,
-//! so that several devices can share one.
+//! A device holds neither clock nor event queue. Its owner passes the time and the queue to each
+//! call, so that several devices can share them.
 
 pub mod backend;
 mod buffered;

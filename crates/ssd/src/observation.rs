@@ -1,4 +1,4 @@
-//! What a probe hears of a device.
+//! Observations of a device.
 
 use wordline_block::{
     ArrayObservation, DeviceObservation, Member, MemberObservation, Parts, PowerCut, ReadEvents,
@@ -13,146 +13,147 @@ pub use wordline_block::PageParts;
 
 use crate::programmed::Programmed;
 
-/// A probe that hears of a device.
+/// A probe of device observations.
 pub trait DeviceProbe: Probe<Observation> {}
 
 impl<P: Probe<Observation>> DeviceProbe for P {}
 
-/// Something that happened in a device.
+/// An observation of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// A request begins in the device: its command, and its data if it is a write, is there.
+    /// A request starts in the device: its command, and the data of a write, have arrived.
     Admitted {
-        /// Requests that have begun and are not done, with this one. Each is heard of again as
-        /// [`Observation::Request`].
+        /// Requests in progress, including this one. Each ends with an [`Observation::Request`].
         in_flight: u32,
     },
     /// A request is complete.
     Request {
-        /// What was asked.
+        /// The request.
         request: Request,
-        /// Where its time went.
+        /// Latency components.
         parts: Parts,
-        /// Whether it ended with an error.
+        /// Whether the request ended with an error.
         failed: bool,
     },
-    /// A read is complete, of a device in which it may have met something.
+    /// A read is complete. Reported by devices in which read events can occur.
     Read {
-        /// What it has met.
+        /// Events that delayed the read.
         met: ReadEvents,
-        /// Its response time.
+        /// Response time.
         response: Time,
     },
-    /// A bus was held until now.
+    /// A bus grant ends now.
     Bus {
-        /// The channel.
+        /// Channel.
         channel: u32,
-        /// Since when.
+        /// Start of the grant.
         from: Time,
-        /// The die that the bus phase was for.
+        /// Die for which the bus was granted.
         die: Die,
-        /// What the die does.
+        /// Operation of the die.
         operation: Operation,
-        /// By garbage collection.
+        /// Whether the operation is for GC.
         gc: bool,
     },
-    /// The array of a plane has worked until now. An operation on several planes is heard once for
-    /// each, by probes that hear pieces ([`wordline_kernel::Probe::WANTS_FRAGMENTS`]).
+    /// The array of a plane has worked until now. An operation on several planes is reported once
+    /// per plane, to probes that want fragments ([`wordline_kernel::Probe::WANTS_FRAGMENTS`]).
     Array {
-        /// The page; for an erase the first of its block.
+        /// Page, or the first page of the block for an erase.
         place: Ppn,
-        /// Since when.
+        /// Start of the array operation.
         from: Time,
-        /// At what.
+        /// Operation.
         operation: Operation,
-        /// For garbage collection.
+        /// Whether the operation is for GC.
         gc: bool,
     },
-    /// A die was occupied until now, from the first command cycle to the last bus cycle; or until
-    /// its operation was suspended for reads, and after that again.
+    /// A die was occupied until now, from the first command cycle to the last bus cycle. A
+    /// suspended operation is reported at its suspension and again at its end.
     Die {
-        /// The die.
+        /// Die.
         die: Die,
-        /// Since when.
+        /// Start of the occupation.
         from: Time,
-        /// By what.
+        /// Operation.
         operation: Operation,
-        /// Pages or blocks that are done with, on different planes; 0 if the operation is suspended.
+        /// Finished pages or blocks, on different planes; 0 if the operation is suspended.
         pages: u32,
         /// Whether another die of the package was occupied at the same time.
         interleaved: bool,
-        /// For garbage collection.
+        /// Whether the operation is for GC.
         gc: bool,
     },
-    /// Something has happened in the DRAM buffer.
+    /// Observation of the DRAM buffer.
     Buffer(wordline_dram_buffer::Observation),
-    /// Writes of (parts of) pages have been placed: of the host, or of the DRAM buffer if there is one.
+    /// Whole or partial pages have been allocated for writes of the host, or of the DRAM buffer if
+    /// there is one.
     PagesWritten {
-        /// How many.
+        /// Number of pages.
         pages: u32,
     },
-    /// Bytes have been programmed. Programs that a power cut interrupts are not among them.
+    /// Bytes have been programmed. Programs that a power cut interrupts do not count.
     Programmed {
         /// Purpose of the program.
         of: Programmed,
         /// Bytes programmed.
         bytes: u64,
     },
-    /// A die reads a page that nobody has asked for, or a page is asked for that is in its data register.
+    /// A die starts to read a page ahead, or a read takes such a page from the data register.
     ReadAhead {
-        /// Whether it is asked for.
+        /// Whether a read takes the page.
         used: bool,
     },
     /// A page was read from flash to complete a partial write.
     PageMerged,
-    /// A page that was never written has been read: zeroes, without a flash operation.
+    /// A page that was never written has been read. The read returns zeroes without a flash
+    /// operation.
     UnwrittenRead,
-    /// A collection is over.
+    /// A GC run has ended.
     Collected {
-        /// Its plane.
+        /// Plane.
         plane: Plane,
-        /// How it gained room.
+        /// Kind of GC run.
         kind: GcKind,
-        /// What it was started for.
+        /// Trigger of the run.
         trigger: Trigger,
-        /// Pages that were moved.
+        /// Pages moved.
         moved: u32,
-        /// Blocks that were erased.
+        /// Blocks erased.
         erased: u32,
-        /// When the collection started.
+        /// Start of the run.
         from: Time,
     },
-    /// A TRIM has begun.
+    /// A TRIM has started.
     TrimBegun {
-        /// Pages that it covers as a whole.
+        /// Pages that it covers in full.
         pages: u64,
     },
-    /// The host has discarded a page that held something, or not.
+    /// The host has discarded a page, whether or not it held data.
     PageTrimmed,
-    /// A page that the mapping keeps for itself has been read or is being programmed: a part of the
-    /// map, or the record of an erase.
+    /// A metadata page of the mapping has been read or is being programmed: a part of the map, or
+    /// the record of an erase.
     MetadataPage {
-        /// Whether it is programmed.
+        /// Whether the page is programmed.
         program: bool,
     },
-    /// A free block has taken the place of a full update block.
+    /// A free block has replaced a full update block.
     Replaced,
     /// A block has gone bad.
     BlockRetired {
-        /// Whether a spare block has taken its place.
+        /// Whether a spare block has replaced it.
         replaced: bool,
     },
-    /// Pages had to be read again before they could be corrected.
+    /// Pages needed read retries.
     Retried {
-        /// Further reads since this was heard of last.
+        /// Retries since the last such observation.
         retries: u32,
     },
-    /// The power has failed and come back, and the device has recovered: it is ready after
+    /// Power was cut and restored, and the device has recovered. It is ready after
     /// [`PowerCut::time`].
     PowerCut(PowerCut),
     /// The number of free blocks has changed.
     FreeBlocks {
-        /// Free blocks of the whole device.
+        /// Free blocks of the device.
         free: u32,
     },
 }

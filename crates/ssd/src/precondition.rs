@@ -1,4 +1,4 @@
-//! Bringing a device into the state in which it is measured, without timing.
+//! Preconditioning: brings a device into its initial state, without timing.
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::recovery::ProgramObserver;
@@ -7,56 +7,56 @@ use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Layout};
 
-/// What to do before the clock starts.
+/// Work before the clock starts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Precondition {
-    /// Logical pages written once, in order, from the first.
+    /// Logical pages written once, sequentially from the first.
     pub fill_pages: u32,
     /// Whether they are written in a random order instead.
     pub scattered: bool,
-    /// Random page writes after that, over the filled pages.
+    /// Random page writes after the fill, to the filled pages.
     pub overwrite_pages: u64,
-    /// Whether random page writes go on until write amplification has settled.
+    /// Further random page writes until steady state, if any.
     pub settle: Option<Settle>,
     /// Seed of the random stream `precondition`.
     pub seed: u64,
 }
 
-/// How long random page writes go on.
+/// Criterion for the end of the random page writes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settle {
-    /// Settled: two successive windows, each of as many writes as half the filled pages, differ by
-    /// less than this share.
+    /// Steady state: two successive windows, each of as many writes as half the filled pages,
+    /// differ by less than this share. Ratio.
     pub tolerance_ratio: f64,
-    /// Most page writes spent.
+    /// Most page writes.
     pub limit_pages: u64,
 }
 
-/// What preconditioning did.
+/// Result of preconditioning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Preconditioned {
-    /// Flash work of the fill.
+    /// Flash operations of the fill.
     pub fill: FlashOps,
-    /// Flash work of the random writes.
+    /// Flash operations of the random writes.
     pub overwrites: FlashOps,
     /// Write amplification of the last window, or of all random writes if there was no window.
     pub last_write_amplification: Option<f64>,
-    /// Whether write amplification was to settle and the limit came first.
+    /// Whether the limit was reached before steady state.
     pub unsettled: bool,
-    /// Whether it was ended early.
+    /// Whether preconditioning was interrupted.
     pub stopped: bool,
 }
 
-/// Pages written between two looks at whether to go on, at least.
+/// Fewest pages written between two checks for interruption.
 const STRIDE: u32 = 1 << 16;
 
-/// Random pages drawn together.
+/// Random pages drawn at a time, so that their map entries can be prefetched.
 const AHEAD: usize = 32;
 
-/// A device being preconditioned.
+/// Preconditioning in progress.
 struct Filler<'a, M, N, G> {
     device: UntimedFtl<'a, M, N>,
-    /// Pages of a fill between two looks: they fill blocks of all planes.
+    /// Pages of a fill between two checks; a multiple of one block per plane.
     stride: u32,
     random: Rng,
     pages: u64,
@@ -64,7 +64,7 @@ struct Filler<'a, M, N, G> {
 }
 
 impl<M: Mapping, N: ProgramObserver, G: FnMut(u64) -> bool> Filler<'_, M, N, G> {
-    /// Writes the first pages in order; false if it was ended early.
+    /// Writes the first pages sequentially; returns `false` if interrupted.
     fn fill(&mut self, pages: u32) -> Result<bool, InstantError> {
         let mut next = 0;
         while pages - next >= self.stride {
@@ -77,7 +77,7 @@ impl<M: Mapping, N: ProgramObserver, G: FnMut(u64) -> bool> Filler<'_, M, N, G> 
         self.device.write_row(next..pages)?;
         Ok(true)
     }
-    /// Writes the first pages in a random order; false if it was ended early.
+    /// Writes the first pages in a random order; returns `false` if interrupted.
     fn scatter(&mut self, pages: u32, seed: u64) -> Result<bool, InstantError> {
         let mut order: Vec<u32> = (0..pages).collect();
         let mut random = Rng::new(seed, "scattered");
@@ -94,7 +94,7 @@ impl<M: Mapping, N: ProgramObserver, G: FnMut(u64) -> bool> Filler<'_, M, N, G> 
         }
         Ok(true)
     }
-    /// Writes `count` random pages; false if it was ended early.
+    /// Writes `count` random pages; returns `false` if interrupted.
     fn overwrite(&mut self, count: u64) -> Result<bool, InstantError> {
         let mut drawn = [0; AHEAD];
         let mut number = 0;
@@ -114,7 +114,7 @@ impl<M: Mapping, N: ProgramObserver, G: FnMut(u64) -> bool> Filler<'_, M, N, G> 
         }
         Ok(true)
     }
-    /// Overwrites window after window, and notes how it ended.
+    /// Overwrites window after window, and records the outcome.
     fn settle(&mut self, settle: Settle, done: &mut Preconditioned) -> Result<(), InstantError> {
         let window = (self.pages / 2).max(1);
         let start = self.device.work();
@@ -142,8 +142,8 @@ impl<M: Mapping, N: ProgramObserver, G: FnMut(u64) -> bool> Filler<'_, M, N, G> 
 }
 
 impl Precondition {
-    /// Carries it out. `note` hears of every program; `go_on` hears how many pages have been written
-    /// and may end it early.
+    /// Runs preconditioning. `note` observes every program. `go_on` receives the pages written so
+    /// far and may end it early.
     pub fn run(
         &self,
         mapping: &mut impl Mapping,

@@ -2,35 +2,35 @@
 
 use wordline_ftl::GcKind;
 
-/// Purpose of programmed bytes. Each byte counts once, when the program of its page is complete.
+/// Purpose of programmed bytes. A byte counts when the program of its page is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Programmed {
     /// Data of the host, or of the DRAM buffer.
     Host,
-    /// The rest of pages of which the host wrote a part: read from the flash before, or padding.
+    /// Rest of partially written pages: read from flash before, or padding.
     Fill,
-    /// Valid pages that garbage collection moves, of a block.
+    /// Valid pages that GC moves out of a victim.
     Gc,
     /// Pages that merges of logical blocks copy.
     Merge,
-    /// Pages that move for even wear.
+    /// Pages moved by wear levelling.
     Wear,
-    /// Pages that leave the SLC cache.
+    /// Pages folded out of the SLC cache.
     Fold,
-    /// Pages that read reclaim and refresh move because their data would become unreadable.
+    /// Pages that read reclaim and refresh move before they become unreadable.
     Refresh,
-    /// Pages that are programmed again so that their reads take less time.
+    /// Pages rewritten in a mode with faster reads.
     Rewrite,
-    /// Parts of the map, records of erases and of dead pages, and pages that only fill a block.
+    /// Parts of the map, records of erases and of dead pages, and padding of blocks.
     Map,
     /// Summaries of blocks.
     Summary,
-    /// Pages that go to a spare block because a program has failed: those before its own, and its own once more.
+    /// Pages copied to a spare block after a failed program, including the page itself.
     Spare,
 }
 
 impl Programmed {
-    /// All of them, in order.
+    /// All purposes, in order.
     pub const ALL: [Self; 11] = [
         Self::Host,
         Self::Fill,
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_has_the_place_of_its_number() {
+    fn order_of_all_matches_the_discriminants() {
         for (place, kind) in Programmed::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, place);
         }

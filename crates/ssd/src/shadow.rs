@@ -1,9 +1,9 @@
-//! The shadow store of `--verify`: what every page must hold, kept beside the device.
+//! Shadow store of `--verify`: the expected contents of every page.
 //!
-//! Every page write has a version. The content of a page is stood for by 64 bits that depend on
-//! the page, its version and, for a partial write, on the content that was completed; so a stale
-//! base, a lost copy or a wrong map shows as a wrong content. A read must return a content that is
-//! at least as new as the last one acknowledged when the read began.
+//! Every page write has a version. 64 bits represent the content of a page. They depend on the
+//! page, its version and, for a partial write, on the content that was completed, so that a stale
+//! base, a lost copy or a wrong map entry gives a wrong content. A read must return a content at
+//! least as new as the last version acknowledged when the read started.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -15,30 +15,30 @@ use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{Digest, Time};
 use wordline_nand::{Layout, Ppn};
 
-/// Content that stands for "never written".
+/// Content of a page that was never written.
 const UNWRITTEN: u64 = 0;
 
-/// Content that stands for "cannot be read".
+/// Content of a page that cannot be read.
 const TORN: u64 = 2;
 
-/// Content that stands for metadata of the mapping.
+/// Content of metadata of the mapping.
 pub(crate) const METADATA: u64 = 4;
 
-/// A host write of a page or a part of it.
+/// A host write of a whole or partial page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
-    /// Counts the writes of the page from 1; 0 is what preconditioning left.
+    /// Number of the page's write, from 1; 0 is the content left by preconditioning.
     pub number: u32,
-    /// First byte in the page.
+    /// First byte within the page.
     pub from: u32,
     /// Bytes written.
     pub bytes: u32,
-    /// Whether the rest of the page is kept.
+    /// Whether the rest of the page is preserved.
     pub partial: bool,
 }
 
 impl Version {
-    /// One that covers no bytes.
+    /// Returns a version that covers no bytes.
     pub(crate) const fn bare(number: u32) -> Self {
         Self {
             number,
@@ -68,7 +68,7 @@ impl Write {
             place: None,
         }
     }
-    /// What a power cut has left of a page.
+    /// Creates the write that a power cut has left of a page.
     fn kept(now: Time, number: u32, content: u64, place: Option<Ppn>) -> Self {
         Self {
             acknowledged: Some(now),
@@ -81,16 +81,16 @@ impl Write {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct PageHistory {
     writes: VecDeque<Write>,
-    /// The number of the last version, be it that a power cut took it.
+    /// Number of the last version, even if a power cut lost it.
     last: u32,
     acknowledged: u32,
     readers: u32,
-    /// Whether the last version that was acknowledged is a trim.
+    /// Whether the last acknowledged version is a TRIM.
     trimmed: bool,
 }
 
 impl PageHistory {
-    /// A power cut has left one of the versions.
+    /// Reduces the history to the version that survived a power cut.
     fn keep(&mut self, kept: Write) {
         self.acknowledged = kept.version.number;
         self.trimmed = kept.content == UNWRITTEN;
@@ -99,7 +99,7 @@ impl PageHistory {
     }
 }
 
-/// Histories kept for a page beyond those a running read may still return.
+/// Writes kept in a history beyond those that a running read may still return.
 const KEPT: usize = 8;
 
 /// Expected and actual contents.
@@ -107,15 +107,15 @@ const KEPT: usize = 8;
 pub struct Shadow {
     layout: Layout,
     pages: FxHashMap<Lpn, PageHistory>,
-    /// By logical page, a bit: whether it was filled before the first write seen here.
+    /// By logical page, a bit: whether it was filled before the first recorded write.
     #[serde(with = "wordline_kernel::dense")]
     filled: Vec<u64>,
-    /// By physical page: what it holds.
+    /// Content of each physical page.
     #[serde(with = "wordline_kernel::dense")]
     contents: Vec<u64>,
-    /// Reads checked.
+    /// Verified reads. Count.
     pub reads_checked: u64,
-    /// Page writes followed.
+    /// Recorded page writes. Count.
     pub writes_followed: u64,
 }
 
@@ -138,7 +138,7 @@ fn content(page: Lpn, version: Version, base: u64) -> u64 {
 }
 
 impl Shadow {
-    /// A shadow of a device whose pages were filled at once: `place` tells where each page is.
+    /// Creates the shadow of a preconditioned device; `place` maps logical to physical pages.
     pub fn new(layout: Layout, user_pages: u32, place: impl Fn(Lpn) -> Option<Ppn>) -> Self {
         let mut contents = vec![UNWRITTEN; layout.pages() as usize];
         let mut filled = vec![0; user_pages.div_ceil(u64::BITS) as usize];
@@ -158,9 +158,9 @@ impl Shadow {
         }
     }
 
-    /// What a shadow takes of memory beside a device so full.
+    /// Returns the memory of a shadow for a device with the given fill.
     pub fn memory(layout: &Layout, user_pages: u32, fill: Fill) -> [Table; 3] {
-        // A map has twice as many places as it holds entries, just after it has grown.
+        // A hash map has twice as many slots as entries just after it has grown.
         type Place = [(Lpn, PageHistory); 2];
         let (pages, words) = (layout.pages().into(), user_pages.div_ceil(u64::BITS).into());
         [
@@ -170,24 +170,24 @@ impl Shadow {
         ]
     }
 
-    /// A copy of what `page` holds, left by a collection; a recovery may go back to it.
+    /// Records that GC left a copy of `page` at `place`, to which recovery may return.
     pub fn copy_of(&mut self, page: Lpn, place: Ppn) {
         self.contents[place.index()] = whole(page, 0);
     }
 
-    /// What two places hold changes places.
+    /// Swaps the contents of two physical pages.
     pub(crate) fn exchange(&mut self, one: Ppn, other: Ppn) {
         self.contents.swap(one.index(), other.index());
     }
 
-    /// What a page held before the first write seen here.
+    /// Returns the content of a page before its first recorded write.
     fn first(&self, page: Lpn) -> u64 {
         let filled = self.filled[page.index() / 64] >> (page.0 % 64) & 1 == 1;
         if filled { whole(page, 0) } else { UNWRITTEN }
     }
 
-    /// Whether the page held anything before the first write seen here decides what version 0 is,
-    /// so it must be asked before that write is placed.
+    /// Returns the history of a page. `filled` must be determined before the first write is placed,
+    /// because it defines version 0.
     fn history(&mut self, page: Lpn, filled: bool) -> &mut PageHistory {
         self.pages.entry(page).or_insert_with(|| {
             let content = if filled { whole(page, 0) } else { UNWRITTEN };
@@ -200,7 +200,7 @@ impl Shadow {
         })
     }
 
-    /// The host writes bytes of `page`; `filled` says whether the device maps it now.
+    /// Records a host write to bytes of `page`; `filled` is whether the device maps it now.
     pub fn issue(
         &mut self,
         now: Time,
@@ -226,7 +226,7 @@ impl Shadow {
             .push_back(Write::issued(now, version, content));
         version
     }
-    /// The host discards `page`; `filled` says whether the device maps it now.
+    /// Records a TRIM of `page`; `filled` is whether the device maps it now.
     pub fn issue_trim(&mut self, now: Time, page: Lpn, filled: bool) -> Version {
         let history = self.history(page, filled);
         history.last += 1;
@@ -236,7 +236,8 @@ impl Shadow {
             .push_back(Write::issued(now, version, UNWRITTEN));
         version
     }
-    /// The content that the device writes for `version`, given what it read to complete the page.
+    /// Returns the content that the device writes for `version`, given the content that it read to
+    /// complete the page.
     pub fn write(&mut self, page: Lpn, version: Version, base: u64, place: Ppn) -> u64 {
         if let Some(history) = self.pages.get_mut(&page) {
             let mut writes = history.writes.iter_mut();
@@ -246,20 +247,20 @@ impl Shadow {
         }
         content(page, version, base)
     }
-    /// The array has programmed `content`.
+    /// Records that the array has programmed `content`.
     pub fn program(&mut self, place: Ppn, content: u64) {
         self.contents[place.index()] = content;
     }
-    /// The array has read a page.
+    /// Returns the content that the array reads.
     pub fn read(&self, place: Ppn) -> u64 {
         self.contents[place.index()]
     }
-    /// The array has erased the block that starts at `first`.
+    /// Records the erase of the block that starts at `first`.
     pub fn erase(&mut self, first: Ppn) {
         let pages = self.layout.pages_per_block as usize;
         self.contents[first.index()..first.index() + pages].fill(UNWRITTEN);
     }
-    /// The device tells the host that `version` is safe.
+    /// Records that the device has acknowledged `version` to the host.
     pub fn acknowledge(&mut self, now: Time, page: Lpn, version: Version) {
         if let Some(history) = self.pages.get_mut(&page) {
             history.acknowledged = history.acknowledged.max(version.number);
@@ -273,13 +274,13 @@ impl Shadow {
             Self::prune(history);
         }
     }
-    /// A read of `page` begins; returns the oldest version it may return.
+    /// Starts a read of `page`; returns the oldest version that it may return.
     pub fn begin_read(&mut self, page: Lpn, filled: bool) -> u32 {
         let history = self.history(page, filled);
         history.readers += 1;
         history.acknowledged
     }
-    /// A read that began at `oldest` has returned `content`.
+    /// Checks the `content` that a read returned; the read started at version `oldest`.
     pub fn check(
         &mut self,
         now: Time,
@@ -308,20 +309,20 @@ impl Shadow {
             history,
         ))
     }
-    /// A read of a page is over that has returned an error, and no content.
+    /// Ends a read that returned an error instead of content.
     pub fn end_read(&mut self, page: Lpn) {
         if let Some(history) = self.pages.get_mut(&page) {
             history.readers -= 1;
             Self::prune(history);
         }
     }
-    /// The power failed while the array was at this page.
+    /// Records that power failed while the array worked on this page.
     pub fn tear(&mut self, place: Ppn) {
         self.contents[place.index()] = TORN;
     }
-    /// The power has failed, and the device has recovered: `place` tells where each page is. Each must
-    /// hold the last version that was acknowledged, or a later one; a page that was trimmed may hold
-    /// an earlier one again. From here on it is what it holds.
+    /// Checks all pages after a power cut and recovery; `place` maps logical to physical pages.
+    /// Each page must hold the last acknowledged version or a later one; a trimmed page may hold an
+    /// earlier one again. The found version becomes the expected one.
     pub fn cut(
         &mut self,
         now: Time,
@@ -348,8 +349,8 @@ impl Shadow {
         Ok(())
     }
 
-    /// The same where the pages have an owner: what they hold was his to choose, but it is something that was written. From here on
-    /// that is what they hold.
+    /// As [`Shadow::cut`], for pages managed by an owner that may choose any version: each page
+    /// must hold a content that was written. The found content becomes the expected one.
     pub fn adopt(
         &mut self,
         now: Time,
@@ -408,14 +409,14 @@ impl Shadow {
         history.keep(kept);
         Ok(())
     }
-    /// The number of the version that the flash is known to hold: of the last one acknowledged, after a
-    /// power cut of the one found; 0 for what was there before the run.
+    /// Returns the version that the flash is known to hold: the last acknowledged one, or after a
+    /// power cut the one found; 0 for data from before the run.
     pub fn holds(&self, page: Lpn) -> u32 {
         self.pages
             .get(&page)
             .map_or(0, |history| history.acknowledged)
     }
-    /// What a page that maps nowhere returns.
+    /// Returns the content of a page that is not mapped.
     pub const fn unwritten() -> u64 {
         UNWRITTEN
     }

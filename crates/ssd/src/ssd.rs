@@ -1,4 +1,4 @@
-//! A solid-state disk: the interface to the host, and behind it the controller with its flash.
+//! Solid-state drive: the host interface, the DRAM buffer, and the controller with its flash.
 
 mod device_side;
 mod tickets;
@@ -28,7 +28,7 @@ use crate::precondition::{Precondition, Preconditioned};
 use crate::shadow::Shadow;
 use wordline_host_link::{Command, Connect, Connection};
 
-/// A solid-state disk over a mapping family.
+/// A solid-state drive over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ssd<M> {
     plan: Box<Plan>,
@@ -36,16 +36,16 @@ pub struct Ssd<M> {
     buffer: Option<Box<Buffered>>,
     connection: Connection,
     tickets: Tickets,
-    /// Requests handed over and not complete.
+    /// Submitted requests that are not complete. Count.
     outstanding: u32,
-    /// Requests that are complete since they were last asked for.
+    /// Completions since they were last drained.
     completions: Vec<Completion>,
-    /// Counts and times up to the start of measuring.
+    /// Statistics at the start of measuring.
     before: Box<SsdStats>,
 }
 
 impl<M: Mapping> Ssd<M> {
-    /// A pristine device.
+    /// Creates a new device.
     pub fn new(plan: &Plan, mapping: M) -> Self {
         Self {
             plan: Box::new(plan.clone()),
@@ -58,7 +58,7 @@ impl<M: Mapping> Ssd<M> {
             before: Box::default(),
         }
     }
-    /// What the device takes of memory beside its map, of a device so full.
+    /// Returns the memory of the device, excluding its map, at the given fill.
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
         let mut tables = Controller::<M>::memory(plan, fill);
         let depth = u64::from(plan.queue_depth);
@@ -66,15 +66,15 @@ impl<M: Mapping> Ssd<M> {
         tables.extend(Buffered::memory(plan));
         tables
     }
-    /// What [`Ssd::verify`] takes of memory beside.
+    /// Returns the additional memory of [`Ssd::verify`].
     pub fn memory_verified(plan: &Plan, fill: Fill) -> Vec<Table> {
         Controller::<M>::memory_verified(plan, fill)
     }
-    /// What [`Ssd::expect_power_cuts`] takes of memory beside, of a device so full.
+    /// Returns the additional memory of [`Ssd::expect_power_cuts`], at the given fill.
     pub fn memory_with_power_cuts(plan: &Plan, fill: Fill) -> Vec<Table> {
         Controller::<M>::memory_with_power_cuts(plan, fill)
     }
-    /// Brings the device into the state in which it is measured.
+    /// Preconditions the device.
     pub fn precondition(
         &mut self,
         plan: &Precondition,
@@ -82,82 +82,85 @@ impl<M: Mapping> Ssd<M> {
     ) -> Result<Preconditioned> {
         self.controller.precondition(plan, go_on)
     }
-    /// What preconditioning has changed, as [`Prepared`] is read.
+    /// Returns the state that preconditioning has changed, for [`Prepared`].
     pub fn prepared(&self) -> (&M, &Array, Option<&SpareWriter>) {
         self.controller.prepared()
     }
-    /// In place of preconditioning: brings a pristine device into the state that one was in whose map,
-    /// array and precondition are equal, and that expected power cuts if this one does.
+    /// Restores a prepared state to a new device, in place of preconditioning. The state must come
+    /// from a device with equal map, array and preconditioning, that recorded spare areas if this
+    /// one does.
     pub fn prepare(&mut self, prepared: Prepared<M>) {
         self.controller.prepare(prepared);
     }
-    /// From now on the power can fail; to be called on a pristine device.
+    /// Enables power cuts; must be called on a new device.
     pub fn expect_power_cuts(&mut self) {
         self.controller.expect_power_cuts();
     }
-    /// The power fails, and again while the device recovers: behind so many erases of that recovery, during the next of them, if there
-    /// are so many. To be followed by [`BlockDevice::cut_power`]; whether there were.
+    /// Cuts power, and again during the recovery: after `erases` of its erases, during the next
+    /// one, if there is one. [`BlockDevice::cut_power`] must follow. Returns `false` if the
+    /// recovery has too few erases.
     pub fn cut_recovery(&mut self, now: Time, erases: usize) -> Result<bool> {
         self.controller.cut_recovery(now, &self.plan, erases)
     }
-    /// From now on, every read is checked against a shadow store.
+    /// Enables verification of every read against a shadow store.
     pub fn verify(&mut self) {
         self.controller.verify();
         if let Some(buffered) = &mut self.buffer {
             buffered.verify();
         }
     }
-    /// Before the first request: policies of a maker choose who leaves the DRAM buffer, if there is
-    /// one, in place of the plan's. An error if it cannot make one.
+    /// Replaces the plan's replacement policy of the DRAM buffer, if there is one, by policies of a
+    /// maker. Must be called before the first request. Fails if the maker cannot create one.
     pub fn evict_by(&mut self, maker: &Maker) -> Result<()> {
         let buffered = self.buffer.as_mut();
         buffered.map_or(Ok(()), |buffered| buffered.evict_by(maker))
     }
-    /// Pages in the DRAM buffer that are newer than the flash.
+    /// Returns the number of dirty pages in the DRAM buffer.
     pub fn dirty_pages(&self) -> u32 {
         let buffered = self.buffer.as_ref();
         buffered.map_or(0, |buffered| buffered.dirty_pages())
     }
-    /// What a die has to do.
+    /// Returns the load of a die.
     pub fn die_load(&self, die: Die) -> DieLoad {
         self.controller.die_load(die)
     }
-    /// How long what a die has to do takes.
+    /// Returns the time that the load of a die takes.
     pub fn die_time(&self, die: Die) -> Time {
         self.controller.die_time(die)
     }
-    /// What became of the writes and trims of a page, if the run is verified and there is a buffer.
+    /// Returns the versions of a page's writes and TRIMs, if the run is verified and there is a
+    /// buffer.
     pub fn versions(&self, page: Lpn) -> Option<Versions> {
         self.buffer.as_ref()?.versions(page)
     }
-    /// For tests, between two events: whether what is kept as it changes (loads of dies, memory of the
-    /// buffer) is what a look at everything gives; if not, what is wrong.
+    /// Checks incrementally maintained state (loads of dies, memory of the buffer) against a
+    /// recount. For tests, between two events.
     pub fn audit(&self) -> Result<(), String> {
         self.controller.audit()?;
         let buffered = self.buffer.as_ref();
         buffered.map_or(Ok(()), |buffered| buffered.audit())
     }
-    /// Requests handed over and not complete.
+    /// Returns the number of submitted requests that are not complete.
     pub fn outstanding(&self) -> u32 {
         self.outstanding
     }
-    /// The mapping, to look at.
+    /// Returns the mapping.
     pub fn mapping(&self) -> &M {
         self.controller.mapping()
     }
-    /// The mapping, for the owner of its pages to change between two events.
+    /// Returns the mapping, which the owner of its pages may change between two events.
     pub fn mapping_mut(&mut self) -> &mut M {
         self.controller.mapping_mut()
     }
-    /// Whether a block is being collected, be it that the collection has stopped.
+    /// Returns `true` if GC of a block is in progress or paused.
     pub fn is_collecting(&self) -> bool {
         self.controller.is_collecting()
     }
-    /// The array, to look at.
+    /// Returns the array.
     pub fn array(&self) -> &Array {
         self.controller.array()
     }
-    /// Counts and times from the start.
+    /// Returns the statistics since the start of the run.
     pub fn stats(&self) -> SsdStats {
         let buffered = self.buffer.as_ref();
         SsdStats {
@@ -165,28 +168,28 @@ impl<M: Mapping> Ssd<M> {
             ..self.controller.stats()
         }
     }
-    /// Counts and times since the start of measuring.
+    /// Returns the statistics since the start of measuring.
     pub fn measured(&self) -> SsdStats {
         self.stats().since(&self.before)
     }
-    /// Whether the device takes no writes any more.
+    /// Returns `true` if the device is read-only.
     #[inline]
     pub fn is_read_only(&self) -> bool {
         self.controller.is_read_only()
     }
-    /// Whether reads can end with an error.
+    /// Returns `true` if reads can end with an error.
     pub fn reads_can_fail(&self) -> bool {
         self.controller.reads_can_fail()
     }
-    /// Whether writes can end with an error.
+    /// Returns `true` if writes can end with an error.
     pub fn writes_can_fail(&self) -> bool {
         self.controller.writes_can_fail()
     }
-    /// The shadow store, if the run is verified.
+    /// Returns the shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {
         self.controller.shadow()
     }
-    /// Deals with an event that the buffer has scheduled.
+    /// Handles an event of the buffer.
     #[cold]
     fn handle_in_buffer(
         &mut self,
@@ -200,7 +203,7 @@ impl<M: Mapping> Ssd<M> {
         self.advance(cx, |_, _| ())
     }
 
-    /// Forgets the requests under way, whose completions tell nothing but that they are lost.
+    /// Drops the requests in progress; their completions only report the loss.
     fn lose_requests(&mut self) {
         let Tickets {
             outstanding,
@@ -230,8 +233,8 @@ impl<M: Mapping> Ssd<M> {
         self.outstanding = 0;
     }
 
-    /// Lets the interface act, tells it of all requests that the controller is done with, and then
-    /// the host of those that are complete.
+    /// Runs an action of the interface, passes it the requests that the controller has finished,
+    /// and reports the completions.
     #[inline]
     fn advance<P: DeviceProbe>(
         &mut self,
@@ -270,10 +273,11 @@ impl<M: Mapping> Ssd<M> {
         Ok(())
     }
 
-    /// A request is complete.
+    /// Completes a request.
     #[inline]
     fn complete(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket) {
-        // Compiled for each: without a buffer, most parts are known to be zero.
+        // Both cases are compiled separately: without a buffer, most components are known to be
+        // zero.
         match &self.buffer {
             None => {
                 let page = self.tickets.outstanding[ticket as usize].parts;
@@ -289,7 +293,7 @@ impl<M: Mapping> Ssd<M> {
             self.tell(cx, ticket, parts, (missed, met));
         }
     }
-    /// Tells what a read has met that is complete; what else there is to say of it.
+    /// Reports the events of a completed read, and returns the annotations of the request.
     #[cold]
     #[inline(never)]
     fn tell_beside(
@@ -308,7 +312,7 @@ impl<M: Mapping> Ssd<M> {
         }
         beside
     }
-    /// Tells of a complete request, which went through the parts of `side` in the device.
+    /// Reports a completed request with its components `side` in the device.
     #[inline(always)]
     fn tell(
         &mut self,
@@ -339,7 +343,7 @@ impl<M: Mapping> Ssd<M> {
         debug_assert_eq!(
             parts.total(),
             cx.now - request.arrival,
-            "the parts are the response time"
+            "the latency components add up to the response time"
         );
         self.completions.push(Completion {
             ticket,
@@ -373,11 +377,11 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
     fn tags(&self) -> u32 {
         self.controller.tags()
     }
-    /// The device knows of a command only once its tag may have come.
+    /// A command becomes known only when its announcement is due.
     fn look_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, upcoming: &[Request]) {
         self.controller.look_ahead(cx, upcoming);
     }
-    /// Prefetches what the map says of the first page.
+    /// Prefetches the map entry of the first page.
     #[inline]
     fn prefetch(&mut self, request: &Request) {
         self.controller.prefetch(request.offset);
@@ -450,7 +454,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         probe.observe(now, Observation::PowerCut(cut));
         Ok(cut)
     }
-    /// Blocks that the power has left full without their summaries get them.
+    /// Programs the missing summaries of blocks that were full when power failed.
     fn resume(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         self.controller.summarize(cx);
         Ok(())

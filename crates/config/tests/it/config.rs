@@ -250,7 +250,7 @@ fn misplaced_key_suggests_its_table() {
 #[test]
 fn wrong_type_reports_the_expected_one() {
     says!("[host]\nqueue_depth = \"many\"\n",
-        "device.toml:2:15: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Requests the device holds at once; further ones wait outside, first come, first served. Count"
+        "device.toml:2:15: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Requests that the device holds at once. Further ones wait outside, first come, first served. Count"
         "  |"
         "2 | queue_depth = \"many\""
         "  |               ^^^^^^");
@@ -503,7 +503,7 @@ fn unknown_base_and_base_path_are_rejected() {
 fn fault_in_an_override_names_the_override() {
     assert_eq!(
         override_fault("host.queue_depth", "many"),
-        "--set host.queue_depth=many: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Requests the device holds at once; further ones wait outside, first come, first served. Count"
+        "--set host.queue_depth=many: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Requests that the device holds at once. Further ones wait outside, first come, first served. Count"
     );
     assert_eq!(
         override_fault("host.queue_dept", "3"),

@@ -1,7 +1,9 @@
-//! Dies that read ahead (`buffer.read_ahead.physical`): the page behind one that the host has read, while nobody wants the die.
+//! Physical read-ahead (`buffer.read_ahead.physical`): a die reads the page after the one that the
+//! host has read, while no operation needs the die.
 //!
-//! A command of its own keeps the die until the array has read the page. What it has read stays in the data register until the next command of the die,
-//! and is taken from there if that is a read of this page alone.
+//! A separate command occupies the die until the array has read the page. The page stays in the
+//! data register until the next command of the die. If that command reads this page alone, it takes
+//! the page from the register.
 
 use serde::{Deserialize, Serialize};
 use wordline_dram_buffer::read_ahead::Physical;
@@ -16,18 +18,19 @@ use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, Observation};
 use wordline_io_scheduler::Slot;
 
-/// What the registers of a die hold, or will with the end of its command.
+/// Contents of a die's registers, now or at the end of its command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Held {
-    /// Nothing of use.
+    /// No useful page.
     Nothing,
-    /// This page, which the host has asked for.
+    /// A page that the host requested.
     Read(Ppn),
-    /// This page, which nobody has asked for: the array is reading it.
+    /// A page that the array is reading ahead.
     Coming(Ppn),
-    /// The same, read.
+    /// A page that was read ahead.
     Ahead(Ppn),
-    /// This page, which was read ahead, goes out, while the array reads the one behind it, if one is given, since then.
+    /// A page that was read ahead and is being sent. Meanwhile, since `since`, the array reads the
+    /// page `behind` it, if any.
     Out {
         place: Ppn,
         behind: Option<Ppn>,
@@ -35,15 +38,15 @@ enum Held {
     },
 }
 
-/// Read-ahead of all dies.
+/// Read-ahead state of all dies.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Ahead {
-    /// How long an abort takes; none if there is none.
+    /// Time to abort a read; `None` if reads cannot be aborted.
     abort: Option<Time>,
     held: Vec<Held>,
     /// Dies that have become idle at this instant.
     idle: Vec<Die>,
-    /// How the command reads that begins next.
+    /// Method of the next read command.
     sensing: Sensing,
 }
 
@@ -58,20 +61,20 @@ impl Ahead {
     }
 }
 
-/// How a page is read where dies run ahead.
+/// Method of a page read on dies that read ahead.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) enum Sensing {
-    /// As any other.
+    /// Normal read.
     #[default]
     Plain,
-    /// Ahead.
+    /// Read ahead.
     Ahead,
-    /// It is there; the page behind it is read now, if one is given.
+    /// Cache read: the page is in the register; the page after it is read now, if one is given.
     Cached(Option<Ppn>),
 }
 
 impl BackEnd {
-    /// Whether an idle die has a page of this transaction in its data register.
+    /// Returns `true` if an idle die holds the page of this transaction in its data register.
     pub(super) fn holds(&self, die: Die, slot: Slot) -> bool {
         let Some(ahead) = &self.ahead else {
             return false;
@@ -81,7 +84,7 @@ impl BackEnd {
             && ahead.held[die.index()] == Held::Ahead(transaction.place)
     }
 
-    /// A command of `pages` is about to begin on a die: how it will read.
+    /// Decides how a command of `pages` that is about to start on a die reads.
     pub(super) fn look_at_registers(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -123,27 +126,28 @@ impl BackEnd {
         }
     }
 
-    /// A suspended operation of a die goes on: the registers are its own again.
+    /// Marks the registers of a die as reused by a suspended operation that resumes.
     pub(super) fn forget_registers(&mut self, die: Die) {
         if let Some(ahead) = &mut self.ahead {
             ahead.held[die.index()] = Held::Nothing;
         }
     }
 
-    /// How the command reads that begins now.
+    /// Takes the read method of the command that starts now.
     pub(super) fn sensing(&mut self) -> Sensing {
         let ahead = self.ahead.as_mut();
         ahead.map_or(Sensing::Plain, |ahead| std::mem::take(&mut ahead.sensing))
     }
 
-    /// The page behind one, in its block and programmed.
+    /// Returns the next page of a block, if it is programmed.
     fn behind(&self, place: Ppn, array: &Array) -> Option<Ppn> {
         let is_last = self.layout.page_in_block(place) + 1 == self.layout.pages_per_block;
         let behind = Ppn(place.0 + 1);
         (!is_last && array.read(behind).is_ok()).then_some(behind)
     }
 
-    /// A die is ready after a step of its command, of which the array has done `worked`. Whether that brings a page that was read ahead.
+    /// Handles the end of a step of a die's command, in which the array has done `worked`. Returns
+    /// `true` if a page that was read ahead is now available.
     pub(super) fn brings(&mut self, now: Time, die: Die, worked: Option<Operation>) -> bool {
         let Some(ahead) = &mut self.ahead else {
             return false;
@@ -162,7 +166,7 @@ impl BackEnd {
         }
     }
 
-    /// The command of a die is over, and the next has not begun.
+    /// Updates the registers at the end of a die's command, before the next one starts.
     pub(super) fn end_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die) {
         let Some(ahead) = &mut self.ahead else {
             return;
@@ -178,7 +182,7 @@ impl BackEnd {
                 *held = Held::Coming(behind);
                 self.await_ahead(cx, die, behind, since);
             }
-            // Also where it was read again, and so is in the data register as any other.
+            // Also applies after retries: the page is then in the data register like any other.
             Held::Out { place, .. } | Held::Read(place) => {
                 *held = Held::Read(place);
                 if self.to_begin.is_empty() && ahead.idle.is_empty() {
@@ -190,7 +194,7 @@ impl BackEnd {
         }
     }
 
-    /// Dies that have become idle at this instant, and still are, run ahead.
+    /// Starts reading ahead on the dies that became idle at this instant and still are.
     pub(super) fn run_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, array: &Array) {
         let Some(ahead) = &mut self.ahead else {
             return;
@@ -212,7 +216,7 @@ impl BackEnd {
         }
     }
 
-    /// Takes on the read of a page that nobody has asked for.
+    /// Admits the read of a page that the host has not requested.
     fn admit_ahead(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -230,7 +234,8 @@ impl BackEnd {
         slot
     }
 
-    /// The array of a die, of which a page has gone out, reads on: the die waits, unless it is wanted.
+    /// Lets the array of a die continue to read ahead after a page was sent, unless another
+    /// operation needs the die.
     fn await_ahead(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -250,7 +255,8 @@ impl BackEnd {
         self.abort_ahead(cx, die);
     }
 
-    /// Something waits for a die: what it reads ahead is aborted, if it can be, and unless that is what is wanted.
+    /// Aborts the read-ahead of a die that another operation needs, if possible and unless that
+    /// operation reads the same page.
     pub(super) fn abort_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die) {
         let Some(ahead) = &mut self.ahead else {
             return;
@@ -276,7 +282,8 @@ impl BackEnd {
         usage.cell -= saved;
     }
 
-    /// How many pages the array has read for the command of a die that is over: none where they were there, or where it was aborted.
+    /// Returns the number of pages that the array has read for the finished command of a die: 0 if
+    /// they were in the register or the read was aborted.
     pub(super) fn sensed(&self, die: Die, pages: u32) -> u32 {
         let Some(ahead) = &self.ahead else {
             return pages;

@@ -1,4 +1,4 @@
-//! What each die is at, and what it has been used for.
+//! State and usage of the dies.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use super::transaction::NONE;
 use crate::observation::PageParts;
 use wordline_io_scheduler::Slot;
 
-/// Time that a shared thing was held for garbage collection.
+/// Time for which GC has used a shared resource.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct GcClock {
     pub(super) total: Time,
@@ -41,35 +41,35 @@ impl GcClock {
     }
 }
 
-/// A command that a die is at.
+/// A command that occupies a die.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct DieCommand {
-    /// Its first transaction; the others follow by `next`.
+    /// First transaction; the others follow by `next`.
     pub(super) head: Slot,
     pub(super) operation: Operation,
     pub(super) gc: bool,
     pub(super) pages: u32,
-    /// Whether the array is programming or erasing for it.
+    /// Whether the array is programming or erasing for the command.
     pub(super) under_way: bool,
     /// Whether another die of the package was occupied at the same time.
     pub(super) interleaved: bool,
     pub(super) began: Time,
-    /// How long collection had had the die then.
+    /// Time that GC had used the die by then.
     pub(super) gc_before: Time,
-    /// Since when the die has been occupied without a break.
+    /// Start of the current uninterrupted occupation of the die.
     pub(super) since: Time,
-    /// Since when the die has been busy.
+    /// Start of the current busy time.
     pub(super) busy_since: Time,
-    /// When it was laid suspended last.
+    /// Time of the last suspension.
     pub(super) suspended_at: Time,
-    /// Where its time went.
+    /// Latency components.
     pub(super) parts: PageParts,
-    /// Collection's share of the bus when the die asked for it.
+    /// Time that GC had used the bus when the die requested it.
     pub(super) bus_gc: Time,
 }
 
 impl DieCommand {
-    /// No command.
+    /// Idle die.
     pub(super) const IDLE: Self = Self {
         head: NONE,
         operation: Operation::Read,
@@ -86,7 +86,8 @@ impl DieCommand {
         bus_gc: Time::ZERO,
     };
 
-    /// A die, which collection has had for `gc_before`, is given to a command: what is not set here is set when it first counts.
+    /// Starts a command on a die that GC has used for `gc_before`. Other fields are set when they
+    /// first matter.
     #[inline]
     pub(super) fn begin(
         &mut self,
@@ -112,43 +113,43 @@ impl DieCommand {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DieState {
     pub(super) command: DieCommand,
-    /// A command laid suspended for reads.
+    /// Suspended command.
     pub(super) suspended: Option<Box<DieCommand>>,
     pub(super) first: Slot,
     pub(super) last: Slot,
-    /// Reads of the host in the queue, in order; kept if they can pass other operations.
+    /// Host reads in the queue, in order; recorded only if they can overtake other operations.
     pub(super) reads: VecDeque<Slot>,
     pub(super) gc: GcClock,
     pub(super) usage: Usage,
-    /// How long it was occupied, up to the last time it was left.
+    /// Occupied time up to the last release of the die.
     pub(super) occupied: Time,
 }
 
 impl DieState {
-    /// How long it has been occupied since the power came.
+    /// Returns the occupied time since power-on.
     pub(super) fn busy(&self) -> BusyTime {
         let DieCommand { head, since, .. } = self.command;
         BusyTime::new(self.occupied, (head != NONE).then_some(since))
     }
 }
 
-/// What a die has been used for.
+/// Usage of a die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Array time summed over the planes that worked: reads, programs, erases.
+    /// Array time of reads, programs and erases, summed over the planes that worked.
     pub array: [Time; 3],
     /// Bus time.
     pub bus: Time,
-    /// Waiting for the bus.
+    /// Time spent waiting for the bus.
     pub bus_wait: Time,
-    /// Array time of its commands, however many planes worked, and their short busy times.
+    /// Array time of the commands, regardless of the number of planes, and their short busy times.
     pub cell: Time,
 }
 
 wordline_kernel::since!(Usage: array, bus, bus_wait, cell);
 
 impl Usage {
-    /// This and more of the same die.
+    /// Returns the sum of two usages of the same die.
     #[must_use]
     pub fn plus(&self, more: &Self) -> Self {
         let mut all = *self;

@@ -1,4 +1,4 @@
-//! Bus holds and array operations that are over, and the commands that end with them.
+//! Ends of bus grants and array operations, and the commands that finish with them.
 
 use wordline_nand::channel::{ReadyOutcome, Released};
 use wordline_nand::{Array, Die, Features, Operation};
@@ -14,28 +14,28 @@ use wordline_io_scheduler::Slot;
 /// An array operation that has taken effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ArrayDone {
-    /// The first transaction of the command; see [`BackEnd::joined`].
+    /// First transaction of the command; see [`BackEnd::joined`].
     pub head: Slot,
     /// Read, program or erase.
     pub operation: Operation,
-    /// Whether a page comes from the data register, into which it was read ahead.
+    /// Whether the page comes from the data register, into which it was read ahead.
     pub was_ahead: bool,
 }
 
-/// What the end of a busy time brings.
+/// Result of the end of a die's busy time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DieReady {
-    /// The array has done something.
+    /// The array has finished an operation.
     Worked(ArrayDone),
-    /// A command is finished, whose first transaction this is.
+    /// The command with this first transaction is finished.
     Finished(Slot),
     /// Neither.
     Nothing,
 }
 
 impl BackEnd {
-    /// A hold of a bus is over. Returns the first transaction of a command that is finished; its die
-    /// goes on with the next.
+    /// Ends a bus grant. Returns the first transaction of the command that finishes with it, if
+    /// any; the die starts its next command.
     #[inline]
     pub fn bus_done<F: Features>(
         &mut self,
@@ -49,7 +49,7 @@ impl BackEnd {
         self.released::<F>(cx, released, array)
     }
 
-    /// The same of what a hold, or the pin of a die, tells.
+    /// Handles what the end of a bus grant or the R/B# pin of a die has signalled.
     #[inline(always)]
     fn released<F: Features>(
         &mut self,
@@ -88,7 +88,7 @@ impl BackEnd {
         None
     }
 
-    /// The command of a die is over: its time is that of all its transactions.
+    /// Ends the command of a die. Its components apply to all its transactions.
     #[inline]
     pub(super) fn finish<F: Features>(
         &mut self,
@@ -120,8 +120,8 @@ impl BackEnd {
         head
     }
 
-    /// A busy time of a die is over: it wants the bus, has suspended its command, or is done. Returns the
-    /// array operation that is done, or the first transaction of the command that is finished.
+    /// Ends a busy time of a die: it requests the bus, has suspended its command, or has finished
+    /// it. Returns the finished array operation, or the first transaction of the finished command.
     #[inline]
     pub fn ready<F: Features>(
         &mut self,
@@ -173,8 +173,7 @@ impl BackEnd {
     }
 }
 
-/// A die is not occupied by its command any more: for good, or while it lies suspended (`pages` is 0
-/// then).
+/// Releases a die from its command, for good or during suspension (`pages` is then 0).
 #[inline]
 pub(super) fn leave(
     cx: &mut Context<impl DeviceProbe>,

@@ -1,4 +1,4 @@
-//! Commands on several planes.
+//! Multi-plane commands.
 
 use wordline_nand::{Array, Die, Operation, Ppn};
 
@@ -9,22 +9,22 @@ use super::transaction::Transaction;
 use wordline_io_scheduler::Slot;
 use wordline_io_scheduler::compose::{Compose, Waiting};
 
-/// Transactions of a queue that are looked at for one command.
+/// Most transactions of a queue that are examined for one command.
 const MAX_IN_LINE: usize = 64;
 const NOTHING: Waiting = Waiting {
     plane: 0,
     fits: false,
 };
 
-/// The head of a command and what stands behind it in the queue of the die, up to the transaction
-/// with which every plane has come: a composition lets none pass another of its plane that stays, so
-/// it picks none behind that. Nor does it pick one whose plane has come before: that counts as one
-/// that does not fit.
+/// Head of a command and the transactions after it in the die's queue, up to the first that
+/// completes the set of planes. A composition never lets a transaction overtake another of its
+/// plane, so it picks none beyond that. A transaction whose plane has occurred before counts as not
+/// fitting.
 struct Look {
     slots: [Slot; MAX_IN_LINE],
     line: [Waiting; MAX_IN_LINE],
     length: usize,
-    /// Planes that have not come.
+    /// Planes that have not occurred.
     open: u64,
 }
 
@@ -55,8 +55,8 @@ impl Look {
 }
 
 impl BackEnd {
-    /// Takes what the composition picks out of the queue and links it to `head`. Returns the number
-    /// of transactions.
+    /// Removes the transactions that the composition picks from the queue and links them to `head`.
+    /// Returns the number of transactions in the command.
     pub(super) fn join(&mut self, die: Die, head: Slot, array: &Array) -> u32 {
         let mut look = Look::new(head, self.plane(head), self.layout.planes_per_die);
         let mut slot = self.channels.of(die).first;
@@ -79,20 +79,21 @@ impl BackEnd {
         1 + self.picked.len() as u32
     }
 
-    /// The plane of a transaction, in its die.
+    /// Returns the plane of a transaction, within its die.
     fn plane(&self, slot: Slot) -> u32 {
         let block = self.layout.block_of(self.get(slot).place);
         self.layout.plane_of(block).0 % self.layout.planes_per_die
     }
 
-    /// Whether nothing that is laid suspended has to come before a transaction: a read of a page whose
-    /// program is suspended waits for it.
+    /// Returns `true` if no suspended operation must precede a transaction. A read of a page whose
+    /// program is suspended has to wait for it.
     fn can_begin(&self, slot: Slot, array: &Array) -> bool {
         let Transaction { purpose, place, .. } = self.get(slot);
         !self.suspends || purpose.operation() != Operation::Read || array.read(*place).is_ok()
     }
 
-    /// Whether two transactions of different planes can be one command: all pages of a command are programmed alike.
+    /// Returns `true` if two transactions on different planes fit one command. All pages of a
+    /// command have the same program mode.
     fn belongs(&self, head: Slot, other_slot: Slot) -> bool {
         let (one, other) = (self.get(head), self.get(other_slot));
         let alike = |grade: PageConditions| (grade.mode, grade.single_read, grade.single_program);

@@ -1,4 +1,4 @@
-//! What the channels tell, entered into the table.
+//! Callbacks of the channels, which update the transaction table.
 
 use std::marker::PhantomData;
 
@@ -11,7 +11,7 @@ use super::table::TransactionTable;
 use crate::event::{Event, Kind};
 use crate::observation::{DeviceProbe, Observation};
 
-/// The table, open for what the channels have to say.
+/// Callback handler with access to the table.
 pub(super) struct ChannelListener<'a, P, F> {
     table: &'a TransactionTable,
     queue: &'a mut EventQueue<Event>,
@@ -126,7 +126,7 @@ impl<P: DeviceProbe, F: Features> ChannelCallbacks<DieState, GcClock>
 }
 
 impl<P: DeviceProbe, F: Features> ChannelListener<'_, P, F> {
-    /// Tells the probe that the bus has been held for the die's command.
+    /// Reports a bus grant for the die's command to the probe.
     #[inline]
     fn observe_bus(&mut self, now: Time, held: &BusHold<'_, DieState, GcClock>) {
         let DieCommand { operation, gc, .. } = held.of_die.command;

@@ -1,4 +1,4 @@
-//! Operations that are put into the queues of their dies, and commands that begin.
+//! Queues operations at their dies, and starts commands.
 
 use std::mem;
 
@@ -18,7 +18,7 @@ use crate::observation::{DeviceProbe, PageParts};
 use wordline_io_scheduler::Slot;
 
 impl BackEnd {
-    /// Takes an operation on without a place in the queue of its die; [`BackEnd::commit`] gives it one.
+    /// Admits an operation without queueing it at its die; [`BackEnd::commit`] queues it.
     pub fn admit(&mut self, now: Time, order: &Order) -> Slot {
         let die = self.layout.die_of_page(order.place);
         let gc_before = self.channels.of(die).gc.read(now);
@@ -28,7 +28,7 @@ impl BackEnd {
         slot
     }
 
-    /// What is noted of an operation beside, where dies are not basic.
+    /// Records further properties of an operation on dies that are not basic.
     fn admitted(&mut self, slot: Slot) {
         if self.has_page_conditions {
             self.table.grade(slot, mem::take(&mut self.next_grade));
@@ -40,7 +40,7 @@ impl BackEnd {
             }
         }
     }
-    /// An operation begins, for which nobody waits any more.
+    /// Stops counting an operation that starts as waiting.
     fn begins(&mut self, slot: Slot) {
         if let Some(waiting) = &mut self.waiting {
             let transaction = &self.table.transactions[slot as usize];
@@ -50,13 +50,13 @@ impl BackEnd {
         }
     }
 
-    /// Takes back an operation that was admitted and not committed.
+    /// Cancels an operation that was admitted but not committed.
     pub fn withdraw(&mut self, slot: Slot) {
         self.begins(slot);
         self.release(slot);
     }
 
-    /// Puts an operation at the end of the queue of its die.
+    /// Appends an operation to the queue of its die.
     #[inline(always)]
     pub fn enqueue(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die, order: &Order) -> Slot {
         let now = cx.now;
@@ -73,7 +73,7 @@ impl BackEnd {
         slot
     }
 
-    /// Puts an operation at the end of the queue of a die that is not basic.
+    /// Appends an operation to the queue of a die that is not basic.
     #[cold]
     #[inline(never)]
     fn enqueue_general(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die, slot: Slot) {
@@ -83,7 +83,7 @@ impl BackEnd {
         self.line_up(cx, die, slot, purpose);
     }
 
-    /// Puts an admitted operation at the end of its die's queue; until then it has waited for the
+    /// Appends an admitted operation to its die's queue; until then it has waited for the
     /// scheduler.
     pub fn commit(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
         let transaction = &mut self.table.transactions[slot as usize];
@@ -106,8 +106,9 @@ impl BackEnd {
         self.line_up(cx, die, slot, purpose);
     }
 
-    /// An idle die begins at once, or with [`BackEnd::begin`] if it may take several operations
-    /// together, or if a scheduler may yet commit to other dies what came before. Not for basic dies.
+    /// Queues an operation at a die that is not basic. An idle die starts it at once. It starts
+    /// with [`BackEnd::begin`] instead if the die can join operations, or if a scheduler may still
+    /// commit earlier operations to other dies.
     pub(super) fn line_up(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -133,7 +134,7 @@ impl BackEnd {
         }
     }
 
-    /// An idle die begins when all that is enqueued at this instant has been.
+    /// Starts an idle die after all operations of this instant are queued.
     #[cold]
     pub(super) fn begin_later(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die) {
         if self.to_begin.is_empty() {
@@ -143,16 +144,16 @@ impl BackEnd {
         self.loads[die.index()].array_begun = false;
     }
 
-    /// A die whose command is over goes on with [`BackEnd::begin`]: others that begin at this instant
-    /// may have something to do that came before.
+    /// Starts the next command of a die with [`BackEnd::begin`], because other dies that start at
+    /// this instant may have earlier operations.
     pub(super) fn begin_with_others(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die) {
         if self.channels.of(die).first != NONE {
             self.begin_later(cx, die);
         }
     }
 
-    /// Idle dies begin with what has been enqueued at this instant, and so ask for their buses: in the
-    /// order in which the operations that their commands begin with have come.
+    /// Starts idle dies with the operations queued at this instant. Dies request their buses in the
+    /// order in which the first operations of their commands arrived.
     pub fn begin(&mut self, cx: &mut Context<impl DeviceProbe>, array: &Array) {
         let mut to_begin = mem::take(&mut self.to_begin);
         to_begin.sort_unstable_by_key(|die| {
@@ -167,8 +168,9 @@ impl BackEnd {
         self.run_ahead(cx, array);
     }
 
-    /// What an idle die begins with: the first of its queue. Where operations can be suspended for
-    /// reads, reads of the host go first: what they would suspend at once need not begin.
+    /// Returns the operation with which an idle die starts: the first of its queue. If operations
+    /// can be suspended for reads, host reads come first, because they would suspend the operation
+    /// at once.
     pub(super) fn head(&self, now: Time, die: Die, array: &Array) -> Option<Slot> {
         let first = self.channels.of(die).first;
         if first == NONE {
@@ -180,7 +182,7 @@ impl BackEnd {
         Some(first)
     }
 
-    /// Starts what an idle die begins with, if its queue is not empty.
+    /// Starts the next command of an idle die, if its queue is not empty.
     #[inline(always)]
     pub(super) fn start_next<F: Features>(
         &mut self,
@@ -203,7 +205,7 @@ impl BackEnd {
         }
     }
 
-    /// Gives the idle die to a transaction of its queue and those that go with it.
+    /// Starts a transaction of the queue, and those that fit its command, on an idle die.
     #[inline(never)]
     pub(super) fn begin_with(
         &mut self,
@@ -222,7 +224,7 @@ impl BackEnd {
         self.start::<Full>(cx, die, head, pages);
     }
 
-    /// Gives the die, which is idle, to a command.
+    /// Starts a command on an idle die.
     #[inline(never)]
     pub(super) fn start<F: Features>(
         &mut self,
@@ -261,8 +263,8 @@ impl BackEnd {
         }
     }
 
-    /// A die becomes occupied: the commands of other dies of its package are interleaved with its own,
-    /// if there are any.
+    /// Marks the commands of a package's dies as interleaved if the package has another occupied
+    /// die. Returns `true` if it has.
     #[cold]
     pub(super) fn interleave(&mut self, die: Die) -> bool {
         let first = die.0 - die.0 % self.dies_per_package;
@@ -277,7 +279,7 @@ impl BackEnd {
         interleaved
     }
 
-    /// Starts the command of a die that is not one of one page or block.
+    /// Starts a command that is not a plain operation on one page or block.
     #[cold]
     #[inline(never)]
     pub(super) fn start_together(
@@ -325,7 +327,7 @@ impl BackEnd {
         debug_assert_eq!(
             command.check(layout, self.plane_rule),
             Ok(()),
-            "commands obey the rules of the part"
+            "commands satisfy the rules of the part"
         );
         self.channels.load(die, |chains, steps| {
             let mut time =
@@ -352,7 +354,7 @@ impl BackEnd {
     }
 }
 
-/// Further reads of the pages of a command: sensing, with the decoding that has failed before it, and transfer.
+/// Retries of a command's pages: sensing, including the preceding failed decoding, and transfer.
 #[derive(Default)]
 struct Retries(Vec<(Time, Time)>);
 
@@ -365,7 +367,8 @@ impl Retries {
 }
 
 impl BackEnd {
-    /// Of each program of a command that begins with `head` and fails: the pages before it in its block, which are copied to another.
+    /// Returns, for each failing program of a command with first transaction `head`, the number of
+    /// earlier pages of its block, which are copied to another block.
     fn copied(&self, head: Slot, operation: Operation) -> Vec<u32> {
         let mut copied = Vec::new();
         if !self.has_page_conditions || !matches!(operation, Operation::Program | Operation::Move) {
@@ -380,7 +383,7 @@ impl BackEnd {
         }
         copied
     }
-    /// Those of a command that begins with `head`, page by page.
+    /// Returns the retries of a command with first transaction `head`, page by page.
     fn retries(&self, head: Slot, operation: Operation) -> Retries {
         let mut retries = Retries::default();
         let Some(code) = &self.code else {

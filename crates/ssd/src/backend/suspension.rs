@@ -1,5 +1,5 @@
-//! Reads of the host that go before programs and erases: by suspending them, by letting them wait
-//! longer, or by beginning first.
+//! Host reads that precede programs and erases: by suspending them, by delaying their resumption,
+//! or by starting first.
 
 use wordline_kernel::Time;
 use wordline_nand::{Array, Die, Full};
@@ -15,8 +15,8 @@ use crate::observation::DeviceProbe;
 use wordline_io_scheduler::Slot;
 
 impl BackEnd {
-    /// A read of the host has been enqueued: what its die is at may be suspended for it, or wait
-    /// longer until it is resumed.
+    /// Lets a queued host read suspend the operation of its die, or delay the resumption of a
+    /// suspended one.
     #[inline]
     pub fn preempt(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot, array: &Array) {
         if self.suspends {
@@ -43,7 +43,7 @@ impl BackEnd {
         self.channels.suspend(cx.now, die, &mut listener);
     }
 
-    /// The die's command makes way for reads.
+    /// Suspends the command of a die.
     pub(super) fn set_suspended(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die) {
         let state = self.channels.of_mut(die);
         let command = state.command;
@@ -51,14 +51,14 @@ impl BackEnd {
         state.suspended = Some(Box::new(command));
     }
 
-    /// The first read of the host in a die's queue whose page is programmed. The others wait behind
+    /// Returns the first host read in a die's queue whose page is programmed. Other reads wait for
     /// the programs that they depend on.
     pub(super) fn waiting_read(&self, die: Die, array: &Array) -> Option<Slot> {
         let mut reads = self.channels.of(die).reads.iter().copied();
         reads.find(|slot| array.read(self.get(*slot).place).is_ok())
     }
 
-    /// The array of a die starts to work while reads of the host wait for it.
+    /// Suspends an array operation that starts while host reads wait for the die.
     pub(super) fn suspend_for_waiting(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -70,7 +70,7 @@ impl BackEnd {
         }
     }
 
-    /// With a command laid suspended: serves the next read, or goes on with the command.
+    /// Serves the next read during a suspension, or resumes the command.
     pub(super) fn serve_reads(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,

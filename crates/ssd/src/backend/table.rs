@@ -1,4 +1,4 @@
-//! The transactions on their way, and the queues of the dies.
+//! Transactions in progress, and the queues of the dies.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
@@ -10,25 +10,25 @@ use super::transaction::{Order, PageConditions, Queued, Transaction};
 use crate::observation::{DeviceProbe, Observation, PageParts};
 use wordline_io_scheduler::Slot;
 
-/// The transactions that are on their way.
+/// Transactions in progress.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct TransactionTable {
     pub(super) transactions: Vec<Transaction>,
     pub(super) vacant: Vec<Slot>,
-    /// Transactions that were numbered.
+    /// Transactions numbered so far. Count.
     came: u64,
-    /// By transaction that is late: what its request had been through before it waited for the die.
+    /// Latency components before the wait for the die, of late transactions.
     pub(super) earlier: Vec<PageParts>,
-    /// By transaction that writes a part of a page: bytes of the page that are not the host's.
+    /// Bytes of the page that are not the host's, of partial writes.
     pub(super) fills: Vec<u32>,
-    /// By transaction, where pages are not all alike: how its page was, or is to be, programmed, and what its read finds.
+    /// Page conditions by transaction, if pages differ: program mode, and the outcome of a read.
     grades: Vec<PageConditions>,
 }
 
 impl TransactionTable {
-    /// Takes on an operation of a die, of which collection has had `gc_before` so far.
-    // Field by field, from registers: a transaction that is put together in memory first and then
-    // copied with wider loads waits for its own stores.
+    /// Admits an operation of a die that GC has used for `gc_before`.
+    // The fields are set one by one from registers. Building the transaction in memory and copying
+    // it with wider loads would stall on store forwarding.
     #[inline(always)]
     pub(super) fn admit(&mut self, now: Time, die: Die, gc_before: Time, order: &Order) -> Slot {
         let slot = match self.vacant.pop() {
@@ -54,13 +54,13 @@ impl TransactionTable {
         };
         slot
     }
-    /// Notes that a transaction comes after all that were numbered before.
+    /// Numbers a transaction after all that were numbered before.
     #[inline]
     pub(super) fn number(&mut self, slot: Slot) {
         self.came += 1;
         self.transactions[slot as usize].number = self.came;
     }
-    /// Notes what there is to know of the page of a transaction.
+    /// Sets the page conditions of a transaction.
     pub(super) fn grade(&mut self, slot: Slot, grade: PageConditions) {
         let place = slot as usize;
         if self.grades.len() <= place {
@@ -68,18 +68,20 @@ impl TransactionTable {
         }
         self.grades[place] = grade;
     }
-    /// What was noted of it.
+    /// Returns the page conditions of a transaction.
     pub(super) fn graded(&self, slot: Slot) -> PageConditions {
         self.grades.get(slot as usize).copied().unwrap_or_default()
     }
-    /// So many array operations follow on the program of a command that begins with `head`, as it fails.
+    /// Sets the number of array operations that follow the failing program of a command with first
+    /// transaction `head`.
     pub(super) fn replaces(&mut self, head: Slot, following: u32) {
         if let Some(grade) = self.grades.get_mut(head as usize) {
             (grade.following, grade.has_failed) = (following, false);
         }
     }
-    /// The array has worked for a command: whether it works on, as a program has failed, for its pages elsewhere. Until then, what
-    /// it programs cannot be read. The read of a move comes before.
+    /// Returns `true` if the array continues to work for a command, because a program has failed
+    /// and pages are copied to a spare block. Until then, its pages cannot be read. The read of a
+    /// move precedes the failure.
     #[cold]
     pub(super) fn goes_on(&mut self, command: &DieCommand, operation: Operation) -> bool {
         let Some(grade) = self.grades.get_mut(command.head as usize) else {
@@ -93,7 +95,7 @@ impl TransactionTable {
         grade.following -= 1;
         true
     }
-    /// A place more.
+    /// Adds a vacant slot.
     #[cold]
     #[inline(never)]
     fn extend(&mut self) -> Slot {
@@ -101,7 +103,7 @@ impl TransactionTable {
         self.transactions.len() as Slot - 1
     }
 
-    /// Notes what the request of a transaction has been through before it waits for the die.
+    /// Adds latency components that the request of a transaction had before the wait for the die.
     pub(super) fn add_earlier(&mut self, slot: Slot, parts: &PageParts) {
         let place = slot as usize;
         let transaction = &mut self.transactions[place];
@@ -114,7 +116,7 @@ impl TransactionTable {
         }
         self.earlier[place].add(parts);
     }
-    /// Notes of a write of a part of a page how many bytes of the page are not the host's.
+    /// Sets the bytes of a partial write's page that are not the host's.
     pub(super) fn fill(&mut self, slot: Slot, bytes: u32) {
         let place = slot as usize;
         if self.fills.len() <= place {
@@ -128,7 +130,7 @@ impl TransactionTable {
         self.transactions[slot as usize].next
     }
 
-    /// Puts a transaction at the end of its die's queue.
+    /// Appends a transaction to its die's queue.
     #[inline]
     pub(super) fn append<F: Features>(&mut self, state: &mut DieState, slot: Slot) {
         if state.first == NONE {
@@ -142,7 +144,7 @@ impl TransactionTable {
         state.last = slot;
     }
 
-    /// Takes a transaction out of its die's queue.
+    /// Removes a transaction from its die's queue.
     pub(super) fn unlink(&mut self, state: &mut DieState, slot: Slot) {
         let transaction = &mut self.transactions[slot as usize];
         let (previous, next) = (transaction.previous, transaction.next);
@@ -164,7 +166,8 @@ impl TransactionTable {
         }
     }
 
-    /// Takes the first transaction out of its die's queue, which is not empty. Reads are not kept.
+    /// Removes the first transaction from its die's queue, which is not empty. Does not maintain
+    /// the list of reads.
     #[inline]
     pub(super) fn pop_front<F: Features>(&mut self, state: &mut DieState) -> Slot {
         let slot = state.first;
@@ -176,8 +179,8 @@ impl TransactionTable {
         slot
     }
 
-    /// Tells the probe that the array has worked for a command since the die became busy, be it that
-    /// it `programs`: plane by plane, a piece of what [`Observation::Die`] says of the whole.
+    /// Reports to the probe that the array has worked for a command since the die became busy: one
+    /// fragment of [`Observation::Die`] per plane. `programs` selects the program of a move.
     #[inline]
     pub(super) fn observe_array<P: DeviceProbe>(
         &self,

@@ -1,4 +1,4 @@
-//! One flash operation, and what it is for.
+//! Flash transactions and their purposes.
 
 use std::num::NonZeroU32;
 
@@ -9,41 +9,42 @@ use wordline_reliability::ProgramMode;
 
 use wordline_io_scheduler::Slot;
 
-/// The index of no transaction.
+/// Index that stands for no transaction.
 pub(crate) const NONE: Slot = Slot::MAX;
 
-/// Who waits for a transaction.
+/// Purpose of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Purpose {
-    /// A host read.
+    /// Host read.
     Read,
-    /// The read of a page behind one that the host has read, while nobody wants the die.
+    /// Read-ahead of the page after one that the host has read, on an idle die.
     ReadAhead,
-    /// A host write of a whole page.
+    /// Host write of a whole page.
     Write,
-    /// A host write of a page of which bytes are not the host's: [`super::BackEnd::fill_of`].
+    /// Host write of a page that contains other bytes than the host's: [`super::BackEnd::fill_of`].
     PartWrite,
-    /// The read of a page of which the host writes a part.
+    /// Read of the page that a partial write completes.
     Merge,
-    /// The read of a page that is written again for the sake of later reads.
+    /// Read of a page that is rewritten in a faster mode.
     RewriteRead,
-    /// The program of such a page.
+    /// Program of such a page.
     Rewrite,
-    /// The read of a page that is collected.
+    /// GC read of a valid page.
     MoveRead,
-    /// The program of a page that is collected.
+    /// GC program of a valid page.
     MoveProgram,
-    /// The move of a page that is collected, inside its plane.
+    /// GC copyback of a valid page.
     Move,
-    /// The read of a page that the mapping keeps for itself, for a collection.
+    /// GC read of a metadata page of the mapping.
     MetadataRead,
-    /// The program of a page that the mapping keeps for itself, for a collection.
+    /// GC program of a metadata page of the mapping.
     MetadataProgram,
-    /// The erase of a collection.
+    /// GC erase.
     Erase,
-    /// The read of a part of the map that a request needs.
+    /// Read of a part of the map that a request needs.
     MapRead,
-    /// The program of a part of the map: one that makes room for one that a request needs, or a block's summary.
+    /// Program of a part of the map, to make room for one that a request needs, or program of a
+    /// block's summary.
     MapProgram,
 }
 
@@ -67,7 +68,7 @@ impl Purpose {
             Self::Erase => Operation::Erase,
         }
     }
-    /// Whether it is the device's own work: of collections, or for the sake of later reads.
+    /// Returns `true` for work of the device itself: GC, and rewrites that speed up later reads.
     pub const fn is_gc(self) -> bool {
         matches!(
             self,
@@ -81,14 +82,15 @@ impl Purpose {
                 | Self::Rewrite
         )
     }
-    /// Whether it may wait for the scheduler: it belongs to a request.
+    /// Returns `true` if the transaction may wait for the scheduler because it belongs to a
+    /// request.
     pub const fn is_scheduled(self) -> bool {
         matches!(
             self,
             Self::Read | Self::Write | Self::PartWrite | Self::Merge
         )
     }
-    /// The host write of a page with `fill` bytes that are not the host's.
+    /// Returns the purpose of a host write of a page with `fill` bytes that are not the host's.
     #[inline]
     pub const fn of_write(fill: u32) -> Self {
         if fill > 0 {
@@ -97,99 +99,103 @@ impl Purpose {
             Self::Write
         }
     }
-    /// Whether it is a host write.
+    /// Returns `true` for a host write.
     #[inline]
     pub const fn is_write(self) -> bool {
         matches!(self, Self::Write | Self::PartWrite)
     }
-    /// Whether a host waits for the data, so that the operation is worth suspending another for.
+    /// Returns `true` if the host waits for the data, so that the operation may suspend others.
     pub(super) const fn is_urgent(self) -> bool {
         matches!(self, Self::Read | Self::Merge | Self::MapRead)
     }
 }
 
-/// When a transaction entered the queue of its die, or the scheduler's.
+/// Time at which a transaction entered the queue of its die, or of the scheduler.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Queued {
     pub(super) since: Time,
-    /// How long collection had had the die then.
+    /// Time that GC had used the die by then.
     pub(super) gc: Time,
 }
 
-/// One flash operation on its way through the back end: a line of a processor's cache.
+/// A flash operation in the back end. Fills one cache line of the CPU.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(crate) struct Transaction {
     pub purpose: Purpose,
-    /// As the purpose says.
+    /// Operation of the purpose.
     pub(super) operation: Operation,
     pub(super) gc: bool,
-    /// Whether its request had been through something before: [`super::TransactionTable::earlier`].
+    /// Whether its request had latency components before: [`super::TransactionTable::earlier`].
     pub(super) is_late: bool,
     pub(super) die: Die,
-    /// The next of its queue, or of its command.
+    /// Next transaction of its queue, or of its command.
     pub(super) next: Slot,
-    /// The one before it in its queue, where transactions leave queues from elsewhere than the front.
+    /// Previous transaction of its queue, maintained if transactions can leave from the middle.
     pub(super) previous: Slot,
-    /// The page; for an erase the first of its block.
+    /// Page, or the first page of the block for an erase.
     pub place: Ppn,
-    /// Where a move goes; otherwise the same page.
+    /// Destination of a move; otherwise the same page.
     pub target: Ppn,
-    /// The request (host) or the command (mapping) that waits for it.
+    /// Request (host) or job (mapping) that waits for the transaction.
     pub owner: u32,
-    /// For a merge: its place in the table of fragments. For a host page: the logical page. For a
-    /// page of metadata: its label. For a page of a summary: how many pages it tells of. For a page written again: the page, when it is read; where it was, when it is programmed.
+    /// For a merge, the index of its pending write. For a host page, the logical page. For a
+    /// metadata page, its label. For a summary page, the number of pages that it describes. For a
+    /// rewritten page, the logical page when it is read, and its former physical page when it is
+    /// programmed.
     pub tag: u32,
-    /// For a host write, and a page written again: the block of the copy that it supersedes.
+    /// For a host write or a rewrite, the block of the copy that it supersedes.
     pub superseded: MaybeBlock,
     pub(super) queued: Queued,
-    /// Which came before which; with basic dies none is counted ([`super::TransactionTable::number`]).
+    /// Sequence number; not maintained for basic dies ([`super::TransactionTable::number`]).
     pub(super) number: u64,
 }
 
-/// What there is to know of the page of an operation, where not all are alike.
+/// Conditions of the page of an operation, if pages differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::struct_excessive_bools)] // each looked at by itself
+#[allow(clippy::struct_excessive_bools)] // independent conditions
 pub(crate) struct PageConditions {
-    /// How the page was programmed that is read, or is to be.
+    /// Program mode of the page.
     pub mode: ProgramMode,
-    /// Whether it is read from a block in single-level mode.
+    /// Whether the page is read from a block in single-level mode.
     pub single_read: bool,
-    /// Whether it is programmed in single-level mode.
+    /// Whether the page is programmed in single-level mode.
     pub single_program: bool,
-    /// The level of the decoder's ladder that the read begins with.
+    /// Sense level with which the read starts.
     pub first: u8,
-    /// How many more it needs.
+    /// Retries that it needs. Count.
     pub retries: u8,
-    /// Whether none was enough.
+    /// Whether no retry corrected the page.
     pub failed: bool,
-    /// What the last decoding takes: of a read, and of a write whose rest was read before.
+    /// Time of the last decoding, of a read or of the read that completed a partial write.
     pub decode: Time,
-    /// What comes of a program or an erase.
+    /// Outcome of a program or an erase.
     pub outcome: Outcome,
-    /// Of the first of a command of which a program fails: array operations that follow on it, until all its pages are elsewhere.
+    /// Array operations that follow the failing program of a command until all its pages are in a
+    /// spare block. Set for the first transaction. Count.
     pub following: u32,
     /// Whether that program has failed.
     pub has_failed: bool,
 }
 
-/// What comes of a program or an erase.
+/// Outcome of a program or an erase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Outcome {
-    /// It is done.
+    /// Success.
     #[default]
     Done,
-    /// It fails, and a spare block takes the place of its own: of a program, one that then holds these pages before its own.
+    /// Failure; a spare block replaces the block. For a program, the earlier pages of the block are
+    /// copied there first.
     Replaced {
-        /// Pages that are copied.
+        /// Pages that are copied. Count.
         copies: u16,
     },
-    /// It fails, and there is no spare block.
+    /// Failure without a spare block.
     Failed,
 }
 
 impl PageConditions {
-    /// Of a page in this mode, of which nothing else is known.
+    /// Returns the conditions of a page in this mode, with defaults otherwise.
     pub fn of(mode: ProgramMode) -> Self {
         Self {
             mode,
@@ -198,14 +204,14 @@ impl PageConditions {
     }
 }
 
-/// A block, or none, as large as a block.
+/// An optional block, in the size of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MaybeBlock(Option<NonZeroU32>);
 
 impl MaybeBlock {
     /// No block.
     pub const NONE: Self = Self(None);
-    /// The block, if there is one.
+    /// Returns the block, if there is one.
     #[inline]
     pub fn get(self) -> Option<Block> {
         self.0.map(|one_more| Block(one_more.get() - 1))
@@ -231,7 +237,7 @@ pub(crate) struct Order {
 }
 
 impl Transaction {
-    /// A place to be filled in.
+    /// An unused slot.
     pub(super) const BLANK: Self = Self {
         purpose: Purpose::Read,
         operation: Operation::Read,
@@ -251,7 +257,7 @@ impl Transaction {
         },
         number: 0,
     };
-    /// The next of the same command.
+    /// Returns the next transaction of the same command.
     #[inline]
     pub fn joined(&self) -> Option<Slot> {
         (self.next != NONE).then_some(self.next)
@@ -259,7 +265,7 @@ impl Transaction {
 }
 
 impl Order {
-    /// An operation in one place.
+    /// Creates an operation on a single page.
     #[inline]
     pub fn new(purpose: Purpose, place: Ppn, owner: u32, tag: u32) -> Self {
         Self {

@@ -1,9 +1,9 @@
-//! Operations of the host that wait for their dies, by request.
+//! Counts of host operations that wait for their dies, by request.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 
-/// How many there are.
+/// Numbers of waiting operations.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Waiting {
     all: u32,
@@ -11,7 +11,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// An operation of a request is there.
+    /// Counts an operation of a request.
     pub(super) fn comes(&mut self, ticket: Ticket) {
         let place = ticket as usize;
         if self.by_ticket.len() <= place {
@@ -20,12 +20,12 @@ impl Waiting {
         self.by_ticket[place] += 1;
         self.all += 1;
     }
-    /// One begins.
+    /// Removes an operation of a request from the counts.
     pub(super) fn begins(&mut self, ticket: Ticket) {
         self.by_ticket[ticket as usize] -= 1;
         self.all -= 1;
     }
-    /// Whether one of another request waits.
+    /// Returns `true` if an operation of another request waits.
     pub(super) fn of_others(&self, ticket: Ticket) -> bool {
         self.all > self.by_ticket.get(ticket as usize).copied().unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! What the interface finds behind it: the buffer, if there is one, and the controller.
+//! The device as the host interface sees it: the DRAM buffer, if there is one, and the controller.
 
 use wordline_block::{Op, Request, Ticket};
 use wordline_dram_buffer::PageRequest;
@@ -13,7 +13,7 @@ use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, Observation};
 use wordline_host_link::{self as host, Act, Connect, Connection};
 
-/// The device side of the interface.
+/// Device side of the host interface.
 pub(super) struct DeviceSide<'a, 'c, M, P> {
     pub(super) cx: &'a mut Context<'c, P>,
     pub(super) controller: &'a mut Controller<M>,
@@ -72,8 +72,8 @@ impl<M: Mapping, P: DeviceProbe> Act for DeviceSide<'_, '_, M, P> {
 }
 
 impl<M: Mapping, P: DeviceProbe> DeviceSide<'_, '_, M, P> {
-    /// Hands what the buffer asks for to the flash, and what the flash has done to the buffer, until
-    /// nothing is left but requests of the host that are done.
+    /// Passes requests of the buffer to the flash, and finished ones back, until only finished host
+    /// requests are left.
     #[cold]
     fn pump(&mut self) -> Result<()> {
         while let Some(buffered) = &mut self.buffer {
@@ -90,8 +90,8 @@ impl<M: Mapping, P: DeviceProbe> DeviceSide<'_, '_, M, P> {
         Ok(())
     }
 
-    /// Finishes the requests that the buffer is done with, and goes on with those that the interface
-    /// begins then.
+    /// Completes the requests that the buffer has finished, and continues with those that the
+    /// interface starts as a result.
     #[cold]
     pub(super) fn finish_in_buffer(&mut self, connection: &mut Connection) {
         loop {
@@ -110,7 +110,7 @@ impl<M: Mapping, P: DeviceProbe> DeviceSide<'_, '_, M, P> {
         }
     }
 
-    /// The flash has done what the buffer asked for.
+    /// Passes finished flash requests to the buffer.
     fn flash_done(&mut self, done: &[Done]) -> Result<()> {
         let Some(buffered) = &mut self.buffer else {
             return Ok(());
@@ -124,7 +124,7 @@ impl<M: Mapping, P: DeviceProbe> DeviceSide<'_, '_, M, P> {
         Ok(())
     }
 
-    /// The flash is asked for something by the buffer.
+    /// Passes a request of the buffer to the flash.
     fn request_page(&mut self, request: PageRequest) -> Result<()> {
         let now = self.cx.now;
         let ticket = self.tickets.issue(

@@ -1,4 +1,4 @@
-//! Requests between the host and the device.
+//! Requests between host and device.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Request, Ticket};
@@ -6,7 +6,7 @@ use wordline_kernel::Time;
 
 use crate::observation::PageParts;
 
-/// A request that the host has handed over.
+/// A submitted request.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Outstanding {
     pub(super) request: Request,
@@ -14,14 +14,14 @@ pub(super) struct Outstanding {
     pub(super) parts: PageParts,
 }
 
-/// Requests under way between the host and the device.
+/// Requests in progress between host and device.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tickets {
     pub(super) outstanding: Vec<Outstanding>,
     pub(super) vacant: Vec<Ticket>,
-    /// Requests that have begun and are not complete.
+    /// Requests that have started and are not complete. Count.
     pub(super) begun: u32,
-    /// Complete requests that the host has not been told of yet.
+    /// Completed requests that are not yet reported to the host.
     pub(super) complete: Vec<Ticket>,
 }
 
@@ -29,7 +29,7 @@ impl Tickets {
     #[inline]
     pub(super) fn issue(&mut self, now: Time, request: Request) -> Ticket {
         if let Some(ticket) = self.vacant.pop() {
-            // The rest is set when the request is done.
+            // The other fields are set when the request is done.
             let outstanding = &mut self.outstanding[ticket as usize];
             outstanding.request = request;
             outstanding.submitted = now;
