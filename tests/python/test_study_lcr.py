@@ -1,4 +1,4 @@
-"""The study of load-aware cache replacement: claims as asserted, loads of the table."""
+"""Study `lcr`: claims, and loads fitted to the table."""
 
 import gzip
 import json
@@ -227,11 +227,17 @@ def test_the_window_of_ts_0_counts_more_where_writes_come_again_as_recorded() ->
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["nand", "--full"], "--full: the study 'nand' has no more requests; leave it out"),
-        (["lcr", "--full", "--quick"], "--full and --quick: leave one of them out"),
+        (
+            ["nand", "--full"],
+            "--full: the study 'nand' takes all requests already; leave the option out",
+        ),
+        (
+            ["lcr", "--full", "--quick"],
+            "--full and --quick: they exclude each other; leave one out",
+        ),
     ],
 )
-def test_full_is_refused_where_it_means_nothing(
+def test_full_is_refused_where_it_has_no_effect(
     place: Path, capsys: pytest.CaptureFixture[str], options: list[str], said: str
 ) -> None:
     assert cli.main(["study", *options]) == 2

@@ -1,4 +1,4 @@
-"""Liu et al.: load-aware cache replacement."""
+"""Liu et al. 2018: load-aware cache replacement."""
 
 from wordline_studies.figure import Study
 from wordline_studies.lcr import balance, reasons, responses, sizes, traces, windows

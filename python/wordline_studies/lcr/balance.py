@@ -1,4 +1,4 @@
-"""Figure 2: how unequally the chips are loaded."""
+"""Figure 2: load imbalance of the dies."""
 
 from statistics import fmean
 
@@ -13,7 +13,7 @@ from wordline_studies.lcr.responses import REQUESTS, WRITING
 from wordline_studies.lcr.runs import PUBLISHED, WORN, case, playback, wanted
 
 FASTER = (1, 1000)
-# The document's number is a share of the cases of four traces together: within so many points.
+# Tolerance in points. The document's number is a share of the cases of four traces together.
 NEAR = 10.0
 LOOK: dict[str, Value] = {
     "observe.balance_at_evictions": True,
@@ -28,7 +28,7 @@ COLOURS = {
 
 
 def figure(setup: Setup) -> Figure:
-    """The four loads that write most at their rate and faster, under LRU."""
+    """Runs the four write-dominated loads at their rate and faster, under LRU."""
     keys = [(load, times) for load in WRITING for times in FASTER]
     played = {
         f"{load}, {times}": (
@@ -71,15 +71,16 @@ def figure(setup: Setup) -> Figure:
         id="2",
         title="Figure 2: load balance rates",
         section="II-A",
-        measured="The load of the most loaded chip against the mean of the chips, looked at "
-        "whenever a page is replaced, with LRU and the buffer of figure 5, on the runs of four "
-        "loads. The document does not say what a case is; it has its policy `check the load level "
-        "on a flash chip only when a data block needs to be evicted` (section III-A), and runs "
-        "`four realistic traces` (II-A). A case is a page replaced here, and if no chip has "
-        "anything to do, the rate is not above 10. This was chosen after seeing results, among "
-        "replacements, dirty ones, arrivals and instants. Beside it: instants at which any chip "
-        "has something to do, every half of a millisecond; bursts that come 1,000 times as often; "
-        "a worn disk.",
+        measured=(
+            "Load of the most loaded die relative to the mean of the dies, sampled at each "
+            "page replacement, under LRU with the buffer of figure 5, for four loads. The "
+            "document does not define a case. Its policy checks the load of a die only when a "
+            "block is evicted (section III-A), and it runs four traces (II-A). Here a case is "
+            "a page replacement; if no die has work, the rate counts as at most 10. This "
+            "definition was chosen after seeing results for replacements, dirty replacements, "
+            "arrivals and instants. For comparison: instants at which a die has work, sampled "
+            "every 0.5 ms; bursts at 1,000 times the rate; a worn disk."
+        ),
         rows=[
             Row("rates above 10, mean of the loads", own, "%", PUBLISHED("2", "above 10")),
             *(
@@ -96,16 +97,16 @@ def figure(setup: Setup) -> Figure:
         plots=[Plot("Rates above 10", "", bars(above, COLOURS, "%"))],
         claims=[
             Claim(
-                "In almost two of five cases the most loaded chip has more than ten times the "
+                "In almost two of five cases, the most loaded die has more than ten times the "
                 f"mean load (within {NEAR:g} points)",
                 abs(own - 40) <= NEAR,
                 f"{own:.0f} %: "
                 + ", ".join(f"{load} {one['pages replaced']:.0f}" for load, one in above.items()),
             ),
             Claim(
-                "the more there is to do, the better it is balanced: proj_0",
+                "proj_0: load is better balanced with more outstanding work",
                 crowded < calm,
-                f"{calm:.0f} % and {crowded:.0f} %",
+                f"{calm:.0f} % and {crowded:.0f} % of rates above 10",
             ),
         ],
         data={"above_10_percent": above},

@@ -1,4 +1,4 @@
-"""The loads: those of table III, generated and written as traces."""
+"""Loads of table III, generated and written as traces."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,15 +13,15 @@ from wordline_studies.figure import Setup
 from wordline_studies.generated import Request
 
 PAGE = 4096
-# Pages of a large request: of the writes of rsrch_1 half have 4 KiB, a twentieth has 64.
+# Pages of a large request. Of the writes of rsrch_1, half have 4 KiB and a twentieth 64 KiB.
 LARGE = 16
-# The traces of MSR Cambridge are of a week; Financial2 is taken for one of half a day.
+# The traces of MSR Cambridge last a week. Financial2 is assumed to last half a day.
 WEEK_S, HALF_DAY_S = 7 * 86_400, 43_200
-# Measured of the 13,780 requests of rsrch_1 (MSR Cambridge, 99.7 % writes), where requests less
-# than a millisecond apart are one burst: the share of the bursts that have so many requests at
-# most, and the share of the gaps within bursts that are so long at most, in microseconds. In 99 %
-# of the cases a request does what the one before it in its burst did, in hm_0 and web_3 as well,
-# which read and write.
+# Measured over the 13,780 requests of rsrch_1 (MSR Cambridge, 99.7 % writes). Requests less than a
+# millisecond apart form a burst. Pairs are cumulative: share of bursts and most requests in them;
+# share of gaps within bursts and their longest duration in microseconds. In 99 % of the cases, a
+# request has the direction of the previous one in its burst, also in hm_0 and web_3, which both
+# read and write.
 BURSTS = (
     (0.363, 1),
     (0.476, 2),
@@ -55,8 +55,11 @@ GAPS_US = (
 
 @dataclass(frozen=True)
 class Again:
-    """How requests of a kind come again: a share of them is one that came before, so many of the
-    kind ago as `ages` says (see `drawn`), or so many pages of the smallest."""
+    """Repetition of requests of a kind.
+
+    The given share repeats an earlier request. `ages` gives its age in requests of the kind, or in
+    pages of the smallest size (see `drawn`).
+    """
 
     share: float
     ages: Sequence[tuple[float, float]]
@@ -65,7 +68,7 @@ class Again:
 
 @dataclass(frozen=True)
 class Hot:
-    """A share of the small requests of a kind goes to one of so many places."""
+    """Share of the small requests of a kind that go to one of a few hot addresses."""
 
     share: float
     places: int
@@ -77,10 +80,10 @@ NEVER = Hot(0, 1)
 
 @dataclass(frozen=True)
 class Load:
-    """A load: requests and share of writes of table III, mean size, address space, how large its
-    reads and writes are, and how they come again.
+    """A load: requests and share of writes of table III, mean size, address space, sizes of reads
+    and writes, and repetition.
 
-    Sizes of reads and writes in pages, means: a request has `small` pages or sixteen.
+    The sizes of reads and writes are means in pages: a request has `small` pages or sixteen.
     """
 
     requests: int
@@ -97,17 +100,17 @@ class Load:
 
     @property
     def rate(self) -> float:
-        """Requests a second."""
+        """Arrival rate. Requests per second."""
         return self.requests / self.duration_s
 
     @property
     def pages(self) -> int:
-        """Of its address space."""
+        """Size of the address space. Pages."""
         return int(self.gb * 1e9) // PAGE
 
 
 def _small_writes(requests: int, writes: float, kib: float, gb: float, reuse: float) -> Load:
-    """Writes of two pages, and reads that are as large as makes the mean size."""
+    """Writes of two pages, and reads of the size that gives the mean size."""
     share = writes / 100
     reads = (kib / 4 - 2 * share) / (1 - share)
     again = Again(reuse, _log_uniform(8192))
@@ -117,8 +120,8 @@ def _small_writes(requests: int, writes: float, kib: float, gb: float, reuse: fl
 
 
 def _small_reads(requests: int, writes: float, kib: float, gb: float, again: Hot) -> Load:
-    """Reads of two pages, and writes that are as large as makes the mean size. Of the written pages
-    so many come again."""
+    """Reads of two pages, and writes of the size that gives the mean size. `again` sets the
+    repetition of the written pages."""
     share = writes / 100
     pages = (kib / 4 - 2 * (1 - share)) / share
     small = 2 * (1 - (pages - 2) / (LARGE - 2))
@@ -127,21 +130,20 @@ def _small_reads(requests: int, writes: float, kib: float, gb: float, again: Hot
 
 
 def _log_uniform(most: int) -> tuple[tuple[float, float], ...]:
-    """Ages from 1 to `most` of which each octave has as many."""
+    """Log-uniform distribution of ages from 1 to `most`: each octave is equally likely."""
     octaves = most.bit_length() - 1
     return tuple((octave / octaves, 2.0**octave) for octave in range(octaves + 1))
 
 
-# Sizes and address spaces are those of table 8 of Q. Xia's thesis (2017), which has the same
-# recordings: requests and shares of reads are equal, sizes twice those of table III. wdev_2 is
-# nothing but writes, of 8.15 KB. Financial2 is not in that table.
-#
-# Recordings come again at all distances. Here it is half of the reads, at log-uniform ages up to
-# 2,048 reads, and writes up to 8,192 writes (chosen after seeing results). How many writes follows
-# from how many of the replacements the document has clean, 76 % of web_0 and 40 % of ts_0, for what
-# comes in has to leave. Less than 5 % clean in proj_0 leaves it open: 12 % as in rsrch_1. Of wdev_2
-# half come again, in a mebibyte, which a buffer of 4 MiB holds beside what does not. Of Financial2
-# as many as in the first 30,000 requests of Financial1.
+# Sizes and address spaces are those of table 8 of Q. Xia's thesis (2017), which uses the same
+# recordings: requests and shares of reads are equal, sizes twice those of table III. wdev_2 has
+# only writes, of 8.15 KB. Financial2 is not in that table.  Recordings repeat requests at all
+# distances. Here, half of the reads repeat at log-uniform ages up to 2,048 reads, and writes at
+# ages up to 8,192 writes (chosen after seeing results). The share of writes follows from the
+# document's share of clean replacements, 76 % of web_0 and 40 % of ts_0: each page that enters must
+# be evicted. For proj_0, less than 5 % clean leaves it open; 12 % as in rsrch_1 is used. Half of
+# the writes of wdev_2 repeat within 1 MiB, which fits in a buffer of 4 MiB next to the other
+# writes. For Financial2 the share is that of the first 30,000 requests of Financial1.
 TABLE = {
     "web_0": _small_writes(2_029_945, 70.12, 14.99, 33.91, 0.77),
     "ts_0": _small_writes(1_801_734, 82.42, 9.01, 21.97, 0.74),
@@ -161,8 +163,9 @@ TABLE = {
         bursts=False,
     ),
 }
-# Measured of hplajw, a week of a workstation (HP Labs, 1992): how many page writes lie between two
-# of a page, and reads between two reads. 93.0 % of the writes and 69.7 % of the reads come again.
+# Measured on hplajw, a week of a workstation (HP Labs, 1992): page writes between two writes of a
+# page, and page reads between two reads of it. 93.0 % of the writes and 69.7 % of the reads are
+# repeated.
 RECORDED = {
     "writes": Again(
         0.93,
@@ -210,20 +213,21 @@ RECORDED_LOADS = {
 }
 LOADS = TABLE | RECORDED_LOADS
 FITTED = (
-    "The loads are fitted: requests and share of writes are those of table III, mean sizes and "
-    "address spaces those that Q. Xia's thesis has for the same recordings (table 8), whose sizes "
-    "are twice those of table III. A request has two pages of 4 KiB or sixteen (financial2: one); "
-    "which of reads and writes are the larger ones is as the document's shares of clean "
-    "replacements need it. Requests of web_0 and ts_0 come again at all distances, small ones of "
-    "the others go to a few hot places or anywhere, large ones anywhere. Arrival rates are not "
-    "given: those of the recordings are taken, a week of MSR Cambridge and half a day of "
-    "Financial2. Requests of MSR Cambridge come in bursts that only read or only write, with the "
-    "lengths and gaps measured of rsrch_1; those of Financial2 come one by one."
+    "The loads are fitted. Requests and shares of writes are those of table III. Mean sizes "
+    "and address spaces are those of the same recordings in Q. Xia's thesis (table 8), whose "
+    "sizes are twice those of table III. A request has two pages of 4 KiB or sixteen "
+    "(financial2: one). Whether reads or writes are larger follows from the document's shares "
+    "of clean replacements. Requests of web_0 and ts_0 repeat at all distances. Small requests "
+    "of the other loads go to a few hot addresses or anywhere, large ones anywhere. Arrival "
+    "rates are not given; those of the recordings are used, which last a week (MSR Cambridge) "
+    "and half a day (Financial2). Requests of MSR Cambridge arrive in bursts that only read or "
+    "only write, with the lengths and gaps measured in rsrch_1. Requests of Financial2 arrive "
+    "one at a time."
 )
 
 
 def drawn(steps: Sequence[tuple[float, float]], share: float) -> float:
-    """The value that this share of a distribution does not exceed."""
+    """The smallest value whose cumulative share reaches `share`."""
     place = min(bisect_right(steps, (share, inf)), len(steps) - 1)
     if place == 0:
         return steps[0][1]
@@ -235,14 +239,14 @@ def _length(share: float) -> int:
     return ceil(drawn(BURSTS, share))
 
 
-# Requests of a burst, mean.
+# Mean number of requests per burst.
 BURST_MEAN = sum(_length((n + 0.5) / 10_000) for n in range(10_000)) / 10_000
 
 
 @dataclass(frozen=True)
 class Playback:
-    """How a load is run: so many requests, at so many times its rate, in bursts or one by one, on
-    a part of its address space."""
+    """Replay of a load: number of requests, multiple of its rate, bursts or single requests, and
+    part of its address space."""
 
     requests: int
     faster: float = 1.0
@@ -251,7 +255,7 @@ class Playback:
 
 
 class _Places:
-    """Where requests of a kind go, and how large they are."""
+    """Addresses and sizes of requests of a kind."""
 
     def __init__(self, load: Load, reuse: Reuse, mean: float, pages: int, random: Random) -> None:
         self._reuse, self._small, self._mean = reuse, load.small, mean
@@ -262,7 +266,7 @@ class _Places:
             self._hot = random.sample(range(pages // load.small), reuse.places)
 
     def next(self) -> tuple[int, int]:
-        """The first page of the next one, and how many it has."""
+        """First page and number of pages of the next request."""
         if isinstance(self._reuse, Hot):
             return self._to_hot(self._reuse)
         one = self._before_or_fresh(self._reuse)
@@ -292,7 +296,7 @@ class _Places:
 
 
 def requests(load: Load, played: Playback) -> Iterator[Request]:
-    """The requests of a load, the same every time."""
+    """The requests of a load. Deterministic."""
     random = Random(1)  # noqa: S311
     pages = load.pages // played.part
     reads = _Places(load, load.reads, load.read_pages, pages, random)
@@ -314,7 +318,7 @@ def requests(load: Load, played: Playback) -> Iterator[Request]:
 
 
 def written(setup: Setup, played: Mapping[str, tuple[str, Playback]]) -> dict[str, Path]:
-    """Traces of loads. By a name of one's own: load and how it is run."""
+    """Writes loads as traces and returns their paths by name. The values give load and replay."""
     return {
         name: setup.generated.trace((load, one), partial(requests, LOADS[load], one))
         for name, (load, one) in played.items()

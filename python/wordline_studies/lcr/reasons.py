@@ -1,4 +1,4 @@
-"""Why ours differs: the same with other rates, wear, links and queues, and in short runs."""
+"""Reasons for differences: the same with other rates, wear, links and queues, and in short runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,16 +15,16 @@ from wordline_studies.lcr.runs import WHOLE, WORN, case, deviation_us, playback,
 from wordline_studies.measures import latency_us
 
 REQUESTS = 50_000
-# Lengths of short runs. A buffer of 4 MiB has 1,024 pages.
+# Requests of the short runs. A buffer of 4 MiB has 1,024 pages.
 SHORT = (3_000, 6_000, 25_000, 100_000)
 
 Key = tuple[str, str, str]
-"""A load, what is different, and a policy."""
+"""Load, variant and policy."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """What is different: how the load comes, and settings of the device."""
+    """A variant: arrival pattern of the load, and settings of the device."""
 
     title: str
     faster: float = 1.0
@@ -33,14 +33,14 @@ class Variant:
 
 
 BASE = Variant("as in figure 5")
-CALM = Variant("one by one", bursts=False)
-FRESH = Variant("no collections", settings=WHOLE)
+CALM = Variant("single requests", bursts=False)
+FRESH = Variant("no GC", settings=WHOLE)
 WEAR = Variant("worn", settings=WORN)
 SHARED = Variant("8 channels of 8", settings={"ssd.channels": 8, "ssd.ways": 8})
 VARIANTS = (
     BASE,
-    Variant("10 times as often", faster=10),
-    Variant("100 times as often", faster=100),
+    Variant("10 times the rate", faster=10),
+    Variant("100 times the rate", faster=100),
     CALM,
     FRESH,
     WEAR,
@@ -56,7 +56,7 @@ COLOURS: dict[str, str] = dict(
 
 
 def _cases(setup: Setup, variants: Sequence[Variant]) -> dict[Key, Case]:
-    """The runs of each variant, and of the first requests of loads that are mostly read."""
+    """Runs of each variant, and of the first requests of the loads with many clean pages."""
     played = {
         f"{load}, {variant.title}": (
             load,
@@ -98,14 +98,14 @@ def _cases(setup: Setup, variants: Sequence[Variant]) -> dict[Key, Case]:
 
 
 def _steadier(found: Mapping[Key, Summary], load: str) -> float:
-    """By how much LCR's response times deviate less than LRU's without collections. Per cent."""
+    """Reduction of the standard deviation by LCR relative to LRU without GC. Per cent."""
     lcr, lru = (deviation_us(found[load, FRESH.title, policy]) for policy in (LCR, LRU))
     return 100 * (1 - lcr / lru)
 
 
 def figure(setup: Setup) -> Figure:
-    """What LCR has less than LRU and than GCaR under each variant; what CFLRU gains in short
-    runs."""
+    """Reduction of the response time by LCR relative to LRU and GCaR-CFLRU under each variant, and
+    by CFLRU in short runs."""
     variants = QUICK if setup.quick else VARIANTS
     found = required(setup, _cases(setup, variants))
     means = {key: latency_us(one) for key, one in found.items()}
@@ -133,37 +133,41 @@ def figure(setup: Setup) -> Figure:
         id="reasons",
         title="Reasons",
         section="IV",
-        measured=f"{REQUESTS:,} requests at most of the loads of figure 5, changed in one "
-        "respect: bursts 10 and 100 times as often; requests at the same rate that come one by "
-        "one; a disk of eight times the blocks, which does not come to collect; a disk "
-        "overwritten until it collects; links shared by eight packages; collections that move "
-        "pages over the links; a queue of 256 instead of 32. And the first requests of runs.",
+        measured=(
+            f"At most {REQUESTS:,} requests of the loads of figure 5, with one change each: "
+            "bursts at 10 and 100 times the rate; single requests at the same mean rate; a "
+            "disk with eight times the blocks, on which GC does not start; a disk overwritten "
+            "until GC runs; links shared by eight packages; GC that moves pages over the "
+            "links; a queue of 256 instead of 32. In addition, the first requests of runs."
+        ),
         rows=[
             *(
-                Row(f"{load}, {title}: LCR less than {TITLES[than]}", one[load], "%")
+                Row(f"{load}, {title}: LCR below {TITLES[than]}", one[load], "%")
                 for than, each in gains.items()
                 for title, one in each.items()
                 for load in WRITING
             ),
             *(
-                Row(f"{load}, {FRESH.title}: LCR's standard deviation less than LRU's", value, "%")
+                Row(f"{load}, {FRESH.title}: standard deviation, LCR below LRU", value, "%")
                 for load, value in deviating.items()
             ),
             *(
-                Row(f"{load}, the first {many:,} requests: CFLRU less than LRU", value, "%")
+                Row(f"{load}, the first {many:,} requests: CFLRU below LRU", value, "%")
                 for load, one in short.items()
                 for many, value in zip(SHORT, one, strict=True)
             ),
         ],
         plots=[
             Plot(
-                f"Less than {TITLES[than]}", "Mean response time of LCR.", bars(each, COLOURS, "%")
+                f"Below {TITLES[than]}",
+                "Reduction of LCR's mean response time.",
+                bars(each, COLOURS, "%"),
             )
             for than, each in gains.items()
         ],
         claims=[
             Claim(
-                "CFLRU gains in a short run and less in a long one: it puts writes off",
+                "CFLRU gains more in short runs than in long ones, because it postpones writes",
                 all(one[0] > one[-1] for one in short.values()),
                 "; ".join(
                     f"{load} " + ", ".join(f"{value:.1f}" for value in one) + " %"
@@ -171,14 +175,14 @@ def figure(setup: Setup) -> Figure:
                 ),
             ),
             Claim(
-                "wdev_2: where writes come one by one, LCR has nothing to choose beyond "
-                "GCaR-CFLRU (gains less than 1 %)",
+                "wdev_2: with single requests, LCR has no further choice than GCaR-CFLRU "
+                "(gains less than 1 %)",
                 to_gcar[CALM.title]["wdev_2"] < 1,
                 f"{to_gcar[CALM.title]['wdev_2']:.1f} %",
             ),
             *(
                 Claim(
-                    f"proj_0: {title} leaves LCR less than two thirds of its gain",
+                    f"proj_0: with {title}, LCR keeps less than two thirds of its gain",
                     1.5 * to_lru[title]["proj_0"] < to_lru[BASE.title]["proj_0"],
                     f"{to_lru[title]['proj_0']:.1f} of {to_lru[BASE.title]['proj_0']:.1f} %",
                     quick=title != FRESH.title,
@@ -186,12 +190,12 @@ def figure(setup: Setup) -> Figure:
                 for title in (CALM.title, FRESH.title, SHARED.title)
             ),
             Claim(
-                "wdev_2: on a worn disk LCR gains more than 5 %",
+                "wdev_2: on a worn disk, LCR gains more than 5 %",
                 to_lru[WEAR.title]["wdev_2"] > 5,
                 f"{to_lru[WEAR.title]['wdev_2']:.1f} %",
             ),
             Claim(
-                "without collections GCaR-CFLRU is CFLRU, and LCR still gains on proj_0",
+                "Without GC, GCaR-CFLRU equals CFLRU, and LCR still gains on proj_0",
                 to_gcar[FRESH.title]["proj_0"] > 5,
                 f"{to_gcar[FRESH.title]['proj_0']:.1f} %",
             ),

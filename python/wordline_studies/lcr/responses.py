@@ -1,4 +1,4 @@
-"""Figures 5 to 7: response times, their deviation, hit ratios; and what the text says of them."""
+"""Figures 5 to 7: response times, their deviation and hit ratios, with the claims of the text."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -34,7 +34,7 @@ from wordline_studies.lcr.runs import (
 )
 from wordline_studies.measures import Measure, latency_us
 
-# At most, of a load: an eighth of all but proj_0 and financial2.
+# Most requests of a load: an eighth of all, fewer for proj_0 and financial2.
 REQUESTS = {
     "web_0": 260_000,
     "ts_0": 260_000,
@@ -43,28 +43,28 @@ REQUESTS = {
     "financial2": 260_000,
 }
 WRITING = ("web_0", "ts_0", "proj_0", "wdev_2")
-# Loads with many clean replacements, on which CFLRU is said to perform well.
+# Loads with many clean replacements. The document states that CFLRU performs well on them.
 READING = ("web_0", "ts_0")
 READS = "financial2"
-# Response times within so many per cent are equal: as much as runs of other random numbers differ.
+# Tolerance of equal response times, which is the difference between seeds. Per cent.
 EQUAL = 1.0
-# Almost no improvement: at most so many per cent.
+# Upper bound of almost no improvement. Per cent.
 ALMOST = 5.0
-# Similar hit ratios: within so many points.
+# Tolerance of similar hit ratios. Points.
 ALIKE = 1.5
-# Standard deviations that are alike: within so many per cent.
+# Tolerance of similar standard deviations. Per cent.
 SPREAD = 10.0
 CONSERVED = (
-    "as many pages leave dirty as become dirty, less what is left at the end: CFLRU gains by the "
-    "writes that find their page in the buffer and by nothing else, and with the document's shares "
-    "of clean replacements few more do than with LRU ({more}). Where reuse is that of hplajw it "
-    "gains {recorded}, but then {clean} are replaced clean, not 76 and 40 %"
+    "as many pages leave dirty as become dirty, less those left at the end, so CFLRU gains "
+    "only by additional write hits; with the document's shares of clean replacements it has "
+    "few more than LRU ({more}); with the reuse of hplajw it gains {recorded}, but then "
+    "{clean} of the replacements are clean, not 76 and 40 %"
 )
-MOST = "web_0 and ts_0: most of what LCR gains, CFLRU gains already"
+MOST = "web_0 and ts_0: CFLRU has most of LCR's gain"
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """All of them, of the same runs."""
+    """All figures of the common runs."""
     most = REQUESTS | {load: REQUESTS[load.split(",")[0]] for load in RECORDED_LOADS}
     played = {load: (load, playback(setup, wanted(setup, load, most[load]))) for load in LOADS}
     paths = written(setup, played)
@@ -84,7 +84,7 @@ def _over_loads(runs: Runs, measure: Measure) -> dict[str, Values]:
 
 
 def _to_lru(values: Mapping[str, Values]) -> dict[str, Values]:
-    """By load and title, against LRU."""
+    """Values relative to LRU, by load and title."""
     return {
         load: titled({policy: value / one[LRU] for policy, value in one.items()})
         for load, one in values.items()
@@ -92,7 +92,7 @@ def _to_lru(values: Mapping[str, Values]) -> dict[str, Values]:
 
 
 def _rows(values: Mapping[str, Values], figure: str, published: Mapping[str, str]) -> list[Row]:
-    """By how much LCR has less than LRU, and than GCaR."""
+    """Rows with the reduction by LCR relative to LRU and GCaR-CFLRU."""
     rows: list[Row] = []
     for than in (LRU, GCAR):
         for load in values:
@@ -100,7 +100,7 @@ def _rows(values: Mapping[str, Values], figure: str, published: Mapping[str, str
             number = PUBLISHED(figure, known) if load in published[than] else None
             rows.append(
                 Row(
-                    f"{load}: LCR less than {TITLES[than]}",
+                    f"{load}: LCR below {TITLES[than]}",
                     less(values[load], LCR, than),
                     "%",
                     number,
@@ -125,8 +125,8 @@ def _means(runs: Runs) -> Figure:
     recorded = {load: by_policy(runs, load, latency_us) for load in RECORDED_LOADS}
     ordered = [
         Claim(
-            f"{load}: LCR answers no later than GCaR-CFLRU, that no later than CFLRU, that no "
-            f"later than LRU (within {EQUAL:g} %)",
+            f"{load}: response times rise from LCR over GCaR-CFLRU and CFLRU to LRU (within "
+            f"{EQUAL:g} %)",
             all(
                 means[load][later] <= means[load][earlier] * (1 + EQUAL / 100)
                 for earlier, later in pairwise(ALL)
@@ -142,15 +142,17 @@ def _means(runs: Runs) -> Figure:
         id="5",
         title="Figure 5: mean response time",
         section="IV-B",
-        measured=f"Five loads, {_many(runs)}, under {len(ALL)} policies, with a buffer of "
-        f"{MIB} MiB and a window of a half, on a disk that is full. Disk, address spaces and "
-        "requests are an eighth of the document's unless all are asked for (`--full`), of proj_0 "
-        f"and financial2 the first {REQUESTS['proj_0']:,} and {REQUESTS['financial2']:,}. "
+        measured=(
+            f"Five loads, {_many(runs)}, under {len(ALL)} policies, with a buffer of {MIB} MiB "
+            "and a window of a half, on a full disk. Disk, address spaces and requests are an "
+            "eighth of the document's unless `--full` is given; proj_0 and financial2 run "
+            f"their first {REQUESTS['proj_0']:,} and {REQUESTS['financial2']:,} requests. "
+        )
         + FITTED,
         rows=[
             *_rows(means, "5", {LRU: " ".join(TABLE), GCAR: " ".join(WRITING)}),
             Row(
-                "proj_0: GCaR-CFLRU less than LRU",
+                "proj_0: GCaR-CFLRU below LRU",
                 less(means["proj_0"], GCAR),
                 "%",
                 PUBLISHED("5", "proj_0, GCaR-CFLRU against LRU"),
@@ -162,7 +164,7 @@ def _means(runs: Runs) -> Figure:
             ),
             *(
                 Row(
-                    f"{load}, LRU: collections for 1,000 requests",
+                    f"{load}, LRU: GC runs per 1,000 requests",
                     1000 * collections(runs[load, LRU]) / runs[load, LRU]["input"]["requests"],
                     "",
                 )
@@ -170,32 +172,39 @@ def _means(runs: Runs) -> Figure:
             ),
         ],
         plots=[
-            Plot("Mean response time", "Against LRU.", bars(_to_lru(means), COLOURS, "of LRU's"))
+            Plot(
+                "Mean response time",
+                "Relative to LRU.",
+                bars(_to_lru(means), COLOURS, "relative to LRU"),
+            )
         ],
         claims=[
             *ordered,
             Claim(
-                "LCR answers sooner than LRU by more than 5 % on every load that writes most",
+                "LCR responds more than 5 % faster than LRU on every write-dominated load",
                 all(gains[load] > 5 for load in WRITING),
                 ", ".join(f"{load} {gains[load]:.1f} %" for load in WRITING),
-                because="under wdev_2 a disk that is only filled does not collect "
-                f"({collections(runs['wdev_2', LRU])} collections; 181,266 writes of two pages "
-                "are 0.36 million, and 1.68 million pages may be written first), and then only "
-                "bursts leave something to choose; on a worn disk it is 14 % (see Reasons)",
+                because=(
+                    "under wdev_2, a disk that is only filled runs no GC "
+                    f"({collections(runs['wdev_2', LRU])} GC runs; 181,266 writes of two pages "
+                    "are 0.36 million pages, and 1.68 million can be written before GC "
+                    "starts), so only bursts leave a choice of die; on a worn disk LCR gains "
+                    "14 % (see Reasons)"
+                ),
             ),
             Claim(
-                "financial2: CFLRU, GCaR-CFLRU and LCR improve almost nothing (at most "
-                f"{ALMOST:g} %)",
+                f"financial2: CFLRU, GCaR-CFLRU and LCR gain almost nothing (at most {ALMOST:g} %)",
                 all(value <= ALMOST for value in rest.values()),
                 ", ".join(f"{TITLES[one]} {value:.1f} %" for one, value in rest.items()),
             ),
             Claim(
-                f"wdev_2: CFLRU improves nothing, for nothing is clean (at most {ALMOST:g} %)",
+                "wdev_2: CFLRU gains almost nothing, because no page is clean (at most "
+                f"{ALMOST:g} %)",
                 abs(less(means["wdev_2"], CFLRU)) <= ALMOST,
                 f"{less(means['wdev_2'], CFLRU):.1f} %",
             ),
             Claim(
-                "proj_0: GCaR-CFLRU answers sooner than LRU by more than 10 %",
+                "proj_0: GCaR-CFLRU responds more than 10 % faster than LRU",
                 less(means["proj_0"], GCAR) > 10,
                 f"{less(means['proj_0'], GCAR):.1f} %",
             ),
@@ -221,19 +230,19 @@ def _means(runs: Runs) -> Figure:
             ),
         ],
         explanation=[
-            "On wdev_2 LCR gains beyond GCaR-CFLRU only what a burst leaves to choose: one by one "
-            "it is next to nothing (see Reasons).",
-            "On proj_0 it gains more than published. Its large writes evict many pages at once, "
-            "and each package has a link of its own: the request waits for the slowest of sixteen "
-            "chips, and LRU cannot avoid one that collects. With requests one by one, or with "
-            "links shared by eight packages, it is less (see Reasons).",
+            "On wdev_2, LCR's gain over GCaR-CFLRU comes from bursts only: with single "
+            "requests it is almost zero (see Reasons).",
+            "On proj_0, LCR gains more than published. Large writes evict many pages at once, "
+            "and each package has its own link, so a request waits for the slowest of sixteen "
+            "dies. LRU cannot avoid a die that runs GC. The gain is smaller with single "
+            "requests, or with links shared by eight packages (see Reasons).",
         ],
         data={"mean_us": means},
     )
 
 
 def _more_hits(runs: Runs, load: str) -> float:
-    """Writes that find their page, of CFLRU than of LRU. Points."""
+    """Write hit ratio of CFLRU minus that of LRU. Percentage points."""
     ratios = [runs[load, policy]["buffer"] for policy in (LRU, CFLRU)]
     lru, cflru = (100 * ((one and one["write_hit_ratio"]) or 0.0) for one in ratios)
     return cflru - lru
@@ -246,7 +255,7 @@ def _deviations(runs: Runs) -> Figure:
         id="6",
         title="Figure 6: standard deviation of response times",
         section="IV-B",
-        measured="The same runs.",
+        measured="The runs of figure 5.",
         rows=[
             *_rows(values, "6", {LRU: "ts_0 proj_0", GCAR: "ts_0 proj_0"}),
             *(
@@ -256,11 +265,15 @@ def _deviations(runs: Runs) -> Figure:
             ),
         ],
         plots=[
-            Plot("Standard deviation", "Against LRU.", bars(_to_lru(values), COLOURS, "of LRU's"))
+            Plot(
+                "Standard deviation",
+                "Relative to LRU.",
+                bars(_to_lru(values), COLOURS, "relative to LRU"),
+            )
         ],
         claims=[
             Claim(
-                f"{load}: LCR deviates least (within {EQUAL:g} %)",
+                f"{load}: LCR has the smallest standard deviation (within {EQUAL:g} %)",
                 values[load][LCR] <= min(values[load].values()) * (1 + EQUAL / 100),
                 _told(values[load]),
             )
@@ -268,7 +281,8 @@ def _deviations(runs: Runs) -> Figure:
         ]
         + [
             Claim(
-                f"financial2: the policies deviate alike (within {SPREAD:g} %)",
+                "financial2: the standard deviations of the policies are similar (within "
+                f"{SPREAD:g} %)",
                 spread <= SPREAD,
                 _told(values[READS]),
             ),
@@ -284,7 +298,7 @@ def _hits(runs: Runs) -> Figure:
         id="7",
         title="Figure 7: hit ratio",
         section="IV-B",
-        measured="The same runs. Pages of requests, reads and writes.",
+        measured="The runs of figure 5. Pages of requests, reads and writes.",
         rows=[
             Row(f"{load}, {TITLES[policy]}", value, "%")
             for load, one in values.items()
@@ -293,7 +307,7 @@ def _hits(runs: Runs) -> Figure:
         plots=[
             Plot(
                 "Hit ratio",
-                "Pages found in the buffer.",
+                "Share of pages found in the buffer.",
                 bars({load: titled(one) for load, one in values.items()}, COLOURS, "%"),
             )
         ],
@@ -312,10 +326,12 @@ def _clean(runs: Runs) -> Figure:
     values = _over_loads(runs, clean_percent)
     return Figure(
         id="clean",
-        title="Clean pages among those replaced",
+        title="Clean pages among replacements",
         section="IV-B",
-        measured="The same runs. That those of web_0 and ts_0 are met shows no more than that the "
-        "loads are what they were made to be.",
+        measured=(
+            "The runs of figure 5. The loads web_0 and ts_0 were made to have the published "
+            "shares, so their agreement shows nothing more."
+        ),
         rows=[
             Row(
                 f"{load}, {TITLES[policy]}",
@@ -328,16 +344,19 @@ def _clean(runs: Runs) -> Figure:
         ],
         plots=[
             Plot(
-                "Clean pages among those replaced",
+                "Clean pages among replacements",
                 "",
                 bars({load: titled(one) for load, one in values.items()}, COLOURS, "%"),
             )
         ],
         claims=[
             Claim(
-                "More than 95 % of the pages that proj_0 and wdev_2 evict are dirty",
+                "More than 95 % of the evicted pages of proj_0 and wdev_2 are dirty",
                 all(values[load][LCR] < 5 for load in ("proj_0", "wdev_2")),
-                f"{100 - values['proj_0'][LCR]:.1f} and {100 - values['wdev_2'][LCR]:.1f} %",
+                (
+                    f"{100 - values['proj_0'][LCR]:.1f} and {100 - values['wdev_2'][LCR]:.1f} % "
+                    "dirty"
+                ),
             ),
         ],
         data={"clean_percent": values},
@@ -350,14 +369,15 @@ def _recorded(runs: Runs) -> Figure:
         id="reuse",
         title="Reuse of a recording",
         section="IV-B",
-        measured="web_0 and ts_0 as in figure 5, but small requests come again as those of hplajw "
-        "do, the distances scaled by nothing. Recordings do not agree: of the writes of hplajw "
-        "79 % come again within 1,024 page writes, of those of web_3 15 %, and the document is "
-        "silent.",
+        measured=(
+            "web_0 and ts_0 as in figure 5, but small requests repeat as in hplajw, with "
+            "unscaled distances. Recordings differ: 79 % of the writes of hplajw repeat within "
+            "1,024 page writes, but only 15 % of those of web_3. The document gives no reuse."
+        ),
         rows=[
             *(
                 Row(
-                    f"{load}: {TITLES[policy]} less than LRU",
+                    f"{load}: {TITLES[policy]} below LRU",
                     less(one, policy),
                     "%",
                     PUBLISHED("5", f"{load.split(',')[0]}, LRU") if policy == LCR else None,
@@ -367,7 +387,7 @@ def _recorded(runs: Runs) -> Figure:
             ),
             *(
                 Row(
-                    f"{load}: LCR less than GCaR-CFLRU",
+                    f"{load}: LCR below GCaR-CFLRU",
                     less(one, LCR, GCAR),
                     "%",
                     PUBLISHED("5", f"{load.split(',')[0]}, GCaR-CFLRU"),
@@ -376,7 +396,7 @@ def _recorded(runs: Runs) -> Figure:
             ),
             *(
                 Row(
-                    f"{load}, {TITLES[policy]}: clean",
+                    f"{load}, {TITLES[policy]}: clean replacements",
                     clean_percent(runs[load, policy]),
                     "%",
                     PUBLISHED("clean", load.split(",")[0]),
@@ -391,7 +411,11 @@ def _recorded(runs: Runs) -> Figure:
             ),
         ],
         plots=[
-            Plot("Mean response time", "Against LRU.", bars(_to_lru(means), COLOURS, "of LRU's"))
+            Plot(
+                "Mean response time",
+                "Relative to LRU.",
+                bars(_to_lru(means), COLOURS, "relative to LRU"),
+            )
         ],
         explanation=[
             f"Under this reuse the claim `{MOST}` "
@@ -403,8 +427,8 @@ def _recorded(runs: Runs) -> Figure:
             + ", ".join(
                 f"{less(one, CFLRU):.1f} of {less(one, LCR):.1f} %" for one in means.values()
             )
-            + ". It is not the one that the figures follow, because the document's shares of clean "
-            "replacements do not come out.",
+            + ". The figures do not use this reuse, because it does not give the document's "
+            "shares of clean replacements.",
         ],
         data={"mean_us": means},
     )

@@ -1,4 +1,4 @@
-"""Loads under policies."""
+"""Runs of loads under policies."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,30 +14,32 @@ from wordline_studies.measures import Measure
 
 PUBLISHED = Numbers("wordline_studies.lcr")
 DEVICE = "lcr"
-# The size of the buffer where the document does not give it: in the middle of its sweep.
+# Buffer size where the document does not give it: the middle of its sweep.
 MIB = 4
-# Unless all is asked for, an eighth: of the disk, in blocks a plane, of the address spaces and of
-# the requests.
+# Without `--full`, an eighth of the disk (in blocks per plane), of the address spaces and of the
+# requests.
 PART, WHOLE_BLOCKS = 8, 512
 WHOLE: dict[str, Value] = {"nand.geometry.blocks_per_plane": WHOLE_BLOCKS}
-# "Filled with data such that GC may be triggered during the execution of the traces" (II-A),
-# and not overwritten: web_0, ts_0 and wdev_2 induce "only a very small portion of GC operations".
+# The disk is filled so that GC may start during a trace (II-A), but not overwritten: on web_0, ts_0
+# and wdev_2, GC is a very small share of the operations.
 FILLED: dict[str, Value] = {"precondition.overwrite_ratio": 0.0}
-# Overwritten at random until the planes collect: as many pages as there are free blocks above the
+# Overwritten at random until the planes run GC: as many pages as there are free blocks above the
 # threshold.
 WORN: dict[str, Value] = {"precondition.overwrite_ratio": 0.12}
-# By load, policy.
+# Summaries by load and policy.
 Runs: TypeAlias = Mapping[tuple[str, str], Summary]
 
 
 def part(setup: Setup) -> int:
-    """By how much disk, address spaces and requests are smaller than the document's."""
+    """Scale of disk, address spaces and requests relative to the document's."""
     return 1 if setup.full else PART
 
 
 def wanted(setup: Setup, load: str, most: int) -> int:
-    """The requests of a load, as much less of them as of the disk; so many at most, unless all are
-    asked for, and half of them if it has to be quick."""
+    """Requests of a load, scaled like the disk.
+
+    At most `most` unless `full` is set; half of them for a quick study.
+    """
     whole = LOADS[load].requests // part(setup)
     if setup.full:
         return whole
@@ -45,7 +47,7 @@ def wanted(setup: Setup, load: str, most: int) -> int:
 
 
 def playback(setup: Setup, requests: int, *, faster: float = 1.0, bursts: bool = True) -> Playback:
-    """So many requests on the pages that the disk has."""
+    """A replay of `requests` requests on the pages of the scaled disk."""
     return Playback(requests, faster, bursts, part(setup))
 
 
@@ -61,7 +63,7 @@ def case(
     seed: int = 1,
     more: Mapping[str, Value] | None = None,
 ) -> Case:
-    """A load under a policy; `more` settings replace those of the device."""
+    """A load under a policy. `more` overrides settings of the device."""
     settings: dict[str, Value] = {"buffer.capacity_kib": 1024 * mib, **chosen(policy, window)}
     settings |= {"nand.geometry.blocks_per_plane": WHOLE_BLOCKS // part(setup), **FILLED}
     settings |= more or {}
@@ -72,27 +74,27 @@ def case(
 
 
 def by_policy(runs: Runs, load: str, measure: Measure) -> Values:
-    """A measure of a load. By policy."""
+    """A metric of a load, by policy."""
     return {policy: measure(runs[load, policy]) for policy in ALL if (load, policy) in runs}
 
 
 def deviation_us(summary: Summary) -> float:
-    """Standard deviation of the response times."""
+    """Standard deviation of the response times. Microseconds."""
     return summary["latency"]["all"]["std_us"] or 0.0
 
 
 def hit_percent(summary: Summary) -> float:
-    """Share of the pages that requests found in the buffer."""
+    """Share of the pages of requests that hit in the buffer. Per cent."""
     buffer = summary["buffer"]
     return 100 * ((buffer and buffer["hit_ratio"]) or 0.0)
 
 
 def clean_percent(summary: Summary) -> float:
-    """Clean pages among those that left the buffer."""
+    """Share of clean pages among those evicted from the buffer. Per cent."""
     buffer = summary["buffer"]
     return 100 * ((buffer and buffer["clean_eviction_ratio"]) or 0.0)
 
 
 def collections(summary: Summary) -> int:
-    """Collections that took place."""
+    """Number of GC runs."""
     return sum(one["runs"] for one in summary["collections"])

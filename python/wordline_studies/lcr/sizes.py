@@ -1,4 +1,4 @@
-"""Figures 9 and 10: wdev_2 over the size of the buffer."""
+"""Figures 9 and 10: wdev_2 over the buffer size."""
 
 from itertools import pairwise
 from statistics import fmean
@@ -13,15 +13,15 @@ from wordline_studies.measures import latency_us
 
 LOAD = "wdev_2"
 MIBS = (1, 2, 4, 8, 16)
-# Above this size the document's response times and hit ratios are stable. MiB.
+# The document's response times and hit ratios are stable above this size. MiB.
 ENOUGH = 4
-# Stable: a change of so much, against that up to there, at most.
+# Largest change above that size that counts as stable, relative to the change up to it.
 STABLE = 0.2
 EQUAL = 1.0
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Both, of the same runs: all requests of the table, or half if it has to be quick."""
+    """Both figures, from the same runs: all requests of the table, or half for a quick study."""
     paths = written(
         setup, {LOAD: (LOAD, Playback(TABLE[LOAD].requests // (2 if setup.quick else 1)))}
     )
@@ -44,7 +44,7 @@ def _lines(values: dict[int, dict[str, float]], unit: str) -> Plot:
         TITLES[policy]: {f"{mib} MiB": values[mib][policy] for mib in MIBS} for policy in ALL
     }
     drawn = lines(by_policy, COLOURS, "buffer", unit, category=True, height=340)
-    return Plot("wdev_2 over the size of the buffer", "", drawn)
+    return Plot("wdev_2 over the buffer size.", "", drawn)
 
 
 def _rows(values: dict[int, dict[str, float]], unit: str) -> list[Row]:
@@ -62,13 +62,13 @@ def _means(means: dict[int, dict[str, float]], share: str) -> Figure:
     above = (max(stable) - min(stable)) / (max(small) - min(small))
     return Figure(
         id="9",
-        title="Figure 9: response time over the size of the buffer",
+        title="Figure 9: response time over the buffer size",
         section="IV-C",
-        measured=f"{share} requests of wdev_2 on the whole disk, with buffers of 1 to 16 MiB.",
+        measured=f"{share} requests of wdev_2 on the full-size disk, with buffers of 1 to 16 MiB.",
         rows=[
             *(
                 Row(
-                    f"LCR less than {TITLES[policy]}, mean of the sizes",
+                    f"LCR below {TITLES[policy]}, mean of the sizes",
                     value,
                     "%",
                     PUBLISHED("9", TITLES[policy]),
@@ -80,19 +80,19 @@ def _means(means: dict[int, dict[str, float]], share: str) -> Figure:
         plots=[_lines(means, "µs")],
         claims=[
             Claim(
-                f"LCR answers soonest at every size (within {EQUAL:g} %)",
+                f"LCR has the shortest response time at every size (within {EQUAL:g} %)",
                 all(one[LCR] <= min(one.values()) * (1 + EQUAL / 100) for one in means.values()),
                 ", ".join(f"{mib} MiB {less(one, LCR):.1f} %" for mib, one in means.items())
-                + " less than LRU",
+                + " below LRU",
             ),
             Claim(
-                f"the larger the buffer, the sooner, up to {ENOUGH} MiB",
+                f"The response time falls with the buffer size up to {ENOUGH} MiB",
                 all(later < earlier for earlier, later in pairwise(small)),
                 ", ".join(f"{one:.0f}" for one in small) + " µs",
             ),
             Claim(
-                "above, the response time is stable (changes by no more than a fifth of what it "
-                "did)",
+                "Above that size, the response time is stable (changes by at most a fifth of "
+                "the change up to it)",
                 above <= STABLE,
                 ", ".join(f"{one:.0f}" for one in stable) + " µs",
             ),
@@ -108,31 +108,29 @@ def _hits(hits: dict[int, dict[str, float]]) -> Figure:
     above = (max(stable) - min(stable)) / (max(small) - min(small))
     return Figure(
         id="10",
-        title="Figure 10: hit ratio over the size of the buffer",
+        title="Figure 10: hit ratio over the buffer size",
         section="IV-C",
-        measured="The same runs.",
+        measured="The runs of figure 9.",
         rows=_rows(hits, "%"),
         plots=[_lines(hits, "%")],
         claims=[
             Claim(
-                "The hit ratios of the policies are within a point of each other",
+                "The hit ratios of the policies are within one point of each other",
                 apart <= 1,
                 f"{apart:.2f} points",
             ),
             Claim(
-                f"the larger the buffer, the more hits, up to {ENOUGH} MiB",
+                f"The hit ratio rises with the buffer size up to {ENOUGH} MiB",
                 all(later > earlier for earlier, later in pairwise(small)),
                 ", ".join(f"{one:.1f}" for one in small) + " %",
             ),
             Claim(
-                "above, the hit ratio is stable (changes by no more than a fifth of what it did)",
+                "Above that size, the hit ratio is stable (changes by at most a fifth of the "
+                "change up to it)",
                 above <= STABLE,
                 ", ".join(f"{one:.1f}" for one in stable) + " %",
             ),
         ],
-        explanation=[
-            "That it is stable above 4 MiB was put into the load: half of its writes go to a "
-            "mebibyte."
-        ],
+        explanation=["The load was made to be stable above 4 MiB: half of its writes go to 1 MiB."],
         data={"hit_percent": hits},
     )

@@ -25,11 +25,12 @@ from wordline_studies.measures import Measure, latency_us
 from wordline_studies.traces import missing, recorded
 
 REQUESTS = 20_000
-# Disks worn in different ways: few collections fall into short traces, and which ones is chance.
+# Seeds of the wear. Short traces have few GC runs, whose number depends on chance.
 SEEDS = (1, 2, 3)
-# Enough dirty pages among those replaced to choose from, and few writes. Per cent.
+# Least share of dirty pages among replacements that leaves a choice, and largest share of writes
+# that counts as few. Per cent.
 DIRTY, FEW = 10.0, 20.0
-# Response times within so many per cent are equal: runs of three disks differ as much.
+# Tolerance of equal response times, which is the difference between three seeds. Per cent.
 EQUAL = 2.0
 # Names of recordings.
 KNOWN = {
@@ -58,7 +59,7 @@ KNOWN = {
 
 
 def figure(setup: Setup) -> Figure:
-    """The recorded traces that there are."""
+    """The available recorded traces."""
     paths = recorded(setup, KNOWN)
     many = setup.requests(REQUESTS)
     seeds = SEEDS[:1] if setup.quick else SEEDS
@@ -89,9 +90,11 @@ def figure(setup: Setup) -> Figure:
         id="recorded",
         title="Recorded traces",
         section="IV-B",
-        measured=f"The first {many:,} requests of recordings, at their own times, on the device of "
-        f"figure 5 with its buffer of {MIB} MiB; mean of {len(seeds)} disks worn at random in "
-        "different ways. Addresses beyond its end are folded onto it.",
+        measured=(
+            f"The first {many:,} requests of recordings at their recorded times, on the device "
+            f"of figure 5 with its buffer of {MIB} MiB; mean of {len(seeds)} disks with "
+            "different random wear. Addresses beyond the end are wrapped."
+        ),
         rows=[
             *(Row(f"{name}: writes", writes[name], "%") for name in names),
             *(
@@ -100,12 +103,12 @@ def figure(setup: Setup) -> Figure:
                 for policy in ALL
             ),
             *(
-                Row(f"{name}: LCR less than {TITLES[than]}", less(one, LCR, than), "%")
+                Row(f"{name}: LCR below {TITLES[than]}", less(one, LCR, than), "%")
                 for name, one in means.items()
                 for than in (LRU, GCAR)
             ),
             *(
-                Row(f"{name}, LCR: standard deviation less than LRU's", less(one, LCR), "%")
+                Row(f"{name}: standard deviation, LCR below LRU", less(one, LCR), "%")
                 for name, one in deviations.items()
             ),
             *(
@@ -113,24 +116,29 @@ def figure(setup: Setup) -> Figure:
                 for name in names
                 for policy in (LRU, LCR)
             ),
-            *(Row(f"{name}, LCR: clean", clean[name][LCR], "%") for name in names),
+            *(Row(f"{name}, LCR: clean replacements", clean[name][LCR], "%") for name in names),
         ],
         plots=[
-            Plot("Mean response time", "Against LRU.", bars(_brief(means), COLOURS, "of LRU's")),
+            Plot(
+                "Mean response time",
+                "Relative to LRU.",
+                bars(_brief(means), COLOURS, "relative to LRU"),
+            ),
         ]
         if names
         else [],
         claims=[
-            _claim("LCR answers no later than LRU", means, means, LRU),
+            _claim("LCR responds no slower than LRU", means, means, LRU),
             _claim(
-                f"where {DIRTY:g} % of the pages replaced are dirty, LCR answers no later than "
+                f"If {DIRTY:g} % of the replacements are dirty, LCR responds no slower than "
                 "GCaR-CFLRU",
                 means,
                 [name for name in names if clean[name][LCR] <= 100 - DIRTY],
                 GCAR,
             ),
             _claim(
-                f"where at most {FEW:g} % of the requests write, LCR answers no sooner than CFLRU",
+                f"If at most {FEW:g} % of the requests are writes, LCR responds no faster than "
+                "CFLRU",
                 means,
                 [name for name in names if writes[name] <= FEW],
                 CFLRU,
@@ -139,9 +147,9 @@ def figure(setup: Setup) -> Figure:
             ),
         ],
         explanation=[
-            "These are excerpts; none of them is a trace of the document's under its name. Short "
-            "ones hardly fill the buffer, and then all policies are alike. The shorter, the more "
-            "CFLRU gains by putting writes off (see Reasons).",
+            "These are excerpts. None of them is a trace of the document under its name. Short "
+            "ones hardly fill the buffer, so the policies are alike. CFLRU gains more in "
+            "shorter ones because it postpones writes (see Reasons).",
             *left_out(skipped),
             *missing(KNOWN, paths),
         ],
@@ -164,11 +172,11 @@ def _claim(
     within: float = EQUAL,
     turned: bool = False,
 ) -> Claim:
-    """Of LCR against another policy on some recordings; `turned` if it must not gain."""
+    """Claim on LCR and another policy for some recordings. With `turned`, LCR must not gain."""
     gains = {name: less(means[name], LCR, than) for name in names}
     holds = all(gain <= within if turned else gain >= -within for gain in gains.values())
     told = ", ".join(f"{name.split(' (')[0]} {gain:.1f}" for name, gain in gains.items())
-    return Claim(f"{text} (within {within:g} %)", holds, f"{told or 'none of those given'} % less")
+    return Claim(f"{text} (within {within:g} %)", holds, f"{told or 'none of those given'} % below")
 
 
 def _reads(summary: Summary) -> float:
@@ -177,7 +185,7 @@ def _reads(summary: Summary) -> float:
 
 
 def _brief(values: Mapping[str, Values]) -> dict[str, Values]:
-    """Against LRU, by the name of the workload without that of the file, and title."""
+    """Values relative to LRU, by title and by the name of the workload without that of the file."""
     return {
         name.split(" (")[0]: titled({policy: value / one[LRU] for policy, value in one.items()})
         for name, one in values.items()

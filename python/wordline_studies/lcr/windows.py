@@ -1,4 +1,4 @@
-"""Figure 8: the window of the destaging region."""
+"""Figure 8: window of the destaging region."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -16,20 +16,20 @@ LOADS = ("ts_0", "web_0", "wdev_2", "proj_0")
 COLOURS: dict[str, str] = dict(
     zip(LOADS, ("#12a07a", "#1f78b4", "#8b929c", "#e0a30a"), strict=True)
 )
-# At most, of a load.
+# Most requests of a load.
 REQUESTS = {"ts_0": 260_000, "web_0": 260_000, "wdev_2": 260_000, "proj_0": 50_000}
 WINDOWS = tuple(Fraction(1, 2**power) for power in range(6, -1, -1))
 SOME = (WINDOWS[0], WINDOWS[3], *WINDOWS[-2:])
 HALF = Fraction(1, 2)
 CALM = "proj_0, one by one"
-# The response time is stable if it varies by so many per cent at most.
+# Largest variation of a stable response time. Per cent.
 STABLE = 3.0
-# An evident effect: at least so many per cent.
+# Least change that counts as evident. Per cent.
 EVIDENT = 10.0
 
 
 def figure(setup: Setup) -> Figure:
-    """LCR over windows of a 64th of the buffer to all of it."""
+    """LCR with windows from a 64th of the buffer to all of it."""
     windows = SOME if setup.quick else WINDOWS
     played = {load: (load, playback(setup, wanted(setup, load, REQUESTS[load]))) for load in LOADS}
     played |= {
@@ -66,8 +66,10 @@ def figure(setup: Setup) -> Figure:
         id="8",
         title="Figure 8: window size",
         section="IV-D",
-        measured=f"LCR with windows of 1/64 to all of a buffer of {MIB} MiB, which is 16 to 1,024 "
-        "pages, on the loads of figure 5.",
+        measured=(
+            f"LCR with windows of 1/64 to all of a buffer of {MIB} MiB (16 to 1,024 pages), "
+            "under the loads of figure 5."
+        ),
         rows=[
             *(
                 Row(f"{load}, window {tick}", value, "µs")
@@ -80,22 +82,24 @@ def figure(setup: Setup) -> Figure:
                 for tick, value in zip(ticks, one, strict=True)
             ),
             *(
-                Row(f"{load}: 1/2 less than 1/64", value, "%")
+                Row(f"{load}: window 1/2 below window 1/64", value, "%")
                 for load, value in {**{load: gain[load] for load in LOADS}, **other}.items()
             ),
         ],
         plots=[
-            Plot("Mean response time", "Of LCR.", _lines(means, ticks, "µs")),
-            Plot("Hit ratio", "Of LCR.", _lines(hits, ticks, "%")),
+            Plot("Mean response time", "Response time under LCR.", _lines(means, ticks, "µs")),
+            Plot("Hit ratio", "Hit ratio under LCR.", _lines(hits, ticks, "%")),
         ],
         claims=[
             Claim(
                 "The hit ratio hardly depends on the window (within two points)",
                 apart <= 2,
                 f"{apart:.2f} points",
-                because="with a window of the whole buffer clean pages leave however recently "
-                "they were read, and of the reads of web_0 and ts_0 half come again; up to a "
-                f"half it is within {below:.1f} points",
+                because=(
+                    "with a window of the whole buffer, clean pages leave however recently "
+                    "they were read, and half of the reads of web_0 and ts_0 are repeated; up "
+                    f"to a window of a half, the hit ratio is within {below:.1f} points"
+                ),
             ),
             Claim(
                 f"wdev_2: the response time does not depend on the window (within {STABLE:g} %)",
@@ -103,25 +107,28 @@ def figure(setup: Setup) -> Figure:
                 f"{spread['wdev_2']:.1f} %",
             ),
             Claim(
-                f"proj_0: it does not either (within {STABLE:g} %)",
+                f"proj_0: the response time does not depend on the window (within {STABLE:g} %)",
                 spread["proj_0"] <= STABLE,
                 f"{spread['proj_0']:.1f} %",
-                because="it is the bursts: several large writes at once have many pages leave "
-                "together, and a larger window spreads them over more chips. The same requests "
-                f"one by one gain {other[CALM]:.1f} %",
+                because=(
+                    "the cause is bursts: several large writes at once evict many pages "
+                    "together, and a larger window spreads them over more dies; the same "
+                    f"requests one at a time gain {other[CALM]:.1f} %"
+                ),
             ),
             *(
                 Claim(
-                    f"{load}: up to a half, a larger window answers sooner by more than "
-                    f"{EVIDENT:g} %",
+                    f"{load}: up to a half, a larger window shortens the response time by more "
+                    f"than {EVIDENT:g} %",
                     gain[load] > EVIDENT,
                     f"{gain[load]:.1f} %",
                     because=""
                     if load == "web_0"
-                    else "how much more clean pages a larger window finds depends on how far apart "
-                    f"writes come again: {clean[load][0]:.1f} % of those replaced are clean with "
-                    f"1/64, {clean[load][place]:.1f} % with a half. Under the reuse of hplajw "
-                    f"it is {other[f'{load}, recorded reuse']:.1f} %",
+                    else "the number of additional clean pages in a larger window depends on "
+                    f"the distance of repeated writes: {clean[load][0]:.1f} % of the "
+                    f"replacements are clean with 1/64, {clean[load][place]:.1f} % with a "
+                    "half; with the reuse of hplajw, the gain is "
+                    f"{other[f'{load}, recorded reuse']:.1f} %",
                 )
                 for load in ("ts_0", "web_0")
             ),
