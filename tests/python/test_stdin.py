@@ -216,7 +216,7 @@ def test_a_missing_temporary_folder_is_named(place: Path, recording: bytes) -> N
     )
     assert done.returncode == 2
     told = " ".join(done.stderr.decode().split())
-    assert "a copy of the stream cannot be kept in /nowhere: it does not exist; let TMPDIR" in told
+    assert "a copy of the stream cannot be kept in /nowhere: it does not exist; set TMPDIR" in told
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
