@@ -1,8 +1,8 @@
-//! What an SSD does with a request once it is in the device: pages, places, collections.
+//! Controller of an SSD: maps, reads and writes pages, and runs GC.
 //!
-//! The controller is layers. [`Base`] holds the map, the flash and the requests; [`Collector`] is a `Base` with the jobs of the
-//! mapping; [`Writes`] and [`Trims`] work on a `Collector`. What a layer finishes it returns: only the controller acts on
-//! several of them.
+//! The controller is layered. [`Base`] holds the map, the flash and the requests. [`Collector`]
+//! adds the jobs of the mapping to a `Base`. [`Writes`] and [`Trims`] work on a `Collector`. A
+//! layer returns what it has finished; only the controller acts on several layers.
 
 mod audit;
 mod base;
@@ -67,7 +67,7 @@ use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::shadow::Shadow;
 
-/// The controller of a disk and the flash behind it, over a mapping family.
+/// Controller of an SSD and its flash, over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Controller<M> {
     gc: Collector<M>,
@@ -75,11 +75,11 @@ pub(crate) struct Controller<M> {
     trims: Trims,
 }
 
-/// The map, the array and, if the power may fail, the spare areas.
+/// State of a prepared device: the map, the array and, if power cuts are enabled, the spare areas.
 pub type Prepared<M> = (M, Array, Option<Box<SpareWriter>>);
 
 impl<M: Mapping> Controller<M> {
-    /// A pristine device.
+    /// Creates a new device.
     pub fn new(plan: &Plan, mapping: M) -> Self {
         Self {
             gc: Collector::new(plan, mapping),
@@ -87,12 +87,12 @@ impl<M: Mapping> Controller<M> {
             trims: Trims::new(plan),
         }
     }
-    /// Requests that are done with since this was last cleared, in the order in which they were.
+    /// Returns the requests that finished since the list was last cleared, in order.
     #[inline]
     pub fn done(&mut self) -> &mut Vec<Done> {
         &mut self.gc.base.requests.done
     }
-    /// What the controller and its flash take of memory, of a device so full.
+    /// Returns the memory of the controller and its flash, at the given fill.
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
         let layout = &plan.part.layout;
         let mut tables = Array::memory(layout, plan.part.partial_programs, fill);
@@ -120,15 +120,15 @@ impl<M: Mapping> Controller<M> {
         }
         tables
     }
-    /// What following every page takes of memory beside.
+    /// Returns the additional memory of verification.
     pub fn memory_verified(plan: &Plan, fill: Fill) -> Vec<Table> {
         Shadow::memory(&plan.part.layout, plan.ftl.user_pages, fill).into()
     }
-    /// What spare areas take of memory beside.
+    /// Returns the additional memory of spare areas.
     pub fn memory_with_power_cuts(plan: &Plan, fill: Fill) -> Vec<Table> {
         Spare::memory(&plan.part.layout, fill).into()
     }
-    /// Brings the device into the state in which it is measured.
+    /// Preconditions the device.
     pub fn precondition(
         &mut self,
         plan: &Precondition,
@@ -151,7 +151,7 @@ impl<M: Mapping> Controller<M> {
         self.gc.base.free_blocks = self.gc.base.mapping.free_blocks();
         Ok(preconditioned)
     }
-    /// What bringing it into its state has changed, as [`Prepared`] is read.
+    /// Returns the state that preconditioning has changed, for [`Prepared`].
     pub fn prepared(&self) -> (&M, &Array, Option<&SpareWriter>) {
         let Base {
             mapping,
@@ -161,7 +161,7 @@ impl<M: Mapping> Controller<M> {
         } = &self.gc.base;
         (mapping, &flash.array, contents.journal.as_deref())
     }
-    /// Brings a pristine device into the state that one of an equal plan was in.
+    /// Restores the prepared state of a device with an equal plan to a new device.
     pub fn prepare(&mut self, (mapping, mut array, journal): Prepared<M>) {
         self.gc.base.mapping = mapping;
         array.take_books(&mut self.gc.base.flash.array);
@@ -169,7 +169,7 @@ impl<M: Mapping> Controller<M> {
         self.gc.base.contents.journal = journal;
         self.gc.base.free_blocks = self.gc.base.mapping.free_blocks();
     }
-    /// From now on, every read is checked against a shadow store.
+    /// Enables verification of every read against a shadow store.
     pub fn verify(&mut self) {
         let mapping = &self.gc.base.mapping;
         let mut shadow = Shadow::new(self.gc.base.flash.layout, mapping.user_pages(), |page| {
@@ -184,35 +184,35 @@ impl<M: Mapping> Controller<M> {
         self.gc.base.contents.verification = Some(Box::new(Verification::new(shadow)));
         self.gc.base.follows = true;
     }
-    /// Bytes the host can address.
+    /// Returns the capacity that the host can address. Bytes.
     pub fn user_bytes(&self) -> u64 {
         u64::from(self.gc.base.mapping.user_pages()) * self.gc.base.page_bytes
     }
-    /// The mapping, to look at.
+    /// Returns the mapping.
     pub fn mapping(&self) -> &M {
         &self.gc.base.mapping
     }
-    /// The mapping, for its owner to change between two events.
+    /// Returns the mapping, which its owner may change between two events.
     pub fn mapping_mut(&mut self) -> &mut M {
         &mut self.gc.base.mapping
     }
-    /// Whether a block is being collected, be it that the collection has stopped.
+    /// Returns `true` if GC of a block is in progress or paused.
     pub fn is_collecting(&self) -> bool {
         self.gc.jobs.collections().next().is_some()
     }
-    /// The array, to look at.
+    /// Returns the array.
     pub fn array(&self) -> &Array {
         &self.gc.base.flash.array
     }
-    /// How long each bus has been held since the power came.
+    /// Returns the busy time of each bus since power-on.
     pub fn buses_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
         self.gc.base.flash.backend.buses_busy()
     }
-    /// How long each die has been occupied since the power came.
+    /// Returns the occupied time of each die since power-on.
     pub fn dies_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
         self.gc.base.flash.backend.dies_busy()
     }
-    /// Counts and times that no observation carries, without those of the buffer.
+    /// Returns the statistics that no observation carries, without those of the buffer.
     pub fn stats(&self) -> SsdStats {
         let (flash, conditions) = (&self.gc.base.flash, &self.gc.base.conditions);
         let before = flash.usage.iter().zip(flash.backend.usage());
@@ -230,28 +230,29 @@ impl<M: Mapping> Controller<M> {
             lost_reads: 0,
         }
     }
-    /// Whether reads err, or what they ask for may not have been written.
+    /// Returns `true` if reads can fail, because pages have errors or their program can have
+    /// failed.
     pub fn reads_can_fail(&self) -> bool {
         let conditions = &self.gc.base.conditions;
         conditions.reader.is_some() || conditions.failure_model.is_some()
     }
-    /// Whether blocks can go bad.
+    /// Returns `true` if blocks can go bad.
     pub fn writes_can_fail(&self) -> bool {
         self.gc.base.flash.array.bad_blocks().is_some()
     }
-    /// Whether there may be something to say of requests beside: pages are not all alike.
+    /// Returns `true` if requests can carry annotations, because pages differ.
     #[inline]
     pub fn tells_beside(&self) -> bool {
         self.gc.base.conditions.annotations.is_some()
     }
-    /// What there is to say of a request beside that is done. Once for each.
+    /// Takes the annotations of a completed request. Must be called once per request.
     pub fn take_beside(&mut self, ticket: Ticket) -> ReadAnnotations {
         let beside = self.gc.base.conditions.annotations.as_mut();
         beside
             .and_then(|beside| beside.remove(&ticket))
             .unwrap_or_default()
     }
-    /// The shadow store, if the run is verified.
+    /// Returns the shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {
         self.gc
             .base
@@ -261,38 +262,40 @@ impl<M: Mapping> Controller<M> {
             .map(|verification| &verification.shadow)
     }
 
-    /// Whether the device takes no writes any more.
+    /// Returns `true` if the device is read-only.
     #[inline]
     pub fn is_read_only(&self) -> bool {
         self.gc.base.conditions.is_read_only()
     }
-    /// A write or a trim of the host is not taken by the buffer, as nothing is written any more.
+    /// Counts a write or TRIM of the host that the buffer rejects because the device is read-only.
     pub fn count_refused(&mut self, request: &Request) {
         self.gc
             .base
             .conditions
             .count_refused(request, self.gc.base.page_bytes);
     }
-    /// Blocks that have gone bad since this was asked last: of each, whether a spare one has taken its place.
+    /// Returns the blocks that have gone bad since the last call: `true` for each that a spare
+    /// block has replaced.
     pub fn newly_retired(&mut self) -> impl Iterator<Item = bool> {
         let Base {
             conditions, flash, ..
         } = &mut self.gc.base;
         conditions.newly_retired(&flash.array)
     }
-    /// Further reads since this was asked last.
+    /// Returns the retries since the last call, if any.
     pub fn newly_retried(&mut self) -> Option<u32> {
         self.gc.base.conditions.newly_retried()
     }
-    /// How many requests ahead the host is to tell of with [`Controller::look_ahead`].
+    /// Returns how many requests in advance the host should announce through
+    /// [`Controller::look_ahead`].
     pub fn tags(&self) -> u32 {
         self.gc.tags()
     }
-    /// What the host will ask for next, in order of arrival.
+    /// Announces the next requests of the host, in order of arrival.
     pub fn look_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, upcoming: &[Request]) {
         self.gc.look_ahead(cx, upcoming);
     }
-    /// What a TRIM frees now, of its own range or of what it completes.
+    /// Returns the range that a TRIM frees now, of its own range or of a completed run.
     pub fn trim_frees(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -300,24 +303,24 @@ impl<M: Mapping> Controller<M> {
     ) -> Range<u64> {
         self.trims.trim_frees(cx, self.gc.base.page_bytes, request)
     }
-    /// A write begins while a run of TRIMs may be open.
+    /// Records a write that starts while a run of TRIMs may be open.
     pub fn trim_run_written(&mut self, request: &Request) {
         self.trims.trim_run_written(request);
     }
-    /// No more pages of a TRIM are to come now.
+    /// Ends the pages of a TRIM.
     pub fn end_trims(&mut self, cx: &mut Context<impl DeviceProbe>) {
         self.trims.end_trims(&mut self.gc, cx);
     }
-    /// Idle dies begin with what has been enqueued at this instant.
+    /// Starts idle dies with the operations queued at this instant.
     pub fn begin_dies(&mut self, cx: &mut Context<impl DeviceProbe>) {
         self.gc.base.flash.begin_dies(cx);
     }
-    /// Blocks that were full without their summaries get them.
+    /// Programs the missing summaries of full blocks.
     pub fn summarize(&mut self, cx: &mut Context<impl DeviceProbe>) {
         self.gc.base.summarize(cx);
     }
 
-    /// A request from this byte on will come soon.
+    /// Prefetches map entries for a request that starts at this byte.
     #[inline]
     pub fn prefetch(&mut self, offset: u64) {
         self.gc
@@ -325,7 +328,7 @@ impl<M: Mapping> Controller<M> {
             .mapping
             .prefetch(Lpn((offset / self.gc.base.page_bytes) as u32));
     }
-    /// Begins with a request, which lies within the device.
+    /// Starts a request, which must be within the device.
     pub fn begin(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -367,7 +370,7 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
-    /// Begins with what the buffer asks for a page.
+    /// Starts a page request of the buffer.
     #[cold]
     pub fn begin_page(
         &mut self,
@@ -398,7 +401,7 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
-    /// A request of so many pages begins.
+    /// Registers a request with this number of pages.
     #[inline]
     fn expect(&mut self, ticket: Ticket, pages: u32, op: Op) {
         self.gc.base.requests.begin(ticket, pages);

@@ -1,4 +1,4 @@
-//! Recounts, for tests: whether what is kept as it changes is what a look at everything gives.
+//! Audits for tests: incrementally maintained state must equal a full recount.
 
 use wordline_ftl::Mapping;
 use wordline_nand::{Die, Operation};
@@ -6,7 +6,7 @@ use wordline_nand::{Die, Operation};
 use super::{Controller, DieLoad};
 
 impl<M: Mapping> Controller<M> {
-    /// The load of every die, by going through all that waits and all that is under way.
+    /// Returns the load of every die, from all waiting operations and all in progress.
     pub fn recount(&self) -> Vec<DieLoad> {
         let mut loads = vec![DieLoad::default(); self.gc.base.flash.layout.dies as usize];
         for (slot, die, transaction) in self.gc.base.flash.backend.in_flight() {
@@ -36,7 +36,7 @@ impl<M: Mapping> Controller<M> {
         }
         loads
     }
-    /// Whether the loads of the dies are what a recount gives.
+    /// Checks the loads of the dies against a recount.
     pub fn audit(&self) -> Result<(), String> {
         for (recounted, die) in self.recount().into_iter().zip(0..) {
             let kept = self.die_load(Die(die));

@@ -1,4 +1,4 @@
-//! The part of the controller that every other part works on.
+//! Base layer of the controller, on which all other layers work.
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Mapping;
@@ -14,25 +14,26 @@ use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation};
 use crate::plan::Plan;
 
-/// The map, the flash, what is known of its pages, and the requests in the device.
+/// The map, the flash, the conditions of its pages, and the requests in the device.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Base<M> {
     pub page_bytes: u64,
-    /// Whether pages are followed: for verification, in spare areas, or by how they are programmed.
+    /// Whether the content or the mode of each page is tracked: for verification, spare areas,
+    /// first-read placement, or page conditions.
     pub follows: bool,
-    /// Whether operations take what modes and errors of their pages say.
+    /// Whether operations depend on the modes and errors of their pages.
     pub has_page_conditions: bool,
-    /// Whether operations go to the queues of their dies at once, and there is nothing else to know of them.
+    /// Whether operations enter the queues of their dies at once, without further conditions.
     pub dispatches_directly: bool,
-    /// Lost with the power, and rebuilt from the flash.
+    /// Volatile; rebuilt from flash after a power cut.
     pub mapping: M,
     pub flash: Flash,
     pub conditions: Conditions,
     pub contents: Contents,
     pub requests: Requests,
-    /// Free blocks, as last observed.
+    /// Free blocks at the last observation. Count.
     pub free_blocks: u32,
-    /// Data from before the run, stored in the order of its first reads.
+    /// First-read placement of data from before the run, if enabled.
     pub first_reads: Option<Box<FirstReads>>,
 }
 
@@ -54,8 +55,8 @@ impl<M: Mapping> Base<M> {
         }
     }
 
-    /// Tells the probe of the free blocks if their number has changed. Called after whatever takes
-    /// or returns a block.
+    /// Reports the number of free blocks to the probe if it has changed. Called after every
+    /// operation that takes or returns a block.
     #[inline]
     pub fn observe_free_blocks(&mut self, cx: &mut Context<impl DeviceProbe>) {
         let free = self.mapping.free_blocks();

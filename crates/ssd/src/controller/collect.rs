@@ -1,4 +1,4 @@
-//! The mapping's jobs on the flash: their steps, and what waits for their ends.
+//! GC runs: their start, preemption and end, and the writes that wait for them.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation};
 
 impl<M: Mapping> Collector<M> {
-    /// A page has been placed: collects where free blocks are few.
+    /// Checks the free blocks of a plane after a page was allocated, and starts GC if they are few.
     #[inline]
     pub fn look_at_free_blocks(
         &mut self,
@@ -30,9 +30,9 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// The free blocks of a plane are fewer than they should be while the host is being served; found
-    /// when a page was written, or when a collection was over. Where nothing is collected now,
-    /// schedules that put collections off note the page's.
+    /// Handles a plane below its free-block threshold while the host is served; found after an
+    /// allocation, or at the end of a GC run. Schedules that defer GC only record the page whose
+    /// write found it.
     #[inline]
     pub fn free_blocks_are_few(
         &mut self,
@@ -49,7 +49,7 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Starts a collection, unless one is in progress on the plane or nothing can be gained.
+    /// Starts a GC run, unless one is in progress on the plane or nothing can be gained.
     pub fn collect(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -68,7 +68,7 @@ impl<M: Mapping> Collector<M> {
         self.begin_collection(cx, plane, collection, trigger);
     }
 
-    /// Carries a collection out that the mapping has started.
+    /// Executes a GC run that the mapping has started.
     pub fn begin_collection(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -93,10 +93,11 @@ impl<M: Mapping> Collector<M> {
         }
         self.jobs.start(cx.now, job, Some(collecting), stepwise);
         let over = self.run(cx, job);
-        assert!(!over, "a collection has at least one step");
+        assert!(!over, "a GC run has at least one step");
     }
 
-    /// Whether requests come between the flash operations of a collection that was started for this.
+    /// Returns `true` if a GC run with this trigger is executed one flash operation at a time, so
+    /// that host requests can preempt it.
     fn goes_in_steps(&self, trigger: Trigger) -> bool {
         let by_schedule = || self.scheduling.policy().stepwise();
         match trigger {
@@ -110,7 +111,7 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Whether a job stops at the checkpoint that it is at.
+    /// Returns `true` if a job pauses at its current preemption point.
     pub fn must_stop(&self, now: Time, collecting: GcObservation) -> bool {
         let plane = collecting.plane;
         if collecting.trigger == Trigger::IdleFold {
@@ -129,8 +130,8 @@ impl<M: Mapping> Collector<M> {
         self.scheduling.policy().yields(&checkpoint)
     }
 
-    /// A write waits for room in a plane: what is collected there continues without a stop, or else begins. The job, if it is
-    /// over.
+    /// Handles a write that waits for space in a plane: GC there continues without pauses, or
+    /// starts. Returns the job if it is over.
     fn demand(&mut self, cx: &mut Context<impl DeviceProbe>, want: SpaceRequest) -> Option<Job> {
         let (plane, trigger) = match want {
             SpaceRequest::Free(plane) => (plane, Trigger::FreeBlocks),
@@ -144,8 +145,8 @@ impl<M: Mapping> Collector<M> {
         None
     }
 
-    /// Starts to move the data of blocks that were read too often or are too old, where the mapping can now. One that was erased
-    /// meanwhile is let be; the others are looked at again.
+    /// Starts read reclaim and refresh of due blocks, as far as the mapping can now. Blocks that
+    /// were erased since are dropped; the others stay due.
     #[cold]
     pub fn refresh_due(&mut self, cx: &mut Context<impl DeviceProbe>) {
         if self.base.conditions.failing.is_ending {
@@ -183,7 +184,7 @@ impl<M: Mapping> Collector<M> {
 }
 
 impl<M: Mapping> Controller<M> {
-    /// A write waits for room: what is collected there goes on without a stop, or else begins.
+    /// Handles a write that waits for space: GC there continues without pauses, or starts.
     pub(super) fn demand(&mut self, cx: &mut Context<impl DeviceProbe>, want: SpaceRequest) {
         if want == SpaceRequest::Anywhere {
             self.demand_everywhere(cx);
@@ -192,8 +193,9 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Collects every plane that has too few free blocks, or no room for a write. Needed while writes wait for a block
-    /// anywhere: a plane that had nothing to gain may since have lost valid pages to others.
+    /// Starts GC on every plane that lacks free blocks or room for a write. Needed while writes
+    /// wait for a block on any plane: a plane without victims may since have lost valid pages to
+    /// other planes.
     #[cold]
     fn demand_everywhere(&mut self, cx: &mut Context<impl DeviceProbe>) {
         for plane in (0..self.gc.base.flash.layout.planes()).map(Plane) {
@@ -203,7 +205,7 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// A job has ended: if it was a collection, writes that waited for room go on.
+    /// Handles the end of a job: after GC, writes that waited for space continue.
     pub(super) fn collection_over(&mut self, cx: &mut Context<impl DeviceProbe>, job: &Job) {
         let Some(GcObservation {
             plane,
@@ -240,9 +242,9 @@ impl<M: Mapping> Controller<M> {
         self.gc.use_idle_time(cx, plane);
     }
 
-    /// Writes that waited for room in a plane go on, in their order. Those that wait for the room
-    /// of a logical block do not hold up others, and may be in the way of earlier ones: all are
-    /// asked again until none finds a place.
+    /// Continues the writes that waited for space in a plane, in order. Writes that wait for space
+    /// in a logical block do not delay others, and may block earlier ones, so all are retried until
+    /// none can be allocated.
     fn place_stalled(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
         let mut wanted = Vec::new();
         loop {

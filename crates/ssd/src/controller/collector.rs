@@ -1,4 +1,5 @@
-//! The part of the controller that carries out the mapping's jobs: collections, and reads and writes of the map.
+//! Collector layer of the controller: executes the mapping's jobs, which are GC runs and map reads
+//! and writes.
 
 use std::collections::VecDeque;
 
@@ -17,24 +18,26 @@ use super::pending::{PageTrim, Stalled};
 use super::power::LosesPower;
 use crate::plan::Plan;
 
-/// Jobs in progress, and what waits for the room that they make.
+/// Jobs in progress, and the operations that wait for them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Collector<M> {
     pub base: Base<M>,
-    /// Whether collections move pages inside their planes.
+    /// Whether GC moves pages by copyback.
     pub internal_data_move: bool,
     pub scheduling: Scheduling,
-    /// Whether what free blocks call for is put off while the host is being served, and noted.
+    /// Whether GC that a lack of free blocks requires is deferred and recorded while the host is
+    /// served.
     pub puts_off: bool,
-    /// What the host comes between where data is refreshed.
+    /// Preemption of read reclaim and refresh.
     pub refresh_steps: Steps,
     pub reserve_blocks: u32,
     pub jobs: Jobs,
     pub die_loads: DieLoads,
-    /// What the device does when it is idle; `None` if its schedule never asks.
+    /// Use of idle time; `None` if neither the schedule nor an SLC cache uses it.
     pub idling: Option<Box<Idling>>,
     pub stalled: Stalled,
-    /// By plane: blocks that wait to be erased, and the pages that wait for it; empty where nothing is erased for a TRIM.
+    /// By plane: blocks that wait for their erase, and the trimmed pages that wait for it; empty if
+    /// TRIMs do not erase.
     pub erasing: Vec<VecDeque<(Block, PageTrim)>>,
     pub waiting_erases: u32,
 }
@@ -60,12 +63,12 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Whether a write or a TRIM waits for what is collected on a plane.
+    /// Returns `true` if a write or a TRIM waits for GC of a plane.
     pub fn is_awaited(&self, plane: Plane) -> bool {
         let erasing = self.erasing.get(plane.index());
         self.stalled.awaits(plane) || erasing.is_some_and(|waiting| !waiting.is_empty())
     }
-    /// A job is over.
+    /// Ends a job.
     pub fn end(&mut self, id: JobId) -> Option<Job> {
         let job = self.jobs.end(id)?;
         if let Some(collecting) = &job.collecting

@@ -1,4 +1,4 @@
-//! What is known of pages that are not all alike: how they are programmed, what reads of them find, and what fails.
+//! Conditions of pages that differ: program modes, read errors, and failures.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -15,39 +15,39 @@ use super::regulate::{Decoding, GradeCounts, Regulation};
 use super::slc_cache::SlcCounts;
 use crate::plan::Plan;
 
-/// Modes, errors and failures of pages.
+/// Program modes, read errors and failures of pages.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Conditions {
-    /// How reads err, if they do.
+    /// Model of read errors, if reads can have errors.
     pub reader: Option<Box<Reader>>,
-    /// How programs and erases fail, if they do.
+    /// Model of program and erase failures, if they can fail.
     pub failure_model: Option<Box<Failing>>,
-    /// What was done of each mode.
+    /// Operations by program mode.
     pub graded: GradeCounts,
-    /// What went through the SLC cache, if there is one.
+    /// Statistics of the SLC cache, if there is one.
     pub slc: Option<Box<SlcCounts>>,
-    /// What reads have found.
+    /// Read errors found.
     pub errors: ErrorCounts,
-    /// What has come of programs and erases that failed.
+    /// Outcomes of failed programs and erases.
     pub failures: Box<FailureCounts>,
-    /// Pages that hold what could not be read when it was copied, or what could not be written.
+    /// Pages whose data were unreadable when they were copied, or could not be written.
     pub lost: FxHashSet<Ppn>,
-    /// Who decides how pages are programmed, where not all are alike.
+    /// Regulation of program modes, if there are several.
     pub regulation: Option<Box<Regulation>>,
-    /// What there is to say of requests beside, until they are done; nothing where pages are all alike.
+    /// Annotations of requests in progress; `None` if pages do not differ.
     pub annotations: Option<FxHashMap<Ticket, ReadAnnotations>>,
-    /// Pages that are being decoded.
+    /// Pages being decoded.
     pub decoding: Vec<Decoding>,
-    /// Blocks whose data is to move, and why; each once.
+    /// Blocks whose data are to be moved, and the reason; each once.
     pub due: Vec<(Block, Due)>,
-    /// Where errors are drawn from.
+    /// Generator of read errors.
     pub error_draws: Rng,
-    /// What has failed or will.
+    /// Failures in progress.
     pub failing: Box<Failures>,
 }
 
 impl Conditions {
-    /// Of pristine flash.
+    /// Creates the conditions of a new device.
     pub fn new(plan: &Plan) -> Self {
         let part = &plan.part;
         let regulator = Regulator::new(&plan.ftl.config.regulation, 0);
@@ -71,7 +71,7 @@ impl Conditions {
         }
     }
 
-    /// Whether modes depend on requests that wait.
+    /// Returns `true` if program modes depend on waiting requests.
     pub fn asks_for_queue(&self) -> bool {
         let regulation = self.regulation.as_ref();
         regulation.is_some_and(|regulation| regulation.asks_for_queue)

@@ -1,4 +1,4 @@
-//! What pages hold: for verification, and for recovery from a power cut.
+//! Contents of pages, for verification and for recovery from power cuts.
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::recovery::SpareWriter;
@@ -12,24 +12,24 @@ use super::spare::Carried;
 use super::verification::Verification;
 use crate::plan::Plan;
 
-/// Spare areas and the shadow store, where the run asks for them.
+/// Spare areas and the shadow store, if enabled.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Contents {
-    /// Spare areas, if the power may fail.
+    /// Spare areas, if power cuts are enabled.
     pub journal: Option<Box<SpareWriter>>,
-    /// What the spare areas of pages on their way will say.
+    /// Spare-area records of pages that are being programmed.
     pub carried: Carried,
     pub verification: Option<Box<Verification>>,
 }
 
 impl Contents {
-    /// What a transaction carries, if the run is verified.
+    /// Returns the content that a transaction carries, if the run is verified.
     pub fn of(&self, slot: Slot) -> Option<u64> {
         let verification = self.verification.as_ref()?;
         Some(verification.contents[slot as usize])
     }
 
-    /// What a host write carries.
+    /// Records the content of a host write.
     #[cold]
     pub fn follow_write(&mut self, slot: Slot, write: &PageWrite, place: Ppn) {
         let PageWrite {
@@ -48,7 +48,7 @@ impl Contents {
         }
     }
 
-    /// What pages held, or were to hold, cannot be read.
+    /// Marks pages as unreadable.
     pub fn spoil(&mut self, pages: std::ops::Range<u32>) {
         for page in pages.map(Ppn) {
             if let Some(journal) = &mut self.journal {

@@ -1,4 +1,4 @@
-//! The load of the dies, kept as it changes.
+//! Loads of the dies, maintained incrementally.
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::{Collection, Lpn, Mapping};
@@ -10,28 +10,29 @@ use super::collector::Collector;
 use super::flash::Flash;
 use crate::plan::Plan;
 
-/// What a die has to do: what waits for it, and what it is at.
+/// Load of a die: operations waiting and in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DieLoad {
-    /// Reads of the host.
+    /// Host reads. Count.
     pub reads: u32,
-    /// Programs of the host, those included that wait for a free page in the die.
+    /// Host programs, including those that wait for a free page of the die. Count.
     pub programs: u32,
-    /// Collections that have begun and are not over.
+    /// GC runs in progress. Count.
     pub collections: u32,
-    /// Time of these collections in sequence, on an otherwise idle die: pages to move and blocks to erase, as known when they began.
+    /// Time of these GC runs in sequence on an otherwise idle die: pages to move and blocks to
+    /// erase, as known at their start.
     pub collecting: Time,
-    /// Time of the longest of them: the die's `P T_gc` (Liu et al., LCR, eq. 2), whose `P` is 1 however many of its planes
-    /// collect.
+    /// Time of the longest of them: the die's `P T_gc` (Liu et al., LCR, eq. 2), where `P` is 1
+    /// however many of its planes run GC.
     pub longest: Time,
 }
 
-/// What the back end does not know of the dies, and how long operations take.
+/// Load that the back end does not know, and the times of operations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DieLoads {
-    /// By die: programs that wait for a free page, collections and their time.
+    /// By die: programs that wait for a free page, and GC runs with their time.
     dies: Vec<DieLoad>,
-    /// By plane: how long its collection takes; zero without one.
+    /// By plane: time of its GC run; zero without one.
     planes: Vec<Time>,
     read: Time,
     program: Time,
@@ -49,18 +50,18 @@ impl DieLoads {
             erase: time(Operation::Erase),
         }
     }
-    /// What waits for a free page in a die, and what is collected there.
+    /// Returns the programs that wait for a free page of a die, and its GC runs.
     pub fn of(&self, die: Die) -> DieLoad {
         self.dies[die.index()]
     }
-    /// What a collection takes by itself.
+    /// Returns the time of a GC run on an otherwise idle die.
     pub fn time(&self, collection: &Collection) -> Time {
         let cost = collection.cost;
         let moves = u64::from(cost.pages) * (self.read.0 + self.program.0);
         let own = u64::from(cost.metadata_pages) * self.program.0;
         Time(moves + own + u64::from(cost.blocks) * self.erase.0)
     }
-    /// The collection of a plane begins, which takes `time` by itself.
+    /// Starts the GC run of a plane, which takes `time`.
     pub fn begins(&mut self, plane: Plane, time: Time) {
         self.planes[plane.index()] = time;
         let die = plane.index() / self.planes_per_die();
@@ -69,7 +70,7 @@ impl DieLoads {
         load.collecting += time;
         load.longest = load.longest.max(time);
     }
-    /// The collection of a plane is over.
+    /// Ends the GC run of a plane.
     pub fn ends(&mut self, plane: Plane) {
         let time = std::mem::take(&mut self.planes[plane.index()]);
         let per_die = self.planes_per_die();
@@ -83,28 +84,28 @@ impl DieLoads {
     fn planes_per_die(&self) -> usize {
         self.planes.len() / self.dies.len()
     }
-    /// The level of a load: `N_R T_read + N_W T_write + P T_gc` (Liu et al., LCR, eq. 2).
+    /// Returns the level of a load: `N_R T_read + N_W T_write + P T_gc` (Liu et al., LCR, eq. 2).
     pub fn level(&self, load: &DieLoad) -> Time {
         self.time_of(load.reads, load.programs) + load.longest
     }
-    /// Time of all of a load on an otherwise idle die.
+    /// Returns the time of a whole load on an otherwise idle die.
     pub fn work(&self, load: &DieLoad) -> Time {
         self.time_of(load.reads, load.programs) + load.collecting
     }
-    /// How long so many reads and programs take.
+    /// Returns the time of `reads` reads and `programs` programs.
     pub fn time_of(&self, reads: u32, programs: u32) -> Time {
         let reads = u64::from(reads) * self.read.0;
         Time(reads + u64::from(programs) * self.program.0)
     }
-    /// A program waits for a free page in the die.
+    /// Counts a program that waits for a free page of the die.
     pub fn stalls(&mut self, die: Die) {
         self.dies[die.index()].programs += 1;
     }
-    /// One that did goes on.
+    /// Removes a program that no longer waits for a free page of the die.
     pub fn goes_on(&mut self, die: Die) {
         self.dies[die.index()].programs -= 1;
     }
-    /// What a die has to do, with what its back end and its scheduler have.
+    /// Returns the load of a die, including its back end and scheduler.
     pub fn load_of(&self, flash: &Flash, die: Die) -> DieLoad {
         let mut load = self.of(die);
         let (all, programs) = flash.load_of(die);
@@ -115,7 +116,7 @@ impl DieLoads {
 }
 
 impl<M: Mapping> Collector<M> {
-    /// Tells the mapping what the dies have to do.
+    /// Updates the mapping's view of the die loads.
     #[cold]
     pub fn tell_work(&mut self) {
         let (loads, flash) = (&self.die_loads, &self.base.flash);
@@ -125,25 +126,26 @@ impl<M: Mapping> Collector<M> {
 }
 
 impl<M: Mapping> Controller<M> {
-    /// What a die has to do; constant time.
+    /// Returns the load of a die, in constant time.
     pub fn die_load(&self, die: Die) -> DieLoad {
         self.gc.die_loads.load_of(&self.gc.base.flash, die)
     }
-    /// The load level of a die: `N_R T_read + N_W T_write + P T_gc` (Liu et al., LCR, eq. 2). `P` is 1 while the die collects, else 0;
-    /// if several of its planes do, `T_gc` is the time of the longest collection.
+    /// Returns the load level of a die: `N_R T_read + N_W T_write + P T_gc` (Liu et al., LCR, eq.
+    /// 2). `P` is 1 during GC of the die, else 0. If several of its planes run GC, `T_gc` is the
+    /// time of the longest run.
     pub fn die_time(&self, die: Die) -> Time {
         self.gc.die_loads.level(&self.die_load(die))
     }
-    /// How long so many reads and programs take.
+    /// Returns the time of `reads` reads and `programs` programs.
     pub fn time_of(&self, reads: u32, programs: u32) -> Time {
         self.gc.die_loads.time_of(reads, programs)
     }
-    /// Whether every page has a die, by its address.
+    /// Returns `true` if the address of a page determines its die.
     pub fn address_decides(&self) -> bool {
         self.gc.base.mapping.home_plane(Lpn(0)).is_some()
     }
-    /// The die of a page's copy in the flash; of a page without one, that where its address puts it,
-    /// if the address decides.
+    /// Returns the die of a page's copy in flash, or the die that its address determines if there
+    /// is no copy.
     pub fn die_of(&self, page: Lpn) -> Option<Die> {
         let layout = &self.gc.base.flash.layout;
         let copy = self.gc.base.mapping.lookup(page);
@@ -157,11 +159,12 @@ impl<M: Mapping> Controller<M> {
 mod tests {
     use super::*;
 
-    /// Liu et al., LCR, eq. 2 with the times of table II (25 us, 200 us, 1.5 ms), by hand. A chip of four planes has 3 reads and 2 programs
-    /// waiting: 475 us. A collection that moves ten pages takes 10 x 225 + 1,500 = 3,750 us, one that moves twenty 6,000 us, one that
-    /// moves none 1,500 us. While any is in progress `P` is 1.
+    /// Liu et al., LCR, eq. 2 with the times of table II (25 us, 200 us, 1.5 ms), computed by hand.
+    /// A die of four planes with 3 reads and 2 programs waiting: 475 us. A GC run that moves ten
+    /// pages takes 10 x 225 + 1,500 = 3,750 us, one that moves twenty 6,000 us, one that moves none
+    /// 1,500 us. While any is in progress, `P` is 1.
     #[test]
-    fn a_chip_that_collects_on_several_planes_collects_once() {
+    fn gc_on_several_planes_counts_once_per_die() {
         let us = Time::from_us;
         let mut loads = DieLoads {
             dies: vec![DieLoad::default(); 2],
@@ -193,7 +196,7 @@ mod tests {
         assert_eq!(
             level(&begins(3, 60)),
             (us(475 + 6_000), 3),
-            "of the other chip"
+            "of the other die"
         );
         assert_eq!(level(&ends(6)), (us(475 + 3_750), 2));
         assert_eq!(level(&ends(4)), (us(475 + 1_500), 1));

@@ -1,4 +1,4 @@
-//! What reads find, and what becomes of data that cannot be read.
+//! Read errors, and the loss of unreadable data.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{ReadEvents, Ticket};
@@ -11,45 +11,45 @@ use super::flash::Flash;
 use crate::backend::{Order, PageConditions, Purpose};
 use wordline_io_scheduler::Slot;
 
-/// What reads of the device have found, for whatever purpose.
+/// Errors found by reads of the device, for any purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCounts {
-    /// Pages read.
+    /// Pages read. Count.
     pub reads: u64,
-    /// Of them those that the first level did not correct.
+    /// Pages that the first sense level did not correct. Count.
     pub reads_retried: u64,
-    /// Further reads of their pages.
+    /// Retries. Count.
     pub retries: u64,
-    /// Errors of the worst codeword of each page, summed.
+    /// Errors of the worst codeword of each page, summed. Count.
     pub worst_codewords: u64,
-    /// Pages that the host read, or wrote in part, and that could not be corrected.
+    /// Uncorrectable pages that the host read or wrote in part. Count.
     pub host_failures: u64,
-    /// Pages that could not be read when they were moved, or that hold such data in part.
+    /// Pages that were uncorrectable when they were moved, or that contain such data. Count.
     pub pages_lost: u64,
-    /// Reads of pages whose raw bit error rate was beyond the limit of its model.
+    /// Page reads whose raw bit error rate exceeded the limit of the model. Count.
     pub limited: u64,
-    /// Further reads that the probe has heard of.
+    /// Retries that the probe has observed. Count.
     told: u64,
 }
 
 wordline_kernel::since!(ErrorCounts: reads, reads_retried, retries, worst_codewords, host_failures, pages_lost, limited; but told);
 
-/// What there is to say of a request where pages are not all alike.
+/// Annotations of a request, if pages differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ReadAnnotations {
-    /// What it has met.
+    /// Events that delayed the request.
     pub met: ReadEvents,
-    /// Whether a page of it could not be read or written.
+    /// Whether one of its pages could not be read or written.
     pub failed: bool,
-    /// Whether that is because a page could not be written or discarded.
+    /// Whether a page could not be written or trimmed.
     pub unwritten: bool,
-    /// What the last decoding of the page took that was done last.
+    /// Time of the last decoding of its last page.
     pub decode: Time,
 }
 
 impl Conditions {
-    /// Looks at what a read will find. What the mapping keeps for itself is read in the end, however many retries it takes: it is
-    /// kept more than once.
+    /// Determines the errors that a read will find. Metadata of the mapping are always read in the
+    /// end, after any number of retries, because copies exist.
     pub fn find_errors(
         &mut self,
         flash: &Flash,
@@ -106,8 +106,8 @@ impl Conditions {
         }
     }
 
-    /// What goes on on the die of a page that a request asks for. Once the device is read-only no data moves: what a job has left
-    /// stays.
+    /// Records what else happens on the die of a requested page. On a read-only device no data
+    /// move: the data of an interrupted job stay where they are.
     fn look_at_die(&mut self, flash: &Flash, order: &Order) {
         let layout = &flash.layout;
         let die = layout.die_of(layout.plane_of(layout.block_of(order.place)));
@@ -122,7 +122,7 @@ impl Conditions {
         }
     }
 
-    /// A request has met something.
+    /// Records an event of a request.
     #[cold]
     fn meet(&mut self, ticket: Ticket, met: ReadEvents) {
         if let Some(beside) = self.beside_of(ticket) {
@@ -130,26 +130,26 @@ impl Conditions {
         }
     }
 
-    /// What there is to say of a request beside; nothing where pages are all alike.
+    /// Returns the annotations of a request; `None` if pages do not differ.
     pub fn beside_of(&mut self, ticket: Ticket) -> Option<&mut ReadAnnotations> {
         let beside = self.annotations.as_mut()?;
         Some(beside.entry(ticket).or_default())
     }
 
-    /// Further reads since this was asked last.
+    /// Returns the retries since the last call, if any.
     pub fn newly_retried(&mut self) -> Option<u32> {
         let counts = &mut self.errors;
         let told = std::mem::replace(&mut counts.told, counts.retries);
         Some((counts.retries - told) as u32).filter(|retries| *retries > 0)
     }
 
-    /// A page holds what could not be read.
+    /// Marks a page whose data were unreadable.
     pub fn lose(&mut self, place: Ppn) {
         let is_new = self.lost.insert(place);
         self.errors.pages_lost += u64::from(is_new);
     }
 
-    /// A page that a collection moves has been read.
+    /// Handles the GC read of a page.
     #[cold]
     pub fn copy_read(&mut self, flash: &Flash, slot: Slot, from: Ppn) {
         if flash.backend.graded(slot).failed {
@@ -157,7 +157,7 @@ impl Conditions {
         }
     }
 
-    /// A page of a request of the host could not be read.
+    /// Records that a page of a host request could not be read.
     #[cold]
     pub fn fail(&mut self, ticket: u32) {
         self.errors.host_failures += 1;
@@ -166,7 +166,8 @@ impl Conditions {
         }
     }
 
-    /// A page of a block has been sensed, and the read is counted: whether the data of the block is to move now.
+    /// Checks whether the data of a block are due for read reclaim or refresh, after a page was
+    /// sensed and counted.
     fn look_at_age(&mut self, flash: &Flash, now: Time, block: Block) {
         let array = &flash.array;
         let Some((reader, health)) = self.reader.as_ref().zip(array.health()) else {
@@ -180,7 +181,7 @@ impl Conditions {
         }
     }
 
-    /// The array has worked: what ages data is noted.
+    /// Updates the ageing of data after an array operation.
     pub fn age(
         &mut self,
         flash: &mut Flash,
@@ -209,7 +210,7 @@ impl Conditions {
         }
     }
 
-    /// A block has been erased: nothing is lost in it any more.
+    /// Handles the erase of a block, after which it has no lost pages.
     pub fn age_erased(&mut self, flash: &mut Flash, block: Block) {
         if let Some(health) = flash.array.health_mut() {
             health.erased(block);

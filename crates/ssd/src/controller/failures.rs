@@ -1,9 +1,10 @@
-//! Programs and erases that fail, the blocks that take the place of theirs, and the end of the device's life.
+//! Failed programs and erases, replacement by spare blocks, and the end of the device's life.
 //!
-//! Whether an operation fails is found when it is issued, with the wear that its block has then. What a program that fails takes
-//! beside is part of its command ([`Outcome::Replaced`]), so that nothing on its die comes between. With the first failure for which
-//! there is no spare block in the plane, the device is read-only: writes and trims of the host end with an error, collections
-//! stop, and reads go on. What a collection could not copy is read where it was.
+//! Failures are determined when an operation is issued, from the wear of its block at that time.
+//! The additional work of a failed program is part of its command ([`Outcome::Replaced`]), so that
+//! no other operation of its die intervenes. The first failure without a spare block in its plane
+//! makes the device read-only: writes and TRIMs of the host end with an error, GC stops, and reads
+//! continue. Pages that GC could not copy are read from their old place.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -23,44 +24,44 @@ use crate::event::Context;
 use crate::observation::DeviceProbe;
 use wordline_io_scheduler::Slot;
 
-/// What has come of programs and erases that failed.
+/// Outcomes of failed programs and erases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureCounts {
-    /// Erases that failed.
+    /// Failed erases. Count.
     pub erases: u64,
-    /// Programs of pages that failed.
+    /// Failed page programs. Count.
     pub programs: u64,
-    /// Pages that were copied to spare blocks for them.
+    /// Pages copied to spare blocks for them. Count.
     pub pages_copied: u64,
-    /// Pages that the host wrote or trimmed and that were not written, or not for certain.
+    /// Pages that the host wrote or trimmed, and that were not or not certainly written. Count.
     pub host_failures: u64,
-    /// Since when the device has been read-only.
+    /// Time from which the device has been read-only.
     pub read_only: Option<Time>,
-    /// Blocks gone bad that the probe has heard of.
+    /// Bad blocks that the probe has observed. Count.
     told: u32,
 }
 
 wordline_kernel::since!(FailureCounts: erases, programs, pages_copied, host_failures; but read_only, told);
 
-/// What is known of failures in memory.
+/// Failures in progress, in volatile memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Failures {
-    /// Where failures are drawn from.
+    /// Generator of failures.
     pub draws: Rng,
-    /// Blocks that a spare one will take the place of when what has failed on them is over; each as often as it will.
+    /// Blocks that a spare block will replace once the failed operation ends, once per replacement.
     replacing: Vec<Block>,
-    /// Whether something has failed, or will, for which no spare block is left: collections stop.
+    /// Whether an operation has failed, or will fail, without a spare block; GC then stops.
     pub is_ending: bool,
-    /// Pages of the host whose program will fail with none left.
+    /// Host pages whose program will fail without a spare block.
     pub unwritten: FxHashSet<Ppn>,
-    /// Blocks on which something has failed or will, with no spare block left: what is to be programmed there behind it fails, too.
+    /// Blocks with a failure for which no spare block is left; later programs there fail, too.
     broken: Vec<Block>,
-    /// By page whose copy could not be programmed: where its data still is.
+    /// Former place of the data, by page whose copy could not be programmed.
     kept: FxHashMap<Ppn, Ppn>,
 }
 
 impl Failures {
-    /// Nothing has.
+    /// Creates the state without failures.
     pub fn new(draws: Rng) -> Self {
         Self {
             draws,
@@ -74,7 +75,7 @@ impl Failures {
 }
 
 impl Failures {
-    /// Whether a spare block is about to take the place of one on a die.
+    /// Returns `true` if a spare block is about to replace a block of a die.
     pub fn replaces_on(&self, layout: &Layout, die: Die) -> bool {
         let mut replacing = self.replacing.iter();
         replacing.any(|block| layout.die_of(layout.plane_of(*block)) == die)
@@ -82,13 +83,14 @@ impl Failures {
 }
 
 impl Conditions {
-    /// Whether the device takes no writes any more.
+    /// Returns `true` if the device is read-only.
     #[inline]
     pub fn is_read_only(&self) -> bool {
         self.failures.read_only.is_some()
     }
 
-    /// Blocks that have gone bad since this was asked last: of each, whether a spare one has taken its place.
+    /// Returns the blocks that have gone bad since the last call: `true` for each that a spare
+    /// block has replaced.
     pub fn newly_retired(&mut self, array: &Array) -> impl Iterator<Item = bool> {
         let told = &mut self.failures.told;
         let table = array.bad_blocks().map(BadBlocks::table);
@@ -100,7 +102,8 @@ impl Conditions {
         })
     }
 
-    /// The probability that an operation on a block fails. One that will be replaced is as new from then on.
+    /// Returns the failure probability of an operation on a block. A block that will be replaced
+    /// counts as new.
     fn failure_probability(&self, flash: &Flash, block: Block, operation: Operation) -> f64 {
         let Some(failing) = &self.failure_model else {
             return 0.0;
@@ -120,13 +123,13 @@ impl Conditions {
         }
     }
 
-    /// Whether an operation on a block fails, which is carried out next.
+    /// Draws whether the next operation on a block fails.
     fn fails(&mut self, flash: &Flash, block: Block, operation: Operation) -> bool {
         let probability = self.failure_probability(flash, block, operation);
         probability > 0.0 && self.failing.draws.unit() < probability
     }
 
-    /// Looks at whether a program or an erase will fail.
+    /// Determines whether a program or an erase will fail.
     pub fn find_failure(&mut self, flash: &Flash, order: &Order, grade: &mut PageConditions) {
         let block = flash.layout.block_of(order.target);
         let operation = order.purpose.operation();
@@ -154,8 +157,8 @@ impl Conditions {
         grade.outcome = Outcome::Replaced { copies };
     }
 
-    /// An operation that is carried out next will fail, and no spare block is left: collections stop, so that what they could not copy
-    /// stays where it is.
+    /// Marks the next operation as failing without a spare block. GC stops, so that data that it
+    /// could not copy stay where they are.
     fn will_fail(&mut self, layout: &Layout, order: &Order, grade: &mut PageConditions) {
         grade.outcome = Outcome::Failed;
         self.failing.is_ending = true;
@@ -174,7 +177,7 @@ impl Conditions {
         }
     }
 
-    /// The first pages of a block are read, to be programmed in a spare one: what cannot be read is lost.
+    /// Reads the first pages of a block for its spare block; marks the unreadable ones as lost.
     fn copy_to_spare(&mut self, flash: &Flash, now: Time, block: Block, pages: u32) {
         for page in 0..pages {
             let place = flash.layout.page(block, page);
@@ -188,7 +191,7 @@ impl Conditions {
         }
     }
 
-    /// An operation of the host finds a page whose copy could not be programmed where it was.
+    /// Redirects a host operation to the former place of a page whose copy could not be programmed.
     pub fn where_kept(&self, order: &Order) -> Order {
         let of_host = matches!(order.purpose, Purpose::Read | Purpose::Merge);
         match self.failing.kept.get(&order.place) {
@@ -201,8 +204,8 @@ impl Conditions {
         }
     }
 
-    /// The power has failed. A block that has gone bad and has no spare one in its place is the end of life, also where the command that
-    /// failed on it was not over.
+    /// Handles a power failure: a bad block without a replacement makes the device read-only, even
+    /// if the command that failed on it had not ended.
     pub fn find_end_of_life(&mut self, array: &Array, now: Time) {
         let Some(bad_blocks) = array.bad_blocks() else {
             return;
@@ -213,14 +216,14 @@ impl Conditions {
         }
     }
 
-    /// A write or a trim of the host is not taken by the buffer, as nothing is written any more.
+    /// Counts a write or TRIM of the host that the buffer rejects because the device is read-only.
     #[cold]
     pub fn count_refused(&mut self, request: &Request, page_bytes: u64) {
         let pages = (request.offset + request.bytes).div_ceil(page_bytes);
         self.failures.host_failures += pages - request.offset / page_bytes;
     }
 
-    /// A page of a request of the host could not be written.
+    /// Records that a page of a host request could not be written.
     #[cold]
     pub fn fail_write(&mut self, ticket: u32) {
         self.failures.host_failures += 1;
@@ -231,7 +234,7 @@ impl Conditions {
 }
 
 impl<M: Mapping> Base<M> {
-    /// Whether what the array of a die has done for a transaction has failed, which then takes effect.
+    /// Returns `true` if the array operation of a transaction has failed, and applies the failure.
     #[cold]
     pub fn is_failure(&mut self, now: Time, slot: Slot, operation: Operation) -> bool {
         let outcome = self.flash.backend.graded(slot).outcome;
@@ -241,7 +244,7 @@ impl<M: Mapping> Base<M> {
         let transaction = self.flash.backend.get(slot);
         let (place, target) = (transaction.place, transaction.target);
         if operation == Operation::Program {
-            // Where none takes its place, its block may be one that could not be erased.
+            // Without a replacement, the block may be one whose erase failed.
             let programmed = self.flash.array.program(target);
             debug_assert!(programmed.is_ok() || outcome == Outcome::Failed);
             self.flash.array.wear(target);
@@ -257,7 +260,7 @@ impl<M: Mapping> Base<M> {
         true
     }
 
-    /// An operation has failed.
+    /// Applies a failed operation.
     fn has_failed(&mut self, now: Time, operation: Operation, slot: Slot, outcome: Outcome) {
         let transaction = self.flash.backend.get(slot);
         let (purpose, target) = (transaction.purpose, transaction.target);
@@ -282,7 +285,10 @@ impl<M: Mapping> Base<M> {
             self.conditions
                 .copy_to_spare(&self.flash, now, block, copies.into());
             let replaced = self.flash.array.replace(now, block, cause);
-            debug_assert!(replaced, "the spare block promised to {block:?} stands by");
+            debug_assert!(
+                replaced,
+                "the spare block promised to {block:?} is available"
+            );
             return;
         }
         self.flash.array.retire(now, block, cause);
@@ -299,7 +305,8 @@ impl<M: Mapping> Base<M> {
         self.contents.spoil(pages);
     }
 
-    /// The recovery from a power cut erases a block: whether it is erased then, be it that a spare block takes its place.
+    /// Returns whether recovery from a power cut can erase a block, possibly by replacing it by a
+    /// spare block.
     pub fn erase_for_recovery(&mut self, now: Time, block: Block) -> bool {
         if self.conditions.is_read_only() {
             self.conditions.failing.is_ending = true;
@@ -322,8 +329,8 @@ impl<M: Mapping> Base<M> {
 }
 
 impl<M: Mapping> Controller<M> {
-    /// An operation is over that has failed, and no spare block was left: from now on the device is read-only. Writes that wait for room and
-    /// TRIMs that wait for the flash end with an error.
+    /// Handles the end of an operation that failed without a spare block: the device is read-only
+    /// from now on. Writes that wait for space and TRIMs that wait for flash end with an error.
     #[cold]
     pub(super) fn end_life(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         if self.gc.base.conditions.is_read_only() {
@@ -352,7 +359,7 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
-    /// A held write, and those behind it, end with an error.
+    /// Ends a pending write, and those queued behind it, with an error.
     #[cold]
     pub(super) fn refuse_pending(&mut self, cx: &mut Context<impl DeviceProbe>, tag: u32) {
         let (mut write, later) = self.writes.pending.take(tag);

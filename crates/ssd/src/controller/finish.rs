@@ -1,4 +1,5 @@
-//! What the flash has done: bus holds and array operations that are over, and the transactions that end with them.
+//! Finished flash work: ends of bus grants and array operations, and the transactions that end with
+//! them.
 
 use wordline_ftl::{JobId, Lpn, Mapping};
 use wordline_kernel::Time;
@@ -15,7 +16,7 @@ use crate::programmed::Programmed;
 use wordline_io_scheduler::Slot;
 
 impl<M: Mapping> Controller<M> {
-    /// A hold of a bus is over, or a die is ready.
+    /// Handles the end of a bus grant, or a die that becomes ready.
     #[inline]
     pub fn flash(&mut self, cx: &mut Context<impl DeviceProbe>, event: Flash) -> Result<()> {
         if self.gc.base.flash.backend.is_basic() {
@@ -31,7 +32,7 @@ impl<M: Mapping> Controller<M> {
         self.flash_of::<Full>(cx, event)
     }
 
-    /// The same with these features.
+    /// Like [`Self::flash`], compiled for a set of features.
     #[inline(always)]
     fn flash_of<F: Features>(
         &mut self,
@@ -60,7 +61,8 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// The end of a hold, or the pin of a die, has told of something; a command is finished, if any, whose first transaction is `head`.
+    /// Finishes the command with first transaction `head`, if the end of a bus grant or the R/B#
+    /// pin signalled one.
     #[inline(always)]
     fn finish_command<F: Features>(
         &mut self,
@@ -83,7 +85,7 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
-    /// [`Self::finish`], out of the way of basic dies.
+    /// Like [`Self::finish`], kept out of the hot path of basic dies.
     #[inline(never)]
     pub(super) fn finish_apart(
         &mut self,
@@ -93,7 +95,7 @@ impl<M: Mapping> Controller<M> {
         self.finish::<Full>(cx, slot)
     }
 
-    /// A transaction has left the back end.
+    /// Handles a transaction that has left the back end.
     #[inline(always)]
     fn finish<F: Features>(
         &mut self,
@@ -149,7 +151,8 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
-    /// A transaction has left the back end where pages are not all alike: a page that was read has to be decoded first.
+    /// Handles a transaction that has left the back end, if pages differ: a page that was read has
+    /// to be decoded first.
     #[cold]
     pub(super) fn finish_graded(
         &mut self,
@@ -171,7 +174,7 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
-    /// Pages have been decoded.
+    /// Handles pages that have been decoded.
     pub(super) fn finish_decoded(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         let mut place = 0;
         while let Some(Decoding {
@@ -191,8 +194,8 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
-    /// A transaction is over: if its die has nothing more to do for the host, a page is written again; and blocks whose data is to move
-    /// are looked at.
+    /// Handles a finished transaction. If its die has no other host work, a page is rewritten;
+    /// blocks that are due for read reclaim or refresh are checked.
     fn finish_page(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) -> Result<()> {
         let transaction = self.gc.base.flash.backend.get(slot);
         let (place, target, owner) = (transaction.place, transaction.target, transaction.owner);
@@ -216,7 +219,7 @@ impl<M: Mapping> Controller<M> {
         if outcome == Outcome::Failed {
             self.end_life(cx)?;
             if purpose == Purpose::Erase {
-                // A collection stops here; what waits for a part of the map goes on.
+                // GC stops here; requests that wait for a part of the map continue.
                 self.gc.base.flash.backend.release(slot);
                 let id = JobId(owner);
                 let job = self.gc.jobs.get(id);
@@ -245,7 +248,7 @@ impl<M: Mapping> Controller<M> {
 }
 
 impl<M: Mapping> Base<M> {
-    /// What a die's array has done takes effect.
+    /// Applies the finished array operation of a die.
     #[inline(always)]
     fn apply_to_array<F: Features>(&mut self, now: Time, worked: ArrayDone) -> Result<()> {
         let ArrayDone {
@@ -290,7 +293,7 @@ impl<M: Mapping> Base<M> {
         Ok(())
     }
 
-    /// A read of the host is over where pages are followed: what it returns is right, or it has failed.
+    /// Ends a host read whose page is tracked: the content is correct, or the read has failed.
     #[cold]
     fn end_followed_read(&mut self, now: Time, slot: Slot) -> Result<()> {
         let transaction = self.flash.backend.get(slot);
@@ -308,7 +311,7 @@ impl<M: Mapping> Base<M> {
         }
     }
 
-    /// A write of the host is over where pages are followed.
+    /// Ends a host write whose page is tracked.
     #[cold]
     #[inline(never)]
     fn end_followed_write(&mut self, now: Time, slot: Slot) {
@@ -323,7 +326,7 @@ impl<M: Mapping> Base<M> {
         }
     }
 
-    /// A page has been programmed of which the host wrote a part.
+    /// Reports the program of a partially written page.
     #[inline(never)]
     fn part_programmed(&self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
         let fill = u64::from(self.flash.backend.fill_of(slot));
@@ -337,14 +340,14 @@ impl<M: Mapping> Base<M> {
         });
     }
 
-    /// A page has been programmed, all of it for one purpose.
+    /// Reports the program of a page that serves a single purpose.
     #[inline(always)]
     pub fn page_programmed(&self, cx: &mut Context<impl DeviceProbe>, of: Programmed) {
         let bytes = self.page_bytes;
         cx.observe(Observation::Programmed { of, bytes });
     }
 
-    /// What the array has done to its pages.
+    /// Records the effect of an array operation on the contents of pages.
     #[cold]
     pub fn follow(&mut self, slot: Slot, operation: Operation, place: Ppn, target: Ppn) {
         if let Some(journal) = &mut self.contents.journal
@@ -362,7 +365,8 @@ impl<M: Mapping> Base<M> {
         }
     }
 
-    /// A page that was read ahead is asked for: what the register holds is what is read.
+    /// Takes the content of a page that was read ahead: the read returns the content of the
+    /// register.
     #[cold]
     fn take_ahead(&mut self, slot: Slot) {
         let die = self

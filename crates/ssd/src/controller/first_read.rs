@@ -1,8 +1,10 @@
-//! Data that were there before the run, lying as the run first reads them (`precondition.layout`).
+//! First-read placement of data from before the run (`precondition.layout`).
 //!
-//! The fill has left the pages in the order of the allocation. Nothing tells pages apart that were neither read nor written since,
-//! so the one that is read first takes the first place of the fill, the next the second, and who was there takes theirs: the same
-//! as if the device had been filled in that order. The first collection ends it: from then on data move for other reasons.
+//! Preconditioning has placed the pages in the order of allocation. Pages that were neither read
+//! nor written since are interchangeable. The page that is read first therefore takes the first
+//! place of the fill, the next the second, and each swaps with the page that was there: the result
+//! is the same as if the device had been filled in that order. It ends with the first GC run, which
+//! moves data for other reasons.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -11,22 +13,23 @@ use wordline_nand::Ppn;
 
 use super::base::Base;
 
-/// How far they have come.
+/// Progress of first-read placement.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct FirstReads {
-    /// Filled pages, from the first.
+    /// Filled pages, from the first. Count.
     filled: u32,
-    /// The place of the fill that the next takes, as the page that was filled there.
+    /// Next place of the fill, as the page that was filled there.
     next: u32,
     /// By page, a bit: whether it was read or written.
     touched: Vec<u64>,
-    /// Where a page was filled, if it is not, or may not be, there any more; none where a read may be under way after the page was
-    /// written, for then what is there stays.
+    /// Place where a page was filled, if it has or may have left it; `None` if a read may be in
+    /// progress after the page was written, so that the place must keep its content.
     origins: FxHashMap<u32, Option<Ppn>>,
 }
 
 impl FirstReads {
-    /// Of so many filled pages; none if they are to lie by address.
+    /// Creates the state for a number of filled pages; `None` if there are none, so that pages are
+    /// placed by address.
     pub fn new(filled: u32) -> Option<Box<Self>> {
         (filled > 0).then(|| {
             Box::new(Self {
@@ -40,7 +43,7 @@ impl FirstReads {
     fn is_touched(&self, page: Lpn) -> bool {
         page.0 >= self.filled || self.touched[page.index() / 64] >> (page.0 % 64) & 1 == 1
     }
-    /// A page is read or written; whether it is for the first time.
+    /// Marks a page as read or written; returns `true` the first time.
     fn touch(&mut self, page: Lpn) -> bool {
         if self.is_touched(page) {
             return false;
@@ -51,7 +54,7 @@ impl FirstReads {
 }
 
 impl<M: Mapping> Base<M> {
-    /// A page is about to be written.
+    /// Handles a page that is about to be written.
     pub fn first_written(&mut self, page: Lpn) {
         let Some(first) = &mut self.first_reads else {
             return;
@@ -63,7 +66,8 @@ impl<M: Mapping> Base<M> {
         }
     }
 
-    /// A page is about to be read: for the first time it takes the next place of the fill.
+    /// Handles a page that is about to be read: on its first read it takes the next place of the
+    /// fill.
     pub fn first_read(&mut self, page: Lpn) {
         let Some(first) = &mut self.first_reads else {
             return;

@@ -1,4 +1,4 @@
-//! The flash of the device: the array, the dies in front of it, and operations on their way there.
+//! Flash of the device: the array, the dies in front of it, and operations on their way there.
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::program_mode::Regulator;
@@ -11,27 +11,28 @@ use super::power::LosesPower;
 use crate::backend::{BackEnd, Usage};
 use crate::plan::Plan;
 
-/// The array, the back end and the scheduler's queue.
+/// The array, the back end, and the scheduler's queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Flash {
     pub layout: Layout,
     pub array: Array,
     pub backend: BackEnd,
-    /// The scheduler, if operations wait for one.
+    /// Scheduler, if operations wait for one.
     pub issue: Option<Box<IssueStage>>,
-    /// By block: programs on their way that supersede a page of it. Until they are done, the block
-    /// is not erased: if the power failed, the data before them would be lost.
+    /// By block: programs in progress that supersede one of its pages. The block is not erased
+    /// until they are done, because a power failure would lose the older data. Count.
     #[serde(with = "wordline_kernel::dense")]
     pub superseding: Vec<u16>,
-    /// Planes on which data is refreshed.
+    /// Planes on which read reclaim or refresh is in progress.
     pub refreshing: Vec<Plane>,
-    /// By die: what it was used for up to the last power cut.
+    /// By die: usage up to the last power cut.
     pub usage: Vec<Usage>,
-    /// Whether operations that wait are counted by request.
+    /// Whether waiting operations are counted by request.
     counts_waiting: bool,
 }
 
-/// The bad blocks of a new array, where blocks can be bad. There are no more than spare ones: who makes a plan checks that.
+/// Returns the bad blocks of a new array, if blocks can be bad. The plan ensures that there are
+/// enough spare blocks.
 fn bad_blocks(plan: &Plan) -> Option<BadBlocks> {
     let (part, spare_blocks) = (&plan.part, plan.ftl.config.spare_blocks);
     if spare_blocks == 0 && part.failing.is_none() {
@@ -46,7 +47,7 @@ fn bad_blocks(plan: &Plan) -> Option<BadBlocks> {
     .ok()
 }
 
-/// A pristine array. Where programs and erases fail, that is what its endurance is.
+/// Returns a new array. If programs and erases can fail, the failure model replaces the endurance.
 fn array(plan: &Plan) -> Array {
     let part = &plan.part;
     let endurance = match part.failing {
@@ -70,7 +71,7 @@ fn array(plan: &Plan) -> Array {
     array
 }
 
-/// Idle dies, whose array times are drawn from `draws`.
+/// Returns idle dies, whose array times are drawn from `draws`.
 fn backend(plan: &Plan, draws: Rng, counts_waiting: bool) -> BackEnd {
     let mut backend = BackEnd::new(plan, draws);
     if counts_waiting {
@@ -80,7 +81,7 @@ fn backend(plan: &Plan, draws: Rng, counts_waiting: bool) -> BackEnd {
 }
 
 impl Flash {
-    /// Pristine flash.
+    /// Creates the flash of a new device.
     pub fn new(plan: &Plan, counts_waiting: bool) -> Self {
         let layout = plan.part.layout;
         let draws = Rng::new(plan.part.seed, "nand.array");
@@ -96,7 +97,8 @@ impl Flash {
         }
     }
 
-    /// Operations that are committed to a die or wait for the scheduler, and how many of them are programs.
+    /// Returns the operations of a die that are committed or wait for the scheduler, and the
+    /// programs among them. Count.
     pub fn load_of(&self, die: Die) -> (u32, u32) {
         let [reads, programs] = self.backend.loads()[die.index()].counts;
         let (all, queued) = self
@@ -106,7 +108,7 @@ impl Flash {
         (reads + programs + all, programs + queued)
     }
 
-    /// A program is on its way that supersedes a page of this block.
+    /// Counts a program in progress that supersedes a page of this block.
     #[inline]
     pub fn supersedes(&mut self, block: Option<Block>) {
         if let Some(block) = block {
@@ -114,13 +116,13 @@ impl Flash {
         }
     }
 
-    /// How a page was programmed.
+    /// Returns the program mode of a page.
     pub fn mode_of(&self, place: Ppn) -> ProgramMode {
         let modes = self.array.modes();
         modes.map_or(ProgramMode::Medium, |modes| modes.of(place))
     }
 
-    /// Whether a die has nothing to do for the host.
+    /// Returns `true` if a die has no host work.
     pub fn is_idle(&self, die: Die) -> bool {
         let stage = self.issue.as_ref();
         self.backend.loads()[die.index()].committed() == 0

@@ -1,4 +1,4 @@
-//! What a device does when the host asks for nothing.
+//! Use of idle time: background GC, look-ahead GC, and folding of the SLC cache.
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::gc::schedule::{Attention, Idle, Trigger};
@@ -18,7 +18,7 @@ use crate::plan::Plan;
 use wordline_block::{Op, Request, Ticket};
 use wordline_io_scheduler::Slot;
 
-/// What the flash operations of a collection take, from command to status.
+/// Times of the flash operations of GC, from command to status.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Times {
     copy: Time,
@@ -27,7 +27,7 @@ struct Times {
 }
 
 impl Times {
-    /// Means over the pages of a block.
+    /// Returns the means over the pages of a block.
     fn of(part: &Part) -> Self {
         let pages = u64::from(part.layout.pages_per_block);
         let mean = |operation| {
@@ -53,20 +53,20 @@ impl Times {
     }
 }
 
-/// Idleness of a device whose schedule makes use of it.
+/// Idle state of a device whose schedule or SLC cache uses idle time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Idling {
     attention: Attention,
-    /// After how long without a request blocks of the SLC cache are folded.
+    /// Idle time after which blocks of the SLC cache are folded.
     fold_after: Option<Time>,
     times: Times,
     start_blocks: u32,
     spare_blocks: u32,
-    /// Since when no request is being served.
+    /// Start of the current idle period.
     since: Time,
-    /// When [`Kind::Look`] comes next.
+    /// Time of the next [`Kind::Look`].
     planned: Option<Time>,
-    /// What the host will ask for next; a command is known once its tag may have come.
+    /// Announced requests of the host. A command becomes known when its announcement is due.
     upcoming: Vec<Request>,
 }
 
@@ -91,35 +91,35 @@ impl Idling {
         }))
     }
 
-    /// The device begins anew.
+    /// Restarts the idle period.
     pub fn wake(&mut self, now: Time) {
         self.since = now;
     }
 
-    /// Commands whose tags have come.
+    /// Returns the commands whose announcements are due.
     fn tags(&self, now: Time) -> impl Iterator<Item = &Request> {
         let known = now + self.attention.ahead;
         let tags = self.upcoming.iter().take(self.attention.tags as usize);
         tags.filter(move |request| request.arrival <= known)
     }
 
-    /// In how long the next command comes, if its tag has come.
+    /// Returns the time until the next command, if its announcement is due.
     fn left(&self, now: Time) -> Option<Time> {
         let next = self.tags(now).next()?;
         Some(next.arrival.since(now))
     }
 
-    /// When this idle period becomes a long one.
+    /// Returns when the current idle period becomes a long one.
     fn long(&self) -> Option<Time> {
         self.attention.after.map(|after| self.since + after)
     }
 
-    /// When blocks of the SLC cache are folded, if this idle period lasts.
+    /// Returns when blocks of the SLC cache are folded, if the idle period lasts.
     pub(super) fn fold_due(&self) -> Option<Time> {
         self.fold_after.map(|after| self.since + after)
     }
 
-    /// When the tags of the writes come that the host will ask for.
+    /// Returns when the announcements of the next writes are due.
     fn tags_of_writes(&self) -> impl Iterator<Item = Time> + '_ {
         let upcoming = self.upcoming.iter().take(self.attention.tags as usize);
         let writes = upcoming.filter(|request| request.op == Op::Write);
@@ -129,8 +129,7 @@ impl Idling {
 }
 
 impl<M: Mapping> Collector<M> {
-    /// A page of a request is done that has been through these parts; with the last one, so is the
-    /// request.
+    /// Finishes a page of a request with these components; the last page finishes the request.
     #[inline]
     pub fn page_done(
         &mut self,
@@ -144,7 +143,7 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// The same of a page whose transaction is over.
+    /// Finishes a page of a request whose transaction is over.
     #[inline(always)]
     pub fn transaction_done(
         &mut self,
@@ -169,7 +168,7 @@ impl<M: Mapping> Collector<M> {
         self.ends(cx, ticket);
     }
 
-    /// All pages of a request are done.
+    /// Finishes a request, whose pages are all done.
     #[inline]
     fn ends(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket) {
         if self.base.requests.end() {
@@ -178,7 +177,7 @@ impl<M: Mapping> Collector<M> {
         self.base.flash.request_done(ticket);
     }
 
-    /// A write or a trim of a page ends with an error.
+    /// Ends a pending write or TRIM of a page with an error.
     #[cold]
     pub fn refuse(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite) {
         self.base.conditions.fail_write(write.owner);
@@ -186,21 +185,21 @@ impl<M: Mapping> Collector<M> {
         self.base.page_was_decoded(write.owner, write.decode);
     }
 
-    /// The same of a page whose request has just come.
+    /// Ends a page with an error whose request has just arrived.
     #[cold]
     pub fn refuse_now(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: u32) {
         self.base.conditions.fail_write(ticket);
         self.page_done(cx, ticket, PageParts::NONE);
     }
 
-    /// Requests that the host is to announce in advance with `look_ahead`.
+    /// Returns how many requests in advance the host should announce through `look_ahead`.
     pub fn tags(&self) -> u32 {
         self.idling
             .as_ref()
             .map_or(0, |idling| idling.attention.tags)
     }
 
-    /// What the host will ask for next, in order of arrival.
+    /// Announces the next requests of the host, in order of arrival.
     pub fn look_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, upcoming: &[Request]) {
         let Some(idling) = &mut self.idling else {
             return;
@@ -215,7 +214,7 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// The last request that was being served is done.
+    /// Handles the end of the last request in the device.
     #[inline]
     pub fn becomes_idle(&mut self, cx: &mut Context<impl DeviceProbe>) {
         let Some(idling) = &mut self.idling else {
@@ -230,8 +229,8 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Looks again when that may change something: at a tag, or when the idle period becomes a long
-    /// one and there is something to collect. What happens `now` counts if nobody has looked at it.
+    /// Plans the next check for idle work: at an announcement, or when the idle period becomes long
+    /// and GC has work. `unseen` includes an instant equal to now that was not checked yet.
     fn plan_idle_check(&mut self, cx: &mut Context<impl DeviceProbe>, unseen: bool) {
         let Some(idling) = &self.idling else {
             return;
@@ -256,7 +255,7 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Whether there is something to collect anywhere without preempt.
+    /// Returns `true` if background GC has work on any plane.
     fn can_collect(&self) -> bool {
         let mut planes = (0..self.base.flash.layout.planes()).map(Plane);
         let mapping = &self.base.mapping;
@@ -269,13 +268,14 @@ impl<M: Mapping> Collector<M> {
         })
     }
 
-    /// Whether a block of the SLC cache can be folded anywhere, or go on being.
+    /// Returns `true` if a block of the SLC cache can be folded, or folding can continue, on any
+    /// plane.
     fn can_fold(&self) -> bool {
         let mut planes = (0..self.base.flash.layout.planes()).map(Plane);
         self.jobs.any_paused() || planes.any(|plane| self.base.mapping.can_fold(plane))
     }
 
-    /// Collects an idle plane, if the device is idle and its schedule has a use for it.
+    /// Starts GC on an idle plane, if the device is idle and its schedule asks for it.
     pub fn use_idle_time(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
         if self.base.requests.serving() > 0 || self.idling.is_none() || self.jobs.collects(plane) {
             return;
@@ -304,7 +304,7 @@ impl<M: Mapping> Collector<M> {
         self.scheduling.policy().idle(&idle)
     }
 
-    /// The first collection on a plane that the writes whose tags have come will need, and its time.
+    /// Returns the first GC run on a plane that the announced writes will need, and its time.
     fn shortage(&self, now: Time, plane: Plane) -> Option<(SpaceRequest, Time)> {
         let idling = self.idling.as_ref()?;
         let writes = idling.tags(now).filter(|request| request.op == Op::Write);
@@ -320,13 +320,13 @@ impl<M: Mapping> Collector<M> {
 }
 
 impl<M: Mapping> Controller<M> {
-    /// Deals with [`Kind::Look`].
+    /// Handles [`Kind::Look`].
     pub(crate) fn look(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         self.finish_decoded(cx)?;
         self.check_idle(cx)
     }
 
-    /// The device may be idle.
+    /// Uses idle time, if the device is idle.
     fn check_idle(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         if let Some(idling) = &mut self.gc.idling {
             idling.planned.take_if(|planned| *planned <= cx.now);

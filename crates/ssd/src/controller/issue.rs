@@ -1,4 +1,4 @@
-//! Operations on their way to the dies: through the scheduler's queue, or past it.
+//! Operations on their way to the dies: through the scheduler's queue, or directly.
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Mapping;
@@ -17,25 +17,25 @@ use wordline_io_scheduler::schedule::{
     Changed, EntryId, IssueQueue, Load, Schedule, Scheduling, View, Waiting,
 };
 
-/// The scheduler and its queue.
+/// Scheduler and its queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct IssueStage {
     pub(super) queue: IssueQueue,
     pub(super) scheduling: Scheduling,
     joins: bool,
     pub(super) changed: Changed,
-    /// When [`Kind::Schedule`] comes, if it is on its way.
+    /// Time of the pending [`Kind::Schedule`], if any.
     called: Option<Time>,
-    /// What has been chosen and is committed when the search is over.
+    /// Chosen operations, which are committed when the search is over.
     group: Vec<EntryId>,
-    /// By ticket: the number of its request.
+    /// Number of the request, by ticket.
     pub(super) requests: Vec<u64>,
-    /// Requests begun so far.
+    /// Requests started so far. Count.
     begun: u64,
 }
 
 impl IssueStage {
-    /// None if nothing ever waits for the scheduler.
+    /// Creates the stage; `None` if no operation waits for a scheduler.
     pub(super) fn new(plan: &Plan) -> Option<Box<Self>> {
         if !plan.is_scheduled() {
             return None;
@@ -58,7 +58,7 @@ impl IssueStage {
         }))
     }
 
-    /// A request begins.
+    /// Registers a request that starts.
     pub(super) fn begin(&mut self, ticket: u32) {
         let place = ticket as usize;
         if self.requests.len() <= place {
@@ -68,7 +68,7 @@ impl IssueStage {
         self.begun += 1;
     }
 
-    /// Operations that wait for a die, and how many of them are programs.
+    /// Returns the operations that wait for a die, and the programs among them. Count.
     pub(super) fn waiting(&self, die: Die) -> (u32, u32) {
         (
             self.queue.of_die_count(die),
@@ -76,13 +76,13 @@ impl IssueStage {
         )
     }
 
-    /// A request is done.
+    /// Handles a request that is done.
     pub(super) fn done(&mut self, ticket: u32) {
         self.scheduling.done(ticket);
         self.changed.insert(0);
     }
 
-    /// Asks for the scheduler at this instant, once all that happens in it has happened.
+    /// Schedules a call of the scheduler at this instant, after all its events.
     pub(super) fn call(&mut self, cx: &mut Context<impl DeviceProbe>) {
         if self.called.is_none() && !self.changed.is_empty() {
             self.called = Some(cx.now);
@@ -90,14 +90,14 @@ impl IssueStage {
         }
     }
 
-    /// An operation waits for the scheduler.
+    /// Queues an operation for the scheduler.
     pub(super) fn push(&mut self, cx: &mut Context<impl DeviceProbe>, waiting: Waiting) {
         self.changed.insert(self.queue.package(waiting.die));
         self.queue.push(waiting);
         self.call(cx);
     }
 
-    /// Chooses the next group; true if it is empty, or if the search for it takes time.
+    /// Chooses the next group; returns `true` if the group is empty, or if the search takes time.
     fn choose(&mut self, cx: &mut Context<impl DeviceProbe>, loads: &[Load]) -> bool {
         let view = View {
             now: cx.now,
@@ -120,7 +120,7 @@ impl IssueStage {
 }
 
 impl<M: Mapping> Base<M> {
-    /// Takes an operation on: it goes to the end of its die's queue, or waits for the scheduler.
+    /// Issues an operation: appends it to its die's queue, or queues it for the scheduler.
     #[inline(always)]
     pub fn issue(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
         if self.dispatches_directly {
@@ -129,8 +129,8 @@ impl<M: Mapping> Base<M> {
         self.issue_else(cx, *order)
     }
 
-    /// The same where operations wait for a scheduler, or where pages are not all programmed alike: a read takes what the last
-    /// program of its page makes it take, and what is programmed is noted.
+    /// Like [`Self::issue`], if operations wait for a scheduler or page conditions matter: a read
+    /// takes the time of its page's program mode, and programs record theirs.
     #[cold]
     #[inline(never)]
     fn issue_else(&mut self, cx: &mut Context<impl DeviceProbe>, order: Order) -> Slot {
@@ -140,7 +140,7 @@ impl<M: Mapping> Base<M> {
         self.flash.issue(cx, &order)
     }
 
-    /// The same of an operation whose page is to be looked at first.
+    /// Issues an operation after determining the conditions of its page.
     fn issue_graded(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
         let order = self.conditions.where_kept(order);
         self.conditions
@@ -148,7 +148,7 @@ impl<M: Mapping> Base<M> {
         let fails = self.flash.backend.next_grade().outcome == Outcome::Failed;
         let slot = self.flash.issue(cx, &order);
         if fails {
-            // What it is held back for may wait for a collection that has stopped for it.
+            // The operations that it waits for may wait for GC that has stopped because of it.
             self.flash.clear(cx, Operation::Program, order.place, None);
         }
         slot
@@ -156,14 +156,14 @@ impl<M: Mapping> Base<M> {
 }
 
 impl Flash {
-    /// Puts an operation at the end of its die's queue.
+    /// Appends an operation to its die's queue.
     #[inline(always)]
     pub fn enqueue(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
         let die = self.layout.die_of_page(order.place);
         self.backend.enqueue(cx, die, order)
     }
 
-    /// Puts an operation into the queue of the scheduler, if there is one.
+    /// Queues an operation for the scheduler, if there is one.
     fn issue(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
         if self.issue.is_some() {
             return self.issue_to_queue(cx, order);
@@ -207,7 +207,7 @@ impl Flash {
         slot
     }
 
-    /// Commits what has to come before an operation that does not wait for it.
+    /// Commits the operations that must precede one that bypasses the queue.
     pub fn clear(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -224,9 +224,9 @@ impl Flash {
         }
     }
 
-    /// Commits the programs that supersede a page of `block`, and those before them in their blocks:
-    /// the erase of the block waits for them, and what the scheduler holds them back for may wait
-    /// for the erase.
+    /// Commits the programs that supersede a page of `block`, and the earlier programs of their
+    /// blocks. The erase of the block waits for them, and the scheduler may hold them back for
+    /// operations that wait for the erase.
     #[cold]
     pub fn commit_superseding(&mut self, cx: &mut Context<impl DeviceProbe>, block: Block) {
         while let Some(stage) = &self.issue {
@@ -244,7 +244,7 @@ impl Flash {
         }
     }
 
-    /// A die that has done something with the last hold of a bus may take more.
+    /// Notifies the scheduler of a die whose load changed with the last bus grant.
     pub fn take_load_change(&mut self, cx: &mut Context<impl DeviceProbe>) {
         let Some(die) = self.backend.load_changed() else {
             return;
@@ -255,7 +255,7 @@ impl Flash {
         }
     }
 
-    /// A request is done.
+    /// Notifies the scheduler of a request that is done.
     #[inline]
     pub fn request_done(&mut self, ticket: u32) {
         if let Some(stage) = &mut self.issue {
@@ -263,8 +263,8 @@ impl Flash {
         }
     }
 
-    /// Idle dies begin with what has been enqueued at this instant, once the scheduler has chosen what
-    /// it commits in it.
+    /// Starts idle dies with the operations queued at this instant, after the scheduler has made
+    /// its choices.
     pub fn begin_dies(&mut self, cx: &mut Context<impl DeviceProbe>) {
         if let Some(stage) = &self.issue
             && stage.called == Some(cx.now)
@@ -275,7 +275,7 @@ impl Flash {
         self.backend.begin(cx, &self.array);
     }
 
-    /// A read of the host is in the queue of its die: it may interrupt what the die is at.
+    /// Lets a host read in the queue of its die suspend the die's operation.
     #[inline]
     pub fn preempt(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
         if matches!(
@@ -294,7 +294,7 @@ impl Flash {
 }
 
 impl<M: Mapping> Controller<M> {
-    /// Lets the scheduler choose, until it has nothing to commit or a search takes time.
+    /// Runs the scheduler until it has nothing to commit or a search takes time.
     pub(crate) fn schedule(&mut self, cx: &mut Context<impl DeviceProbe>) {
         let Some(mut stage) = self.gc.base.flash.issue.take() else {
             return;
@@ -317,8 +317,8 @@ impl<M: Mapping> Controller<M> {
         self.gc.base.flash.issue = Some(stage);
     }
 
-    /// Issues the group of a stage, with places for what has none. What follows from a place may need the stage, which is in the
-    /// controller meanwhile.
+    /// Issues the group of a stage, allocating pages to writes that have none. The stage is put
+    /// back into the controller during the call, because allocation may need it.
     fn issue_group(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,

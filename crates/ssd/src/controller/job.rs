@@ -1,4 +1,4 @@
-//! The jobs of the mapping in time: which run, which have stopped at a checkpoint.
+//! Jobs of the mapping: those in progress, and those paused at a preemption point.
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::gc::schedule::Trigger;
@@ -8,44 +8,44 @@ use wordline_nand::{Block, Plane, Ppn};
 
 use super::pending::{PageRead, PageTrim, Rewrite};
 
-/// What waits for a part of the map.
+/// An operation that waits for a part of the map.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum Waiter {
-    /// A read.
+    /// Read.
     Read(PageRead),
-    /// A held write, by its place in the table.
+    /// Pending write, by index.
     Write(u32),
-    /// A page that is to be written again.
+    /// Rewrite of a page.
     Rewrite(Rewrite),
-    /// A page that has been trimmed.
+    /// Trimmed page.
     Trim(PageTrim),
 }
 
-/// What a collection is.
+/// A GC run.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct GcObservation {
     pub plane: Plane,
     pub kind: GcKind,
     pub trigger: Trigger,
-    /// What it takes by itself, as known when it began.
+    /// Time of the run on an idle die, as known at its start.
     pub time: Time,
 }
 
 /// A job in progress.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Job {
-    /// What it collects; `None` if it fetches a part of the map.
+    /// GC run; `None` if the job fetches a part of the map.
     pub collecting: Option<GcObservation>,
     pub started: Time,
-    /// Steps that are on their way.
+    /// Steps in progress. Count.
     pub outstanding: u32,
     pub moved: u32,
     pub erased: u32,
-    /// Whether it goes one flash operation at a time.
+    /// Whether the job executes one flash operation at a time.
     pub stepwise: bool,
-    /// Whether it has stopped at a checkpoint.
+    /// Whether the job is paused at a preemption point.
     pub paused: bool,
-    /// A page that had been read when it stopped, and its content, for verification.
+    /// Page that had been read when the job paused, and its content for verification.
     pub page_read: Option<(Ppn, u64)>,
     pub waiters: Vec<Waiter>,
 }
@@ -54,9 +54,9 @@ pub(super) struct Job {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Jobs {
     all: Vec<Option<Job>>,
-    /// Those that have stopped, in the order in which they did.
+    /// Paused jobs, in the order in which they paused.
     paused: Vec<JobId>,
-    /// Blocks whose erase waits for programs that supersede pages of them, and their jobs.
+    /// Blocks whose erase waits for programs that supersede their pages, with their jobs.
     deferred_erases: Vec<(Block, JobId)>,
 }
 
@@ -72,7 +72,7 @@ impl Jobs {
     pub fn get(&mut self, id: JobId) -> Option<&mut Job> {
         self.all.get_mut(id.index())?.as_mut()
     }
-    /// Whether a plane is being collected, be it that the collection has stopped.
+    /// Returns `true` if GC of a plane is in progress or paused.
     #[inline]
     pub fn collects(&self, plane: Plane) -> bool {
         self.all[plane.index()].is_some()
@@ -99,14 +99,14 @@ impl Jobs {
             waiters: Vec::new(),
         });
     }
-    /// The collections in progress.
+    /// Iterates over the GC runs in progress.
     pub fn collections(&self) -> impl Iterator<Item = &GcObservation> {
         self.all
             .iter()
             .flatten()
             .filter_map(|job| job.collecting.as_ref())
     }
-    /// Jobs that fetch parts of the map, with no step on its way.
+    /// Returns the map fetches without a step in progress.
     pub fn idle_fetches(&self) -> Vec<JobId> {
         let all = (0..).map(JobId).zip(&self.all);
         let fetches = all.filter(|(_, job)| {
@@ -115,7 +115,7 @@ impl Jobs {
         });
         fetches.map(|(id, _)| id).collect()
     }
-    /// Takes away the TRIMs that wait for jobs.
+    /// Moves the TRIMs that wait for jobs into `into`.
     pub fn take_trims(&mut self, into: &mut Vec<PageTrim>) {
         for job in self.all.iter_mut().flatten() {
             job.waiters.retain(|waiter| {
@@ -147,15 +147,15 @@ impl Jobs {
     pub fn any_paused(&self) -> bool {
         !self.paused.is_empty()
     }
-    /// The stopped job that has waited longest, from place `from` on.
+    /// Returns the job that has been paused longest, skipping the first `from`.
     pub fn paused(&self, from: usize) -> Option<JobId> {
         self.paused.get(from).copied()
     }
-    /// The erase of a block has to wait.
+    /// Defers the erase of a block.
     pub fn defer_erase(&mut self, id: JobId, block: Block) {
         self.deferred_erases.push((block, id));
     }
-    /// The job that keeps the erase of `block` back, if one does; it does no longer.
+    /// Takes the job that waits to erase `block`, if any.
     #[inline]
     pub fn take_deferred_erase(&mut self, block: Block) -> Option<JobId> {
         let place = self

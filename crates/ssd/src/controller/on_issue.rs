@@ -1,7 +1,8 @@
-//! Writes that get their places when the scheduler issues them (`ftl.allocate.static.on_issue`).
+//! Allocation of writes when the scheduler issues them (`ftl.allocate.static.on_issue`).
 //!
-//! Until then a write is pending, as one without room is, and its operation waits in the issue queue for a page of its plane,
-//! whichever. Programs that are issued together to all planes of a die get the same page of blocks that are in step.
+//! Until then a write is pending, like one without space, and its operation waits in the issue
+//! queue for any page of its plane. Programs that are issued together to all planes of a die get
+//! pages of the same offset in a superblock.
 
 use std::collections::VecDeque;
 
@@ -19,7 +20,7 @@ use crate::observation::{DeviceProbe, Observation, PageParts};
 use wordline_io_scheduler::Slot;
 use wordline_io_scheduler::schedule::{Schedule, Waiting};
 
-/// A write whose program is issued: its place in the table of pending ones, and its page.
+/// A write whose program is issued: its index among the pending writes, and its page.
 #[derive(Clone, Copy)]
 struct Issued {
     slot: Slot,
@@ -27,16 +28,17 @@ struct Issued {
     page: Lpn,
 }
 
-/// What came of the search for places.
+/// Result of the allocation of issued writes.
 #[derive(Default)]
 struct Placing {
-    /// Each with its place, and that of the copy it supersedes.
+    /// Allocated writes, with their page and that of the copy that they supersede.
     placed: Vec<(Issued, Ppn, Option<Ppn>)>,
     waits: Vec<(Issued, SpaceRequest)>,
 }
 
 impl Writes {
-    /// Gives places to writes whose programs are issued, die by die; programs for all planes of a die in step, if they can be.
+    /// Allocates pages to issued writes, die by die. Programs for all planes of a die get pages of
+    /// a superblock if possible.
     fn place_issued<M: Mapping>(&mut self, base: &mut Base<M>, unplaced: &[Waiting]) -> Placing {
         let planes = base.flash.layout.planes_per_die as usize;
         let mut placing = Placing::default();
@@ -70,7 +72,8 @@ impl Writes {
         placing
     }
 
-    /// Lets a write wait in the queue for its place, with those of its page behind it. False if it would not wait there.
+    /// Queues a write without a page, with the later writes of its page. Returns `false` if it
+    /// cannot wait in the queue.
     pub fn defer_allocation<M: Mapping>(
         &mut self,
         base: &mut Base<M>,
@@ -113,7 +116,8 @@ impl Writes {
         true
     }
 
-    /// A write has its place: what is noted with it, and the writes of its page that came later.
+    /// Binds an issued write to its physical page; returns the later writes of the same logical
+    /// page.
     fn bind<M: Mapping>(
         &mut self,
         gc: &mut Collector<M>,
@@ -142,7 +146,8 @@ impl Writes {
 }
 
 impl<M: Mapping> Controller<M> {
-    /// Issues what the scheduler has chosen, giving places to what has none.
+    /// Issues the operations that the scheduler has chosen, allocating pages to those that have
+    /// none.
     pub(super) fn issue_chosen(&mut self, cx: &mut Context<impl DeviceProbe>, chosen: &[Waiting]) {
         let blocks = self.gc.base.flash.layout.blocks();
         let is_unplaced = |waiting: &&Waiting| waiting.block.0 >= blocks;
@@ -153,7 +158,7 @@ impl<M: Mapping> Controller<M> {
         for (issued, place, before) in &placed {
             later.push(self.writes.bind(&mut self.gc, cx, *issued, *place, *before));
         }
-        // What had its place before has an earlier page of its block.
+        // Programs allocated earlier have earlier pages of their blocks.
         for waiting in chosen.iter().filter(|waiting| !is_unplaced(waiting)) {
             self.gc.base.flash.commit(cx, waiting.slot);
         }
@@ -179,7 +184,8 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// A write whose program was issued finds no room: it waits for it as others do, and then goes through the queue.
+    /// Lets an issued write without space wait for it like other writes; it then passes through the
+    /// queue again.
     #[cold]
     fn waits_for_room(
         &mut self,

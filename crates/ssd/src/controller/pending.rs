@@ -1,4 +1,4 @@
-//! Reads that wait for the map, and writes that have no place in the flash yet.
+//! Reads that wait for the map, and writes that have no page yet.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -21,23 +21,23 @@ pub(super) struct PageRead {
     pub page: Lpn,
     pub parts: PageParts,
     pub since: Time,
-    /// For verification: the oldest version that it may return.
+    /// Oldest version that the read may return, for verification.
     pub oldest: Version,
-    /// What its page is used for, where that is told.
+    /// Use of the page, if the regulation distinguishes it.
     pub found: Characteristic,
 }
 
-/// A page that has been trimmed; its request waits for the flash.
+/// A trimmed page whose request waits for flash.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct PageTrim {
     pub owner: u32,
     pub parts: PageParts,
-    /// Since when it waits.
+    /// Start of the wait.
     pub since: Time,
 }
 
 impl PageTrim {
-    /// Of a page that is trimmed now.
+    /// Creates the wait of a page that is trimmed now.
     pub fn of(now: Time, write: &PageWrite) -> Self {
         Self {
             owner: write.owner,
@@ -47,19 +47,19 @@ impl PageTrim {
     }
 }
 
-/// A page that is written again.
+/// A page to rewrite.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Rewrite {
     pub page: Lpn,
-    /// The die whose queue it was in; [`NO_QUEUE`] if it was in none.
+    /// Die whose queue held the page; [`NO_QUEUE`] if none did.
     pub queue: u32,
 }
 
-/// Of a page that is written again at once.
+/// Queue of a page that is rewritten at once.
 pub(super) const NO_QUEUE: u32 = u32::MAX;
 
 impl Rewrite {
-    /// Of a transaction with this tag and this owner.
+    /// Creates the rewrite of a transaction with this tag and owner.
     pub fn of(tag: u32, owner: u32) -> Self {
         Self {
             page: Lpn(tag),
@@ -68,7 +68,7 @@ impl Rewrite {
     }
 }
 
-/// A write of a page or a part of it that has no place yet, or a trim behind one.
+/// A pending write of a whole or partial page, or a TRIM behind one.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct PageWrite {
     pub owner: u32,
@@ -78,27 +78,27 @@ pub(super) struct PageWrite {
     pub fill: u32,
     pub trim: bool,
     pub parts: PageParts,
-    /// Since when it waits.
+    /// Start of the wait.
     pub since: Time,
     /// For verification.
     pub version: Version,
     pub base: u64,
-    /// What its spare area is to say.
+    /// Label for its spare area.
     pub label: Label,
-    /// What its page is used for, where that is told.
+    /// Use of the page, if the regulation distinguishes it.
     pub found: Characteristic,
-    /// What the last decoding of the rest of its page took.
+    /// Time of the last decoding of the rest of its page.
     pub decode: Time,
     /// Whether the rest of its page could not be read.
     pub lost: bool,
 }
 
-/// Writes that wait for room, by their places among the pending ones.
+/// Writes that wait for space, by their index among the pending writes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Stalled {
-    /// By plane: those that wait for room in it.
+    /// By plane: writes that wait for space in it.
     pub planes: Vec<VecDeque<u32>>,
-    /// Those that wait for a block anywhere.
+    /// Writes that wait for a block on any plane.
     pub anywhere: VecDeque<u32>,
 }
 
@@ -109,24 +109,24 @@ impl Stalled {
             anywhere: VecDeque::new(),
         }
     }
-    /// All of them.
+    /// Iterates over all of them.
     pub fn all(&self) -> impl Iterator<Item = &u32> {
         self.planes.iter().flatten().chain(&self.anywhere)
     }
-    /// Whether one waits for room that a plane may give.
+    /// Returns `true` if a write waits for space that the plane may provide.
     pub fn awaits(&self, plane: Plane) -> bool {
         !self.planes[plane.index()].is_empty() || !self.anywhere.is_empty()
     }
 }
 
-/// A write that has no place yet, and the writes of its page that came later.
+/// A pending write, and the later writes of its page.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct PendingWrite {
     write: PageWrite,
     later: VecDeque<PageWrite>,
 }
 
-/// Writes that wait for their map entry, for the rest of their page, or for room.
+/// Writes that wait for their map entry, for the rest of their page, or for space.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct PendingWrites {
     writes: Vec<PendingWrite>,
@@ -135,7 +135,7 @@ pub(super) struct PendingWrites {
 }
 
 impl PendingWrites {
-    /// The first of some pages that a write is pending for, or their end.
+    /// Returns the first page in a range with a pending write, or the end of the range.
     #[inline]
     pub fn first_of(&self, pages: Range<u32>) -> u32 {
         if self.by_page.is_empty() {
@@ -145,7 +145,7 @@ impl PendingWrites {
         let pending = waiting.find(|page| self.by_page.contains_key(&Lpn(*page)));
         pending.unwrap_or(pages.end)
     }
-    /// Puts a write behind the one that is pending for its page; false if none is.
+    /// Queues a write behind the pending one of its page; returns `false` if there is none.
     #[inline]
     pub fn queue_behind(&mut self, write: &PageWrite) -> bool {
         if self.by_page.is_empty() {
@@ -157,7 +157,7 @@ impl PendingWrites {
         self.writes[tag as usize].later.push_back(*write);
         true
     }
-    /// Takes a write that cannot be placed yet, with those behind it; its place in the table.
+    /// Adds a write that cannot be allocated yet, with those behind it; returns its index.
     #[cold]
     pub fn add(&mut self, write: &PageWrite, later: &mut VecDeque<PageWrite>) -> u32 {
         let page = write.page;
@@ -175,11 +175,11 @@ impl PendingWrites {
         self.by_page.insert(page, tag);
         tag
     }
-    /// A write, by its place in the table.
+    /// Returns a write by its index.
     pub fn get_mut(&mut self, tag: u32) -> &mut PageWrite {
         &mut self.writes[tag as usize].write
     }
-    /// Takes a write out of the table, with those behind it.
+    /// Removes a write, with those behind it.
     pub fn take(&mut self, tag: u32) -> (PageWrite, VecDeque<PageWrite>) {
         let PendingWrite { write, later } = &mut self.writes[tag as usize];
         let (write, later) = (*write, std::mem::take(later));
@@ -187,11 +187,11 @@ impl PendingWrites {
         self.vacant.push(tag);
         (write, later)
     }
-    /// Whether a write of a page is pending.
+    /// Returns `true` if a write of a page is pending.
     pub fn has(&self, page: Lpn) -> bool {
         self.by_page.contains_key(&page)
     }
-    /// Whether one of the writes at these places is of another request than `owner`.
+    /// Returns `true` if one of these writes belongs to another request than `owner`.
     pub fn any_of_others<'a>(
         &self,
         owner: u32,

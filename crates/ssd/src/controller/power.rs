@@ -1,4 +1,4 @@
-//! The power fails: what is left is the flash, from which the map is built anew.
+//! Power cuts: only the flash survives, and the map is rebuilt from it.
 
 use wordline_ftl::Mapping;
 use wordline_ftl::recovery::{Recovery, SpareWriter};
@@ -12,14 +12,15 @@ use crate::error::{DeviceError, Result};
 use crate::plan::Plan;
 use wordline_block::PowerCut;
 
-/// What loses its memory with the power.
+/// State that loses its volatile part in a power cut.
 pub(super) trait LosesPower {
-    /// The power fails, and comes back at once. An implementation takes itself apart without `..`, so that no field is forgotten.
+    /// Cuts and restores power. Implementations destructure themselves without `..`, so that no
+    /// field is forgotten.
     fn lose_power(&mut self, now: Time, plan: &Plan);
 }
 
 impl<M: Mapping> LosesPower for Controller<M> {
-    /// The map is lost too: [`Mapping::recover`] is to follow.
+    /// The map is lost, too; [`Mapping::recover`] must follow.
     fn lose_power(&mut self, now: Time, plan: &Plan) {
         let Self { gc, writes, trims } = self;
         gc.lose_power(now, plan);
@@ -29,16 +30,16 @@ impl<M: Mapping> LosesPower for Controller<M> {
 }
 
 impl<M: Mapping> Controller<M> {
-    /// From now on the spare areas of all pages are kept, so that the power can fail. To be called
-    /// on a pristine device.
+    /// Enables power cuts, by recording the spare areas of all pages. Must be called on a new
+    /// device.
     pub fn expect_power_cuts(&mut self) {
         let journal = SpareWriter::new(&self.gc.base.flash.layout, self.gc.base.mapping.numbers());
         self.gc.base.contents.journal = Some(Box::new(journal));
         self.gc.base.follows = true;
     }
 
-    /// The power fails, and comes back at once. Nothing that was under way happens any more: the
-    /// owner forgets all events. Then the device recovers; it is ready after [`PowerCut::time`].
+    /// Cuts and restores power, and recovers. Operations in progress end; the owner must drop all
+    /// events. The device is ready after [`PowerCut::time`].
     pub fn cut_power(&mut self, now: Time, plan: &Plan) -> Result<PowerCut> {
         let Some(mut journal) = self.gc.base.contents.journal.take() else {
             return Err(DeviceError::NoSpares);
@@ -78,8 +79,9 @@ impl<M: Mapping> Controller<M> {
         Ok(cut)
     }
 
-    /// The power fails, and again while the device recovers: behind so many erases of that recovery and during the next of them, if
-    /// there are so many. To be followed by [`Controller::cut_power`]; whether there were.
+    /// Cuts power, and again during the recovery: after `erases` of its erases, during the next
+    /// one, if there is one. [`Controller::cut_power`] must follow. Returns `false` if the recovery
+    /// has too few erases.
     pub fn cut_recovery(&mut self, now: Time, plan: &Plan, erases: usize) -> Result<bool> {
         let Some(mut journal) = self.gc.base.contents.journal.take() else {
             return Err(DeviceError::NoSpares);
@@ -100,7 +102,8 @@ impl<M: Mapping> Controller<M> {
         Ok(torn.is_some())
     }
 
-    /// What was under way is torn, all memory is lost, and the mapping reads the spare areas.
+    /// Tears the operations in progress, clears volatile state, and lets the mapping read the spare
+    /// areas.
     fn rescan(
         &mut self,
         now: Time,
@@ -122,7 +125,7 @@ impl<M: Mapping> Controller<M> {
 }
 
 impl<M: Mapping> Base<M> {
-    /// The recovery erases a block that holds nothing; false if it cannot be erased.
+    /// Erases a block without data during recovery; returns `false` if it cannot be erased.
     pub fn erase_unclaimed(&mut self, now: Time, block: Block) -> Result<bool> {
         let before = self.conditions.failures.erases;
         if !self.erase_for_recovery(now, block) {
@@ -145,7 +148,7 @@ impl<M: Mapping> Base<M> {
         Ok(true)
     }
 
-    /// What the array was at when the power failed cannot be read.
+    /// Marks the pages of an array operation in progress at a power failure as unreadable.
     pub fn tear(
         &mut self,
         now: Time,

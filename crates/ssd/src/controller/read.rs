@@ -1,4 +1,4 @@
-//! Reads of the host and of the buffer, from the map to the die.
+//! Reads of the host and the buffer, from the map to the die.
 
 use wordline_ftl::program_mode::Characteristic;
 use wordline_ftl::{Lpn, Mapping};
@@ -16,7 +16,7 @@ use crate::observation::{DeviceProbe, Observation, PageParts};
 use crate::shadow::{Shadow, Version};
 
 impl<M: Mapping> Base<M> {
-    /// Puts the read of a request on its way, behind what the page has been through before.
+    /// Issues the read of a request, with latency components that its page had before.
     #[inline(always)]
     pub fn issue_read(
         &mut self,
@@ -55,7 +55,7 @@ impl<M: Mapping> Collector<M> {
         self.read_unwritten(cx, read)
     }
 
-    /// Reads a page that was never written: it is done at once.
+    /// Completes the read of a page that was never written at once.
     #[cold]
     fn read_unwritten(
         &mut self,
@@ -100,7 +100,7 @@ impl<M: Mapping> Controller<M> {
         self.gc.read_mapped(cx, &read)
     }
 
-    /// Reads a page where pages are followed.
+    /// Reads a page that is tracked.
     #[cold]
     fn read_followed(
         &mut self,
@@ -129,7 +129,7 @@ impl<M: Mapping> Controller<M> {
         self.read_regulated(cx, &read)
     }
 
-    /// Reads a page whose map entry is in memory, and looks at whether it is to be written again for it.
+    /// Reads a page whose map entry is in memory, and decides whether to rewrite it.
     fn read_regulated(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -143,7 +143,8 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
-    /// What waited for a part of the map goes on: the entry may have left memory again.
+    /// Continues an operation that waited for a part of the map. The entry may have been evicted
+    /// again.
     pub(super) fn map_read(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,

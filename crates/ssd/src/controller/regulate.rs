@@ -1,4 +1,4 @@
-//! How pages are programmed, and those that are written again for the sake of their reads.
+//! Regulation of program modes, and rewrites that speed up later reads.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Op, Ticket};
@@ -19,20 +19,20 @@ use crate::plan::Plan;
 use crate::programmed::Programmed;
 use wordline_io_scheduler::Slot;
 
-/// What was done of each mode, in the order of [`ProgramMode::ALL`].
+/// Operations by program mode, in the order of [`ProgramMode::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GradeCounts {
-    /// Pages that the host read, by how they had been programmed.
+    /// Pages that the host read, by their program mode. Count.
     pub reads: [u64; 4],
-    /// Pages that the host wrote.
+    /// Pages that the host wrote. Count.
     pub writes: [u64; 4],
-    /// Pages that collections moved.
+    /// Pages that GC moved. Count.
     pub moves: [u64; 4],
-    /// Pages written again.
+    /// Pages rewritten. Count.
     pub rewrites: u64,
-    /// Pages that were to be written again and were so already, or were gone, when their turn came.
+    /// Rewrites that were no longer needed when their turn came. Count.
     pub rewrites_skipped: u64,
-    /// What the scheme keeps in memory.
+    /// Memory of the policy.
     pub storage: Storage,
 }
 
@@ -43,21 +43,21 @@ wordline_kernel::since!(GradeCounts: reads, writes, moves, rewrites, rewrites_sk
 pub(super) struct Decoding {
     pub slot: Slot,
     pub until: Time,
-    /// Its command.
+    /// Times of its command.
     pub command: Finished,
 }
 
-/// The regulator of modes.
+/// Regulation of program modes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Regulation {
     regulator: Regulator,
-    /// Whether it makes a difference of requests that wait.
+    /// Whether the policy depends on waiting requests.
     pub asks_for_queue: bool,
     regrades: bool,
 }
 
 impl Regulation {
-    /// None if all pages are programmed alike.
+    /// Creates the regulation; `None` if there is only one program mode.
     pub fn new(plan: &Plan) -> Option<Box<Self>> {
         plan.part.chains.costs()?;
         let regulator = Regulator::new(&plan.ftl.config.regulation, plan.ftl.user_pages);
@@ -68,13 +68,13 @@ impl Regulation {
             regulator,
         }))
     }
-    /// A request of the host begins.
+    /// Handles a host request that starts.
     pub fn begins(&mut self, op: Op) {
         if matches!(op, Op::Read | Op::Write) {
             self.regulator.policy_mut().begins();
         }
     }
-    /// Whether a page that was read in this mode is to be written again.
+    /// Returns `true` if a page that was read in this mode is to be rewritten.
     pub fn rewrites(&self, read: &PageRead, mode: ProgramMode) -> bool {
         let policy = self.regulator.policy();
         policy.read(read.page, read.found, mode)
@@ -82,7 +82,7 @@ impl Regulation {
 }
 
 impl Conditions {
-    /// The host reads or writes a page: what it is used for, if there is a regulator.
+    /// Records a host access to a page; returns the use of the page, if there is a regulation.
     pub fn accessed(&mut self, page: Lpn, write: bool) -> Characteristic {
         match &mut self.regulation {
             Some(regulation) => regulation.regulator.policy_mut().access(page, write),
@@ -90,7 +90,7 @@ impl Conditions {
         }
     }
 
-    /// Says of an operation how its page was programmed, or notes how it is to be.
+    /// Sets the conditions of an operation: the mode in which its page was, or will be, programmed.
     pub fn grade<M: Mapping>(&mut self, flash: &mut Flash, mapping: &M, now: Time, order: &Order) {
         let mode = match order.purpose {
             Purpose::Erase => ProgramMode::default(),
@@ -132,7 +132,7 @@ impl Conditions {
         flash.backend.grade_next(grade);
     }
 
-    /// The mode of a copy that a collection programs.
+    /// Returns the program mode of a GC copy.
     fn mode_of_copy<M: Mapping>(
         &self,
         flash: &Flash,
@@ -150,8 +150,8 @@ impl Conditions {
         }
     }
 
-    /// Says how a write of the host is programmed that is issued now, where `waits` asks whether requests wait behind it;
-    /// true if the page is to be written again.
+    /// Sets the program mode of a host write that is issued now. `waits` returns whether requests
+    /// wait behind it. Returns `true` if the page is to be rewritten later.
     #[cold]
     pub fn grade_write(
         &mut self,
@@ -183,14 +183,14 @@ impl Conditions {
         rewrite
     }
 
-    /// Whether the page of a transaction is being decoded.
+    /// Returns `true` if the page of a transaction is being decoded.
     pub fn is_decoding(&self, slot: Slot) -> bool {
         self.decoding.iter().any(|one| one.slot == slot)
     }
 }
 
 impl<M: Mapping> Base<M> {
-    /// A request of the host begins: the scheduler and the regulator hear of it.
+    /// Notifies the scheduler and the regulation of a host request that starts.
     #[cold]
     #[inline(never)]
     pub fn request_begins(&mut self, ticket: Ticket, op: Op) {
@@ -202,7 +202,7 @@ impl<M: Mapping> Base<M> {
         }
     }
 
-    /// A page of a request is done whose last decoding took so long; if it is the last of its request, that is a part of its time.
+    /// Adds the time of the last decoding to a request whose last page has just finished.
     pub fn page_was_decoded(&mut self, ticket: Ticket, decode: Time) {
         let is_last = self
             .requests
@@ -217,7 +217,7 @@ impl<M: Mapping> Base<M> {
         }
     }
 
-    /// A program or an erase has failed; of a program for which a spare block was left, pages have gone there.
+    /// Reports the pages programmed in a spare block after a failed program.
     #[cold]
     pub fn spare_pages_programmed(
         &self,

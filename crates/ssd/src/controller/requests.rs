@@ -1,31 +1,31 @@
-//! Requests in the device, and how many of their pages are not done.
+//! Requests in the device, with the number of their unfinished pages.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 
 use crate::observation::PageParts;
 
-/// A request of which all pages are done.
+/// A request whose pages are all done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Done {
-    /// The request.
+    /// Ticket of the request.
     pub ticket: Ticket,
-    /// Where its time in the device went: the parts of the page that was done last.
+    /// Latency components in the device: those of the page that finished last.
     pub parts: PageParts,
 }
 
-/// Requests that have begun and are not done.
+/// Requests in progress.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Requests {
-    /// By ticket: pages of the request that are not done yet.
+    /// Unfinished pages of each request, by ticket. Count.
     remaining: Vec<u32>,
     serving: u32,
-    /// Requests that are done with, in the order in which they were; the owner clears it.
+    /// Finished requests, in order; the owner clears the list.
     pub done: Vec<Done>,
 }
 
 impl Requests {
-    /// A request of so many pages begins.
+    /// Starts a request with this number of pages.
     #[inline]
     pub fn begin(&mut self, ticket: Ticket, pages: u32) {
         let place = ticket as usize;
@@ -35,20 +35,20 @@ impl Requests {
         self.remaining[place] = pages;
         self.serving += 1;
     }
-    /// A page of a request is done; whether it is the last.
+    /// Finishes a page of a request; returns `true` if it was the last.
     #[inline]
     pub fn page_done(&mut self, ticket: Ticket) -> bool {
         let remaining = &mut self.remaining[ticket as usize];
         *remaining -= 1;
         *remaining == 0
     }
-    /// A request ends; whether it was the last in the device.
+    /// Ends a request; returns `true` if it was the last in the device.
     #[inline]
     pub fn end(&mut self) -> bool {
         self.serving -= 1;
         self.serving == 0
     }
-    /// How many there are.
+    /// Returns the number of requests in progress.
     #[inline]
     pub fn serving(&self) -> u32 {
         self.serving

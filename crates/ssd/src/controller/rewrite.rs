@@ -1,4 +1,4 @@
-//! Pages that are written again so that their reads take less time.
+//! Rewrites of pages in a mode with faster reads.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,7 @@ use crate::observation::DeviceProbe;
 use crate::plan::Plan;
 use crate::programmed::Programmed;
 
-/// See [`Rewriting`].
+/// Time of rewrites; see [`Rewriting`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum WhenRewritten {
     Never,
@@ -29,22 +29,22 @@ enum WhenRewritten {
     AtOnce,
 }
 
-/// Pages that are to be written again, where not all pages are programmed alike.
+/// Pages to rewrite, if there are several program modes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Rewrites {
     when: WhenRewritten,
-    /// How they are programmed then.
+    /// Program mode of rewritten pages.
     mode: ProgramMode,
-    /// By die: pages that are to be written again.
+    /// By die: pages to rewrite.
     queues: Vec<VecDeque<Lpn>>,
-    /// All of them, and those whose reads are under way; each once.
+    /// All queued pages, and those whose reads are in progress; each once.
     queued: FxHashSet<Lpn>,
-    /// By die: whether a page of its queue is being written again.
+    /// By die: whether a page of its queue is being rewritten.
     busy: Vec<bool>,
 }
 
 impl Rewrites {
-    /// None if all pages are programmed alike.
+    /// Creates the state; `None` if there is only one program mode.
     pub fn new(plan: &Plan) -> Option<Box<Self>> {
         plan.part.chains.costs()?;
         let regulator = Regulator::new(&plan.ftl.config.regulation, 0);
@@ -62,13 +62,13 @@ impl Rewrites {
             busy: vec![false; dies],
         }))
     }
-    /// A page of a die's queue is done with.
+    /// Marks the queue of a die as free for its next page.
     fn frees(&mut self, queue: u32) {
         if let Some(busy) = self.busy.get_mut(queue as usize) {
             *busy = false;
         }
     }
-    /// A page waits for its die to be idle.
+    /// Queues a page for a rewrite when its die is idle.
     pub fn queue(&mut self, layout: &Layout, page: Lpn, place: Ppn) {
         if self.queued.insert(page) {
             self.queues[layout.die_of_page(place).index()].push_back(page);
@@ -77,7 +77,7 @@ impl Rewrites {
 }
 
 impl Writes {
-    /// A read of a page has been issued: the page may be written again for it.
+    /// Handles an issued read, after which the page may be rewritten.
     #[cold]
     pub fn regulate_read<M: Mapping>(
         &mut self,
@@ -108,7 +108,7 @@ impl Writes {
         }
     }
 
-    /// Writes the next page of a die's queue again, if the die is idle.
+    /// Rewrites the next page of a die's queue, if the die is idle.
     pub fn use_idle_die<M: Mapping>(
         &mut self,
         gc: &mut Collector<M>,
@@ -128,14 +128,15 @@ impl Writes {
                 rewrites.busy[die.index()] = true;
                 self.rewrite(gc, cx, Rewrite::of(page.0, die.0));
             } else {
-                // It has moved: it waits for the die that it is on.
+                // The page has moved, so it waits for its new die.
                 rewrites.queues[now_on.index()].push_back(page);
                 self.use_idle_die(gc, cx, now_on);
             }
         }
     }
 
-    /// Reads a page that is to be written again, unless it is so already, is gone, or is about to be superseded.
+    /// Reads a page to rewrite, unless it already has the mode, is unmapped, or has a pending
+    /// write.
     pub fn rewrite<M: Mapping>(
         &mut self,
         gc: &mut Collector<M>,
@@ -165,8 +166,8 @@ impl Writes {
         gc.base.issue_for_job(cx, &order, 0);
     }
 
-    /// A page that is to be written again has been read in a place: it is programmed, if it is still there. One that has moved, or
-    /// got a newer copy, is looked at again when it was in a queue.
+    /// Programs a page that was read for a rewrite, if it is still at the same place. A queued page
+    /// that has moved or has a newer copy is tried again.
     pub fn rewrite_page_read<M: Mapping>(
         &mut self,
         gc: &mut Collector<M>,
@@ -193,7 +194,7 @@ impl Writes {
             gc.wait_for_map(cx, job, Waiter::Rewrite(rewrite));
             return;
         }
-        // Where there is no room, the next read of the page may ask for it again.
+        // Without space, the rewrite is skipped; the next read of the page may request it again.
         let Ok(Place { place, superseded }) = self.find_place(gc, cx, page) else {
             self.skip_rewrite(&mut gc.base, rewrite);
             return;
@@ -215,7 +216,8 @@ impl Writes {
         gc.look_at_free_blocks(cx, plane, page);
     }
 
-    /// A page is not written again: it is so already, is gone, is about to be superseded, cannot be read, or has no room.
+    /// Skips a rewrite: the page already has the mode, is unmapped, has a pending write, is
+    /// unreadable, or has no space.
     fn skip_rewrite<M>(&mut self, base: &mut Base<M>, rewrite: Rewrite) {
         base.conditions.graded.rewrites_skipped += 1;
         if let Some(rewrites) = &mut self.rewrites {
@@ -224,7 +226,7 @@ impl Writes {
         }
     }
 
-    /// A page that is written again has been read, or programmed.
+    /// Handles the finished read or program of a rewrite.
     #[cold]
     #[inline(never)]
     pub fn finish_rewrite<M: Mapping>(
@@ -249,7 +251,7 @@ impl Writes {
         self.rewritten(gc, cx, owner);
     }
 
-    /// A page has been written again that was in the queue of a die: the next of it follows.
+    /// Ends a rewrite; the next page of the die's queue follows.
     pub fn rewritten<M: Mapping>(
         &mut self,
         gc: &mut Collector<M>,

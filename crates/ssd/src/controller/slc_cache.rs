@@ -1,4 +1,4 @@
-//! Pages in single-level mode: what they take, how many there were, and when they are folded.
+//! Pages in single-level mode: their conditions, their statistics, and folding.
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Mapping;
@@ -13,25 +13,25 @@ use crate::backend::{Order, PageConditions, Purpose};
 use crate::event::Context;
 use crate::observation::DeviceProbe;
 
-/// What went through an SLC cache.
+/// Statistics of an SLC cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlcCounts {
-    /// Pages of the host that were programmed in single-level mode.
+    /// Host pages programmed in single-level mode. Count.
     pub written: u64,
-    /// Those that were programmed in the mode of the part.
+    /// Host pages programmed in the part's own mode. Count.
     pub direct: u64,
-    /// Pages that collections moved out of blocks in single-level mode.
+    /// Pages that GC moved out of single-level blocks. Count.
     pub folded: u64,
-    /// Pages that the host read from such blocks.
+    /// Pages that the host read from single-level blocks. Count.
     pub reads: u64,
-    /// Erases of such blocks.
+    /// Erases of single-level blocks. Count.
     pub erases: u64,
 }
 
 wordline_kernel::since!(SlcCounts: written, direct, folded, reads, erases);
 
 impl SlcCounts {
-    /// Both together.
+    /// Returns the sum of two statistics.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl SlcCounts {
 }
 
 impl Conditions {
-    /// Says of an operation whether its pages are, or are to be, in single-level mode, and counts it.
+    /// Sets whether the pages of an operation are, or will be, in single-level mode, and counts it.
     pub fn grade_cached<M: Mapping>(
         &mut self,
         flash: &mut Flash,
@@ -87,7 +87,7 @@ impl Conditions {
 }
 
 impl<M: Mapping> Collector<M> {
-    /// Whether the device has been idle for so long that blocks of the SLC cache are folded.
+    /// Returns `true` if the device has been idle long enough to fold blocks of the SLC cache.
     pub fn folds_now(&self, now: Time) -> bool {
         let Some(idling) = &self.idling else {
             return false;
@@ -96,7 +96,7 @@ impl<M: Mapping> Collector<M> {
         self.base.requests.serving() == 0 && due.is_some_and(|due| due <= now)
     }
 
-    /// Folds the next block of an idle plane, if it is time.
+    /// Folds the next block of an idle plane, if it is due.
     pub fn fold_in_idle_time(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
         if self.jobs.collects(plane)
             || self.base.conditions.failing.is_ending

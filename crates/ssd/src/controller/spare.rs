@@ -1,4 +1,4 @@
-//! What the spare areas of pages on their way will say.
+//! Spare-area records of pages that are being programmed.
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::recovery::{Label, SpareRecord, SpareWriter};
@@ -7,23 +7,23 @@ use wordline_nand::Ppn;
 
 use wordline_io_scheduler::Slot;
 
-/// What a page on its way will say.
+/// Spare-area record of a page that is being programmed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Says {
     Nothing,
     SpareRecord(SpareRecord),
-    /// What it lists is what the pages before it say once they are programmed, which they are when its own program begins: the
-    /// controller knows it before.
+    /// Summary that lists the records of the earlier pages of the block. They are programmed before
+    /// the summary's own program starts, but the controller knows them earlier.
     Summary(SummaryPage),
-    /// What the page says that it is a copy of. That one may be on its way itself: a move inside a
-    /// plane is queued behind its program.
+    /// Record of the page of which this one is a copy. That page may itself be in progress: a
+    /// copyback is queued behind its program.
     Copy {
         from: Ppn,
         order: u64,
     },
 }
 
-/// By transaction: what its page will say.
+/// Records by transaction.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Carried(Vec<Says>);
 
@@ -35,12 +35,12 @@ impl Carried {
         }
         self.0[slot] = says;
     }
-    /// A transaction programs a page of the host.
+    /// Sets the record of a host page.
     pub fn carry_host(&mut self, journal: &mut SpareWriter, slot: Slot, page: Lpn, label: Label) {
         let tag = journal.of_host(page, label);
         self.carry(slot, Says::SpareRecord(tag));
     }
-    /// A transaction programs a page of metadata.
+    /// Sets the record of a metadata page.
     pub fn carry_metadata(
         &mut self,
         journal: &mut SpareWriter,
@@ -51,16 +51,16 @@ impl Carried {
         let tag = journal.of_own(number, label);
         self.carry(slot, Says::SpareRecord(tag));
     }
-    /// A transaction programs a page of a block's summary.
+    /// Sets the record of a summary page.
     pub fn carry_summary(&mut self, slot: Slot, page: SummaryPage) {
         self.carry(slot, Says::Summary(page));
     }
-    /// A transaction programs a copy of a page.
+    /// Sets the record of a copy.
     pub fn carry_copy(&mut self, journal: &mut SpareWriter, slot: Slot, from: Ppn) {
         let order = journal.place_copy();
         self.carry(slot, Says::Copy { from, order });
     }
-    /// The array has programmed the page of a transaction.
+    /// Writes the record of a transaction's page, which the array has programmed.
     pub fn programmed(&self, journal: &mut SpareWriter, slot: Slot, place: Ppn) {
         let tag = match self.0.get(slot as usize) {
             Some(Says::SpareRecord(tag)) => Some(*tag),

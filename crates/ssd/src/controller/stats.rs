@@ -1,4 +1,4 @@
-//! Counts and times of an SSD.
+//! Statistics of an SSD.
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::MapCache;
@@ -7,35 +7,35 @@ use wordline_kernel::since;
 use super::{ErrorCounts, FailureCounts, GradeCounts, SlcCounts};
 use crate::backend::Usage;
 
-/// Counts and times of an SSD that no observation carries.
+/// Statistics of an SSD that no observation carries.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SsdStats {
-    /// By die: what it was used for.
+    /// Usage by die.
     pub usage: Vec<Usage>,
     /// Look-ups by outcome, if part of the map is in flash.
     pub map_cache: Option<MapCache>,
-    /// Errors that reads have found, if reads can err.
+    /// Read errors, if reads can have errors.
     pub read_errors: Option<ErrorCounts>,
     /// Failed programs and erases, if blocks can go bad.
     pub failures: Option<FailureCounts>,
-    /// Pages by program mode, if pages are not all programmed alike.
+    /// Operations by program mode, if there are several modes.
     pub graded: Option<Graded>,
-    /// Pages that went through the SLC cache, if there is one.
+    /// Statistics of the SLC cache, if there is one.
     pub slc_cache: Option<SlcCounts>,
-    /// Reads of pages that the DRAM buffer has lost.
+    /// Reads of pages that the DRAM buffer has lost. Count.
     pub lost_reads: u64,
 }
 
 since!(SsdStats: usage, map_cache, read_errors, failures, graded, slc_cache, lost_reads);
 
-/// Pages and wear by program mode.
+/// Operations and wear by program mode.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Graded {
-    /// Pages by mode.
+    /// Operations by mode.
     pub counts: GradeCounts,
-    /// By block: wear, in thousandths of that of a medium program.
+    /// Wear by block, in thousandths of that of a medium program.
     pub wear: Vec<u64>,
-    /// Programs that have worn.
+    /// Programs that caused wear. Count.
     pub programs: u64,
 }
 

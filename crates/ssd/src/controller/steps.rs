@@ -1,4 +1,4 @@
-//! The steps of the mapping's jobs on the flash, and what waits for their ends.
+//! Steps of the mapping's jobs on the flash, and the operations that wait for them.
 
 use wordline_ftl::{Bulk, JobId, Lpn, Mapping, Step, SummaryPage};
 use wordline_kernel::Time;
@@ -17,11 +17,11 @@ use crate::programmed::Programmed;
 use crate::shadow::METADATA;
 use wordline_io_scheduler::Slot;
 
-/// Nothing waits for the program of a summary.
+/// Job number of a summary program, for which nothing waits.
 pub(super) const NO_JOB: u32 = u32::MAX;
 
 impl<M: Mapping> Collector<M> {
-    /// A transaction of a job has left the back end; whether the job is over.
+    /// Handles a finished transaction of a job; returns `true` if the job is over.
     #[inline(always)]
     pub fn finish(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) -> bool {
         let transaction = self.base.flash.backend.get(slot);
@@ -48,7 +48,8 @@ impl<M: Mapping> Collector<M> {
         self.step_done(cx, id)
     }
 
-    /// What waits for a part of the map joins the job that fetches it, which begins if it has not.
+    /// Lets an operation wait for the job that fetches a part of the map, and starts the job if
+    /// necessary.
     #[cold]
     pub fn wait_for_map(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId, waiter: Waiter) {
         let begins = self.jobs.get(id).is_none();
@@ -60,11 +61,11 @@ impl<M: Mapping> Collector<M> {
         }
         if begins {
             let over = self.run(cx, id);
-            assert!(!over, "a fetch has at least one step");
+            assert!(!over, "a map fetch has at least one step");
         }
     }
 
-    /// A write waits for a job: it does not stop any more. The job, if it is over.
+    /// Stops pausing a job for which a write waits. Returns the job if it is over.
     pub fn expedite(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> Option<Job> {
         let job = self.jobs.get(id)?;
         job.stepwise = false;
@@ -75,7 +76,8 @@ impl<M: Mapping> Collector<M> {
         self.run(cx, id).then(|| self.end(id)).flatten()
     }
 
-    /// The next job from `place` on, in the order in which they stopped, that its schedule lets continue; it is not stopped any more.
+    /// Returns the next paused job from index `place` on that its schedule lets continue, and
+    /// unpauses it.
     pub fn resumable(&mut self, now: Time, place: &mut usize) -> Option<JobId> {
         while let Some(id) = self.jobs.paused(*place) {
             let collecting = self.jobs.get(id).and_then(|job| job.collecting);
@@ -89,15 +91,16 @@ impl<M: Mapping> Collector<M> {
         None
     }
 
-    /// Whether the end of the device's life stops a job: all but those that read a part of the map, which go on once the device is
-    /// read-only.
+    /// Returns `true` if the end of the device's life stops a job. Map fetches continue once the
+    /// device is read-only.
     #[cold]
     fn stops_at_end(&mut self, id: JobId) -> bool {
         let fetches = |job: &mut Job| job.collecting.is_none();
         !self.base.conditions.is_read_only() || !self.jobs.get(id).is_some_and(fetches)
     }
 
-    /// Hands out the steps of a job until it has to wait; true if it is over. At the end of the device's life only those that read.
+    /// Starts the steps of a job until it has to wait; returns `true` if it is over. At the end of
+    /// the device's life, only map fetches continue.
     pub fn run(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> bool {
         if self.base.conditions.failing.is_ending && self.stops_at_end(id) {
             return false;
@@ -132,8 +135,8 @@ impl<M: Mapping> Collector<M> {
         over
     }
 
-    /// Reads all pages that a job has left to move before its next other step, as far as the mapping
-    /// says them at once and they go straight to their dies; how many.
+    /// Reads all pages that a job has to move before its next other step, if the mapping knows them
+    /// and they enter their dies' queues directly. Returns their number.
     #[inline]
     pub fn read_all(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> u32 {
         if self.internal_data_move || self.base.follows || self.base.flash.issue.is_some() {
@@ -153,7 +156,7 @@ impl<M: Mapping> Collector<M> {
         reads
     }
 
-    /// Carries a step out; false if there is nothing to wait for.
+    /// Starts a step; returns `false` if there is nothing to wait for.
     #[inline]
     pub fn take(
         &mut self,
@@ -204,7 +207,7 @@ impl<M: Mapping> Collector<M> {
         true
     }
 
-    /// Erases a block, once nothing on its way supersedes a page of it.
+    /// Erases a block as soon as no program in progress supersedes one of its pages.
     #[inline(never)]
     pub fn erase(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId, block: Block) {
         if self.base.conditions.failing.is_ending {
@@ -220,7 +223,7 @@ impl<M: Mapping> Collector<M> {
         self.base.issue_for_job(cx, &order, 0);
     }
 
-    /// A program that supersedes a page of `block` is done.
+    /// Handles the end of a program that superseded a page of `block`.
     #[inline(always)]
     pub fn is_superseded(&mut self, cx: &mut Context<impl DeviceProbe>, block: Block) {
         let superseding = &mut self.base.flash.superseding[block.index()];
@@ -232,7 +235,7 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// A page that a job moves has been read; whether the job is over.
+    /// Handles a page that a job has read to move; returns `true` if the job is over.
     pub fn move_page(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -256,7 +259,7 @@ impl<M: Mapping> Collector<M> {
         !self.program_copy(cx, id, from, content) && self.step_done(cx, id)
     }
 
-    /// The same with the page and the content that a job that had stopped has in hand.
+    /// Programs the page that a job had read when it paused.
     #[cold]
     pub fn program_page_read(
         &mut self,
@@ -271,8 +274,8 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Programs the copy of a page that has been read, if it is still the current one; the step that
-    /// has begun with the read goes on.
+    /// Programs the copy of a page that was read, if it is still the current one; this continues
+    /// the step that the read started.
     #[inline(always)]
     pub fn program_copy(
         &mut self,
@@ -291,7 +294,7 @@ impl<M: Mapping> Collector<M> {
         true
     }
 
-    /// The block of `place` is erased.
+    /// Handles the erase of the block of `place`.
     pub fn block_erased(&mut self, cx: &mut Context<impl DeviceProbe>, place: Ppn, id: JobId) {
         let block = self.base.flash.layout.block_of(place);
         let erases = self.base.flash.array.erases()[block.index()];
@@ -302,7 +305,7 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// A page has been moved; whether the job is over.
+    /// Handles a page that has been moved; returns `true` if the job is over.
     #[inline]
     pub fn page_moved(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> bool {
         let mut of = Programmed::Gc;
@@ -316,7 +319,8 @@ impl<M: Mapping> Collector<M> {
         self.step_done(cx, id)
     }
 
-    /// A step of a job is done: with the last one on its way, it stops, continues, or is over; whether it is over.
+    /// Ends a step of a job. After the last step in progress, the job pauses, continues, or is
+    /// over. Returns `true` if it is over.
     #[inline(always)]
     pub fn step_done(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> bool {
         let Some(job) = self.jobs.get(id) else {
@@ -326,7 +330,7 @@ impl<M: Mapping> Collector<M> {
         job.outstanding == 0 && self.steps_done(cx, id)
     }
 
-    /// No step of a job is on its way any more; whether it is over.
+    /// Handles a job without steps in progress; returns `true` if it is over.
     #[inline(never)]
     pub fn steps_done(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> bool {
         let Some(job) = self.jobs.get(id) else {
@@ -345,7 +349,7 @@ impl<M: Mapping> Collector<M> {
 }
 
 impl<M: Mapping> Base<M> {
-    /// Puts an operation of a job on its way, with the content that it carries.
+    /// Issues an operation of a job, with its content.
     #[inline(always)]
     pub fn issue_for_job(
         &mut self,
@@ -380,7 +384,8 @@ impl<M: Mapping> Base<M> {
         }
     }
 
-    /// A page has been placed and its program handed out: blocks that it has filled get their summaries.
+    /// Programs the summaries of blocks that are now full. Called after a page was allocated and
+    /// its program issued.
     #[inline(always)]
     pub fn summarize(&mut self, cx: &mut Context<impl DeviceProbe>) {
         if M::SUMMARIZES {
@@ -414,7 +419,7 @@ impl<M: Mapping> Base<M> {
 }
 
 impl<M: Mapping> Controller<M> {
-    /// Jobs that have stopped go on, if their schedule has nothing against it.
+    /// Continues the paused jobs that their schedule allows to continue.
     #[cold]
     pub(super) fn resume(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         let mut place = 0;
@@ -426,7 +431,7 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
-    /// A job is over: what waited for it goes on.
+    /// Ends a job; operations that waited for it continue.
     pub(super) fn job_over(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> Result<()> {
         let Some(job) = self.gc.end(id) else {
             return Ok(());

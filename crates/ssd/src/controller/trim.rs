@@ -1,4 +1,4 @@
-//! TRIMs: which pages they free, and what is done before they are answered.
+//! TRIMs: the pages that they free, and the work before their completion.
 
 use std::ops::Range;
 
@@ -20,16 +20,17 @@ use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation, PageParts};
 use crate::plan::Plan;
 
-/// TRIMs that wait for the flash, and what is remembered of them.
+/// TRIMs that wait for flash, and the state between TRIMs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Trims {
-    /// Whether parts of the map in flash are brought up to date before the answer.
+    /// Whether the map in flash is updated before a TRIM completes.
     pub writes_map: bool,
-    /// The run that TRIMs go on with, if whole mapping units are freed along it only.
+    /// Open run of consecutive TRIMs, if whole mapping units are only freed along a run.
     pub run: Option<Run>,
-    /// Whether more pages of the same TRIM are to come, so that the map in flash is written once for all.
+    /// Whether more pages of the same TRIM follow, so that the map in flash is written once for
+    /// all.
     pub gathering: bool,
-    /// Pages that wait for a job of the mapping which has not begun.
+    /// Pages that wait for a job of the mapping that has not started.
     mapped: Vec<(JobId, PageTrim)>,
 }
 
@@ -44,7 +45,7 @@ impl Trims {
         }
     }
 
-    /// What a TRIM frees now, of its own range or of what it completes.
+    /// Returns the range that a TRIM frees now, of its own range or of a completed run.
     pub fn trim_frees(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -61,7 +62,7 @@ impl Trims {
         }
     }
 
-    /// A write begins while a run of TRIMs may be open.
+    /// Records a write that starts while a run of TRIMs may be open.
     #[cold]
     pub fn trim_run_written(&mut self, request: &Request) {
         if let Some(run) = &mut self.run {
@@ -69,7 +70,7 @@ impl Trims {
         }
     }
 
-    /// Trims a page, and has the map in flash say so.
+    /// Trims a page and updates the map in flash.
     #[cold]
     pub fn discard_through<M: Mapping>(
         &mut self,
@@ -89,7 +90,7 @@ impl Trims {
         }
     }
 
-    /// No more pages of a TRIM are to come now: the parts of the map that list those that came are written.
+    /// Ends the pages of a TRIM, and writes the parts of the map that list them.
     pub fn end_trims<M: Mapping>(
         &mut self,
         gc: &mut Collector<M>,
@@ -101,7 +102,8 @@ impl Trims {
         }
     }
 
-    /// Nothing is erased any more: TRIMs that wait for that, or for the map in flash, end with an error.
+    /// Ends the TRIMs that wait for an erase or for the map in flash with an error, because the
+    /// device is read-only.
     #[cold]
     pub fn refuse<M: Mapping>(
         &mut self,
@@ -129,7 +131,8 @@ impl<M: Mapping> Base<M> {
 }
 
 impl<M: Mapping> Collector<M> {
-    /// Trims a page whose map entry is in memory. A job that was in the way of the erase, if it is over.
+    /// Trims a page whose map entry is in memory. Returns the job that delayed the erase, if it is
+    /// over.
     #[cold]
     pub fn discard(
         &mut self,
@@ -152,7 +155,8 @@ impl<M: Mapping> Collector<M> {
         None
     }
 
-    /// A trimmed page joins the job that writes the part of the map that lists it. A job that cannot, for want of room, is over at once: the
+    /// Lets a trimmed page wait for the job that writes its part of the map. A job that has no
+    /// space is over at once; the change then stays in memory.
     /// change stays in memory.
     pub fn wait_for_map_write(
         &mut self,
@@ -173,7 +177,7 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// What a trimmed page waited for is done.
+    /// Completes a trimmed page whose wait is over.
     pub fn trim_done(&mut self, cx: &mut Context<impl DeviceProbe>, trim: PageTrim) {
         let PageTrim {
             owner,
@@ -184,8 +188,8 @@ impl<M: Mapping> Collector<M> {
         self.page_done(cx, owner, parts);
     }
 
-    /// A block holds nothing any more: it is erased as soon as its plane is not being collected. The job that was in its way, if it
-    /// is over.
+    /// Erases a block without valid pages as soon as GC of its plane is over. Returns the job that
+    /// delayed it, if it is over.
     pub fn erase_for_trim(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -202,8 +206,8 @@ impl<M: Mapping> Collector<M> {
         None
     }
 
-    /// The next block of a plane that TRIMs wait for is erased, if nothing is collected there. One that a collection has erased in the
-    /// meantime is done with.
+    /// Erases the next block of a plane for which TRIMs wait, if GC of the plane is not in
+    /// progress. Skips blocks that GC has erased since.
     pub fn erase_for_trims(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
         while !self.jobs.collects(plane)
             && let Some((block, trim)) = self.erasing[plane.index()].pop_front()
@@ -221,7 +225,7 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Takes away the TRIMs that wait for blocks to be erased.
+    /// Takes the TRIMs that wait for erases.
     pub fn take_trims(&mut self) -> Vec<PageTrim> {
         self.waiting_erases = 0;
         let waiting = self.erasing.iter_mut().flat_map(std::mem::take);
@@ -230,7 +234,7 @@ impl<M: Mapping> Collector<M> {
 }
 
 impl<M: Mapping> Controller<M> {
-    /// Begins with a flush or a TRIM.
+    /// Starts a flush or a TRIM.
     #[cold]
     pub(super) fn begin_dataless(
         &mut self,
@@ -239,7 +243,7 @@ impl<M: Mapping> Controller<M> {
         request: &Request,
     ) {
         if request.op == Op::Flush {
-            // What is done is in the flash.
+            // Completed writes are in flash.
             self.expect(ticket, 1, request.op);
             self.gc.page_done(cx, ticket, PageParts::NONE);
             return;

@@ -1,4 +1,4 @@
-//! Verification beside the transactions.
+//! Verification data of transactions.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use crate::error::{DeviceError, Result};
 use crate::shadow::{Shadow, Version};
 use wordline_io_scheduler::Slot;
 
-/// Of what is no write.
+/// Version of a transaction that is not a write.
 pub(super) const NO_VERSION: Version = Version::bare(0);
 
-/// The shadow store, and what the transactions carry.
+/// Shadow store, and the contents of transactions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Verification {
     pub shadow: Shadow,
-    /// By transaction: the content it carries.
+    /// Content of each transaction.
     pub contents: Vec<u64>,
-    /// By transaction: the oldest version a read may return, or the version a write carries.
+    /// By transaction: the oldest version that a read may return, or the version of a write.
     pub versions: Vec<Version>,
-    /// By die: the content of the page that it has read ahead last.
+    /// Content of the page that each die last read ahead.
     ahead: BTreeMap<Die, u64>,
 }
 
@@ -35,7 +35,7 @@ impl Verification {
             ahead: BTreeMap::new(),
         }
     }
-    /// What a transaction carries.
+    /// Sets the content and version of a transaction.
     pub fn note(&mut self, slot: Slot, content: u64, version: Version) {
         let slot = slot as usize;
         if self.contents.len() <= slot {
@@ -45,27 +45,27 @@ impl Verification {
         self.contents[slot] = content;
         self.versions[slot] = version;
     }
-    /// A read of a page is over: its content may be no older than was noted.
+    /// Checks a finished read: its content must be at least as new as its oldest version.
     pub fn check_read(&mut self, now: Time, slot: Slot, page: Lpn, place: Ppn) -> Result<()> {
         let oldest = self.versions[slot as usize].number;
         let content = self.contents[slot as usize];
         let checked = self.shadow.check(now, page, oldest, content, Some(place));
         checked.map_err(DeviceError::Verification)
     }
-    /// The write of a page is done.
+    /// Acknowledges the write of a page.
     pub fn acknowledge(&mut self, now: Time, slot: Slot, page: Lpn) {
         let version = self.versions[slot as usize];
         self.shadow.acknowledge(now, page, version);
     }
-    /// A die has read a page that nobody has asked for.
+    /// Records the content of a page that a die reads ahead.
     pub fn read_ahead(&mut self, die: Die, place: Ppn) {
         self.ahead.insert(die, self.shadow.read(place));
     }
-    /// A read of such a page takes it as it was then.
+    /// Gives a read the content that its page had when it was read ahead.
     pub fn take_ahead(&mut self, slot: Slot, die: Die) {
         self.contents[slot as usize] = self.ahead.get(&die).copied().unwrap_or_default();
     }
-    /// The array has worked for a transaction.
+    /// Applies an array operation of a transaction.
     pub fn array_done(&mut self, slot: Slot, operation: Operation, place: Ppn, target: Ppn) {
         let content = &mut self.contents[slot as usize];
         match operation {

@@ -1,4 +1,4 @@
-//! Writes and trims of the host and of the buffer, until they have their places in the flash.
+//! Writes and TRIMs of the host and the buffer, until their pages are allocated.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -27,24 +27,24 @@ use crate::observation::{DeviceProbe, Observation, PageParts};
 use crate::plan::Plan;
 use crate::shadow::{Shadow, Version};
 
-/// Where a write goes, and the block of the copy that it supersedes.
+/// Allocated page of a write, and the block of the copy that it supersedes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub place: Ppn,
     pub superseded: Option<Block>,
 }
 
-/// Writes without a place, and how they get one.
+/// Pending writes, and their allocation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Writes {
     pub pending: PendingWrites,
-    /// Pages that are written again; `None` if all pages are programmed alike.
+    /// Rewrites; `None` if there is only one program mode.
     pub rewrites: Option<Box<Rewrites>>,
-    /// Whether writes get their places when they are issued.
+    /// Whether pages are allocated when writes are issued.
     pub places_on_issue: bool,
-    /// Whether places depend on what the dies have to do.
+    /// Whether allocation depends on the loads of the dies.
     allocates_by_load: bool,
-    /// Whether pages of a row are placed one by one.
+    /// Whether the pages of a request are allocated one by one.
     places_singly: bool,
 }
 
@@ -76,8 +76,8 @@ impl LosesPower for Writes {
 }
 
 impl Writes {
-    /// Writes the first pages of a request, as far as they are whole and find their places at once;
-    /// returns the first page that is left.
+    /// Writes the first pages of a request, as long as they are whole and can be allocated at once.
+    /// Returns the first page that is left.
     #[inline]
     pub fn write_rows<M: Mapping>(
         &mut self,
@@ -103,7 +103,7 @@ impl Writes {
         u64::from(next)
     }
 
-    /// Reads the page of which the write covers a part.
+    /// Reads the page that a partial write completes.
     fn merge<M: Mapping>(
         &mut self,
         base: &mut Base<M>,
@@ -119,8 +119,8 @@ impl Writes {
         base.issue_read(cx, &order, &parts, NO_VERSION);
     }
 
-    /// A place for a write, and the block of the copy that it supersedes. Where
-    /// the schedule puts collections off, a free block takes the place of a full update block.
+    /// Allocates a page to a write, and returns it with the block of the superseded copy. If the
+    /// schedule defers GC, a free block replaces a full update block.
     #[inline]
     pub fn find_place<M: Mapping>(
         &self,
@@ -140,7 +140,7 @@ impl Writes {
         Ok(Place { place, superseded })
     }
 
-    /// The rest of a page that the host writes in part has been read.
+    /// Handles the read of the page that a partial write completes.
     pub fn merged<M: Mapping>(&mut self, base: &mut Base<M>, now: Time, slot: Slot) {
         let transaction = base.flash.backend.get(slot);
         let (tag, owner) = (transaction.tag, transaction.owner);
@@ -159,7 +159,8 @@ impl Writes {
         base.flash.backend.release(slot);
     }
 
-    /// Says how a write is programmed that is issued now, and whether its page is to be written again.
+    /// Sets the program mode of a write that is issued now, and queues its rewrite if one is
+    /// needed.
     #[cold]
     pub fn grade_write<M: Mapping>(
         &mut self,
@@ -211,8 +212,8 @@ impl Writes {
 }
 
 impl<M: Mapping> Collector<M> {
-    /// Writes whole pages that no earlier write is pending for, as many as find their places at once;
-    /// none beyond one that may call for a collection.
+    /// Writes whole pages without pending writes, as many as can be allocated at once, up to the
+    /// first that may trigger GC. Returns their number.
     #[inline]
     fn write_row(
         &mut self,
@@ -254,7 +255,8 @@ impl<M: Mapping> Collector<M> {
         count
     }
 
-    /// Replaces a full update block by a free one, where the schedule puts collections off, and places the write there.
+    /// Replaces a full update block by a free one if the schedule defers GC, and allocates the
+    /// write there.
     #[cold]
     fn replace(
         &mut self,
@@ -278,7 +280,7 @@ impl<M: Mapping> Collector<M> {
 }
 
 impl<M: Mapping> Base<M> {
-    /// A write or a trim of a page comes where pages are followed: its version, and what its page is used for.
+    /// Records a write or TRIM of a tracked page; returns its version and the use of the page.
     #[cold]
     pub fn follow_coming(
         &mut self,
@@ -351,7 +353,7 @@ impl<M: Mapping> Controller<M> {
         self.accept(cx, &write, &mut VecDeque::new());
     }
 
-    /// Takes on a write of a page that no earlier write is pending for, and then those behind it.
+    /// Accepts a write of a page without a pending write, and then those behind it.
     pub(super) fn advance(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -369,8 +371,8 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Takes on a write of a page that no earlier write is pending for. False if it has to be held,
-    /// and `later` with it.
+    /// Accepts a write of a page without a pending write. Returns `false` if the write and those in
+    /// `later` have to wait.
     #[inline]
     fn accept(
         &mut self,
@@ -421,7 +423,7 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Queues a held write until there is room.
+    /// Queues a pending write until there is space.
     #[cold]
     pub(super) fn stall(
         &mut self,
@@ -444,7 +446,8 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Places a held write, or ends it with an error where nothing is written any more; fails if there is still no room.
+    /// Allocates a pending write, or ends it with an error if the device is read-only. Fails if
+    /// there is still no space.
     pub(super) fn place_pending(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
