@@ -143,7 +143,10 @@ def test_the_resolved_configuration_reproduces_the_run(
         (["--trace", "a.csv", "--slowdown"], "but the run has one"),
         (["--stream", "db=a.csv", "--set", "streams.lg.class=high"], "--stream lg=FILE"),
         (["--stream", "db=a.csv", "--set", "streams.db.class=hihg"], "did you mean `high`?"),
-        (["--stream", "db=a.csv", "--set", "streams.db.workload.requests=9"], "leave one of them out"),
+        (
+            ["--stream", "db=a.csv", "--set", "streams.db.workload.requests=9"],
+            "leave one of them out",
+        ),
         (["--stream", "db=a.csv", "--set", "workload.requests=9"], "both [workload] and streams"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
