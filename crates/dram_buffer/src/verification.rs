@@ -1,6 +1,6 @@
 //! Verification that the buffer returns what was written, by tracking the version of every sector.
 //!
-//! The shadow store of the controller verifies that the flash returns what it was given. This
+//! The content oracle of the controller verifies that the flash returns what it was given. This
 //! module verifies that the flash was given, and that a read returns, the latest version of every
 //! sector.
 

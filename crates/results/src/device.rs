@@ -32,7 +32,7 @@ pub struct Device {
     pub graded: Option<Graded>,
     /// Pages that went through the SLC cache; `None` without one.
     pub slc_cache: Option<SlcCounts>,
-    /// Page reads compared with the shadow store, and page writes tracked; `None` without
+    /// Page reads compared with the content oracle, and page writes tracked; `None` without
     /// `--verify`.
     pub verified: Option<(u64, u64)>,
 }
@@ -76,7 +76,7 @@ impl BadBlockDevice {
 impl Device {
     /// Collects the state of an SSD after a run that followed `preconditioned`.
     pub fn of<M: Mapping>(ssd: &Ssd<M>, preconditioned: Preconditioned) -> Self {
-        let shadow = ssd.shadow();
+        let oracle = ssd.content_oracle();
         let activity = ssd.measured();
         Self {
             preconditioned,
@@ -91,7 +91,7 @@ impl Device {
             read_errors: activity.read_errors,
             graded: activity.graded,
             slc_cache: activity.slc_cache,
-            verified: shadow.map(|shadow| (shadow.reads_checked, shadow.writes_followed)),
+            verified: oracle.map(|oracle| (oracle.reads_checked, oracle.writes_followed)),
         }
     }
 }

@@ -46,8 +46,8 @@ impl<M: Mapping, P: DeviceProbe> Backing for Flash<'_, '_, M, P> {
         self.controller.die_load(Die(chip.0)).collections > 0
     }
     fn holds(&self, page: Page) -> u32 {
-        let shadow = self.controller.shadow();
-        shadow.map_or(0, |shadow| shadow.holds(Lpn(page.0)))
+        let oracle = self.controller.content_oracle();
+        oracle.map_or(0, |oracle| oracle.holds(Lpn(page.0)))
     }
 }
 

@@ -51,6 +51,7 @@ pub use stats::{Graded, SsdStats};
 use trim::Trims;
 use verification::Verification;
 use wordline_block::{Op, Request, Ticket};
+use wordline_content_oracle::ContentOracle;
 use wordline_dram_buffer::{PageOp, PageRequest, Span};
 use wordline_ftl::recovery::{Spare, SpareWriter};
 use wordline_ftl::{Lpn, Mapping};
@@ -65,7 +66,6 @@ use crate::event::Context;
 use crate::observation::DeviceProbe;
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
-use crate::shadow::Shadow;
 
 /// Controller of an SSD and its flash, over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -122,7 +122,7 @@ impl<M: Mapping> Controller<M> {
     }
     /// Returns the additional memory of verification.
     pub fn memory_verified(plan: &Plan, fill: Fill) -> Vec<Table> {
-        Shadow::memory(&plan.part.layout, plan.ftl.user_pages, fill).into()
+        ContentOracle::memory(&plan.part.layout, plan.ftl.user_pages, fill).into()
     }
     /// Returns the additional memory of spare areas.
     pub fn memory_with_power_cuts(plan: &Plan, fill: Fill) -> Vec<Table> {
@@ -169,19 +169,20 @@ impl<M: Mapping> Controller<M> {
         self.gc.base.contents.journal = journal;
         self.gc.base.free_blocks = self.gc.base.mapping.free_blocks();
     }
-    /// Enables verification of every read against a shadow store.
+    /// Enables verification of every read against a content oracle.
     pub fn verify(&mut self) {
         let mapping = &self.gc.base.mapping;
-        let mut shadow = Shadow::new(self.gc.base.flash.layout, mapping.user_pages(), |page| {
-            mapping.lookup(page)
-        });
+        let mut oracle =
+            ContentOracle::new(self.gc.base.flash.layout, mapping.user_pages(), |page| {
+                mapping.lookup(page)
+            });
         if let Some(journal) = &self.gc.base.contents.journal {
             let flash = journal.flash(&self.gc.base.flash.array, self.gc.base.flash.layout);
             for (page, place) in flash.copies(|page| mapping.lookup(page)) {
-                shadow.copy_of(page, place);
+                oracle.copy_of(page, place);
             }
         }
-        self.gc.base.contents.verification = Some(Box::new(Verification::new(shadow)));
+        self.gc.base.contents.verification = Some(Box::new(Verification::new(oracle)));
         self.gc.base.follows = true;
     }
     /// Returns the capacity that the host can address. Bytes.
@@ -252,14 +253,14 @@ impl<M: Mapping> Controller<M> {
             .and_then(|beside| beside.remove(&ticket))
             .unwrap_or_default()
     }
-    /// Returns the shadow store, if the run is verified.
-    pub fn shadow(&self) -> Option<&Shadow> {
+    /// Returns the content oracle, if the run is verified.
+    pub fn content_oracle(&self) -> Option<&ContentOracle> {
         self.gc
             .base
             .contents
             .verification
             .as_ref()
-            .map(|verification| &verification.shadow)
+            .map(|verification| &verification.oracle)
     }
 
     /// Returns `true` if the device is read-only.

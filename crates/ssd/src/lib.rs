@@ -13,7 +13,6 @@ pub mod observation;
 pub mod plan;
 pub mod precondition;
 mod programmed;
-pub mod shadow;
 pub mod ssd;
 
 pub use backend::Usage;

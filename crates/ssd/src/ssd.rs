@@ -10,6 +10,7 @@ use wordline_block::{
     BlockDevice, Busy, Completion, Op, Parts, PowerCut, ReadEvents, Request, Ticket, trim_range,
 };
 use wordline_cache::replacement::foreign::Maker;
+use wordline_content_oracle::ContentOracle;
 use wordline_dram_buffer::Versions;
 use wordline_ftl::recovery::SpareWriter;
 use wordline_ftl::{Lpn, Mapping};
@@ -25,7 +26,6 @@ use crate::event::{Context, Event, Kind};
 use crate::observation::{DeviceProbe, Observation};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
-use crate::shadow::Shadow;
 use wordline_host_link::{Command, Connect, Connection};
 
 /// A solid-state drive over a mapping family.
@@ -102,7 +102,7 @@ impl<M: Mapping> Ssd<M> {
     pub fn cut_recovery(&mut self, now: Time, erases: usize) -> Result<bool> {
         self.controller.cut_recovery(now, &self.plan, erases)
     }
-    /// Enables verification of every read against a shadow store.
+    /// Enables verification of every read against a content oracle.
     pub fn verify(&mut self) {
         self.controller.verify();
         if let Some(buffered) = &mut self.buffer {
@@ -185,9 +185,9 @@ impl<M: Mapping> Ssd<M> {
     pub fn writes_can_fail(&self) -> bool {
         self.controller.writes_can_fail()
     }
-    /// Returns the shadow store, if the run is verified.
-    pub fn shadow(&self) -> Option<&Shadow> {
-        self.controller.shadow()
+    /// Returns the content oracle, if the run is verified.
+    pub fn content_oracle(&self) -> Option<&ContentOracle> {
+        self.controller.content_oracle()
     }
     /// Handles an event of the buffer.
     #[cold]

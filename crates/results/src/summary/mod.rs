@@ -167,7 +167,7 @@ section! {
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Verification")]
 pub struct VerificationSummary {
-    /// Page reads compared with the shadow store.
+    /// Page reads compared with the content oracle.
     pub reads_checked: u64,
     /// Page writes whose versions were tracked.
     pub writes_followed: u64,

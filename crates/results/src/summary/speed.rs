@@ -26,7 +26,7 @@ section! {
     /// Upper bound of the logical pages written at least once: pages written, but at most the user
     /// pages.
     pages_touched: u64 = touched;
-    /// Resident bytes per touched page. Fixed costs dominate short runs, and the shadow store adds
+    /// Resident bytes per touched page. Fixed costs dominate short runs, and the content oracle adds
     /// to verified ones.
     resident_bytes_per_touched_page: f64 = speed.resident_bytes as f64 / touched.max(1) as f64;
 }

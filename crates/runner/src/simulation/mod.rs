@@ -48,7 +48,7 @@ use wordline_results::results::Results;
 pub struct Options {
     /// Whether to record a row per request, in memory.
     pub requests: bool,
-    /// Whether to verify every read against a shadow store.
+    /// Whether to verify every read against a content oracle.
     pub verify: bool,
     /// Most requests to simulate.
     pub max_requests: Option<u64>,

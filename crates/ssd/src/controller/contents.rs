@@ -12,7 +12,7 @@ use super::spare::Carried;
 use super::verification::Verification;
 use crate::plan::Plan;
 
-/// Spare areas and the shadow store, if enabled.
+/// Spare areas and the content oracle, if enabled.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Contents {
     /// Spare areas, if power cuts are enabled.
@@ -43,7 +43,7 @@ impl Contents {
             self.carried.carry_host(journal, slot, page, label);
         }
         if let Some(verification) = &mut self.verification {
-            let content = verification.shadow.write(page, version, base, place);
+            let content = verification.oracle.write(page, version, base, place);
             verification.note(slot, content, version);
         }
     }
@@ -55,7 +55,7 @@ impl Contents {
                 journal.spare.clear(page);
             }
             if let Some(verification) = &mut self.verification {
-                verification.shadow.tear(page);
+                verification.oracle.tear(page);
             }
         }
     }

@@ -301,7 +301,7 @@ impl<M: Mapping> Base<M> {
         if self.flash.backend.graded(slot).failed {
             self.conditions.fail(owner);
             if let Some(verification) = &mut self.contents.verification {
-                verification.shadow.end_read(page);
+                verification.oracle.end_read(page);
             }
             return Ok(());
         }

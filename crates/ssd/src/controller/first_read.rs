@@ -108,7 +108,7 @@ impl<M: Mapping> Base<M> {
                 first.origins.entry(page.0).or_insert(Some(place));
             }
             if let Some(verification) = &mut self.contents.verification {
-                verification.shadow.exchange(from, place);
+                verification.oracle.exchange(from, place);
             }
             return;
         }

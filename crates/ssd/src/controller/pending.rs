@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use wordline_content_oracle::Version;
 use wordline_ftl::Lpn;
 use wordline_ftl::program_mode::Characteristic;
 use wordline_ftl::recovery::Label;
@@ -12,7 +13,6 @@ use wordline_kernel::Time;
 use wordline_nand::Plane;
 
 use crate::observation::PageParts;
-use crate::shadow::Version;
 
 /// A read that waits for its map entry.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -68,11 +68,11 @@ impl<M: Mapping> Controller<M> {
             let audited = mapping.audit();
             let checked = audited.and_then(|()| {
                 let place = |page| mapping.lookup(page);
-                let (pages, shadow) = (mapping.user_pages(), &mut verification.shadow);
+                let (pages, oracle) = (mapping.user_pages(), &mut verification.oracle);
                 if mapping.is_owned() {
-                    return shadow.adopt(now, pages, place);
+                    return oracle.adopt(now, pages, place);
                 }
-                shadow.cut(now, pages, place)
+                oracle.cut(now, pages, place)
             });
             checked.map_err(DeviceError::Verification)?;
         }
@@ -141,7 +141,7 @@ impl<M: Mapping> Base<M> {
         erased.map_err(|violation| DeviceError::Violation { at: now, violation })?;
         self.conditions.age_erased(&mut self.flash, block);
         if let Some(verification) = &mut self.contents.verification {
-            verification.shadow.erase(self.flash.layout.page(block, 0));
+            verification.oracle.erase(self.flash.layout.page(block, 0));
         }
         let erases = self.flash.array.erases()[block.index()];
         self.mapping.erased(block, erases);
@@ -171,7 +171,7 @@ impl<M: Mapping> Base<M> {
         for page in pages.map(Ppn) {
             journal.spare.clear(page);
             if let Some(verification) = &mut self.contents.verification {
-                verification.shadow.tear(page);
+                verification.oracle.tear(page);
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Reads of the host and the buffer, from the map to the die.
 
+use wordline_content_oracle::{ContentOracle, Version};
 use wordline_ftl::program_mode::Characteristic;
 use wordline_ftl::{Lpn, Mapping};
 
@@ -13,7 +14,6 @@ use crate::backend::{Order, Purpose};
 use crate::error::{DeviceError, Result};
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation, PageParts};
-use crate::shadow::{Shadow, Version};
 
 impl<M: Mapping> Base<M> {
     /// Issues the read of a request, with latency components that its page had before.
@@ -64,8 +64,8 @@ impl<M: Mapping> Collector<M> {
     ) -> Result<()> {
         cx.observe(Observation::UnwrittenRead);
         if let Some(verification) = &mut self.base.contents.verification {
-            let (shadow, oldest) = (&mut verification.shadow, read.oldest.number);
-            let checked = shadow.check(cx.now, read.page, oldest, Shadow::unwritten(), None);
+            let (oracle, oldest) = (&mut verification.oracle, read.oldest.number);
+            let checked = oracle.check(cx.now, read.page, oldest, ContentOracle::unwritten(), None);
             checked.map_err(DeviceError::Verification)?;
         }
         self.page_done(cx, read.owner, read.parts);
@@ -112,7 +112,7 @@ impl<M: Mapping> Controller<M> {
         let mut oldest = NO_VERSION;
         if let Some(verification) = &mut self.gc.base.contents.verification {
             let filled = self.gc.base.mapping.lookup(page).is_some();
-            oldest.number = verification.shadow.begin_read(page, filled);
+            oldest.number = verification.oracle.begin_read(page, filled);
         }
         let read = PageRead {
             owner,

@@ -124,8 +124,8 @@ impl<M: Mapping> Base<M> {
     fn trimmed(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite) {
         cx.observe(Observation::PageTrimmed);
         if let Some(verification) = &mut self.contents.verification {
-            let shadow = &mut verification.shadow;
-            shadow.acknowledge(cx.now, write.page, write.version);
+            let oracle = &mut verification.oracle;
+            oracle.acknowledge(cx.now, write.page, write.version);
         }
     }
 }

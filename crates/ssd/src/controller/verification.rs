@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use wordline_content_oracle::{ContentOracle, Version};
 use wordline_ftl::Lpn;
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Ppn};
 
 use crate::error::{DeviceError, Result};
-use crate::shadow::{Shadow, Version};
 use wordline_io_scheduler::Slot;
 
 /// Version of a transaction that is not a write.
 pub(super) const NO_VERSION: Version = Version::bare(0);
 
-/// Shadow store, and the contents of transactions.
+/// Content oracle, and the contents of transactions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Verification {
-    pub shadow: Shadow,
+    pub oracle: ContentOracle,
     /// Content of each transaction.
     pub contents: Vec<u64>,
     /// By transaction: the oldest version that a read may return, or the version of a write.
@@ -27,9 +27,9 @@ pub(super) struct Verification {
 }
 
 impl Verification {
-    pub fn new(shadow: Shadow) -> Self {
+    pub fn new(oracle: ContentOracle) -> Self {
         Self {
-            shadow,
+            oracle,
             contents: Vec::new(),
             versions: Vec::new(),
             ahead: BTreeMap::new(),
@@ -49,17 +49,17 @@ impl Verification {
     pub fn check_read(&mut self, now: Time, slot: Slot, page: Lpn, place: Ppn) -> Result<()> {
         let oldest = self.versions[slot as usize].number;
         let content = self.contents[slot as usize];
-        let checked = self.shadow.check(now, page, oldest, content, Some(place));
+        let checked = self.oracle.check(now, page, oldest, content, Some(place));
         checked.map_err(DeviceError::Verification)
     }
     /// Acknowledges the write of a page.
     pub fn acknowledge(&mut self, now: Time, slot: Slot, page: Lpn) {
         let version = self.versions[slot as usize];
-        self.shadow.acknowledge(now, page, version);
+        self.oracle.acknowledge(now, page, version);
     }
     /// Records the content of a page that a die reads ahead.
     pub fn read_ahead(&mut self, die: Die, place: Ppn) {
-        self.ahead.insert(die, self.shadow.read(place));
+        self.ahead.insert(die, self.oracle.read(place));
     }
     /// Gives a read the content that its page had when it was read ahead.
     pub fn take_ahead(&mut self, slot: Slot, die: Die) {
@@ -69,9 +69,9 @@ impl Verification {
     pub fn array_done(&mut self, slot: Slot, operation: Operation, place: Ppn, target: Ppn) {
         let content = &mut self.contents[slot as usize];
         match operation {
-            Operation::Read => *content = self.shadow.read(place),
-            Operation::Program | Operation::Move => self.shadow.program(target, *content),
-            Operation::Erase => self.shadow.erase(place),
+            Operation::Read => *content = self.oracle.read(place),
+            Operation::Program | Operation::Move => self.oracle.program(target, *content),
+            Operation::Erase => self.oracle.erase(place),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Request, Ticket};
+use wordline_content_oracle::{ContentOracle, Version};
 use wordline_dram_buffer::Span;
 use wordline_ftl::program_mode::Characteristic;
 use wordline_ftl::{Bulk, Lpn, Mapping, Placed, SpaceRequest, Written};
@@ -25,7 +26,6 @@ use crate::backend::{Order, Purpose};
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation, PageParts};
 use crate::plan::Plan;
-use crate::shadow::{Shadow, Version};
 
 /// Allocated page of a write, and the block of the copy that it supersedes.
 #[derive(Clone, Copy, Debug)]
@@ -293,14 +293,14 @@ impl<M: Mapping> Base<M> {
         let mut version = NO_VERSION;
         if let Some(verification) = &mut self.contents.verification {
             let filled = self.mapping.lookup(page).is_some();
-            let shadow = &mut verification.shadow;
+            let oracle = &mut verification.oracle;
             let Span {
                 from, bytes, whole, ..
             } = *span;
             version = if trim {
-                shadow.issue_trim(now, page, filled)
+                oracle.issue_trim(now, page, filled)
             } else {
-                shadow.issue(now, page, filled, from, bytes, !whole)
+                oracle.issue(now, page, filled, from, bytes, !whole)
             };
         }
         let found = if trim {
@@ -331,7 +331,7 @@ impl<M: Mapping> Controller<M> {
             }
             (version, found) = self.gc.base.follow_coming(cx.now, page, &span, trim);
         }
-        let (parts, base) = (PageParts::default(), Shadow::unwritten());
+        let (parts, base) = (PageParts::default(), ContentOracle::unwritten());
         let write = PageWrite {
             owner,
             page,

@@ -280,7 +280,7 @@ fn folding_delays_a_request_by_one_operation_at_most() {
     }
 }
 
-/// A device under any load: pages are counted once, books and shadow agree (the run is verified), and folding is in what collections move.
+/// A device under any load: pages are counted once, books and oracle agree (the run is verified), and folding is in what collections move.
 #[test]
 fn any_load_is_served_and_counted() {
     let mut random = Rng::new(7, "caches");

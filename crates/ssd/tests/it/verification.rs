@@ -1,4 +1,4 @@
-//! The shadow store finds what it is there to find: a map with a planted fault is caught, and the
+//! The content oracle finds what it is there to find: a map with a planted fault is caught, and the
 //! message tells the history of the page.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
@@ -153,7 +153,7 @@ fn run(fault: Fault) -> DeviceError {
 
 #[test]
 fn a_wrong_look_up_is_caught() {
-    // The shadow itself looks every page up once; the fault comes well after.
+    // The oracle itself looks every page up once; the fault comes well after.
     let DeviceError::Verification(message) = run(Fault::Lookup(3_000)) else {
         panic!("not verified")
     };

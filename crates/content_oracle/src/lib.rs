@@ -1,4 +1,4 @@
-//! Shadow store of `--verify`: the expected contents of every page.
+//! Oracle of `--verify`: the expected contents of every page.
 //!
 //! Every page write has a version. 64 bits represent the content of a page. They depend on the
 //! page, its version and, for a partial write, on the content that was completed, so that a stale
@@ -22,7 +22,7 @@ const UNWRITTEN: u64 = 0;
 const TORN: u64 = 2;
 
 /// Content of metadata of the mapping.
-pub(crate) const METADATA: u64 = 4;
+pub const METADATA: u64 = 4;
 
 /// A host write of a whole or partial page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub struct Version {
 
 impl Version {
     /// Returns a version that covers no bytes.
-    pub(crate) const fn bare(number: u32) -> Self {
+    pub const fn bare(number: u32) -> Self {
         Self {
             number,
             from: 0,
@@ -104,7 +104,7 @@ const KEPT: usize = 8;
 
 /// Expected and actual contents.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Shadow {
+pub struct ContentOracle {
     layout: Layout,
     pages: FxHashMap<Lpn, PageHistory>,
     /// By logical page, a bit: whether it was filled before the first recorded write.
@@ -137,8 +137,8 @@ fn content(page: Lpn, version: Version, base: u64) -> u64 {
     digest.value() | 1
 }
 
-impl Shadow {
-    /// Creates the shadow of a preconditioned device; `place` maps logical to physical pages.
+impl ContentOracle {
+    /// Creates the oracle of a preconditioned device; `place` maps logical to physical pages.
     pub fn new(layout: Layout, user_pages: u32, place: impl Fn(Lpn) -> Option<Ppn>) -> Self {
         let mut contents = vec![UNWRITTEN; layout.pages() as usize];
         let mut filled = vec![0; user_pages.div_ceil(u64::BITS) as usize];
@@ -158,7 +158,7 @@ impl Shadow {
         }
     }
 
-    /// Returns the memory of a shadow for a device with the given fill.
+    /// Returns the memory of the oracle for a device with the given fill.
     pub fn memory(layout: &Layout, user_pages: u32, fill: Fill) -> [Table; 3] {
         // A hash map has twice as many slots as entries just after it has grown.
         type Place = [(Lpn, PageHistory); 2];
@@ -176,7 +176,7 @@ impl Shadow {
     }
 
     /// Swaps the contents of two physical pages.
-    pub(crate) fn exchange(&mut self, one: Ppn, other: Ppn) {
+    pub fn exchange(&mut self, one: Ppn, other: Ppn) {
         self.contents.swap(one.index(), other.index());
     }
 
@@ -349,7 +349,7 @@ impl Shadow {
         Ok(())
     }
 
-    /// As [`Shadow::cut`], for pages managed by an owner that may choose any version: each page
+    /// As [`ContentOracle::cut`], for pages managed by an owner that may choose any version: each page
     /// must hold a content that was written. The found content becomes the expected one.
     pub fn adopt(
         &mut self,
