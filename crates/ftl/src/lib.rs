@@ -13,6 +13,7 @@ pub mod lpn;
 pub mod mapping;
 pub mod owner;
 pub mod plan;
+pub mod precondition;
 pub mod program_mode;
 pub mod recovery;
 pub mod refresh;
@@ -28,4 +29,5 @@ pub use job::{Collection, Cost, GcKind, JobId, LogicalBlock, SpaceRequest, Step}
 pub use lpn::Lpn;
 pub use mapping::{Bulk, Map, MapCache, Mapping, OwnedMap, PageMap, Placed, Written};
 pub use plan::{Plan, PlanError};
+pub use precondition::Precondition;
 pub use summary::{Summaries, SummaryPage};

@@ -1,8 +1,8 @@
 //! State of the SSDs at the end of a run.
 
+use wordline_ftl::precondition::Preconditioned;
 use wordline_ftl::{MapCache, Mapping};
 use wordline_nand::Cause;
-use wordline_ssd::precondition::Preconditioned;
 use wordline_ssd::{ErrorCounts, FailureCounts, Graded, SlcCounts, Ssd, SsdStats, Usage};
 
 /// State of an SSD at the end of a run.

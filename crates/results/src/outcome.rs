@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use wordline_block::BlockDevice;
 use wordline_flash_cache as flash_cache;
+use wordline_ftl::precondition::Preconditioned;
 use wordline_ftl::untimed::FlashOps;
 use wordline_kernel::{Time, since};
-use wordline_ssd::precondition::Preconditioned;
 
 use crate::device::Device;
 use wordline_config::Plan;

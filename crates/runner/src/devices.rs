@@ -1,9 +1,9 @@
 //! Builds the SSDs of a run and preconditions them.
 
-use wordline_ftl::Map;
+use wordline_ftl::precondition::{self, Preconditioned};
+use wordline_ftl::{Map, Precondition};
 use wordline_kernel::memory::dense;
-use wordline_ssd::precondition::{self, Preconditioned};
-use wordline_ssd::{Precondition, Ssd};
+use wordline_ssd::Ssd;
 
 use crate::error::SimulationError;
 use crate::memory::fill;

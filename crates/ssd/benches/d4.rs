@@ -8,12 +8,12 @@ use gungraun::{
 };
 use wordline_block::{BlockDevice, Op, Request};
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::{Config, Mapping, PageMap};
+use wordline_ftl::{Config, Mapping, PageMap, Precondition};
 use wordline_host_link::Interface;
 use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, EventQueue, Rng, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
-use wordline_ssd::{Event, Plan, Precondition, Ssd};
+use wordline_ssd::{Event, Plan, Ssd};
 
 const REQUESTS: u64 = 20_000;
 

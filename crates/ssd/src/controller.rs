@@ -53,6 +53,7 @@ use verification::Verification;
 use wordline_block::{Op, Request, Ticket};
 use wordline_content_oracle::ContentOracle;
 use wordline_dram_buffer::{PageOp, PageRequest, Span};
+use wordline_ftl::precondition::{Precondition, Preconditioned};
 use wordline_ftl::recovery::{Spare, SpareWriter};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_io_scheduler::schedule::IssueQueue;
@@ -65,7 +66,6 @@ use crate::error::Result;
 use crate::event::Context;
 use crate::observation::DeviceProbe;
 use crate::plan::Plan;
-use crate::precondition::{Precondition, Preconditioned};
 
 /// Controller of an SSD and its flash, over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]

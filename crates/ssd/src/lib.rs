@@ -11,7 +11,6 @@ pub mod error;
 pub mod event;
 pub mod observation;
 pub mod plan;
-pub mod precondition;
 mod programmed;
 pub mod ssd;
 
@@ -23,6 +22,5 @@ pub use error::DeviceError;
 pub use event::Event;
 pub use observation::{Observation, PageParts};
 pub use plan::Plan;
-pub use precondition::Precondition;
 pub use programmed::Programmed;
 pub use ssd::Ssd;

@@ -12,6 +12,7 @@ use wordline_block::{
 use wordline_cache::replacement::foreign::Maker;
 use wordline_content_oracle::ContentOracle;
 use wordline_dram_buffer::Versions;
+use wordline_ftl::precondition::{Precondition, Preconditioned};
 use wordline_ftl::recovery::SpareWriter;
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
@@ -25,7 +26,6 @@ use crate::error::{DeviceError, Result};
 use crate::event::{Context, Event, Kind};
 use crate::observation::{DeviceProbe, Observation};
 use crate::plan::Plan;
-use crate::precondition::{Precondition, Preconditioned};
 use wordline_host_link::{Command, Connect, Connection};
 
 /// A solid-state drive over a mapping family.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use twox_hash::XxHash3_64;
 use wordline_config::Plan;
 use wordline_ftl::Map;
-use wordline_ssd::precondition::Preconditioned;
+use wordline_ftl::precondition::Preconditioned;
 use wordline_ssd::{Prepared, Ssd};
 
 use crate::file::{self, Header, Reader, StateError, kind};

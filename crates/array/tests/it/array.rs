@@ -7,13 +7,13 @@ use wordline_array::{AddressMap, Array};
 use wordline_block::ArrayObservation as Observation;
 use wordline_block::{BlockDevice, Event, Member, Op, Parts, Request};
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::{Map, Mapping};
+use wordline_ftl::{Map, Mapping, Precondition};
 use wordline_host_link::Interface;
 use wordline_host_link::{nvme::Nvme, sata::Sata};
 use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
-use wordline_ssd::{Plan, Precondition, Ssd};
+use wordline_ssd::{Plan, Ssd};
 
 /// Plan of an SSD with about 100 pages per die and `channels` x 2 dies.
 fn plan(channels: u32, interface: &Interface) -> Plan {

@@ -7,9 +7,9 @@ use crate::device::Device;
 use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_ftl::MapCache;
+use wordline_ftl::precondition::Preconditioned;
 use wordline_observe::{Column, values};
 use wordline_recorder::{Collections, FlashCounts};
-use wordline_ssd::precondition::Preconditioned;
 
 wordline_recorder::flash_figures! {
     figures {

@@ -3,7 +3,7 @@
 use crate::outcome::{Speed, SsdOutcome};
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_ssd::precondition::Preconditioned;
+use wordline_ftl::precondition::Preconditioned;
 
 section! {
     /// Cost of the simulation.

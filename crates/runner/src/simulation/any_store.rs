@@ -4,6 +4,7 @@ use wordline_array::{Array, Leaf, Store};
 use wordline_config::Plan;
 use wordline_config::plan;
 use wordline_flash_cache::Cached;
+use wordline_ftl::precondition::Preconditioned;
 use wordline_ftl::{Map, Mapping};
 use wordline_hdd::Disk;
 use wordline_host_cpu::Host as HostSide;
@@ -11,7 +12,6 @@ use wordline_recorder::Recorder;
 use wordline_results::Device;
 use wordline_results::outcome::CacheOutcome;
 use wordline_ssd::Ssd;
-use wordline_ssd::precondition::Preconditioned;
 
 use super::Options;
 use super::shape::{Capabilities, RunShape, StoreOutcome};

@@ -5,6 +5,7 @@ use wordline_array::Array;
 use wordline_config::Plan;
 use wordline_config::plan::{self, Shape};
 use wordline_flash_cache::{Cached, Observation};
+use wordline_ftl::precondition::Preconditioned;
 use wordline_ftl::{Map, Mapping};
 use wordline_hdd::Disk;
 use wordline_kernel::{Probe, Time};
@@ -12,7 +13,6 @@ use wordline_recorder::{Hits, Lanes, Recorder};
 use wordline_results::Device;
 use wordline_results::outcome::CacheOutcome;
 use wordline_ssd::Ssd;
-use wordline_ssd::precondition::Preconditioned;
 
 use super::Options;
 use super::disks::disks_of;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use cpu_time::ProcessTime;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use wordline_ssd::precondition::Preconditioned;
+use wordline_ftl::precondition::Preconditioned;
 
 use super::event_loop::LoopState;
 use super::issuer::HostState;

@@ -7,11 +7,11 @@ use wordline_block::{DeviceObservation, Member, RequestObservation};
 use wordline_config::Plan;
 use wordline_config::plan::{Shape, Store};
 use wordline_ftl::Map;
+use wordline_ftl::precondition::Preconditioned;
 use wordline_hdd::Disk;
 use wordline_kernel::{Probe, Time};
 use wordline_recorder::Recorder;
 use wordline_ssd::Ssd;
-use wordline_ssd::precondition::Preconditioned;
 
 use super::Options;
 use super::shape::{Capabilities, RunShape, StoreOutcome};

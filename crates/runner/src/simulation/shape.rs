@@ -7,13 +7,13 @@ use wordline_block::BlockDevice;
 use wordline_config::Plan;
 use wordline_flash_cache::Cached;
 use wordline_ftl::Map;
+use wordline_ftl::precondition::Preconditioned;
 use wordline_hdd::{Disk, DiskStats};
 use wordline_host_cpu::{Host as HostSide, HostStats};
 use wordline_recorder::Recorder;
 use wordline_results::Device;
 use wordline_results::outcome::CacheOutcome;
 use wordline_ssd::Ssd;
-use wordline_ssd::precondition::Preconditioned;
 use wordline_state::Kept;
 
 use super::Options;

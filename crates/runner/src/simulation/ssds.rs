@@ -3,11 +3,11 @@
 use wordline_array::Array;
 use wordline_config::Plan;
 use wordline_config::plan::Shape;
+use wordline_ftl::precondition::Preconditioned;
 use wordline_ftl::{Map, Mapping};
 use wordline_recorder::Recorder;
 use wordline_results::Device;
 use wordline_ssd::Ssd;
-use wordline_ssd::precondition::Preconditioned;
 
 use super::Options;
 use super::shape::{Capabilities, RunShape, StoreOutcome};

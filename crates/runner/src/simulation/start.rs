@@ -2,7 +2,7 @@
 
 use wordline_config::Plan;
 use wordline_ftl::Map;
-use wordline_ssd::precondition::Preconditioned;
+use wordline_ftl::precondition::Preconditioned;
 use wordline_ssd::{DeviceError, Ssd};
 
 use super::checkpoint::{Before, Checkpoints, Spent};

@@ -8,10 +8,10 @@ use wordline_block::{Op, Request};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::gc::schedule::background::Background;
-use wordline_ftl::{Config, Map, Mapping};
+use wordline_ftl::{Config, Map, Mapping, Precondition};
 use wordline_kernel::{Rng, Time};
 use wordline_nand::{Operation, Plane};
-use wordline_ssd::{Plan, Precondition, Ssd};
+use wordline_ssd::{Plan, Ssd};
 
 const PAGE: u64 = 4096;
 

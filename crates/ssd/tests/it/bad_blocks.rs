@@ -9,7 +9,7 @@ use wordline_block::{BlockDevice, Completion, Op, ReadEvents, Request};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
-use wordline_ftl::{Config, Map, Mapping};
+use wordline_ftl::{Config, Map, Mapping, Precondition};
 use wordline_io_scheduler::Composition;
 use wordline_io_scheduler::compose::Compose;
 use wordline_io_scheduler::schedule::Scheduler;
@@ -18,7 +18,7 @@ use wordline_nand::{BadBlocks, Cause, Layout, Plane};
 use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
 use wordline_reliability::failures::{Fail, table::Table, weibull::Weibull};
 use wordline_reliability::{Failing, Failures};
-use wordline_ssd::{DeviceError, Event, Plan, Precondition, Ssd};
+use wordline_ssd::{DeviceError, Event, Plan, Ssd};
 
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;

@@ -10,9 +10,9 @@ use wordline_cache::Replacement;
 use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
-use wordline_ftl::{Config, Map};
+use wordline_ftl::{Config, Map, Precondition};
 use wordline_kernel::{Context, EventQueue, Rng, Time};
-use wordline_ssd::{DeviceError, Event, Plan, Precondition, Ssd};
+use wordline_ssd::{DeviceError, Event, Plan, Ssd};
 
 /// What becomes of a run.
 #[derive(Debug, Default)]

@@ -11,9 +11,9 @@ use wordline_block::{BlockDevice, Op, Request};
 use wordline_cache::Replacement;
 use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::{Config, Lpn, Map, Mapping};
+use wordline_ftl::{Config, Lpn, Map, Mapping, Precondition};
 use wordline_kernel::{Context, EventQueue, Rng, Time};
-use wordline_ssd::{Event, Plan, Precondition, Ssd};
+use wordline_ssd::{Event, Plan, Ssd};
 
 const PAGE: u64 = 4096;
 const SECTOR: u64 = 512;

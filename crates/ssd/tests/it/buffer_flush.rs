@@ -8,10 +8,10 @@ use wordline_block::{Op, Request};
 use wordline_cache::Replacement;
 use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::{Config, Map};
+use wordline_ftl::{Config, Map, Precondition};
 use wordline_kernel::{Rng, Time};
 use wordline_nand::Operation;
-use wordline_ssd::{Plan, Precondition, Ssd};
+use wordline_ssd::{Plan, Ssd};
 
 const PAGE: u64 = 4096;
 /// 4096 bytes at 3200 MB/s.

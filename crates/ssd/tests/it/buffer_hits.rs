@@ -12,9 +12,9 @@ use wordline_cache::replacement::{Owner, Replace, Replacing};
 use wordline_cache::{Entry, Replacement};
 use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::{Config, Map};
+use wordline_ftl::{Config, Map, Precondition};
 use wordline_kernel::{Rng, Time};
-use wordline_ssd::{Plan, Precondition, Ssd};
+use wordline_ssd::{Plan, Ssd};
 
 const PAGE: u64 = 4096;
 /// Long enough for whatever a request sets going on a device with much room.

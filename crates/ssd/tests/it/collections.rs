@@ -15,10 +15,10 @@ use wordline_ftl::gc::schedule::agc_dgc::AgcDgc;
 use wordline_ftl::gc::schedule::{Idle, Schedule, Scheduling, Trigger};
 use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::hybrid::Hybrid;
-use wordline_ftl::{Config, GcKind, JobId, LogicalBlock, Map, Mapping, SpaceRequest};
+use wordline_ftl::{Config, GcKind, JobId, LogicalBlock, Map, Mapping, Precondition, SpaceRequest};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Operation, Plane};
-use wordline_ssd::{DeviceError, Event, Observation, Plan, Precondition, Ssd};
+use wordline_ssd::{DeviceError, Event, Observation, Plan, Ssd};
 
 const PAGE: u64 = 4096;
 

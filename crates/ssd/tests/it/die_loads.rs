@@ -13,11 +13,11 @@ use wordline_ftl::allocate::r#static::Static;
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
-use wordline_ftl::{Config, Map};
+use wordline_ftl::{Config, Map, Precondition};
 use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, EventQueue, Rng, Time};
 use wordline_nand::Die;
-use wordline_ssd::{DeviceError, DieLoad, Event, Plan, Precondition, Ssd};
+use wordline_ssd::{DeviceError, DieLoad, Event, Plan, Ssd};
 
 const DIES: u64 = 4;
 

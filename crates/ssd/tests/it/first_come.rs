@@ -7,13 +7,13 @@ use crate::shared;
 use shared::{at, plan, play};
 use wordline_block::{BlockDevice, Op, Request};
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::{Config, PageMap};
+use wordline_ftl::{Config, PageMap, Precondition};
 use wordline_io_scheduler::schedule::Scheduler;
 use wordline_io_scheduler::{Composition, compose};
 use wordline_kernel::{Context, EventQueue, Probe, Rng, Time};
 use wordline_nand::arbitrate::Arbitration;
 use wordline_nand::{Cell, Die, Geometry, Operation, Part, Suspend, Timing};
-use wordline_ssd::{Event, Observation, Plan, Precondition, Ssd};
+use wordline_ssd::{Event, Observation, Plan, Ssd};
 
 const PAGE: u64 = 4096;
 const PLANE_BUSY_NS: u64 = 509;

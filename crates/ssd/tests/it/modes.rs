@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use shared::{Load, closed_loop, drive, plan};
 use wordline_block::{BlockDevice, Busy, Op, Request};
 use wordline_ftl::allocate::{Allocate, Dimensions};
-use wordline_ftl::{Config, PageMap};
+use wordline_ftl::{Config, PageMap, Precondition};
 use wordline_io_scheduler::Composition;
 use wordline_kernel::{BusyTime, Context, EventQueue, Probe, Rng, Time};
 use wordline_nand::{
     Arbitration, Cell, Chains, Geometry, Operation, PerLevel, PlaneRule, Suspend, Timing,
 };
-use wordline_ssd::{Observation, Plan, Precondition, Ssd};
+use wordline_ssd::{Observation, Plan, Ssd};
 
 const US: fn(u64) -> Time = Time::from_us;
 

@@ -10,13 +10,13 @@ use shared::{Played, at, plan, play};
 use wordline_block::Op;
 use wordline_ftl::allocate::r#static::Static;
 use wordline_ftl::allocate::{Allocate, Dimensions};
-use wordline_ftl::{Config, Lpn, Mapping, PageMap};
+use wordline_ftl::{Config, Lpn, Mapping, PageMap, Precondition};
 use wordline_io_scheduler::Composition;
 use wordline_io_scheduler::schedule::Scheduler;
 use wordline_io_scheduler::schedule::ncq::Ncq;
 use wordline_kernel::{Rng, Time};
 use wordline_nand::Ppn;
-use wordline_ssd::{Plan, Precondition, Ssd};
+use wordline_ssd::{Plan, Ssd};
 
 const PAGE: u64 = 4096;
 const NOW: Time = Time::ZERO;

@@ -10,10 +10,10 @@ use wordline_block::Op;
 use wordline_ftl::allocate::dynamic::Dynamic;
 use wordline_ftl::allocate::least_busy::LeastBusy;
 use wordline_ftl::allocate::{Allocate, Dimensions};
-use wordline_ftl::{Config, Lpn, Mapping, PageMap};
+use wordline_ftl::{Config, Lpn, Mapping, PageMap, Precondition};
 use wordline_kernel::Time;
 use wordline_nand::Die;
-use wordline_ssd::{Plan, Precondition, Ssd};
+use wordline_ssd::{Plan, Ssd};
 
 const PAGE: u64 = 4096;
 

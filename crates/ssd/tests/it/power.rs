@@ -12,12 +12,12 @@ use wordline_ftl::mapping::Family;
 use wordline_ftl::refresh::target::in_place::InPlace;
 use wordline_ftl::refresh::{Refresh, Steps, Target};
 use wordline_ftl::slc_cache::SlcCache;
-use wordline_ftl::{Config, Map};
+use wordline_ftl::{Config, Map, Precondition};
 use wordline_io_scheduler::Composition;
 use wordline_kernel::{Context, EventQueue, Rng, Time};
 use wordline_reliability::ecc::Correct;
 use wordline_reliability::{Ecc, Errors};
-use wordline_ssd::{DeviceError, Event, Plan, Precondition, Ssd};
+use wordline_ssd::{DeviceError, Event, Plan, Ssd};
 
 /// What became of a run with power cuts.
 #[derive(Debug, Default, PartialEq, Eq)]

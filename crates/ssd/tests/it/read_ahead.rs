@@ -8,12 +8,12 @@ use wordline_block::{BlockDevice, Op, Request};
 use wordline_dram_buffer::read_ahead::Physical;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::slc_cache::{SlcCache, r#static};
-use wordline_ftl::{Config, Map};
+use wordline_ftl::{Config, Map, Precondition};
 use wordline_io_scheduler::Composition;
 use wordline_kernel::{Context, EventQueue, Rng, Time};
 use wordline_nand::{Cell, Chains, Geometry, Operation, PerLevel, Suspend, Timing};
 use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
-use wordline_ssd::{Event, Plan, Precondition, Ssd};
+use wordline_ssd::{Event, Plan, Ssd};
 
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;

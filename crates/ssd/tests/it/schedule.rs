@@ -135,7 +135,7 @@ fn longest_wait(scheduler: Scheduler, victim: Victim) -> Time {
     plan.scheduler = scheduler;
     plan.composition = composition("greedy");
     let mut ssd = Ssd::new(&plan, PageMap::new(&plan.ftl));
-    let fill = wordline_ssd::Precondition {
+    let fill = wordline_ftl::Precondition {
         fill_pages: plan.ftl.user_pages,
         scattered: false,
         overwrite_pages: 0,

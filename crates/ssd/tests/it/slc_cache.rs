@@ -9,13 +9,13 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::slc_cache::{SlcCache, dynamic, hybrid, r#static};
-use wordline_ftl::{Config, Lpn, Map, Mapping};
+use wordline_ftl::{Config, Lpn, Map, Mapping, Precondition};
 use wordline_io_scheduler::Composition;
 use wordline_kernel::{Rng, Time};
 use wordline_nand::{Operation, Plane};
 use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
 use wordline_reliability::{Reader, SingleLevel};
-use wordline_ssd::{Plan, Precondition, SlcCounts, Ssd};
+use wordline_ssd::{Plan, SlcCounts, Ssd};
 
 const PAGE: u64 = 4096;
 const BITS: u32 = 4;

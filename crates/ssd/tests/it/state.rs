@@ -15,12 +15,12 @@ use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::gc::victim::Victim;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::wear::Wear;
-use wordline_ftl::{Config, Map};
+use wordline_ftl::{Config, Map, Precondition};
 use wordline_host_link::Interface;
 use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, Digest, EventQueue, Rng, Time};
 use wordline_nand::{Arbitration, Suspend};
-use wordline_ssd::{Event, Plan, Precondition, Ssd};
+use wordline_ssd::{Event, Plan, Ssd};
 
 /// A device, its host, and how far they are.
 #[derive(Clone, Serialize, Deserialize)]

@@ -13,10 +13,10 @@ use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::dftl::Dftl;
 use wordline_ftl::trim::frees::ascending_run::AscendingRun;
 use wordline_ftl::trim::{Answer, Free, Frees};
-use wordline_ftl::{Config, Lpn, Map, Mapping};
+use wordline_ftl::{Config, Lpn, Map, Mapping, Precondition};
 use wordline_kernel::{Context, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Operation, Plane};
-use wordline_ssd::{Event, Observation, Plan, Precondition, Ssd};
+use wordline_ssd::{Event, Observation, Plan, Ssd};
 
 const PAGE: u64 = 4096;
 

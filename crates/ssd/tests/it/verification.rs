@@ -9,11 +9,12 @@ use wordline_block::BlockDevice;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::recovery::{Flash, Recovery};
 use wordline_ftl::{
-    Collection, Config, Cost, JobId, Lpn, Mapping, PageMap, SpaceRequest, Step, Written,
+    Collection, Config, Cost, JobId, Lpn, Mapping, PageMap, Precondition, SpaceRequest, Step,
+    Written,
 };
 use wordline_kernel::Time;
 use wordline_nand::{Block, Plane, Ppn};
-use wordline_ssd::{DeviceError, Precondition, Ssd};
+use wordline_ssd::{DeviceError, Ssd};
 
 /// What goes wrong: look-ups from the given call on, or the given move.
 #[derive(Clone, Copy, Debug, PartialEq)]

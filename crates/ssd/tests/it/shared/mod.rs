@@ -4,14 +4,14 @@
 use wordline_block::{BlockDevice, Completion, Event as _, Op, Parts, ReadEvents, Request};
 use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::{Config, GcKind, Map, Mapping};
+use wordline_ftl::{Config, GcKind, Map, Mapping, Precondition};
 use wordline_host_link::Interface;
 use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Cell, Chains, Geometry, Layout, Operation, Part, PerLevel, Timing};
 use wordline_reliability::errors::table::Table;
 use wordline_reliability::{Code, Errors, Reader};
-use wordline_ssd::{DeviceError, Event, Observation, Plan, Precondition, Ssd};
+use wordline_ssd::{DeviceError, Event, Observation, Plan, Ssd};
 
 /// A device of `dimensions` with small blocks; `None` if the configuration has no room on it.
 pub fn plan(

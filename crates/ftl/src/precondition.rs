@@ -1,11 +1,13 @@
 //! Preconditioning: brings a device into its initial state, without timing.
 
 use serde::{Deserialize, Serialize};
-use wordline_ftl::recovery::ProgramObserver;
-use wordline_ftl::untimed::{FlashOps, InstantError, UntimedFtl};
-use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Layout};
+
+use crate::lpn::Lpn;
+use crate::mapping::Mapping;
+use crate::recovery::ProgramObserver;
+use crate::untimed::{FlashOps, InstantError, UntimedFtl};
 
 /// Work before the clock starts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
