@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use wordline_block::{Op, PowerCut};
 use wordline_dram_buffer::Observation as BufferObservation;
 use wordline_flash_cache as flash_cache;
-use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
+use wordline_ftl::{GcKind, Programmed};
 use wordline_kernel::Time;
 use wordline_nand::Operation;
 use wordline_observe::{Merge, Tally};
-use wordline_ssd::{Observation, Programmed};
+use wordline_ssd::Observation;
 
 use crate::{buffer_figures, flash_figures};
 

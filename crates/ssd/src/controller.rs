@@ -14,7 +14,6 @@ mod die_loads;
 mod errors;
 mod failures;
 mod finish;
-mod first_read;
 mod flash;
 mod idle;
 mod issue;

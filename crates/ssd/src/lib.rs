@@ -11,7 +11,6 @@ pub mod error;
 pub mod event;
 pub mod observation;
 pub mod plan;
-mod programmed;
 pub mod ssd;
 
 pub use backend::Usage;
@@ -22,5 +21,4 @@ pub use error::DeviceError;
 pub use event::Event;
 pub use observation::{Observation, PageParts};
 pub use plan::Plan;
-pub use programmed::Programmed;
 pub use ssd::Ssd;

@@ -4,14 +4,12 @@ use wordline_block::{
     ArrayObservation, DeviceObservation, Member, MemberObservation, Parts, PowerCut, ReadEvents,
     Request, RequestObservation,
 };
-use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
+use wordline_ftl::{GcKind, Programmed};
 use wordline_kernel::{Probe, Time};
 use wordline_nand::{Die, Operation, Plane, Ppn};
 
 pub use wordline_block::PageParts;
-
-use crate::programmed::Programmed;
 
 /// A probe of device observations.
 pub trait DeviceProbe: Probe<Observation> {}

@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_ssd::Programmed;
 
+use wordline_ftl::Programmed;
 use wordline_recorder::FlashCounts;
 
 section! {

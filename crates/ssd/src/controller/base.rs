@@ -1,12 +1,12 @@
 //! Base layer of the controller, on which all other layers work.
 
 use serde::{Deserialize, Serialize};
-use wordline_ftl::Mapping;
+use wordline_ftl::first_reads::FirstReads;
+use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::Time;
 
 use super::conditions::Conditions;
 use super::contents::Contents;
-use super::first_read::FirstReads;
 use super::flash::Flash;
 use super::power::LosesPower;
 use super::requests::Requests;
@@ -52,6 +52,25 @@ impl<M: Mapping> Base<M> {
             free_blocks: mapping.free_blocks(),
             mapping,
             first_reads: FirstReads::new(plan.first_read_pages),
+        }
+    }
+
+    /// Handles a page that is about to be read.
+    pub fn before_read(&mut self, page: Lpn) {
+        let Some(first) = &mut self.first_reads else {
+            return;
+        };
+        if let Some((from, place)) = first.before_read(&mut self.mapping, page)
+            && let Some(verification) = &mut self.contents.verification
+        {
+            verification.oracle.exchange(from, place);
+        }
+    }
+
+    /// Handles a page that is about to be written.
+    pub fn before_write(&mut self, page: Lpn) {
+        if let Some(first) = &mut self.first_reads {
+            first.before_write(&self.mapping, page);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Finished flash work: ends of bus grants and array operations, and the transactions that end with
 //! them.
 
-use wordline_ftl::{JobId, Lpn, Mapping};
+use wordline_ftl::{JobId, Lpn, Mapping, Programmed};
 use wordline_kernel::Time;
 use wordline_nand::{Basic, Die, Event as Flash, Features, Full, Operation, Ppn};
 
@@ -12,7 +12,6 @@ use crate::backend::{ArrayDone, DieReady, Outcome, Purpose};
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, Observation};
-use crate::programmed::Programmed;
 use wordline_io_scheduler::Slot;
 
 impl<M: Mapping> Controller<M> {

@@ -108,7 +108,7 @@ impl<M: Mapping> Controller<M> {
         owner: u32,
         page: Lpn,
     ) -> Result<()> {
-        self.gc.base.first_read(page);
+        self.gc.base.before_read(page);
         let mut oldest = NO_VERSION;
         if let Some(verification) = &mut self.gc.base.contents.verification {
             let filled = self.gc.base.mapping.lookup(page).is_some();

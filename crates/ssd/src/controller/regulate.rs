@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_block::{Op, Ticket};
 use wordline_ftl::program_mode::{Characteristic, Graded, Regulator, Storage};
-use wordline_ftl::{Lpn, Mapping};
+use wordline_ftl::{Lpn, Mapping, Programmed};
 use wordline_kernel::Time;
 use wordline_nand::{Operation, Ppn};
 use wordline_reliability::ProgramMode;
@@ -16,7 +16,6 @@ use crate::backend::{Finished, Order, Outcome, PageConditions, Purpose};
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation};
 use crate::plan::Plan;
-use crate::programmed::Programmed;
 use wordline_io_scheduler::Slot;
 
 /// Operations by program mode, in the order of [`ProgramMode::ALL`].

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::program_mode::{Regulator, Rewriting};
-use wordline_ftl::{Lpn, Mapping};
+use wordline_ftl::{Lpn, Mapping, Programmed};
 use wordline_io_scheduler::Slot;
 use wordline_nand::{Die, Layout, Ppn};
 use wordline_reliability::ProgramMode;
@@ -19,7 +19,6 @@ use crate::backend::{Order, PageConditions, Purpose};
 use crate::event::Context;
 use crate::observation::DeviceProbe;
 use crate::plan::Plan;
-use crate::programmed::Programmed;
 
 /// Time of rewrites; see [`Rewriting`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! Steps of the mapping's jobs on the flash, and the operations that wait for them.
 
 use wordline_content_oracle::METADATA;
-use wordline_ftl::{Bulk, JobId, Lpn, Mapping, Step, SummaryPage};
+use wordline_ftl::{Bulk, JobId, Lpn, Mapping, Programmed, Step, SummaryPage};
 use wordline_kernel::Time;
 use wordline_nand::{Block, Ppn};
 
@@ -14,7 +14,6 @@ use crate::backend::{Order, Purpose};
 use crate::error::Result;
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation};
-use crate::programmed::Programmed;
 use wordline_io_scheduler::Slot;
 
 /// Job number of a summary program, for which nothing waits.

@@ -289,7 +289,7 @@ impl<M: Mapping> Base<M> {
         span: &Span,
         trim: bool,
     ) -> (Version, Characteristic) {
-        self.first_written(page);
+        self.before_write(page);
         let mut version = NO_VERSION;
         if let Some(verification) = &mut self.contents.verification {
             let filled = self.mapping.lookup(page).is_some();

@@ -8,14 +8,14 @@
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use wordline_ftl::{Lpn, Mapping};
 use wordline_nand::Ppn;
 
-use super::base::Base;
+use crate::lpn::Lpn;
+use crate::mapping::Mapping;
 
 /// Progress of first-read placement.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct FirstReads {
+pub struct FirstReads {
     /// Filled pages, from the first. Count.
     filled: u32,
     /// Next place of the fill, as the page that was filled there.
@@ -51,66 +51,53 @@ impl FirstReads {
         self.touched[page.index() / 64] |= 1 << (page.0 % 64);
         true
     }
-}
-
-impl<M: Mapping> Base<M> {
     /// Handles a page that is about to be written.
-    pub fn first_written(&mut self, page: Lpn) {
-        let Some(first) = &mut self.first_reads else {
-            return;
-        };
-        if first.touch(page)
-            && let Some(place) = self.mapping.lookup(page)
+    pub fn before_write(&mut self, mapping: &impl Mapping, page: Lpn) {
+        if self.touch(page)
+            && let Some(place) = mapping.lookup(page)
         {
-            first.origins.entry(page.0).or_insert(Some(place));
+            self.origins.entry(page.0).or_insert(Some(place));
         }
     }
 
     /// Handles a page that is about to be read: on its first read it takes the next place of the
-    /// fill.
-    pub fn first_read(&mut self, page: Lpn) {
-        let Some(first) = &mut self.first_reads else {
-            return;
-        };
-        if !first.touch(page) {
-            let place = self.mapping.lookup(page);
-            if let Some(origin) = first.origins.get_mut(&page.0)
+    /// fill. Returns its old and new place if it has changed places with another page.
+    pub fn before_read(&mut self, mapping: &mut impl Mapping, page: Lpn) -> Option<(Ppn, Ppn)> {
+        if !self.touch(page) {
+            let place = mapping.lookup(page);
+            if let Some(origin) = self.origins.get_mut(&page.0)
                 && *origin == place
             {
                 *origin = None;
             }
-            return;
+            return None;
         }
-        while first.next < first.filled {
-            let number = first.next;
-            first.next += 1;
-            let place = match first.origins.get(&number) {
+        while self.next < self.filled {
+            let number = self.next;
+            self.next += 1;
+            let place = match self.origins.get(&number) {
                 Some(origin) => *origin,
-                None => self.mapping.lookup(Lpn(number)),
+                None => mapping.lookup(Lpn(number)),
             };
             let Some(place) = place else {
                 continue;
             };
-            let Some(there) = self.mapping.page_at(place) else {
+            let Some(there) = mapping.page_at(place) else {
                 continue;
             };
-            let is_current = self.mapping.lookup(there) == Some(place);
-            if is_current && there != page && first.is_touched(there) {
+            let is_current = mapping.lookup(there) == Some(place);
+            if is_current && there != page && self.is_touched(there) {
                 continue;
             }
-            let Some(from) = self.mapping.lookup(page) else {
-                return;
-            };
-            if !self.mapping.exchange(page, place) {
+            let from = mapping.lookup(page)?;
+            if !mapping.exchange(page, place) {
                 continue;
             }
             for (page, place) in [(page, from), (there, place)] {
-                first.origins.entry(page.0).or_insert(Some(place));
+                self.origins.entry(page.0).or_insert(Some(place));
             }
-            if let Some(verification) = &mut self.contents.verification {
-                verification.oracle.exchange(from, place);
-            }
-            return;
+            return Some((from, place));
         }
+        None
     }
 }

@@ -1,6 +1,6 @@
 //! Purposes of programmed bytes.
 
-use wordline_ftl::GcKind;
+use crate::job::GcKind;
 
 /// Purpose of programmed bytes. A byte counts when the program of its page is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
