@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
-use wordline_ssd::config::{Buffer, Host, Ssd};
+use wordline_dram_buffer::config::Buffer;
+use wordline_host_link::config::Host;
+use wordline_ssd::config::Ssd;
 
 use super::merge::merge;
 use super::{Config, ConfigError, Nand, Precondition, disk, presets};

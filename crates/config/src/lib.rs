@@ -29,14 +29,16 @@ mod write;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_dram_buffer::config::Buffer;
 use wordline_host_link::Interface;
+use wordline_host_link::config::Host;
 use wordline_io_scheduler::Composition;
 use wordline_kernel::slot::Member;
 use wordline_nand::{
     Arbitration, Cell, Energy, Geometry, PlaneRule, Scheduler, SlcMode, Suspend, Timing,
 };
 use wordline_reliability::Programming;
-use wordline_ssd::config::{Buffer, Host, Ssd};
+use wordline_ssd::config::Ssd;
 use wordline_workload::generate;
 
 pub use array::Array;

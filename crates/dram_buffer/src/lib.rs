@@ -18,6 +18,7 @@ pub mod backing;
 mod batch;
 pub mod buffer;
 mod complete;
+pub mod config;
 pub mod error;
 pub mod event;
 pub mod flush;

@@ -5,6 +5,7 @@
 //! its [`Transfer`] and the time from [`Act::begin`] to [`Connect::finished`] add up exactly, in
 //! picoseconds.
 
+pub mod config;
 pub mod direct;
 pub mod link;
 pub mod nvme;

@@ -1,15 +1,9 @@
-//! The `[ssd]`, `[buffer]` and `[host]` tables.
+//! The `[ssd]` table.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use wordline_cache::Replacement;
-use wordline_dram_buffer::{Flush, ReadAhead};
+use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_reliability::Ecc;
-
-use wordline_host_link::Interface;
-use wordline_io_scheduler::Composition;
-use wordline_io_scheduler::Scheduler;
 
 /// Wiring of the packages, scheduling and error correction (`[ssd]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,75 +31,6 @@ impl Default for Ssd {
             composition: Composition::default(),
             scheduler: Scheduler::default(),
             ecc: Ecc::default(),
-        }
-    }
-}
-
-/// Host interface and queue depth (`[host]`).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Host {
-    /// Requests that the device holds at once. Further ones wait outside, first come, first served.
-    /// Count.
-    #[schemars(range(min = 1, max = 1_000_000))]
-    pub queue_depth: u32,
-    /// Host interface: transfer of requests and their data.
-    pub interface: Interface,
-}
-
-impl Default for Host {
-    fn default() -> Self {
-        Self {
-            queue_depth: 32,
-            interface: Interface::default(),
-        }
-    }
-}
-
-/// DRAM buffer between the host interface and the translation layer (`[buffer]`).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Buffer {
-    /// Capacity, in whole pages; 0 disables the buffer. KiB.
-    #[schemars(range(min = 0, max = 16_777_216))]
-    pub capacity_kib: u32,
-    /// Replacement policy of the buffer.
-    pub replacement: Replacement,
-    /// Whether a write completes only when its data are in flash; the page stays in the buffer for
-    /// reads. Otherwise a write completes when its data are in the buffer (write-back).
-    pub write_through: bool,
-    /// Whether capacitors power the buffer in a power cut until its dirty pages are saved. The
-    /// pages are in the buffer again afterwards. Without capacitors they are lost.
-    pub capacitors: bool,
-    /// Read-ahead: into the buffer, or into registers of the dies.
-    pub read_ahead: ReadAhead,
-    /// Destaging of dirty pages to flash.
-    pub flush: Flush,
-    /// Background flush: idle time after which all dirty pages are destaged, one per die at a time,
-    /// until the next request arrives. 0 disables it. Milliseconds.
-    #[schemars(range(min = 0.0, max = 1e9))]
-    pub idle_flush_ms: f64,
-    /// DRAM access latency until the first byte. ns.
-    #[schemars(range(min = 0, max = 1_000_000))]
-    pub access_ns: u32,
-    /// Rate of the buffer's single port, which carries host and flash data in both directions.
-    /// MB/s.
-    #[schemars(range(min = 1.0, max = 1_000_000.0))]
-    pub mb_per_s: f64,
-}
-
-impl Default for Buffer {
-    fn default() -> Self {
-        Self {
-            capacity_kib: 0,
-            replacement: Replacement::default(),
-            write_through: false,
-            capacitors: false,
-            read_ahead: ReadAhead::default(),
-            flush: Flush::default(),
-            idle_flush_ms: 0.0,
-            access_ns: 100,
-            mb_per_s: 3200.0,
         }
     }
 }

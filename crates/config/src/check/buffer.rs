@@ -1,8 +1,8 @@
 //! The `[buffer]` table.
 
 use wordline_dram_buffer::Plan;
+use wordline_dram_buffer::config::Buffer;
 use wordline_kernel::Time;
-use wordline_ssd::config::Buffer;
 
 use crate::ConfigError;
 

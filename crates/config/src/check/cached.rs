@@ -1,9 +1,11 @@
 //! The `[cache]` table.
 
+use wordline_dram_buffer::config::Buffer;
 use wordline_flash_cache as flash_cache;
 use wordline_ftl::mapping::{Build, Family};
 use wordline_host_link::Interface;
-use wordline_ssd::config::{Buffer, Host, Ssd as Wiring};
+use wordline_host_link::config::Host;
+use wordline_ssd::config::Ssd as Wiring;
 
 use super::ssd::ftl_fault;
 use crate::costs::before;

@@ -1,8 +1,10 @@
 //! A single device: an SSD, or a device of another kind that has its own table.
 
+use wordline_dram_buffer::config::Buffer;
 use wordline_ftl::gc::reclaim::Reclaiming;
 use wordline_ftl::mapping::{Build, Family};
-use wordline_ssd::config::{Buffer, Host, Ssd as Wiring};
+use wordline_host_link::config::Host;
+use wordline_ssd::config::Ssd as Wiring;
 
 use crate::plan::{HardDisk, Ssd, Store};
 use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};

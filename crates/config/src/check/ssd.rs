@@ -6,6 +6,7 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::{Build, Family};
 use wordline_ftl::program_mode::Regulation;
 use wordline_ftl::slc_cache::Caches;
+use wordline_host_link::config::Host;
 use wordline_io_scheduler::compose::Compose;
 use wordline_io_scheduler::schedule::{Schedule, Scheduler, Scheduling};
 use wordline_kernel::Time;
@@ -18,7 +19,7 @@ use wordline_reliability::programming::Price;
 use wordline_reliability::{
     Ecc, Failing, Fault, Programming, Reader, Shift, SingleLevel, Variation,
 };
-use wordline_ssd::config::{Host, Ssd as Wiring};
+use wordline_ssd::config::Ssd as Wiring;
 
 use super::buffer::buffer;
 use super::nand::{crowded, nand_tables, part_of};
