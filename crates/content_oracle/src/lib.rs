@@ -5,6 +5,8 @@
 //! base, a lost copy or a wrong map entry gives a wrong content. A read must return a content at
 //! least as new as the last version acknowledged when the read started.
 
+mod verification;
+
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
@@ -14,6 +16,8 @@ use wordline_ftl::Lpn;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{Digest, Time};
 use wordline_nand::{Layout, Ppn};
+
+pub use verification::{NO_VERSION, Verification};
 
 /// Content of a page that was never written.
 const UNWRITTEN: u64 = 0;

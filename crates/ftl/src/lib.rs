@@ -5,6 +5,7 @@
 
 pub mod allocate;
 pub mod block;
+pub mod carried;
 pub mod config;
 pub mod first_reads;
 pub mod gc;

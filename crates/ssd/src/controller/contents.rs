@@ -1,6 +1,8 @@
 //! Contents of pages, for verification and for recovery from power cuts.
 
 use serde::{Deserialize, Serialize};
+use wordline_content_oracle::Verification;
+use wordline_ftl::carried::Carried;
 use wordline_ftl::recovery::SpareWriter;
 use wordline_io_scheduler::Slot;
 use wordline_kernel::Time;
@@ -8,8 +10,6 @@ use wordline_nand::Ppn;
 
 use super::pending::PageWrite;
 use super::power::LosesPower;
-use super::spare::Carried;
-use super::verification::Verification;
 use crate::plan::Plan;
 
 /// Spare areas and the content oracle, if enabled.

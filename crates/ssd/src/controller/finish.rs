@@ -305,7 +305,9 @@ impl<M: Mapping> Base<M> {
             return Ok(());
         }
         match &mut self.contents.verification {
-            Some(verification) => verification.check_read(now, slot, page, place),
+            Some(verification) => verification
+                .check_read(now, slot, page, place)
+                .map_err(DeviceError::Verification),
             None => Ok(()),
         }
     }

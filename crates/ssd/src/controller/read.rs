@@ -1,6 +1,6 @@
 //! Reads of the host and the buffer, from the map to the die.
 
-use wordline_content_oracle::{ContentOracle, Version};
+use wordline_content_oracle::{ContentOracle, NO_VERSION, Version};
 use wordline_ftl::program_mode::Characteristic;
 use wordline_ftl::{Lpn, Mapping};
 
@@ -9,7 +9,6 @@ use super::base::Base;
 use super::collector::Collector;
 use super::job::Waiter;
 use super::pending::PageRead;
-use super::verification::NO_VERSION;
 use crate::backend::{Order, Purpose};
 use crate::error::{DeviceError, Result};
 use crate::event::Context;

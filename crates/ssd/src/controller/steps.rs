@@ -1,6 +1,6 @@
 //! Steps of the mapping's jobs on the flash, and the operations that wait for them.
 
-use wordline_content_oracle::METADATA;
+use wordline_content_oracle::{METADATA, NO_VERSION};
 use wordline_ftl::{Bulk, JobId, Lpn, Mapping, Programmed, Step, SummaryPage};
 use wordline_kernel::Time;
 use wordline_nand::{Block, Ppn};
@@ -9,7 +9,6 @@ use super::Controller;
 use super::base::Base;
 use super::collector::Collector;
 use super::job::{Job, Waiter};
-use super::verification::NO_VERSION;
 use crate::backend::{Order, Purpose};
 use crate::error::Result;
 use crate::event::Context;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Request, Ticket};
-use wordline_content_oracle::{ContentOracle, Version};
+use wordline_content_oracle::{ContentOracle, NO_VERSION, Version};
 use wordline_dram_buffer::Span;
 use wordline_ftl::program_mode::Characteristic;
 use wordline_ftl::{Bulk, Lpn, Mapping, Placed, SpaceRequest, Written};
@@ -21,7 +21,6 @@ use super::job::Waiter;
 use super::pending::{PageWrite, PendingWrites};
 use super::power::LosesPower;
 use super::rewrite::Rewrites;
-use super::verification::NO_VERSION;
 use crate::backend::{Order, Purpose};
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation, PageParts};

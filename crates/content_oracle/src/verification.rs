@@ -1,22 +1,21 @@
-//! Verification data of transactions.
+//! Verification of the contents that flash transactions carry.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wordline_content_oracle::{ContentOracle, Version};
 use wordline_ftl::Lpn;
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Ppn};
 
-use crate::error::{DeviceError, Result};
-use wordline_io_scheduler::Slot;
+use crate::{ContentOracle, Version};
 
 /// Version of a transaction that is not a write.
-pub(super) const NO_VERSION: Version = Version::bare(0);
+pub const NO_VERSION: Version = Version::bare(0);
 
-/// Content oracle, and the contents of transactions.
+/// Content oracle, and the contents and versions of transactions, by slot.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Verification {
+pub struct Verification {
+    /// The oracle.
     pub oracle: ContentOracle,
     /// Content of each transaction.
     pub contents: Vec<u64>,
@@ -27,6 +26,7 @@ pub(super) struct Verification {
 }
 
 impl Verification {
+    /// Creates the verification of a device without transactions.
     pub fn new(oracle: ContentOracle) -> Self {
         Self {
             oracle,
@@ -36,7 +36,7 @@ impl Verification {
         }
     }
     /// Sets the content and version of a transaction.
-    pub fn note(&mut self, slot: Slot, content: u64, version: Version) {
+    pub fn note(&mut self, slot: u32, content: u64, version: Version) {
         let slot = slot as usize;
         if self.contents.len() <= slot {
             self.contents.resize(slot + 1, 0);
@@ -46,14 +46,19 @@ impl Verification {
         self.versions[slot] = version;
     }
     /// Checks a finished read: its content must be at least as new as its oldest version.
-    pub fn check_read(&mut self, now: Time, slot: Slot, page: Lpn, place: Ppn) -> Result<()> {
+    pub fn check_read(
+        &mut self,
+        now: Time,
+        slot: u32,
+        page: Lpn,
+        place: Ppn,
+    ) -> Result<(), String> {
         let oldest = self.versions[slot as usize].number;
         let content = self.contents[slot as usize];
-        let checked = self.oracle.check(now, page, oldest, content, Some(place));
-        checked.map_err(DeviceError::Verification)
+        self.oracle.check(now, page, oldest, content, Some(place))
     }
     /// Acknowledges the write of a page.
-    pub fn acknowledge(&mut self, now: Time, slot: Slot, page: Lpn) {
+    pub fn acknowledge(&mut self, now: Time, slot: u32, page: Lpn) {
         let version = self.versions[slot as usize];
         self.oracle.acknowledge(now, page, version);
     }
@@ -62,11 +67,11 @@ impl Verification {
         self.ahead.insert(die, self.oracle.read(place));
     }
     /// Gives a read the content that its page had when it was read ahead.
-    pub fn take_ahead(&mut self, slot: Slot, die: Die) {
+    pub fn take_ahead(&mut self, slot: u32, die: Die) {
         self.contents[slot as usize] = self.ahead.get(&die).copied().unwrap_or_default();
     }
     /// Applies an array operation of a transaction.
-    pub fn array_done(&mut self, slot: Slot, operation: Operation, place: Ppn, target: Ppn) {
+    pub fn array_done(&mut self, slot: u32, operation: Operation, place: Ppn, target: Ppn) {
         let content = &mut self.contents[slot as usize];
         match operation {
             Operation::Read => *content = self.oracle.read(place),

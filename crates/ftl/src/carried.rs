@@ -1,11 +1,11 @@
 //! Spare-area records of pages that are being programmed.
 
 use serde::{Deserialize, Serialize};
-use wordline_ftl::recovery::{Label, SpareRecord, SpareWriter};
-use wordline_ftl::{Lpn, SummaryPage};
 use wordline_nand::Ppn;
 
-use wordline_io_scheduler::Slot;
+use crate::lpn::Lpn;
+use crate::recovery::{Label, SpareRecord, SpareWriter};
+use crate::summary::SummaryPage;
 
 /// Spare-area record of a page that is being programmed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -23,12 +23,12 @@ enum Says {
     },
 }
 
-/// Records by transaction.
+/// Records by slot of the transaction.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Carried(Vec<Says>);
+pub struct Carried(Vec<Says>);
 
 impl Carried {
-    fn carry(&mut self, slot: Slot, says: Says) {
+    fn carry(&mut self, slot: u32, says: Says) {
         let slot = slot as usize;
         if self.0.len() <= slot {
             self.0.resize(slot + 1, Says::Nothing);
@@ -36,7 +36,7 @@ impl Carried {
         self.0[slot] = says;
     }
     /// Sets the record of a host page.
-    pub fn carry_host(&mut self, journal: &mut SpareWriter, slot: Slot, page: Lpn, label: Label) {
+    pub fn carry_host(&mut self, journal: &mut SpareWriter, slot: u32, page: Lpn, label: Label) {
         let tag = journal.of_host(page, label);
         self.carry(slot, Says::SpareRecord(tag));
     }
@@ -44,7 +44,7 @@ impl Carried {
     pub fn carry_metadata(
         &mut self,
         journal: &mut SpareWriter,
-        slot: Slot,
+        slot: u32,
         number: u32,
         label: Label,
     ) {
@@ -52,16 +52,16 @@ impl Carried {
         self.carry(slot, Says::SpareRecord(tag));
     }
     /// Sets the record of a summary page.
-    pub fn carry_summary(&mut self, slot: Slot, page: SummaryPage) {
+    pub fn carry_summary(&mut self, slot: u32, page: SummaryPage) {
         self.carry(slot, Says::Summary(page));
     }
     /// Sets the record of a copy.
-    pub fn carry_copy(&mut self, journal: &mut SpareWriter, slot: Slot, from: Ppn) {
+    pub fn carry_copy(&mut self, journal: &mut SpareWriter, slot: u32, from: Ppn) {
         let order = journal.place_copy();
         self.carry(slot, Says::Copy { from, order });
     }
     /// Writes the record of a transaction's page, which the array has programmed.
-    pub fn programmed(&self, journal: &mut SpareWriter, slot: Slot, place: Ppn) {
+    pub fn programmed(&self, journal: &mut SpareWriter, slot: u32, place: Ppn) {
         let tag = match self.0.get(slot as usize) {
             Some(Says::SpareRecord(tag)) => Some(*tag),
             Some(Says::Summary(page)) => Some(journal.of_summary(page)),
