@@ -1,4 +1,4 @@
-//! Collection in idle time: when it stops, and what it costs a request that comes in its midst.
+//! Background GC: when it stops, and how much it delays a request.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -45,9 +45,10 @@ fn device(free_ratio: f64, preemptible: bool) -> (Plan, Ssd<Map>) {
     (plan, ssd)
 }
 
-/// With nothing to do for the host, collections go on until as many blocks are free as the stop rule says, and not one more.
+/// Without host requests, GC continues until exactly as many blocks are free as the stop rule
+/// states.
 #[test]
-fn background_collection_stops_at_its_rule() {
+fn background_gc_stops_at_its_rule() {
     for ratio in [0.2, 0.5, 0.8] {
         for preemptible in [false, true] {
             let (plan, mut ssd) = device(ratio, preemptible);
@@ -61,9 +62,10 @@ fn background_collection_stops_at_its_rule() {
     }
 }
 
-/// A read in the midst of a collection waits for one operation of it if the collection is preemptible, and for many pages of it if not.
+/// A read during a GC run waits for one flash operation if GC is preemptible, and for many pages
+/// otherwise.
 #[test]
-fn a_preemptible_collection_delays_a_request_by_one_operation_at_most() {
+fn preemptible_gc_delays_a_request_by_at_most_one_operation() {
     let mut random = Rng::new(1, "background");
     let mut longest = [Time::ZERO; 2];
     for _ in 0..150 {

@@ -1,5 +1,6 @@
-//! Blocks that go bad: what a failed program takes, that as many fail as the model says, that no block is lost from the books and no
-//! data but what an error tells of, under every family and schedule and with power cuts, and that a device ends its life read-only.
+//! Bad blocks: the time of a failed program, and the number of failures by the model. In every
+//! mapping family and schedule, also with power cuts, every block is accounted for and data are
+//! only lost with an error; at the end of its life the device becomes read-only.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -23,7 +24,7 @@ use wordline_ssd::{DeviceError, Event, Plan, Ssd};
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;
 
-#[allow(clippy::unnecessary_wraps)] // as a part takes it
+#[allow(clippy::unnecessary_wraps)] // the type that a part takes
 fn failing(failures: Failures) -> Option<Box<Failing>> {
     Some(Box::new(Failing {
         failures,
@@ -31,7 +32,7 @@ fn failing(failures: Failures) -> Option<Box<Failing>> {
     }))
 }
 
-/// Erases and programs fail with these probabilities, however worn their blocks are.
+/// Erases and programs fail with these probabilities, regardless of wear.
 fn constant(erase: f64, program: f64) -> Failures {
     Failures::Table(Table {
         cycles: vec![0.0],
@@ -40,13 +41,13 @@ fn constant(erase: f64, program: f64) -> Failures {
     })
 }
 
-/// One die of one plane with `spare_blocks` of 16 blocks of 8 pages: tR 30 us, tPROG 400 us, tBERS 1500 us; a page takes 20 us on
-/// the bus, and nothing else does.
+/// A single die and plane with `spare_blocks` of 16 blocks of 8 pages: tR 30 us, tPROG 400 us,
+/// tBERS 1500 us. A page takes 20 us on the bus; nothing else takes bus time.
 fn plan(spare_blocks: u32, failures: Failures) -> Plan {
     plan_of(1, spare_blocks, failures)
 }
 
-/// The same with more dies, which are written in turn.
+/// The same with several dies, which are written in turn.
 fn plan_of(dies: u32, spare_blocks: u32, failures: Failures) -> Plan {
     let config = Config {
         over_provisioning_ratio: 0.6,
@@ -65,7 +66,8 @@ fn plan_of(dies: u32, spare_blocks: u32, failures: Failures) -> Plan {
     plan
 }
 
-/// Every block is accounted for: factory + grown + spare + in use = all, also plane by plane.
+/// Checks that every block is accounted for: factory-bad + grown bad + spare + in use = all, also
+/// per plane.
 fn conserve(ssd: &Ssd<Map>, plan: &Plan) {
     let layout = plan.part.layout;
     let bad = ssd.array().bad_blocks().unwrap();
@@ -78,14 +80,14 @@ fn conserve(ssd: &Ssd<Map>, plan: &Plan) {
         by_cause.iter().sum::<u32>() + bad.spares() + bad.in_use(),
         layout.blocks()
     );
-    // No spare block takes the place of two, and none that stands by of one.
+    // No spare block replaces two blocks, and no unused one replaces any.
     let mut taken: Vec<_> = bad.table().iter().filter_map(|bad| bad.spare).collect();
     taken.sort();
     let count = taken.len();
     taken.dedup();
     assert_eq!(taken.len(), count);
     for (place, line) in bad.table().iter().enumerate() {
-        // Cells that are bad with none in their place are bad once, and last.
+        // An entry without a replacement is the last one of its block.
         let mut later = bad.table()[place + 1..].iter();
         assert!(line.spare.is_some() || later.all(|other| other.block != line.block));
         assert!(
@@ -96,9 +98,10 @@ fn conserve(ssd: &Ssd<Map>, plan: &Plan) {
 }
 
 #[test]
-fn a_failed_program_takes_its_copies_and_itself_again() {
-    // Every program fails, until the three spare blocks are used up: the first of its block is programmed twice; the second has one
-    // page copied in between, the third two; the fourth fails for good.
+fn failed_program_takes_its_copies_and_a_second_program() {
+    // Every program fails until the three spare blocks are used. The first page of a block is
+    // programmed twice; the second needs one copy in between, the third two; the fourth fails for
+    // good.
     let mut ssd = Ssd::new(
         &plan(3, constant(0.0, 1.0)),
         Map::new(&plan(3, constant(0.0, 1.0)).ftl),
@@ -124,7 +127,8 @@ fn a_failed_program_takes_its_copies_and_itself_again() {
     assert_eq!(counts.read_only, Some(now));
     conserve(&ssd, &plan(3, constant(0.0, 1.0)));
     assert_eq!(ssd.array().bad_blocks().unwrap().spares(), 0);
-    // Reads go on; of the page that was not written, with an error. Writes and trims end with one.
+    // Reads continue; the page that was not written returns an error. Writes and TRIMs end with an
+    // error.
     let requests: Vec<_> = (0..4)
         .map(|page| at(now, Op::Read, page * PAGE, PAGE))
         .collect();
@@ -141,10 +145,10 @@ fn a_failed_program_takes_its_copies_and_itself_again() {
     assert_eq!(ssd.stats().failures.unwrap().host_failures, 3);
 }
 
-/// A read that comes while a failed program is made good on its die meets that; one behind it does not, nor one of another die. One
-/// whose page errs as well has met both.
+/// A read during the replacement on its die meets that event; a later one does not, nor does one of
+/// another die. A read whose page also has errors meets both.
 #[test]
-fn reads_meet_blocks_that_are_replaced() {
+fn reads_report_block_replacement() {
     for (rate, retried) in [(1e-9, ReadEvents::default()), (1.2e-2, ReadEvents::RETRY)] {
         let mut plan = plan_of(2, 3, constant(0.0, 1.0));
         plan.part.reader = Some(Box::new(shared::reader(
@@ -155,7 +159,8 @@ fn reads_meet_blocks_that_are_replaced() {
         let requests = [
             at(US(0), Op::Write, 0, PAGE),
             at(US(0), Op::Write, PAGE, PAGE),
-            // On the die of page 0: until 5,000 + 2 x 420 us, the read of a page and its transfer.
+            // On the die of page 0: until 5,000 + 2 x 420 us, plus the read of a page and its
+            // transfer.
             at(US(5000), Op::Write, 2 * PAGE, PAGE),
             at(US(5100), Op::Read, 0, PAGE),
             at(US(5100), Op::Read, PAGE, PAGE),
@@ -163,7 +168,7 @@ fn reads_meet_blocks_that_are_replaced() {
         ];
         let (played, tally) = play(&mut ssd, &requests);
         assert!(played[1].done <= US(5000) && played[5].done > US(9000));
-        // In the order in which they end: that of the other die first.
+        // In the order of completion: that of the other die first.
         assert_eq!(
             tally.met,
             [retried, ReadEvents::BAD_BLOCK.union(retried), retried]
@@ -171,10 +176,10 @@ fn reads_meet_blocks_that_are_replaced() {
     }
 }
 
-/// A TRIM that waits for an erase which fails has its erase, and a spare block takes the place; with none left it ends with an error, as do
-/// those behind it, and the device is read-only.
+/// The erase of a TRIM fails and a spare block replaces the block, which counts as erased. Without
+/// a spare block, this and later TRIMs end with an error, and the device is read-only.
 #[test]
-fn a_trim_whose_erase_fails_is_answered() {
+fn trim_whose_erase_fails_completes() {
     let mut plan = plan(1, constant(1.0, 0.0));
     let answers = wordline_ftl::trim::Answer::defaults();
     let erases = answers.into_iter().find(|answer| answer.name() == "erase");
@@ -200,10 +205,11 @@ fn a_trim_whose_erase_fails_is_answered() {
     assert!(ssd.stats().failures.unwrap().host_failures > 1);
 }
 
-/// What a buffer sends to a device whose life has ended is lost with an error: whoever waits for it to be durable is told, and reads of it
-/// are; the flash never gives what was there before in its place. The host's writes end with an error at once.
+/// Data that a buffer destages to a read-only device are lost with an error, which is reported to
+/// every request that needs them durable and to reads. The flash never returns older data instead.
+/// Host writes end with an error at once.
 #[test]
-fn what_a_buffer_cannot_write_is_an_error() {
+fn failed_destage_is_reported_as_an_error() {
     let mut plan = plan(0, constant(0.0, 0.02));
     plan.buffer = Some(buffer(2));
     let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
@@ -227,7 +233,7 @@ fn what_a_buffer_cannot_write_is_an_error() {
         assert_eq!(failed.len(), 1);
         failed[0]
     };
-    // Every page is durable, until one cannot be.
+    // Every page is durable until one cannot be written.
     let mut written = 0;
     while !serve(&mut ssd, Op::Write, written % 40, true) {
         written += 1;
@@ -235,13 +241,13 @@ fn what_a_buffer_cannot_write_is_an_error() {
     }
     assert!(ssd.stats().failures.unwrap().read_only.is_some());
     let lost = written % 40;
-    assert!(serve(&mut ssd, Op::Write, 41, false), "none is taken");
+    assert!(serve(&mut ssd, Op::Write, 41, false), "writes are rejected");
     assert!(serve(&mut ssd, Op::Trim, 1, false));
     assert!(
         serve(&mut ssd, Op::Flush, 0, false),
-        "not all that was written is durable"
+        "not all written pages are durable"
     );
-    // The memory may hold it until others push it out.
+    // The buffer may hold the page until others evict it.
     for other in 1..4 {
         assert!(!serve(&mut ssd, Op::Read, (lost + 40 - other) % 40, false));
     }
@@ -251,10 +257,11 @@ fn what_a_buffer_cannot_write_is_an_error() {
     assert_eq!(ssd.stats().lost_reads, 3);
 }
 
-/// A write that was acknowledged and cannot be destaged: flushes end with an error as long as it is lost, not only the one that destages it.
-/// After a power cut the page has its older content, and nothing is lost any more.
+/// An acknowledged write cannot be destaged: flushes end with an error as long as it is lost, not
+/// only the one that destages it. After a power cut the page has its older content, and nothing is
+/// lost any more.
 #[test]
-fn flushes_tell_of_what_is_lost() {
+fn flushes_report_lost_pages() {
     let mut plan = plan(0, constant(0.0, 1.0));
     plan.buffer = Some(buffer(2));
     let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
@@ -277,7 +284,7 @@ fn flushes_tell_of_what_is_lost() {
     assert!(!played[0].failed);
 }
 
-/// A buffer of so many pages.
+/// A buffer of `pages` pages.
 fn buffer(pages: u32) -> wordline_dram_buffer::Plan {
     wordline_dram_buffer::Plan {
         access: Time::from_ns(100),
@@ -286,7 +293,8 @@ fn buffer(pages: u32) -> wordline_dram_buffer::Plan {
     }
 }
 
-/// A device that is written at random until `requests` are served; the power is cut after `gap` events at most, if there are any.
+/// Writes a device at random until `requests` are served, with power cuts after at most `gap`
+/// events if `gap` is set.
 struct Run {
     failed: u64,
     cuts: u32,
@@ -294,7 +302,7 @@ struct Run {
     grown: u32,
 }
 
-#[allow(clippy::too_many_lines)] // one loop
+#[allow(clippy::too_many_lines)] // a single loop
 fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceError> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     if gap > 0 {
@@ -361,12 +369,13 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
                 queue = EventQueue::default();
                 let before = ssd.array().bad_blocks().unwrap().table().to_vec();
                 let cut = ssd.cut_power(now, &mut tally)?;
-                // The table of bad blocks survives; the recovery may add to it.
+                // The table of bad blocks survives a power cut; recovery may add to it.
                 assert_eq!(
                     ssd.array().bad_blocks().unwrap().table()[..before.len()],
                     before
                 );
-                // A failure for which there was no spare block is the end, though the power fails before its command is over.
+                // A failure without a spare block ends the device's life, even if power fails
+                // before its command is over.
                 let mut bad = ssd.array().bad_blocks().unwrap().table().iter();
                 let is_short = bad.any(|one| one.cause != Cause::Factory && one.spare.is_none());
                 let is_over = ssd.stats().failures.unwrap().read_only.is_some();
@@ -396,12 +405,13 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
     assert_eq!(
         tally.retired,
         u64::from(seen.grown),
-        "the probe hears of each"
+        "the probe observes each"
     );
     let grown = bad.table().iter().filter(|bad| bad.cause != Cause::Factory);
     let replaced = grown.filter(|bad| bad.spare.is_some()).count() as u64;
     assert_eq!(tally.spares_taken, replaced, "and whether it was replaced");
-    // An error of the host has its cause, and without one there is none; a buffer tells of one page to all who ask for it.
+    // A host error has a cause, and without a cause there is no error. A buffer reports one page to
+    // every request that needs it.
     assert!(
         plan.buffer.is_some()
             || seen.failed <= counts.host_failures + ssd.stats().read_errors.unwrap().host_failures
@@ -414,7 +424,8 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
     Ok(seen)
 }
 
-/// A small random device on which erases and programs fail; none if the family has no room on it or no use for the schedule.
+/// Returns a small random device on which erases and programs fail; `None` if the family does not
+/// fit on it or does not use the schedule.
 fn draw(family: &Family, schedule: &Scheduling, random: &mut Rng) -> Option<Plan> {
     let dimensions = Dimensions {
         channels: 1 + random.below(2) as u32,
@@ -428,7 +439,7 @@ fn draw(family: &Family, schedule: &Scheduling, random: &mut Rng) -> Option<Plan
         mapping: family.clone(),
         ..Config::default()
     };
-    // Not every family has every answer.
+    // Not every family supports every completion policy.
     if random.below(4) == 0 {
         let answers = wordline_ftl::trim::Answer::defaults();
         config.trim.answer = answers[random.below(answers.len() as u64) as usize].clone();
@@ -494,18 +505,19 @@ fn laws(gap: u64, rounds: u64) {
 }
 
 #[test]
-fn nothing_is_lost_but_with_an_error() {
+fn data_are_only_lost_with_an_error() {
     laws(0, 40);
 }
 
 #[test]
-fn nothing_acknowledged_is_lost_with_the_power() {
+fn power_cut_loses_no_acknowledged_data() {
     laws(600, 40);
 }
 
-/// The number of failures is that of its compensator, the sum of the probabilities of all attempts, within 4.5 of its deviations.
+/// The number of failures equals the sum of the probabilities of all attempts, within 4.5 standard
+/// deviations.
 #[test]
-fn as_many_blocks_go_bad_as_the_model_says() {
+fn number_of_grown_bad_blocks_follows_the_model() {
     let model = Weibull {
         erase_cycles: 60.0,
         program_cycles: 90.0,
@@ -540,7 +552,7 @@ fn as_many_blocks_go_bad_as_the_model_says() {
     let mut of_cells: Vec<(u32, u32, bool)> = Vec::new();
     let spares: Vec<_> = bad.table().iter().filter_map(|line| line.spare).collect();
     for block in (0..plan.part.layout.blocks()).map(wordline_nand::Block) {
-        // Under the number of a spare block that has been taken, there are bad cells now: their line says what they had borne.
+        // The number of a used spare block now belongs to bad cells; their row states their wear.
         if !spares.contains(&block) {
             of_cells.push((
                 array.erases()[block.index()],
@@ -573,9 +585,9 @@ fn as_many_blocks_go_bad_as_the_model_says() {
     }
 }
 
-/// Bad blocks from the factory are binomial, and the same for the same seed.
+/// Factory-bad blocks are binomially distributed, and equal for equal seeds.
 #[test]
-fn as_many_are_bad_from_the_factory_as_their_share_says() {
+fn number_of_factory_bad_blocks_follows_their_share() {
     let layout = Layout {
         dies: 8,
         planes_per_die: 4,
@@ -601,7 +613,7 @@ fn as_many_are_bad_from_the_factory_as_their_share_says() {
         );
         assert_eq!(bad.in_use(), 32 * 1_400);
     }
-    // More than stand by: the plane is named.
+    // More than the spare blocks: the error names the plane.
     let few = BadBlocks::new(&layout, 1, 0.2, 7).unwrap_err();
     assert!(few.bad > 1);
 }

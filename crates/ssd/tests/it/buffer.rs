@@ -1,5 +1,5 @@
-//! The DRAM buffer: whatever policy fills it and whatever its size, reads return what was written,
-//! parts add up, every request is served, and a power cut takes no more than it may.
+//! DRAM buffer with every policy and size: reads return what was written, latency components add
+//! up, every request is served, and a power cut loses no more than allowed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -14,7 +14,7 @@ use wordline_ftl::{Config, Map, Precondition};
 use wordline_kernel::{Context, EventQueue, Rng, Time};
 use wordline_ssd::{DeviceError, Event, Plan, Ssd};
 
-/// What becomes of a run.
+/// Outcome of a run.
 #[derive(Debug, Default)]
 struct Seen {
     tally: Tally,
@@ -24,8 +24,8 @@ struct Seen {
     lost_requests: u64,
 }
 
-/// Keeps the device busy with reads, writes, trims, flushes and durable writes, verified; with `gap`
-/// its power fails after so many events at most.
+/// Runs verified reads, writes, TRIMs, flushes and FUA writes, with power cuts after at most `gap`
+/// events if `gap` is set.
 fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>) -> Result<Seen, DeviceError> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     if gap.is_some() {
@@ -81,10 +81,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>) -> Result<Seen, 
         ssd.audit().unwrap_or_else(|fault| panic!("{now}: {fault}"));
         if through && seen.cuts == 0 && ssd.outstanding() == 0 {
             let dirty = ssd.dirty_pages();
-            assert_eq!(
-                dirty, 0,
-                "nothing is dirty behind a buffer that writes through"
-            );
+            assert_eq!(dirty, 0, "a write-through buffer has no dirty pages");
         }
         left -= 1;
         if left == 0 {
@@ -104,7 +101,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>) -> Result<Seen, 
     Ok(seen)
 }
 
-/// A small random device with a buffer.
+/// Returns a small random device with a buffer.
 fn draw(replacement: &Replacement, random: &mut Rng) -> Option<Plan> {
     let dimensions = Dimensions {
         channels: 1 + random.below(2) as u32,
@@ -145,7 +142,7 @@ fn draw(replacement: &Replacement, random: &mut Rng) -> Option<Plan> {
     Some(plan)
 }
 
-/// All policies that a device can have.
+/// Returns all policies that a device can use.
 fn policies() -> Vec<Replacement> {
     let mut all = Replacement::defaults();
     all.retain(buffer::Plan::takes);
@@ -172,7 +169,8 @@ fn reads_return_what_was_written() {
     assert!(hits[0] > 10_000 && hits[1] > 10_000, "{hits:?}");
 }
 
-/// Cuts the power of devices of all policies, so many rounds; cuts, pages lost, pages saved.
+/// Cuts the power of devices with all policies in `rounds` rounds; returns cuts, pages lost and
+/// pages saved.
 fn cut(seed: u64, rounds: u64, requests: u64, gap: u64) -> [u64; 3] {
     let mut random = Rng::new(seed, "draw");
     let mut sums = [0; 3];
@@ -196,7 +194,7 @@ fn cut(seed: u64, rounds: u64, requests: u64, gap: u64) -> [u64; 3] {
 }
 
 #[test]
-fn a_power_cut_takes_no_more_than_it_may() {
+fn power_cut_loses_no_more_than_allowed() {
     let sums = cut(2, 30, 400, 600);
     assert!(sums.iter().all(|sum| *sum > 1_000), "{sums:?}");
 }
@@ -204,7 +202,7 @@ fn a_power_cut_takes_no_more_than_it_may() {
 /// More than a million requests.
 #[test]
 #[ignore = "takes a minute optimised: `make test-slow` runs it, a shorter one runs always"]
-fn a_power_cut_takes_no_more_than_it_may_at_length() {
+fn power_cut_loses_no_more_than_allowed_in_a_long_run() {
     let sums = cut(3, 450, 400, 600);
     assert!(sums.iter().all(|sum| *sum > 10_000), "{sums:?}");
 }

@@ -1,5 +1,5 @@
-//! What is durable and when: flushes, durable writes (FUA), trims and power cuts, held against a model
-//! of what the host was told.
+//! Durability: flushes, FUA writes, TRIMs and power cuts, compared with a model of what the host
+//! was told.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -52,18 +52,19 @@ fn plan(random: &mut Rng, replacement: &Replacement, capacitors: bool) -> Plan {
     plan
 }
 
-/// What the host has written of a page, sector by sector, and what of it must never be lost.
+/// Versions that the host has written of a page, by sector, and the versions that must never be
+/// lost.
 #[derive(Clone, Debug, Default)]
 struct Page {
-    /// Writes so far.
+    /// Writes so far. Count.
     last: u32,
-    /// The last one that was acknowledged.
+    /// Last acknowledged version.
     told: [u32; SECTORS],
-    /// The last one that was acknowledged as durable, or before a flush that was acknowledged.
+    /// Last version that was acknowledged as durable, or before an acknowledged flush.
     safe: [u32; SECTORS],
 }
 
-/// A write under way: the versions of its sectors; or a flush: what it makes safe.
+/// A write in progress: the versions of its sectors. A flush: the versions that it makes durable.
 #[derive(Clone, Debug)]
 enum Promise {
     Nothing,
@@ -81,7 +82,7 @@ struct Host {
 }
 
 impl Host {
-    /// A request is handed over: the device numbers writes of a page in the order in which they come.
+    /// Records a submitted request. The device numbers writes of a page in order of submission.
     fn asks(&mut self, request: &Request) -> Promise {
         match request.op {
             Op::Write => {
@@ -135,7 +136,7 @@ impl Host {
             self.hears(done.ticket);
         }
     }
-    /// Everything that is safe is in the flash.
+    /// Checks that everything durable is in flash.
     fn check(&self, ssd: &Ssd<Map>, told: &str) {
         for (page, state) in &self.pages {
             let versions = ssd.versions(Lpn(*page)).unwrap();
@@ -148,8 +149,8 @@ impl Host {
             }
         }
     }
-    /// After a power cut: nothing safe is lost, with capacitors nothing acknowledged. The host goes
-    /// on from what there is.
+    /// Checks a power cut: nothing durable is lost, and with capacitors nothing acknowledged. The
+    /// host continues with what it finds.
     fn cut(&mut self, ssd: &Ssd<Map>, capacitors: bool, told: &str) -> u32 {
         let mut lost = 0;
         for (page, state) in &mut self.pages {
@@ -175,7 +176,8 @@ impl Host {
     }
 }
 
-/// Random reads, writes, durable writes and flushes; with `gap` the power fails after so many events.
+/// Runs random reads, writes, FUA writes and flushes, with power cuts after `gap` events if `gap`
+/// is set.
 fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>, told: &str) -> (u32, Tally) {
     let mut random = Rng::new(seed, "durable");
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
@@ -252,7 +254,7 @@ fn policies() -> Vec<Replacement> {
 }
 
 #[test]
-fn what_the_host_was_told_is_durable_is_in_the_flash() {
+fn acknowledged_durable_data_are_in_flash() {
     let mut random = Rng::new(1, "draw");
     for round in 0..6 {
         for policy in policies() {
@@ -264,7 +266,7 @@ fn what_the_host_was_told_is_durable_is_in_the_flash() {
 }
 
 #[test]
-fn a_power_cut_keeps_what_is_safe_and_with_capacitors_all_that_was_acknowledged() {
+fn power_cut_keeps_durable_data_and_with_capacitors_all_acknowledged() {
     let mut random = Rng::new(2, "draw");
     let mut lost = [0; 2];
     for round in 0..8 {
@@ -282,9 +284,9 @@ fn a_power_cut_keeps_what_is_safe_and_with_capacitors_all_that_was_acknowledged(
     assert_eq!(lost[1], 0);
 }
 
-/// A page is discarded while it is on its way to the flash: it must not come back.
+/// A page that is trimmed during its destage must not reappear.
 #[test]
-fn a_trim_behind_a_destage_leaves_nothing() {
+fn trim_during_a_destage_discards_the_page() {
     for delay in [0, 500, 1_000, 2_000, 100_000, 2_000_000] {
         let mut random = Rng::new(3, "draw");
         let mut plan = plan(&mut random, &Replacement::default(), false);
@@ -304,20 +306,20 @@ fn a_trim_behind_a_destage_leaves_nothing() {
         assert_eq!(
             ssd.mapping().lookup(Lpn(0)),
             None,
-            "a trim {delay} ns behind"
+            "a TRIM {delay} ns later"
         );
         assert_eq!(
             (tally.trimmed, tally.unwritten),
             (1, 1),
-            "a trim {delay} ns behind"
+            "a TRIM {delay} ns later"
         );
         assert_eq!(ssd.dirty_pages(), 0);
     }
 }
 
-/// Flushes of a device without a buffer, or with nothing dirty, are done at once.
+/// Flushes without a buffer, or without dirty pages, complete at once.
 #[test]
-fn a_flush_of_nothing_takes_no_time() {
+fn empty_flush_takes_no_time() {
     let mut random = Rng::new(4, "draw");
     let mut plan = plan(&mut random, &Replacement::default(), false);
     plan.queue_depth = 8;

@@ -1,4 +1,4 @@
-//! How dirty pages go to the flash: in batches whose memory comes back together, and in idle time.
+//! Destaging of dirty pages: in batches whose memory is freed together, and in idle time.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -55,9 +55,10 @@ fn page(arrival: Time, op: Op, page: u64) -> Request {
     at(arrival, op, page * PAGE, PAGE)
 }
 
-/// Twice a batch fills the buffer; the next write waits until the flash holds the last page of the first batch. If pages go one by one, it waits for one program.
+/// Two batches fill the buffer; the next write waits until the last page of the first batch is in
+/// flash. If pages are destaged one by one, it waits for one program.
 #[test]
-fn the_memory_of_a_batch_comes_back_with_its_last_page() {
+fn memory_of_a_batch_is_freed_with_its_last_page() {
     for batch in [1, 2, 5, 16] {
         let asked: Vec<Request> = (0..=2 * batch)
             .map(|n| page(Time::ZERO, Op::Write, n))
@@ -68,13 +69,14 @@ fn the_memory_of_a_batch_comes_back_with_its_last_page() {
             let program = plan.part.chains.unloaded(Operation::Program, 0);
             (played[2 * batch as usize].done, program, tally)
         };
-        // The port: the pages of the first batch come, then its first page leaves; the die programs one after the other.
+        // The port receives the pages of the first batch and then sends its first page; the die
+        // programs one page after another.
         let (last, program, tally) = done(batch as u32);
         let over = Time((batch + 1) * LENGTH.0 + batch * program.0);
         assert_eq!(last, over + LENGTH + ACCESS, "batches of {batch}");
         let batches = (2 * batch + 1) / batch;
         assert_eq!((tally.batches, tally.destaged), (batches, batches * batch));
-        // All come, then the one leaves that is evicted.
+        // The port receives all pages, then sends the evicted one.
         let (last, program, tally) = done(0);
         let over = Time((2 * batch + 1) * LENGTH.0 + program.0);
         assert_eq!(last, over + LENGTH + ACCESS, "one by one");
@@ -82,9 +84,10 @@ fn the_memory_of_a_batch_comes_back_with_its_last_page() {
     }
 }
 
-/// While a batch is on its way, writes that fit the rest of the buffer take no longer than its port.
+/// While a batch is destaged, writes that fit the rest of the buffer only take the time of its
+/// port.
 #[test]
-fn the_next_batch_fills_meanwhile() {
+fn next_batch_fills_during_a_destage() {
     let start = Time::from_us(200);
     let mut asked: Vec<Request> = (0..8).map(|n| page(Time::ZERO, Op::Write, n)).collect();
     asked.extend((0..8).map(|n| page(start + Time(n * 2 * LENGTH.0), Op::Write, 8 + n)));
@@ -96,9 +99,10 @@ fn the_next_batch_fills_meanwhile() {
     assert_eq!(tally.batches, 2);
 }
 
-/// In idle time all dirty pages go to the flash, side by side on the dies, and then nothing more happens.
+/// In idle time all dirty pages are destaged, in parallel on the dies, and then nothing more
+/// happens.
 #[test]
-fn idle_time_flushes_all_and_stops() {
+fn idle_flush_destages_all_pages_and_stops() {
     for dies in [1, 2, 4] {
         let (count, after) = (24, Time::from_ms(5));
         let asked: Vec<Request> = (0..count).map(|n| page(Time::ZERO, Op::Write, n)).collect();
@@ -113,9 +117,10 @@ fn idle_time_flushes_all_and_stops() {
     }
 }
 
-/// A read that comes while pages are flushed in idle time waits for one operation of its die at most, and pauses shorter than the threshold are used for nothing.
+/// A read during an idle flush waits for at most one operation of its die, and pauses shorter than
+/// the threshold are not used.
 #[test]
-fn flushing_in_idle_time_delays_a_request_by_one_operation_at_most() {
+fn idle_flush_delays_a_request_by_at_most_one_operation() {
     let mut random = Rng::new(1, "flush");
     let after = Time::from_ms(5);
     let alone = {
@@ -138,7 +143,7 @@ fn flushing_in_idle_time_delays_a_request_by_one_operation_at_most() {
         delayed += u32::from(took > alone);
     }
     assert!(delayed > 100, "{delayed}");
-    // Requests that come a little faster than the threshold.
+    // Requests that arrive slightly faster than the threshold.
     let often = |n: u64| page(Time(after.0 * 9 / 10 * n), Op::Write, n % 32);
     let (_, mut ssd) = device(1, 64, 0, Some(after));
     let asked: Vec<Request> = (0..100).map(often).collect();
@@ -146,9 +151,10 @@ fn flushing_in_idle_time_delays_a_request_by_one_operation_at_most() {
     assert_eq!(tally.flushed_idly, 32);
 }
 
-/// Pages read one by one in order, with time between them: the first two are misses, which start the run, and all others are found. At random, nothing is read ahead.
+/// Pages are read one by one, sequentially, with pauses: the first two miss and start the
+/// read-ahead, and all others hit. Random reads cause no read-ahead.
 #[test]
-fn what_is_read_in_order_is_read_ahead() {
+fn sequential_reads_are_read_ahead() {
     for pages in [1, 3, 8] {
         let (mut plan, _) = device(2, 32, 0, None);
         plan.buffer.as_mut().unwrap().read_ahead = pages;

@@ -1,5 +1,5 @@
-//! Does the DRAM buffer keep the pages that its policy keeps? One request at a time, on a device that
-//! has come to rest before the next, it has the hits and evictions of the bare policy.
+//! The DRAM buffer caches the pages that its policy selects: with one request at a time, on a
+//! device that becomes idle before the next, it has the hits and evictions of the bare policy.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -17,7 +17,7 @@ use wordline_kernel::{Rng, Time};
 use wordline_ssd::{Plan, Ssd};
 
 const PAGE: u64 = 4096;
-/// Long enough for whatever a request sets going on a device with much room.
+/// Longer than any request keeps a device with ample free space busy.
 const REST: Time = Time::from_ms(50);
 
 fn plan(pages: u32, replacement: &Replacement, write_through: bool) -> Plan {
@@ -47,7 +47,7 @@ fn plan(pages: u32, replacement: &Replacement, write_through: bool) -> Plan {
     plan
 }
 
-/// Skewed requests of one page; one of so many is a flush, if that is not 0.
+/// Returns skewed single-page requests; every `flush_every`th is a flush, unless it is 0.
 fn requests(count: u64, footprint: u64, flush_every: u64, seed: u64) -> Vec<Request> {
     let mut random = Rng::new(seed, "hits");
     let one = |n: u64| {
@@ -62,7 +62,7 @@ fn requests(count: u64, footprint: u64, flush_every: u64, seed: u64) -> Vec<Requ
     (0..count).map(one).collect()
 }
 
-/// The cache by itself: dirty is what was written and has not left since; nothing is loaded.
+/// The bare cache: a page is dirty after a write until it is evicted, and no die is busy.
 #[derive(Default)]
 struct Bare {
     dirty: HashSet<Entry>,
@@ -80,7 +80,7 @@ impl Owner for Bare {
     }
 }
 
-/// Hits and misses, clean and dirty evictions, pages that flushes wrote.
+/// Returns hits and misses, clean and dirty evictions, and pages written by flushes.
 fn bare(
     policy: &Replacement,
     pages: u32,
@@ -119,7 +119,7 @@ fn policies() -> Vec<Replacement> {
 }
 
 #[test]
-fn one_by_one_it_hits_as_the_bare_policy() {
+fn sequential_requests_hit_as_the_bare_policy() {
     for policy in policies() {
         for (pages, through, flush_every) in [
             (1, false, 0),
@@ -149,7 +149,7 @@ fn one_by_one_it_hits_as_the_bare_policy() {
                 tally.evictions, evictions,
                 "{told}: clean and dirty evictions"
             );
-            // Every dirty page that left was written, and no other unless all are.
+            // Every evicted dirty page was written, and no other unless the buffer writes through.
             let writes = asked
                 .iter()
                 .filter(|request| request.op == Op::Write)
@@ -160,17 +160,14 @@ fn one_by_one_it_hits_as_the_bare_policy() {
                 evictions[1] + flushed
             };
             assert_eq!(tally.destaged, destaged, "{told}");
-            assert_eq!(
-                tally.host_pages, destaged,
-                "{told}: what the flash was given"
-            );
+            assert_eq!(tally.host_pages, destaged, "{told}: pages written to flash");
         }
     }
 }
 
-/// A buffer as large as what is asked for misses every page once, however many requests are under way.
+/// A buffer that holds the whole footprint misses every page once, at any queue depth.
 #[test]
-fn a_buffer_for_all_misses_what_it_has_not_seen() {
+fn buffer_larger_than_the_footprint_misses_every_page_once() {
     for policy in policies() {
         let mut asked = requests(2_000, 60, 0, 3);
         for (number, request) in (0..).zip(&mut asked) {

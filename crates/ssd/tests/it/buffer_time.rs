@@ -1,5 +1,5 @@
-//! How long the DRAM buffer takes: to the picosecond that of its port where it can answer by itself,
-//! that of the flash where it cannot.
+//! Times of the DRAM buffer, exact in picoseconds: those of its port for hits, and those of the
+//! flash otherwise.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -18,7 +18,7 @@ const PAGE: u64 = 4096;
 const LENGTH: Time = Time(1_280_000);
 const ACCESS: Time = Time(100_000);
 
-/// One die, or several on channels of their own; half of the device is filled.
+/// One die, or several on separate channels; half of the device is filled.
 fn device(dies: u32, pages: Option<u32>, depth: u32) -> (Plan, Ssd<Map>) {
     let dimensions = Dimensions {
         channels: dies,
@@ -68,7 +68,7 @@ fn responses(requests: &[Request], played: &[Played]) -> Vec<Time> {
         .collect()
 }
 
-/// What a page takes without a buffer, on an idle device.
+/// Returns the time of a page without a buffer, on an idle device.
 fn alone(op: Op) -> Time {
     let asked = [page(Time::ZERO, op, 0)];
     let (played, _) = run(1, None, &asked);
@@ -76,7 +76,7 @@ fn alone(op: Op) -> Time {
 }
 
 #[test]
-fn a_hit_takes_access_and_transfer() {
+fn hit_takes_access_and_transfer_time() {
     let asked = [
         page(Time::ZERO, Op::Write, 3),
         page(Time::from_ms(1), Op::Read, 3),
@@ -94,16 +94,16 @@ fn a_hit_takes_access_and_transfer() {
     }
 }
 
-/// A buffer full of dirty pages; half as many new pages come at one instant, which pushes half of them
-/// out: every destage goes through the port, then the flash is at it for milliseconds. Meanwhile hits
-/// take what they would if there were only the port.
+/// A buffer is full of dirty pages. Half as many new pages arrive at one instant and evict half of
+/// them: every destage passes the port and then occupies the flash for milliseconds. Hits still
+/// take the time of the port alone.
 #[test]
 fn destages_never_block_a_hit() {
     const PAGES: u64 = 64;
     let start = Time::from_ms(10);
     let mut asked: Vec<Request> = (0..PAGES).map(|n| page(Time::ZERO, Op::Write, n)).collect();
     asked.extend((0..PAGES / 2).map(|n| page(start, Op::Write, PAGES + n)));
-    // At the same instant, and in the next 8 ms: pages that are resident, and pages that are leaving.
+    // At the same instant, and in the next 8 ms: resident pages, and pages being evicted.
     let hits = asked.len();
     asked.extend((0..8).map(|n| page(start, Op::Read, PAGES / 2 + n)));
     let soon = |n: u64| start + Time::from_us(200 * (n + 1));
@@ -114,7 +114,7 @@ fn destages_never_block_a_hit() {
     let (_, mut ssd) = device(1, Some(PAGES as u32), 4096);
     let (played, tally) = play(&mut ssd, &asked);
     let response = responses(&asked, &played);
-    // 32 pages leave one after the other, then the hits of that instant.
+    // 32 pages are sent one after another, then the hits of that instant.
     for (place, response) in response[hits..hits + 8].iter().enumerate() {
         let before = 32 + place as u64;
         assert_eq!(
@@ -123,7 +123,7 @@ fn destages_never_block_a_hit() {
             "hit {place}"
         );
     }
-    // At most one page that has found memory moves at the same time.
+    // At most one page that has got memory is transferred at the same time.
     let moved: Vec<Time> = played[PAGES as usize..hits]
         .iter()
         .map(|played| played.done)
@@ -139,20 +139,20 @@ fn destages_never_block_a_hit() {
         assert_eq!(response[number], expected, "hit {place} of the later ones");
     }
     assert_eq!(tally.evictions, [0, 32]);
-    // The destages themselves took the flash for 32 programs one after the other.
+    // The destages themselves occupied the flash for 32 programs in sequence.
     let last = moved.iter().max().unwrap();
     assert!(*last > start + Time::from_ms(15), "{last}");
 }
 
-/// Write misses wait for one destage each if all is dirty, and for no longer.
+/// If all pages are dirty, each write miss waits for one destage and no longer.
 #[test]
-fn a_write_miss_waits_for_the_memory_of_who_leaves() {
+fn write_miss_waits_for_the_destage_of_its_victim() {
     let program = alone(Op::Write);
     let later = Time::from_ms(5);
     let asked = [
         page(Time::ZERO, Op::Write, 0),
         page(later, Op::Write, 1),
-        page(later, Op::Write, 1), // finds the page, but not its memory yet
+        page(later, Op::Write, 1), // hits the page, whose memory is not available yet
     ];
     let (played, tally) = run(1, Some(1), &asked);
     let memory = LENGTH + program;
@@ -166,17 +166,17 @@ fn a_write_miss_waits_for_the_memory_of_who_leaves() {
     );
     assert_eq!((tally.evictions, tally.destaged), ([0, 1], 1));
     assert_eq!(played[1].parts.buffer_wait, memory);
-    // A clean page leaves at once.
+    // A clean page is evicted at once.
     let clean = [page(Time::ZERO, Op::Read, 0), page(later, Op::Write, 1)];
     let (played, _) = run(1, Some(1), &clean);
     assert_eq!(played[1].done - later, LENGTH + ACCESS);
 }
 
-/// What is acknowledged and not in the flash fits the buffer, however much comes at once: when `n` pages
-/// have been acknowledged, the flash has programmed `n` less those of the buffer, and it is not faster
-/// at that than without one.
+/// Acknowledged pages that are not in flash fit the buffer, for any burst. When `n` pages are
+/// acknowledged, the flash has programmed `n` minus the size of the buffer, and not faster than
+/// without a buffer.
 #[test]
-fn a_buffer_promises_no_more_than_it_holds() {
+fn acknowledged_dirty_pages_never_exceed_the_buffer() {
     const PAGES: u64 = 64;
     let writes = |each: u64| -> Vec<Request> {
         let first = (0..PAGES).step_by(each as usize);
@@ -204,16 +204,16 @@ fn a_buffer_promises_no_more_than_it_holds() {
     }
 }
 
-/// A page that is read comes from the flash through the port into the memory, and through it again
-/// to the host.
+/// A read miss moves from flash through the port into memory, and through the port again to the
+/// host.
 #[test]
-fn a_read_miss_takes_the_flash_and_two_transfers() {
+fn read_miss_takes_flash_time_and_two_transfers() {
     let read = alone(Op::Read);
     let later = Time::from_ms(1);
     let asked = [
         page(Time::ZERO, Op::Read, 0),
         at(later, Op::Read, PAGE, 512),
-        at(later, Op::Read, PAGE + 512, 512), // while the page is on its way
+        at(later, Op::Read, PAGE + 512, 512), // while the page is being read
     ];
     let (played, tally) = run(1, Some(4), &asked);
     let sector = Time(LENGTH.0 / 8);
@@ -221,15 +221,16 @@ fn a_read_miss_takes_the_flash_and_two_transfers() {
     let part = read + LENGTH + sector + ACCESS;
     assert_eq!(responses(&asked, &played), [whole, part, part + sector]);
     assert_eq!((tally.hits, tally.unwritten), ([0, 3], 0));
-    // The flash's share is told as such, for who had it read and for who came upon it.
+    // The flash time is a component of the response time, both of the request that caused the read
+    // and of the one that joined it.
     assert_eq!(of_flash(&played[0].parts), read);
     assert_eq!(played[0].parts.buffer_wait, LENGTH);
     assert_eq!(played[0].parts.buffer, LENGTH + ACCESS);
 }
 
-/// A durable write and one through the buffer take the memory, the port once more, and the flash.
+/// A FUA write takes the memory, the port once more, and the flash.
 #[test]
-fn a_durable_write_takes_the_flash_as_well() {
+fn fua_write_also_takes_flash_time() {
     let program = alone(Op::Write);
     let mut asked = [page(Time::ZERO, Op::Write, 0)];
     asked[0].fua = true;
@@ -237,7 +238,7 @@ fn a_durable_write_takes_the_flash_as_well() {
     let (played, _) = run(1, Some(4), &asked);
     assert_eq!(played[0].done, durable);
     assert_eq!(of_flash(&played[0].parts), program);
-    // As long as a flush behind a plain write, without the write.
+    // As long as a flush after a plain write, without the write.
     let asked = [
         page(Time::ZERO, Op::Write, 0),
         at(Time::from_ms(1), Op::Flush, 0, 0),
@@ -249,10 +250,10 @@ fn a_durable_write_takes_the_flash_as_well() {
     assert_eq!((tally.destaged, tally.evictions), (1, [0, 0]));
 }
 
-/// Of a page that was written in part, that part goes to the flash, which reads the rest if it has
-/// any, as it does without a buffer; of a page that is here as a whole, all goes.
+/// The written part of a page is destaged and the flash reads the rest, if any, as it does without
+/// a buffer. A page that is completely in the buffer is destaged as a whole.
 #[test]
-fn what_was_written_in_part_is_completed_by_the_flash() {
+fn partial_pages_are_completed_by_the_flash() {
     let part = |arrival, op, page: u64| at(arrival, op, page * PAGE + 1024, 512);
     let unwritten = 10_000 / 16;
     let without = |asked: Request| run(1, None, &[asked]).0[0].done;
@@ -280,7 +281,7 @@ fn what_was_written_in_part_is_completed_by_the_flash() {
             "{first:?} {page}"
         );
     }
-    // Two parts with a gap between them: the row from the first to the last, completed.
+    // Two written parts with a gap: the range from the first to the last, completed.
     let asked = [
         at(Time::ZERO, Op::Write, 0, 512),
         at(Time::from_us(50), Op::Write, 3 * 512, 512),
@@ -292,15 +293,15 @@ fn what_was_written_in_part_is_completed_by_the_flash() {
     assert_eq!(tally.merged, 1);
 }
 
-/// A sector of which a part was written is not here until the rest of it has come from the flash;
-/// others that were written are.
+/// A partially written sector is not in the buffer until its rest has been read from flash; other
+/// written sectors are.
 #[test]
-fn a_sector_written_in_part_is_a_miss() {
+fn partially_written_sector_is_a_miss() {
     let read = alone(Op::Read);
     let later = Time::from_ms(1);
     let again = Time::from_ms(2);
     let asked = [
-        at(Time::ZERO, Op::Write, 412, 612), // of sector 0 the end, and sector 1
+        at(Time::ZERO, Op::Write, 412, 612), // the end of sector 0, and sector 1
         at(later, Op::Read, 512, 512),
         at(again, Op::Read, 412, 100),
         at(Time::from_ms(3), Op::Read, 0, PAGE),
@@ -314,9 +315,9 @@ fn a_sector_written_in_part_is_a_miss() {
     assert_eq!(tally.hits, [2, 2]);
 }
 
-/// A flush of pages on dies of their own takes the slowest: they are programmed side by side.
+/// A flush of pages on separate dies takes as long as the slowest: they are programmed in parallel.
 #[test]
-fn a_flush_writes_to_all_dies_at_once() {
+fn flush_writes_to_all_dies_in_parallel() {
     let program = alone(Op::Write);
     let mut asked: Vec<Request> = (0..8).map(|n| page(Time::ZERO, Op::Write, n)).collect();
     asked.push(at(Time::from_ms(1), Op::Flush, 0, 0));
@@ -326,9 +327,9 @@ fn a_flush_writes_to_all_dies_at_once() {
     assert_eq!(flush, Time(8 * LENGTH.0) + program);
 }
 
-/// The port is a roofline, and with hits alone the device reaches it.
+/// The port is a roofline, which the device reaches with hits only.
 #[test]
-fn the_port_is_a_roofline() {
+fn hits_reach_the_roofline_of_the_port() {
     const HITS: u64 = 1_000;
     let mut asked: Vec<Request> = (0..16).map(|n| page(Time::ZERO, Op::Write, n)).collect();
     let start = Time::from_ms(1);
@@ -357,7 +358,7 @@ fn the_port_is_a_roofline() {
     );
 }
 
-/// The flash's share of a response time.
+/// Returns the flash components of a response time.
 fn of_flash(parts: &Parts) -> Time {
     let Parts {
         queue,
@@ -371,15 +372,17 @@ fn of_flash(parts: &Parts) -> Time {
     queue + die_wait + bus_wait + bus + cell + gc
 }
 
-/// A buffer of one page before dies on channels of their own. The first page leaves while no die has anything to do, the others
-/// while one die programs the page before: that is the number of dies times the mean, more than ten from eleven dies on.
+/// A buffer of one page in front of dies on separate channels. The first page is evicted while all
+/// dies are idle, the others while one die programs the previous page. The maximum load is then the
+/// number of dies times the mean, which exceeds ten from eleven dies on.
 #[test]
-fn chips_are_unbalanced_where_one_of_many_has_something_to_do() {
+fn dies_are_unbalanced_if_one_of_many_is_busy() {
     for (dies, unbalanced) in [(10, 0), (11, 2), (16, 2)] {
         let (mut plan, _) = device(dies, Some(1), 4096);
         plan.buffer.as_mut().unwrap().watches_balance = true;
         let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
-        // A program takes 500 us: page 0 is under way when page 1 leaves, page 1 when page 2 does.
+        // A program takes 500 us: page 0 is being programmed when page 1 is evicted, page 1 when
+        // page 2 is.
         let requests: Vec<_> = (0..4)
             .map(|number| page(Time::from_us(number * 400), Op::Write, number))
             .collect();

@@ -1,5 +1,5 @@
-//! Collections in time, over all mapping families and all schedules: what must hold whatever they
-//! do, and what the schedules promise, in scenarios worked out by hand.
+//! GC in time, with all mapping families and all schedules: laws that hold for any of them, and
+//! scenarios computed by hand for what each schedule promises.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
 use crate::shared;
@@ -22,7 +22,7 @@ use wordline_ssd::{DeviceError, Event, Observation, Plan, Ssd};
 
 const PAGE: u64 = 4096;
 
-/// A collection that is over.
+/// A finished GC run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Collected {
     kind: GcKind,
@@ -33,11 +33,11 @@ struct Collected {
     until: Time,
 }
 
-/// What happened in a run.
+/// Events of a run.
 #[derive(Clone, Debug, Default)]
 struct Heard {
     requests: u64,
-    /// Response times of writes, in the order of completion.
+    /// Response times of writes, in order of completion.
     writes: Vec<Time>,
     collected: Vec<Collected>,
     replaced: u64,
@@ -77,7 +77,7 @@ impl Probe<Observation> for Heard {
     }
 }
 
-/// A plane that is not being collected has its reserve.
+/// Checks that a plane without GC in progress has its reserve.
 fn check_reserve(plan: &Plan, ssd: &Ssd<Map>) {
     let map = ssd.mapping();
     for plane in (0..plan.part.layout.planes()).map(Plane) {
@@ -89,8 +89,8 @@ fn check_reserve(plan: &Plan, ssd: &Ssd<Map>) {
     }
 }
 
-/// Serves `requests`, each at its arrival or when the device takes it, and lets the device go on
-/// until nothing is left to do.
+/// Serves `requests`, each at its arrival or when the device accepts it, and runs the device until
+/// it is idle.
 fn serve(plan: &Plan, ssd: &mut Ssd<Map>, requests: &[Request]) -> Result<Heard, DeviceError> {
     let mut queue = EventQueue::<Event>::default();
     let (mut heard, mut digest) = (Heard::default(), Digest::default());
@@ -129,7 +129,7 @@ fn serve(plan: &Plan, ssd: &mut Ssd<Map>, requests: &[Request]) -> Result<Heard,
     Ok(heard)
 }
 
-/// Bursts of requests with idle periods between them, short and long.
+/// Returns bursts of requests with short and long idle periods between them.
 fn bursts(user_bytes: u64, count: usize, random: &mut Rng) -> Vec<Request> {
     let pages = user_bytes / PAGE;
     let grain = [512, PAGE][random.below(2) as usize];
@@ -174,7 +174,8 @@ const fn dimensions(channels: u32, planes: u32) -> Dimensions {
     }
 }
 
-/// A small random device; none if the family has no room on it or no use for the schedule.
+/// Returns a small random device; `None` if the family does not fit on it or does not use the
+/// schedule.
 fn drawn(family: &Family, schedule: &Scheduling, random: &mut Rng) -> Option<Plan> {
     let mut config = Config {
         mapping: family.clone(),
@@ -216,7 +217,7 @@ fn run(plan: &Plan, seed: u64, count: usize) -> Heard {
     heard
 }
 
-/// Says which case it was if a test fails in it.
+/// Reports the case if a test fails in it.
 struct Case<'a>(&'a Plan, u64);
 
 impl Drop for Case<'_> {
@@ -240,7 +241,11 @@ fn every_family_serves_every_write_under_every_schedule() {
                 let _case = Case(&plan, seed);
                 let heard = run(&plan, seed, 400);
                 if seed % 10 == 0 {
-                    assert_eq!(run(&plan, seed, 400).digest, heard.digest, "not the same");
+                    assert_eq!(
+                        run(&plan, seed, 400).digest,
+                        heard.digest,
+                        "runs are reproducible"
+                    );
                 }
                 all.extend(heard.collected);
                 runs += 1;
@@ -257,7 +262,7 @@ fn every_family_serves_every_write_under_every_schedule() {
                 "{of}: {runs} runs, {} collections, {on_demand} on demand",
                 all.len()
             );
-            // Block mapping has no use for idle time.
+            // Block mapping does not use idle time.
             assert!(runs == 12 || family.name() == "block", "{of}: {runs} runs");
             assert!(
                 runs == 0 || all.len() > 100,
@@ -274,7 +279,8 @@ fn every_family_serves_every_write_under_every_schedule() {
     }
 }
 
-/// A plane of twelve blocks of eight pages whose logical blocks have one data and one update block.
+/// Returns a plane of twelve blocks of eight pages, with one data block and one update block per
+/// logical block.
 fn one_plane(schedule: Scheduling) -> Plan {
     let mut config = Config {
         mapping: Family::Hybrid(Hybrid {
@@ -290,7 +296,7 @@ fn one_plane(schedule: Scheduling) -> Plan {
     plan(&config, dimensions(1, 1), 12, 8, 8).unwrap()
 }
 
-/// Unloaded times of the flash operations of a plan.
+/// Times of a plan's flash operations on an idle device.
 struct Times {
     program: Time,
     copy: Time,
@@ -323,8 +329,9 @@ fn write(page: u64, pages: u64, arrival: Time) -> Request {
     }
 }
 
-/// Writes a logical block of eight pages, and then its first page seven times: data block full,
-/// update block with one free page, one current. A write every 2 ms; returns when the last is done.
+/// Writes a logical block of eight pages, and then its first page seven times: the data block is
+/// full, and the update block has one free page and one valid page. A write every 2 ms; returns
+/// when the last is done.
 fn all_but_one(block: u64, from: Time, times: &Times, requests: &mut Vec<Request>) -> Time {
     let offsets = (0..8).chain([0; 7]);
     let mut now = from;
@@ -335,11 +342,11 @@ fn all_but_one(block: u64, from: Time, times: &Times, requests: &mut Vec<Request
     requests.last().unwrap().arrival + times.program
 }
 
-/// The example of look-ahead collection (Jung 2013, section 7.5.1.1, figure 7.5): the free pages of a
-/// logical block will not do for a queued write, and the idle period before it is long enough. The
+/// Example of look-ahead GC (Jung 2013, section 7.5.1.1, figure 7.5): the free pages of a logical
+/// block do not suffice for an announced write, and the idle period before it is long enough. The
 /// merge copies eight pages and erases two blocks.
 #[test]
-fn a_queued_write_that_will_not_fit_is_collected_for_in_the_idle_period_before_it() {
+fn look_ahead_gc_merges_before_a_write_that_would_not_fit() {
     let agc = || Scheduling::Agc(Agc::default());
     let combined = || Scheduling::AgcDgc(AgcDgc::default());
     let on_demand = Scheduling::default;
@@ -348,9 +355,9 @@ fn a_queued_write_that_will_not_fit_is_collected_for_in_the_idle_period_before_i
         let times = Times::of(&plan);
         let merge = times.total(8, 2);
         for spare in [false, true] {
-            // A picosecond less than the merge takes, or more.
+            // One picosecond less than the time of the merge, or more.
             let idle = Time(if spare { merge.0 + 1 } else { merge.0 - 1 });
-            assert!(idle < Time::from_us(15_200), "its tag has come");
+            assert!(idle < Time::from_us(15_200), "its announcement is due");
             let mut requests = Vec::new();
             let end = all_but_one(0, Time::ZERO, &times, &mut requests);
             requests.push(write(0, 4, end + idle));
@@ -370,7 +377,7 @@ fn a_queued_write_that_will_not_fit_is_collected_for_in_the_idle_period_before_i
             };
             match schedule.name() {
                 "on-demand" => {
-                    // One page is written, then the merge holds the others.
+                    // One page is written, then the merge delays the others.
                     assert_eq!(response, programs + merge, "{told}");
                     assert_eq!(heard.collected[0].trigger, Trigger::UpdateBlock, "{told}");
                     assert_eq!(heard.replaced, 0);
@@ -384,8 +391,8 @@ fn a_queued_write_that_will_not_fit_is_collected_for_in_the_idle_period_before_i
                     assert_eq!(heard.collected[0].trigger, Trigger::UpdateBlock, "{told}");
                 }
                 _ => {
-                    // A free block takes the place of the update block. When the device is idle, the
-                    // other five pages join the three that the free block has taken.
+                    // A free block replaces the update block. When the device is idle, the other
+                    // five pages join the three in the free block.
                     assert_eq!((response, heard.replaced), (programs, 1), "{told}");
                     let from = end + idle + programs;
                     let retroactive = Collected {
@@ -401,18 +408,19 @@ fn a_queued_write_that_will_not_fit_is_collected_for_in_the_idle_period_before_i
     }
 }
 
-/// Algorithm 3: when the device is idle, first what was put off, then what a queued write will need.
+/// Algorithm 3: when the device is idle, deferred merges come first, then those that an announced
+/// write will need.
 #[test]
-fn what_was_put_off_is_collected_before_what_will_be_needed() {
+fn deferred_merges_precede_look_ahead_merges() {
     let plan = one_plane(Scheduling::AgcDgc(AgcDgc::default()));
     let times = Times::of(&plan);
     let mut requests = Vec::new();
     let end = all_but_one(1, Time::ZERO, &times, &mut requests);
     let end = all_but_one(0, end + Time::from_us(2_000), &times, &mut requests);
-    // Too soon for its merge: the first logical block's is put off.
+    // The merge of the first logical block is deferred, because there is no time for it.
     let busy = end + Time::from_us(1_000);
     requests.push(write(0, 4, busy));
-    // The second one needs a merge as well; both fit before.
+    // The second one needs a merge as well; both fit into the idle period.
     let idle = busy + Time(4 * times.program.0);
     let both = times.total(5, 2) + times.total(8, 2);
     requests.push(write(8, 4, idle + both + Time::from_us(4_000)));
@@ -425,9 +433,9 @@ fn what_was_put_off_is_collected_before_what_will_be_needed() {
     assert_eq!(heard.writes[heard.writes.len() - 2..], [programs, programs]);
 }
 
-/// The decisions of algorithm 3, one by one.
+/// Decisions of algorithm 3, one by one.
 #[test]
-fn an_idle_plane_is_collected_as_algorithm_3_says() {
+fn idle_plane_follows_algorithm_3() {
     let policy = AgcDgc::default();
     assert!(
         policy.replaces() && !policy.at_threshold(),
@@ -461,7 +469,7 @@ fn an_idle_plane_is_collected_as_algorithm_3_says() {
     };
     assert_eq!(policy.idle(&late), None, "it does not fit");
     let compaction = Some((full, Trigger::Compaction));
-    // A period is as long as it is, whether a tag has come or not.
+    // The length of a period does not depend on whether an announcement is due.
     for left in [None, Some(ms(1))] {
         let empty = |since| Idle {
             since,
@@ -474,12 +482,16 @@ fn an_idle_plane_is_collected_as_algorithm_3_says() {
             free_blocks: 43,
             ..empty(ms(1_000))
         };
-        assert_eq!(policy.idle(&roomy), None, "43 of 100 spare blocks are free");
+        assert_eq!(
+            policy.idle(&roomy),
+            None,
+            "43 of 100 over-provisioned blocks are free"
+        );
         let none_full = Idle {
             full: None,
             ..empty(ms(1_000))
         };
-        assert_eq!(policy.idle(&none_full), None, "only what is full");
+        assert_eq!(policy.idle(&none_full), None, "only full blocks");
         let soon = AgcDgc {
             agc: Agc {
                 compacts_least_recent: true,
@@ -488,7 +500,11 @@ fn an_idle_plane_is_collected_as_algorithm_3_says() {
         };
         let oldest = Some((want(5), Trigger::Compaction));
         assert_eq!(soon.idle(&none_full), oldest);
-        assert_eq!(soon.idle(&empty(ms(1_000))), compaction, "full ones first");
+        assert_eq!(
+            soon.idle(&empty(ms(1_000))),
+            compaction,
+            "full blocks first"
+        );
         let roomy = Idle {
             free_blocks: 43,
             ..none_full
@@ -497,10 +513,11 @@ fn an_idle_plane_is_collected_as_algorithm_3_says() {
     }
 }
 
-/// Three logical blocks, none full, written one after the other, and a pause. Two merges bring as many free blocks as there are to
-/// be: those of the two that were written first; without `compacts_least_recent` nothing is merged.
+/// Three logical blocks, none of them full, are written one after another, followed by a pause. Two
+/// merges free as many blocks as the target requires: those of the two written first. Without
+/// `compacts_least_recent`, nothing is merged.
 #[test]
-fn the_least_recently_written_are_compacted_where_none_is_full() {
+fn least_recently_written_blocks_are_compacted_if_none_is_full() {
     let plan_of = |agc| {
         let mut config = one_plane(Scheduling::Agc(agc)).ftl.config;
         config.gc.start_free_ratio = 0.01;
@@ -552,12 +569,12 @@ fn the_least_recently_written_are_compacted_where_none_is_full() {
     }
 }
 
-/// Eighty pages that are written to eighty logical blocks of one plane, 300 ms apart: each that finds
-/// too few free blocks puts off the merge of its own logical block, which comes in the pause after
-/// it. Nothing else is merged: neither what was written while there was room, nor what
-/// preconditioning left.
+/// Eighty pages are written to eighty logical blocks of one plane, 300 ms apart. Each write that
+/// finds too few free blocks defers the merge of its own logical block, which runs in the following
+/// pause. Nothing else is merged: neither blocks written while there was space, nor those left by
+/// preconditioning.
 #[test]
-fn a_shortage_of_free_blocks_puts_off_the_merge_of_the_request_that_found_it() {
+fn shortage_of_free_blocks_defers_the_merge_of_the_request_that_found_it() {
     use wordline_ftl::gc::schedule::dgc::Dgc;
     for schedule in [
         Scheduling::Dgc(Dgc::default()),
@@ -566,7 +583,7 @@ fn a_shortage_of_free_blocks_puts_off_the_merge_of_the_request_that_found_it() {
         for overwritten in [0, 20] {
             let mut config = one_plane(schedule.clone()).ftl.config;
             config.gc.start_free_ratio = 0.2;
-            // A merge takes longer than a tag comes ahead, so that nothing is done in advance.
+            // A merge takes longer than the announcement time, so none is done in advance.
             let plan = plan(&config, dimensions(1, 1), 200, 32, 8).unwrap();
             let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
             let filled = Precondition {
@@ -580,12 +597,12 @@ fn a_shortage_of_free_blocks_puts_off_the_merge_of_the_request_that_found_it() {
             ssd.verify();
             let blocks = plan.ftl.user_pages / 32;
             let before: Vec<bool> = (0..blocks).map(|block| has_update(&ssd, block)).collect();
-            // Of the logical blocks that are written, none has an update block.
+            // Of the written logical blocks, none has an update block.
             let targets = (0..blocks).filter(|block| !before[*block as usize]);
             let targets: Vec<u32> = targets.take(80).collect();
             assert_eq!(targets.len(), 80);
             let spare = ssd.mapping().free_blocks() - plan.ftl.start_blocks;
-            assert!(spare < 80, "{spare} writes find room");
+            assert!(spare < 80, "{spare} writes find space");
             let requests = targets
                 .iter()
                 .zip(0..)
@@ -608,7 +625,7 @@ fn a_shortage_of_free_blocks_puts_off_the_merge_of_the_request_that_found_it() {
     }
 }
 
-/// Whether a merge of a logical block would erase something.
+/// Returns `true` if a merge of a logical block would erase a block.
 fn has_update(ssd: &Ssd<Map>, block: u32) -> bool {
     let want = SpaceRequest::Update(Plane(0), LogicalBlock(block));
     ssd.mapping().cost(want).blocks > 0
@@ -622,8 +639,8 @@ fn agc(look_ahead_ms: f64) -> Scheduling {
     })
 }
 
-/// What `requests` led to on a full device that come after a logical block has one page left. The
-/// requests are given their time since the block's last write was done.
+/// Serves `requests` on a full device, after a logical block has one free page left. The requests
+/// carry their time since the block's last write finished.
 fn after_all_but_one(schedule: Scheduling, requests: &[(Op, u64, u64, Time)]) -> (Heard, Times) {
     let plan = one_plane(schedule);
     let times = Times::of(&plan);
@@ -647,10 +664,10 @@ fn after_all_but_one(schedule: Scheduling, requests: &[(Op, u64, u64, Time)]) ->
     (serve(&plan, &mut ssd, &all).unwrap(), times)
 }
 
-/// A tag that comes while the device is idle is looked at when it comes: a pause of two seconds, then
-/// two pages where one is left; as one request or as two, behind a read or not.
+/// An announcement that becomes due while the device is idle is handled at that time: a pause of
+/// two seconds, then two pages for which one is left; as one request or two, after a read or not.
 #[test]
-fn a_tag_that_comes_during_idleness_is_collected_for() {
+fn announcement_during_idle_time_triggers_gc() {
     let ms = Time::from_ms;
     let pause = ms(2_000);
     let cases: [&[(Op, u64, u64, Time)]; 3] = [
@@ -664,17 +681,17 @@ fn a_tag_that_comes_during_idleness_is_collected_for() {
         assert_eq!(triggers, [Trigger::LookAhead], "{requests:?}");
         let pages = requests.last().unwrap().2;
         assert_eq!(*heard.writes.last().unwrap(), times.program * pages);
-        // Both tags are needed to know: the later one says when.
+        // Both announcements are needed; the later one determines the time.
         let (_, _, _, arrival) = *requests.last().unwrap();
         let end = Time::from_us(2_000) * 6 + times.program;
         assert_eq!(heard.collected[0].from, end + arrival - ms(500));
     }
 }
 
-/// A long idle period is one whether the tag at its end has come or not: with tags a second ahead, a
-/// pause of one and a half is long enough to compact what is full.
+/// A long idle period is one regardless of an announcement at its end: with announcements a second
+/// in advance, a pause of one and a half is long enough to compact full blocks.
 #[test]
-fn a_tag_does_not_hide_a_long_idle_period() {
+fn announcement_does_not_hide_a_long_idle_period() {
     let requests = [
         (Op::Write, 0, 1, Time::from_us(2_000)),
         (Op::Read, 0, 1, Time::from_ms(1_500)),
@@ -690,9 +707,9 @@ fn a_tag_does_not_hide_a_long_idle_period() {
     }
 }
 
-/// Without a time to wait for, the device is collected as soon as it is idle.
+/// With an idle threshold of zero, background GC starts as soon as the device is idle.
 #[test]
-fn background_collection_begins_at_once_if_it_waits_for_nothing() {
+fn background_gc_starts_at_once_with_a_zero_threshold() {
     use wordline_ftl::gc::schedule::background::Background;
     for after_ms in [0.0, 10.0] {
         let schedule = Scheduling::Background(Background {
@@ -709,8 +726,8 @@ fn background_collection_begins_at_once_if_it_waits_for_nothing() {
     }
 }
 
-/// Erases of a full device under bursts of requests, or under pages that go to one logical block after
-/// the other; none if the family has no use for the schedule.
+/// Returns the erases of a full device under bursts of requests, or under pages written to one
+/// logical block after another; `None` if the family does not use the schedule.
 fn erases(family: &Family, schedule: &Scheduling, returns: bool, seed: u64) -> Option<u64> {
     let mut config = Config {
         mapping: family.clone(),
@@ -748,7 +765,7 @@ fn erases(family: &Family, schedule: &Scheduling, returns: bool, seed: u64) -> O
     Some(heard.erases - before)
 }
 
-/// Erases of a family that merges under a schedule, over those on demand.
+/// Returns the erases of a merging family under a schedule, relative to those on demand.
 fn erases_over_on_demand(family: &Family, schedule: &Scheduling, returns: bool) -> f64 {
     let sum = |schedule: &Scheduling| -> u64 {
         let seeds = 0..if returns { 6 } else { 1 };
@@ -763,13 +780,13 @@ fn erases_over_on_demand(family: &Family, schedule: &Scheduling, returns: bool) 
     ratio
 }
 
-/// Merges in advance erase no more than those on demand (Jung 2013, section 7.6). What is put off for
-/// want of free blocks does: it is the logical block that was just written, which gains one block as
-/// any other would, but has taken fewer pages since its last merge than the one written longest ago,
-/// which is merged on demand. Where writes come back to no logical block before all others have had
-/// theirs, all have taken one, and it costs nothing.
+/// Merges in advance erase no more than merges on demand (Jung 2013, section 7.6). Merges deferred
+/// by a lack of free blocks do erase more: they merge the logical block just written, which frees
+/// one block like any other but has received fewer pages since its last merge than the least
+/// recently written one, which is merged on demand. If writes return to a logical block only after
+/// all others were written, all have received one page, and deferring costs nothing.
 #[test]
-fn merges_in_advance_erase_no_more_blocks_and_those_put_off_do_where_writes_return() {
+fn merges_in_advance_erase_no_more_but_deferred_merges_may() {
     let merging = Family::defaults()
         .into_iter()
         .filter(|family| ["log-block", "hybrid"].contains(&family.name()));
@@ -784,10 +801,11 @@ fn merges_in_advance_erase_no_more_blocks_and_those_put_off_do_where_writes_retu
     }
 }
 
-/// Requests are served, and read what was written, whenever collections begin: when a write finds no room, when the open block is full, or
-/// both, with every schedule, wherever pages go. A plane rests with as many free blocks as its threshold asks for, or with its reserve.
+/// Requests are served and read what was written, whenever GC starts: when a write finds no space,
+/// when the active block is full, or both, with every schedule and allocation. An idle plane has as
+/// many free blocks as its threshold or its reserve requires.
 #[test]
-fn writes_find_room_however_low_or_late_the_threshold_is() {
+fn writes_find_space_with_any_gc_threshold() {
     let dimensions = Dimensions {
         channels: 2,
         ways: 1,

@@ -1,4 +1,4 @@
-//! The device of the benchmarks, driven closed loop with 32 requests under way.
+//! The device of the benchmarks, in a closed loop of depth 32.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -20,7 +20,8 @@ fn d4() -> Plan {
     plan(&config, dimensions, 512, 64, 32).unwrap()
 }
 
-/// D4 filled in order, then `requests` of the given kind, sizes and places at random.
+/// Fills D4 sequentially, then serves `requests` of the given kind, with random sizes and
+/// addresses.
 fn run(requests: u64, read_ratio: f64, grain_bytes: u64, most_bytes: u64, verify: bool) -> Tally {
     let plan = d4();
     let load = Load {
@@ -36,9 +37,9 @@ fn run(requests: u64, read_ratio: f64, grain_bytes: u64, most_bytes: u64, verify
     tally
 }
 
-/// Peers print 110 us (no shared bus) and 130 us (with one) for this work.
+/// Other simulators print 110 us (without a shared bus) and 130 us (with one) for this load.
 #[test]
-fn random_reads_take_what_array_bus_and_queues_say() {
+fn random_reads_take_array_bus_and_queueing_time() {
     let tally = run(200_000, 1.0, 4096, 4096, true);
     let mean = tally.latency_ps as f64 / tally.requests as f64 / 1e6;
     println!("mean response time {mean:.1} us");
@@ -51,7 +52,7 @@ fn random_reads_take_what_array_bus_and_queues_say() {
 
 /// An independent model gives 4.016 for the first million writes after the fill.
 #[test]
-fn random_writes_amplify_as_an_independent_model_says() {
+fn write_amplification_matches_an_independent_model() {
     let tally = run(1_000_000, 0.0, 4096, 4096, false);
     let amplification = (tally.host_pages + tally.moved) as f64 / tally.host_pages as f64;
     println!("write amplification {amplification:.4}");
@@ -62,7 +63,7 @@ fn random_writes_amplify_as_an_independent_model_says() {
 }
 
 #[test]
-fn partial_writes_are_merged_and_every_read_is_right() {
+fn partial_writes_are_merged_and_every_read_is_verified() {
     let tally = run(200_000, 0.2, 512, 8192, true);
     assert!(tally.merged > 100_000, "{} partial writes", tally.merged);
 }

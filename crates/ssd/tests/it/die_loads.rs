@@ -1,5 +1,5 @@
-//! The load of the chips that a replacement policy sees: what was decided on before it chooses is in
-//! it, whether the flash has it yet or not.
+//! Loads of the dies that a replacement policy sees: they include all earlier decisions, whether or
+//! not the flash has received them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -21,11 +21,11 @@ use wordline_ssd::{DeviceError, DieLoad, Event, Plan, Ssd};
 
 const DIES: u64 = 4;
 
-/// Liu et al., LCR, algorithms 1 and 2: a victim is flushed before the next one is chosen. A buffer is
-/// full of dirty pages, the least recent of which are all on one chip; a request of as many pages as
-/// there are chips evicts one of each.
+/// Liu et al., LCR, algorithms 1 and 2: a victim is flushed before the next one is chosen. A buffer
+/// is full of dirty pages, and the least recent are all on one die. A request with as many pages as
+/// there are dies evicts one page of each die.
 #[test]
-fn what_one_request_evicts_is_spread_over_the_chips() {
+fn evictions_of_one_request_are_spread_over_the_dies() {
     let config = Config {
         allocate: Allocate::Static(Static {
             order: "CWDP".parse().unwrap(),
@@ -76,11 +76,11 @@ fn what_one_request_evicts_is_spread_over_the_chips() {
     let programs: Vec<Time> = usage.iter().map(|usage| usage.array[1]).collect();
     assert!(
         programs.iter().all(|time| *time > Time::ZERO),
-        "every chip programs one of the pages: {programs:?}"
+        "every die programs one of the pages: {programs:?}"
     );
 }
 
-/// What the load of a chip was at most.
+/// Maxima of a die's load.
 #[derive(Debug, Default)]
 struct Seen {
     reads: u32,
@@ -89,7 +89,7 @@ struct Seen {
     queued: u64,
 }
 
-/// Keeps a small device busy, and recounts the loads of all chips after every event.
+/// Keeps a small device busy, and recounts the loads of all dies after every event.
 fn recount(plan: &Plan, seed: u64, requests: u64, seen: &mut Seen) -> Result<(), DeviceError> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     let mut random = Rng::new(seed, "chips");
@@ -148,10 +148,10 @@ fn recount(plan: &Plan, seed: u64, requests: u64, seen: &mut Seen) -> Result<(),
     Ok(())
 }
 
-/// The load of a chip is kept as it changes; a look at all that waits or is under way, in whichever
-/// queue, gives the same after every event.
+/// The incrementally maintained load of a die equals a recount of all operations that wait or are
+/// in progress, in any queue, after every event.
 #[test]
-fn loads_are_what_a_recount_gives() {
+fn die_loads_equal_a_recount() {
     let mut random = Rng::new(1, "draw");
     let (mut runs, mut seen) = (0, Seen::default());
     for scheduler in Scheduler::defaults() {

@@ -1,5 +1,5 @@
-//! Dies ask for the bus of their channel in the order in which their operations came, whatever they
-//! are composed to and whoever schedules them; held against a bus that serves whoever asked first.
+//! Dies request the bus of their channel in the order in which their operations arrived, for any
+//! composition and scheduler; compared with a bus that serves requests in order.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -18,7 +18,7 @@ use wordline_ssd::{Event, Observation, Plan, Ssd};
 const PAGE: u64 = 4096;
 const PLANE_BUSY_NS: u64 = 509;
 
-/// A hold of a bus.
+/// A bus grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Hold {
     channel: u32,
@@ -34,17 +34,17 @@ struct Command {
     operation: Operation,
     pages: u32,
     holds: Vec<Hold>,
-    /// When its array worked.
+    /// Times of its array operation.
     worked: Vec<(Time, Time)>,
-    /// The number of the request whose page it begins with, if it is the host's and found its place
-    /// when it came.
+    /// Number of the request whose page the command starts with, if it is a host request that was
+    /// allocated on arrival.
     head: Option<usize>,
 }
 
-/// Puts together what dies did. Requests are known by their arrival and their page.
+/// Reconstructs the commands of the dies. Requests are identified by arrival and page.
 #[derive(Default)]
 struct Commands {
-    /// By die: what has been heard of its present command.
+    /// By die: observations of its current command.
     holds: Vec<Vec<Hold>>,
     worked: Vec<Vec<(Time, Time)>>,
     requests: Vec<Request>,
@@ -105,19 +105,20 @@ impl Probe<Observation> for Commands {
     }
 }
 
-/// A turn that a command wants on its bus.
+/// A bus request of a command.
 #[derive(Clone, Copy, Debug)]
 struct Ask {
     at: Time,
     hold: Hold,
     die: Die,
-    /// What the first turn of a command is for.
+    /// Purpose of the first grant of a command.
     first: Option<(Operation, u32)>,
     head: Option<usize>,
 }
 
-/// When a command asks for each of its holds: when it begins, when its array is done, or after the
-/// short busy time between two planes; after the data of the array, at once.
+/// Returns the times at which a command requests its bus grants: at its start, when its array
+/// operation is done, or after the short busy time between two planes; immediately after the data
+/// of the array.
 fn asks(command: &Command) -> Vec<Ask> {
     let mut asks: Vec<Ask> = Vec::new();
     for (place, &hold) in command.holds.iter().enumerate() {
@@ -145,8 +146,8 @@ fn asks(command: &Command) -> Vec<Ask> {
     asks
 }
 
-/// A bus that serves whoever asked first; of those that asked at one instant whoever has what came
-/// first. Where nothing says which came first, as they were.
+/// Simulates a bus that serves requests in order. Among requests of one instant, the one whose
+/// operation arrived first is served first; without such an order, they keep the given order.
 fn first_come(asks: &[Ask]) -> Vec<Ask> {
     let mut line = asks.to_vec();
     line.sort_by_key(|ask| ask.hold.from);
@@ -171,7 +172,7 @@ fn first_come(asks: &[Ask]) -> Vec<Ask> {
     line
 }
 
-/// Bursts of requests of a page each, at one instant each.
+/// Returns bursts of single-page requests, each burst at one instant.
 fn bursts(user_pages: u64, random: &mut Rng) -> Vec<Request> {
     let (mut now, mut requests) = (Time(1), Vec::new());
     for _ in 0..60 {
@@ -204,7 +205,8 @@ fn part(plan: &Plan, blocks: u32, pages: u32) -> Part {
         pages_per_block: pages,
         ..Geometry::default()
     };
-    // Times without common measure, so that no two dies ask at one instant by chance.
+    // Times without a common divisor, so that no two dies request the bus at the same instant by
+    // chance.
     let timing = Timing {
         command_cycle_ns: 23,
         plane_busy_ns: PLANE_BUSY_NS,
@@ -284,7 +286,7 @@ fn drawn(random: &mut Rng, planes: u32) -> Plan {
 }
 
 #[test]
-fn buses_are_granted_in_the_order_of_asking_and_dies_ask_in_the_order_of_arrival() {
+fn bus_grants_follow_the_order_of_requests_and_arrivals() {
     let mut random = Rng::new(1, "devices");
     let (mut together, mut joined, mut collected) = (0, 0, 0);
     for composition in Composition::defaults() {
@@ -321,14 +323,18 @@ fn buses_are_granted_in_the_order_of_asking_and_dies_ask_in_the_order_of_arrival
             }
         }
     }
-    assert!(together > 5_000, "{together} times several began together");
-    assert!(joined > 1_000, "{joined} commands of several planes");
+    assert!(
+        together > 5_000,
+        "{together} times several started together"
+    );
+    assert!(joined > 1_000, "{joined} multi-plane commands");
     assert!(collected > 1_000, "{collected} erases");
 }
 
-/// Where commands go before data, what is first of one kind and length still goes first.
+/// With commands before data, the order of arrival still holds among grants of equal kind and
+/// length.
 #[test]
-fn commands_that_go_before_data_do_so_in_the_order_of_arrival() {
+fn commands_first_arbitration_keeps_the_order_of_arrival() {
     let mut random = Rng::new(2, "devices");
     let mut together = 0;
     for composition in Composition::defaults() {
@@ -356,11 +362,14 @@ fn commands_that_go_before_data_do_so_in_the_order_of_arrival() {
             }
         }
     }
-    assert!(together > 1_000, "{together} times several began together");
+    assert!(
+        together > 1_000,
+        "{together} times several started together"
+    );
 }
 
-/// What commands first compares: first turns of one operation are equally long, and set the array
-/// going unless other planes follow.
+/// Key of commands-first arbitration: first grants of one operation have equal lengths, and start
+/// the array unless other planes follow.
 fn kind((operation, pages): (Operation, u32)) -> (usize, bool) {
     (operation as usize, pages > 1)
 }
@@ -378,10 +387,10 @@ fn four_packages(planes: u32, composition: Composition, scheduler: Scheduler) ->
     plan
 }
 
-/// Four pages that come at one instant for four packages of a channel: each waits for those before
-/// it, with one plane and with several.
+/// Four pages arrive at one instant for four packages of a channel: each waits for those before it,
+/// with one plane and with several.
 #[test]
-fn the_first_of_four_writes_waits_for_nobody() {
+fn first_of_four_writes_does_not_wait() {
     for planes in [1, 2, 4] {
         for composition in Composition::defaults() {
             for scheduler in Scheduler::defaults() {
@@ -392,7 +401,7 @@ fn the_first_of_four_writes_waits_for_nobody() {
                         .chains
                         .array_time(Operation::Program, 0, &mut Rng::new(0, ""))
                     - Time::from_ns(50);
-                // The address decides: page 3 goes to the last package.
+                // The address determines the package: page 3 goes to the last one.
                 for order in [[0, 1, 2, 3], [3, 2, 1, 0]] {
                     let mut ssd = Ssd::new(&plan, PageMap::new(&plan.ftl));
                     let requests = order.map(|page| at(Time::ZERO, Op::Write, page * PAGE, PAGE));
@@ -407,10 +416,9 @@ fn the_first_of_four_writes_waits_for_nobody() {
     }
 }
 
-/// A read that goes before a program of its own die does not go before a read that came earlier for
-/// another die.
+/// A read that overtakes a program of its own die does not overtake an earlier read of another die.
 #[test]
-fn a_read_that_passes_a_program_keeps_its_place_among_reads() {
+fn read_that_overtakes_a_program_keeps_its_order_among_reads() {
     let greedy = Composition::Greedy(compose::greedy::Greedy::default());
     let mut plan = four_packages(2, greedy, Scheduler::default());
     plan.part.suspend = Suspend {

@@ -1,6 +1,6 @@
-//! Small devices on the edge of full, under every combination of policies, with reads and writes of
-//! parts of pages, whole pages and several pages under way at once: every read is right, every
-//! request is served, the counts agree.
+//! Small devices that are almost full, with every combination of policies, and concurrent reads and
+//! writes of partial, whole and several pages: every read is verified, every request is served, and
+//! the counts agree.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -42,7 +42,7 @@ fn configs() -> Vec<Config> {
     configs
 }
 
-/// The same configuration with as little over-provisioning as its device can work with.
+/// Returns the configuration with the least over-provisioning with which its device works.
 fn fullest(config: &Config, blocks: u32, pages: u32) -> Config {
     let tight = (1..100).map(|per_cent| {
         let over_provisioning_ratio = f64::from(per_cent) / 100.0;
@@ -56,7 +56,7 @@ fn fullest(config: &Config, blocks: u32, pages: u32) -> Config {
 }
 
 #[test]
-fn every_combination_serves_and_verifies() {
+fn every_combination_serves_and_verifies_all_requests() {
     let loads = [
         Load {
             requests: 3_000,
@@ -72,7 +72,7 @@ fn every_combination_serves_and_verifies() {
             most_bytes: 4096,
             footprint_ratio: 1.0,
         },
-        // Few pages: reads and writes of one page meet in every state.
+        // With few pages, reads and writes of one page meet in every state.
         Load {
             requests: 3_000,
             read_ratio: 0.5,
@@ -99,8 +99,9 @@ fn every_combination_serves_and_verifies() {
 }
 
 #[test]
-fn a_plane_that_gets_all_writes_goes_on() {
-    // Static allocation over eight planes; one page in eight is written, so one plane works alone.
+fn single_plane_serves_all_writes() {
+    // Static allocation over eight planes; only one page in eight is written, so that one plane
+    // takes all writes.
     let config = fullest(&Config::default(), 10, 8);
     let plan = plan(&config, DIMENSIONS, 10, 8, 32).unwrap();
     let load = Load {
@@ -141,10 +142,10 @@ fn equal_inputs_give_equal_digests_under_every_policy() {
     }
 }
 
-/// Under dynamic allocation the valid pages of one plane are overwritten until it is nearly empty, then
-/// those of the other: a plane that had nothing to collect must take part again.
+/// With dynamic allocation, the valid pages of one plane are overwritten until it is nearly empty,
+/// then those of the other. A plane that had no victims must run GC again.
 #[test]
-fn a_plane_that_was_drained_takes_part_again() {
+fn drained_plane_runs_gc_again() {
     let dimensions = Dimensions {
         channels: 2,
         ways: 1,

@@ -1,6 +1,6 @@
-//! The back end's ways of driving the flash: arbitration of the bus, several planes in one command,
-//! internal data move, suspension for reads. Whatever is chosen, every read is right and every
-//! request is served; and each does what it promises, to the picosecond where it can be said.
+//! Operating modes of the back end: bus arbitration, multi-plane commands, copyback, and suspension
+//! for reads. In any combination every read is correct and every request is served; each mode takes
+//! its documented time, exact in picoseconds where it can be computed.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -58,7 +58,7 @@ fn suspending() -> Suspend {
     }
 }
 
-/// Every combination of the ways to drive the flash.
+/// Returns every combination of operating modes.
 fn ways_to_drive() -> Vec<Plan> {
     let mut plans = Vec::new();
     let config = roomy();
@@ -86,7 +86,7 @@ fn ways_to_drive() -> Vec<Plan> {
 }
 
 #[test]
-fn every_read_is_right_however_the_flash_is_driven() {
+fn every_read_is_correct_in_every_operating_mode() {
     let load = Load {
         requests: 4_000,
         read_ratio: 0.5,
@@ -98,14 +98,14 @@ fn every_read_is_right_however_the_flash_is_driven() {
         let mapping = PageMap::new(&plan.ftl);
         let fill = plan.ftl.user_pages / 2;
         let (tally, _, ssd) = closed_loop(&plan, mapping, load, fill, true).unwrap();
-        assert!(tally.collections > 50, "collections go on: {tally:?}");
+        assert!(tally.collections > 50, "GC runs continue: {tally:?}");
         let erases: u64 = ssd.array().erases().iter().map(|&n| u64::from(n)).sum();
-        assert_eq!(erases, tally.collections, "each collection erases a block");
+        assert_eq!(erases, tally.collections, "each GC run erases a block");
     }
 }
 
-/// A device drawn at random, and a load for it: any shape, page types, jitter, short and long
-/// suspensions. `None` if its configuration has no room on it.
+/// Returns a random device and a load for it: any shape, page types, jitter, short and long
+/// suspensions. `None` if its configuration does not fit on it.
 fn drawn(random: &mut Rng) -> Option<(Plan, Load)> {
     let mut below = |bound: u64| random.below(bound);
     let dimensions = Dimensions {
@@ -152,7 +152,7 @@ fn drawn(random: &mut Rng) -> Option<(Plan, Load)> {
 }
 
 #[test]
-fn every_read_is_right_on_devices_drawn_at_random() {
+fn every_read_is_correct_on_random_devices() {
     let mut random = Rng::new(7, "devices");
     let mut collections = 0;
     for _ in 0..120 {
@@ -167,11 +167,11 @@ fn every_read_is_right_on_devices_drawn_at_random() {
     assert!(collections > 10_000, "{collections} collections");
 }
 
-/// Where nothing can happen but one operation after the other, nothing else is looked for; where
-/// pages are not followed, those of a request find their places in rows. A part that may suspend
-/// operations, but none even once, and a run that is verified, go the long way to the same end.
+/// Basic dies use specialised code, and untracked pages of a request are allocated in rows. A part
+/// that may suspend operations but never does, and a run with verification, take the general paths
+/// to the same result.
 #[test]
-fn short_ways_end_where_the_long_ways_end() {
+fn fast_paths_and_general_paths_give_equal_results() {
     let mut random = Rng::new(8, "devices");
     let mut collections = 0;
     for _ in 0..80 {
@@ -205,7 +205,7 @@ fn short_ways_end_where_the_long_ways_end() {
     assert!(collections > 5_000, "{collections} collections");
 }
 
-/// The geometry of a small device.
+/// Returns the geometry of a small device.
 fn shape(dimensions: Dimensions) -> Geometry {
     Geometry {
         dies_per_package: dimensions.dies,
@@ -217,7 +217,7 @@ fn shape(dimensions: Dimensions) -> Geometry {
 }
 
 #[test]
-fn the_same_run_twice_is_the_same_run() {
+fn equal_runs_give_equal_results() {
     let load = Load {
         requests: 2_000,
         read_ratio: 0.5,
@@ -231,16 +231,16 @@ fn the_same_run_twice_is_the_same_run() {
     }
 }
 
-/// Sequential 128 KiB writes to D4's flash: 64 planes x 4 KiB / 500 us = 524.3 MB/s if every command
-/// takes both planes of its die, half of it if it takes one.
+/// Sequential 128 KiB writes to D4's flash: 64 planes x 4 KiB / 500 us = 524.3 MB/s if every
+/// command uses both planes of its die, half of it if it uses one.
 #[test]
-fn commands_for_two_planes_reach_the_ceiling_of_the_planes() {
+fn two_plane_commands_reach_the_program_rate_of_the_planes() {
     let mut plan = plan(&Config::default(), dimensions(8, 4, 2), 64, 64, 32).unwrap();
     let bandwidth = |plan: &Plan| {
         let requests = 1_000;
         let next = |_: &Ssd<PageMap>, number, _: &mut Rng| (Op::Write, number << 17, 1 << 17);
         let (tally, ..) = drive(plan, PageMap::new(&plan.ftl), requests, 0, false, next).unwrap();
-        // 32 requests under way: Little's law gives the time that the run took but for its ends.
+        // Queue depth 32: by Little's law, this is the duration of the run except for its ends.
         let mean_ps = tally.latency_ps as f64 / requests as f64;
         (32 << 17) as f64 / mean_ps * 1e6
     };
@@ -258,8 +258,8 @@ fn commands_for_two_planes_reach_the_ceiling_of_the_planes() {
     );
 }
 
-/// Random reads of 16 dies on one bus: the bus does one page after another if the commands that set
-/// the arrays to work need not wait behind data.
+/// Random reads of 16 dies on one bus: the bus transfers one page after another if the commands
+/// that start the arrays need not wait behind data.
 #[test]
 fn commands_first_keeps_the_bus_busy() {
     let mut plan = plan(&Config::default(), dimensions(1, 16, 2), 32, 64, 128).unwrap();
@@ -280,14 +280,15 @@ fn commands_first_keeps_the_bus_busy() {
     plan.part.arbitration = arbitration("commands-first");
     let commands_first = busy(&plan);
     assert!(first_come < 0.85, "a convoy: {first_come}");
-    // Little's law over a run of 20,000 requests that starts empty: its ends are worth 128 requests.
+    // By Little's law for a run of 20,000 requests that starts empty; its ends count as 128
+    // requests.
     assert!(
         (0.97..1.0 + 128.0 / 20_000.0).contains(&commands_first),
         "no convoy: {commands_first}"
     );
 }
 
-/// Counts page operations, and adds up what the buses and dies were held for.
+/// Counts page operations, and sums bus grants and die occupation.
 #[derive(Default)]
 struct Held {
     bus: Time,
@@ -326,7 +327,7 @@ impl Probe<Observation> for Held {
     }
 }
 
-/// Runs requests at given times, and returns what was seen.
+/// Runs requests at given times, and returns the observations.
 fn serve(plan: &Plan, fill_pages: u32, requests: &[(u64, Op, u64)]) -> (Held, Ssd<PageMap>) {
     let mut ssd = Ssd::new(plan, PageMap::new(&plan.ftl));
     let precondition = Precondition {
@@ -366,7 +367,7 @@ fn serve(plan: &Plan, fill_pages: u32, requests: &[(u64, Op, u64)]) -> (Held, Ss
 }
 
 #[test]
-fn a_device_knows_how_long_its_buses_and_dies_were_held() {
+fn device_reports_the_busy_time_of_its_buses_and_dies() {
     let mut plan = plan(&roomy(), dimensions(2, 2, 1), 16, 8, 8).unwrap();
     plan.part.suspend = suspending();
     let pages = u64::from(plan.ftl.user_pages);
@@ -403,15 +404,16 @@ fn internal_data_moves_use_the_bus_for_commands_only() {
             .collect();
         let (held, ssd) = serve(&plan, pages as u32, &requests);
         let [reads, programs, erases, moves] = held.pages;
-        // A page that the host overwrites after it was read for a move is not programmed again.
+        // A page that the host overwrites after it was read for GC is not programmed again.
         assert!(
             (3_000..=3_000 + reads).contains(&programs),
             "{programs} programs"
         );
         assert_eq!(moves > 1_000, internal_data_move, "{moves} moves");
         assert_eq!(reads > 1_000, !internal_data_move, "{reads} reads");
-        // Cycles of a command: 7 and a status of 2 (read, program), 5 and 2 (erase), and for a move
-        // two commands and two status reads. Data: a page in or out, none for a move.
+        // Bus cycles of a command: 7 and a status read of 2 (read, program), 5 and 2 (erase); two
+        // commands and two status reads for a copyback. Data: one page in or out, none for a
+        // copyback.
         let cycles = 9 * (reads + programs) + 7 * erases + 18 * moves;
         let data = plan.part.chains.data() * (reads + programs);
         assert_eq!(held.bus, Time::from_ns(25) * cycles + data);
@@ -424,7 +426,7 @@ fn internal_data_moves_use_the_bus_for_commands_only() {
     }
 }
 
-/// A die that can suspend programs; the first half of its pages is filled.
+/// Returns a die that can suspend programs; the first half of its pages is filled.
 fn suspendable() -> Plan {
     let mut plan = plan(&roomy(), dimensions(1, 1, 1), 16, 8, 8).unwrap();
     plan.part.suspend = suspending();
@@ -436,19 +438,20 @@ fn latencies(held: &Held, op: Op) -> Vec<Time> {
     done.map(|(_, latency)| *latency).collect()
 }
 
-/// Cycle 25 ns, data 12,300.3 ns, read 50 us, program 500 us. The write is on the bus until
-/// 7 x 25 + 12,300.3 = 12,475.3 ns, its array works until 512,475.3 ns.
+/// Cycle 25 ns, data 12,300.3 ns, read 50 us, program 500 us. The write uses the bus until 7 x 25 +
+/// 12,300.3 = 12,475.3 ns; its array works until 512,475.3 ns.
 const PROGRAMS_UNTIL_PS: u64 = 512_475_300;
 
 #[test]
-fn a_read_suspends_a_program_and_the_program_goes_on() {
+fn read_suspends_a_program_which_resumes_after_it() {
     let plan = suspendable();
     let (held, _) = serve(&plan, 40, &[(0, Op::Write, 0), (100_000, Op::Read, 20)]);
     // Suspend command 25 ns, 20 us until the array has stopped, then the read as on an idle die.
     let read = plan.part.chains.unloaded(Operation::Read, 0);
     let suspend = Time::from_ns(25) + US(20);
     assert_eq!(latencies(&held, Op::Read), [suspend + read]);
-    // Left at 100,025 ns: 412,450.3 ns. Resume command 25 ns, 10 us more, status 50 ns.
+    // Remaining at 100,025 ns: 412,450.3 ns. Resume command 25 ns, 10 us in addition, status read
+    // 50 ns.
     let left = Time(PROGRAMS_UNTIL_PS) - Time::from_ns(100_025);
     let resumed = US(100) + suspend + read + Time::from_ns(25);
     let end = resumed + US(10) + left + Time::from_ns(50);
@@ -457,11 +460,11 @@ fn a_read_suspends_a_program_and_the_program_goes_on() {
 }
 
 #[test]
-fn a_program_that_is_nearly_done_is_not_suspended() {
+fn nearly_finished_program_is_not_suspended() {
     let plan = suspendable();
     let read = plan.part.chains.unloaded(Operation::Read, 0);
     let end = Time(PROGRAMS_UNTIL_PS) + Time::from_ns(50);
-    // The suspension would take 20 us from the end of a cycle of 25 ns: at 492,450.3 ns that is the
+    // The suspension would take 20 us from the end of a 25 ns cycle. At 492,450.3 ns that is the
     // end of the program itself.
     let at = |ns: u64| {
         let (held, _) = serve(&plan, 40, &[(0, Op::Write, 0), (ns, Op::Read, 20)]);
@@ -471,14 +474,14 @@ fn a_program_that_is_nearly_done_is_not_suspended() {
         )
     };
     let (write, _) = at(492_450);
-    assert!(write > end, "suspended with 20,000.3 ns to go");
+    assert!(write > end, "suspended with 20,000.3 ns left");
     let (write, latency) = at(492_451);
-    assert_eq!(write, end, "left alone with 19,999.3 ns to go");
+    assert_eq!(write, end, "not suspended with 19,999.3 ns left");
     assert_eq!(latency, end + read - Time::from_ns(492_451));
 }
 
 #[test]
-fn a_program_is_suspended_so_often_and_no_more() {
+fn program_is_suspended_at_most_max_suspends_times() {
     let plan = suspendable();
     let mut requests = vec![(0, Op::Write, 0)];
     requests.extend((1..=4).map(|number| (number * 100_000, Op::Read, 20)));
@@ -492,7 +495,7 @@ fn a_program_is_suspended_so_often_and_no_more() {
 }
 
 #[test]
-fn a_read_of_the_page_that_is_being_programmed_waits_for_it() {
+fn read_of_a_page_being_programmed_waits_for_it() {
     let plan = suspendable();
     let (held, _) = serve(&plan, 40, &[(0, Op::Write, 0), (100_000, Op::Read, 0)]);
     let end = Time(PROGRAMS_UNTIL_PS) + Time::from_ns(50);
@@ -502,7 +505,7 @@ fn a_read_of_the_page_that_is_being_programmed_waits_for_it() {
 }
 
 #[test]
-fn without_the_ability_nothing_is_suspended() {
+fn part_without_suspension_never_suspends() {
     let mut plan = suspendable();
     plan.part.suspend.program = false;
     let (held, _) = serve(&plan, 40, &[(0, Op::Write, 0), (100_000, Op::Read, 20)]);
@@ -512,28 +515,29 @@ fn without_the_ability_nothing_is_suspended() {
     );
 }
 
-/// Reads that never stop coming hold a program up for `most` times `longest_ns` and no longer.
+/// Continuous reads delay a program by at most `most` times `longest_ns`.
 #[test]
-fn a_program_is_not_starved_by_reads() {
+fn reads_do_not_starve_a_program() {
     let mut plan = suspendable();
     plan.part.suspend.longest_ns = 1_000_000;
     let mut requests = vec![(0, Op::Write, 0)];
-    // A read takes 62.5 us; one comes every 60 us for 60 ms.
+    // A read takes 62.5 us; one arrives every 60 us for 60 ms.
     requests.extend((1..=1_000).map(|number| (number * 60_000, Op::Read, 20 + number % 8)));
     let (held, _) = serve(&plan, 40, &requests);
     let write = latencies(&held, Op::Write)[0];
-    // Three suspensions of at most 1 ms and the read under way then, 20 us to stop, 10 us and some
-    // cycles to resume, and its own 512.5 us; reads that are there when it begins go first, 1 ms.
+    // Three suspensions of at most 1 ms plus the read in progress, 20 us to stop, 10 us and some
+    // cycles to resume, and the program's own 512.5 us. Reads waiting at its start precede it for
+    // up to 1 ms.
     let bound = US(3 * (1_000 + 63 + 20 + 10 + 1)) + US(1_000 + 63) + US(513);
     assert!(write < bound, "{write} of {bound}");
-    assert!(write > US(3_000), "it is held up: {write}");
+    assert!(write > US(3_000), "it is delayed: {write}");
     assert_eq!(held.pages, [1_000, 1, 0, 0]);
 }
 
-/// Two dies on a bus of 1 MT/s, a page takes 4.1 ms: a read that comes while the resume command
-/// waits for the bus is served first.
+/// Two dies on a bus of 1 MT/s, where a page takes 4.1 ms: a read that arrives while the resume
+/// command waits for the bus is served first.
 #[test]
-fn a_read_takes_the_place_of_a_resume_that_waits_for_the_bus() {
+fn read_precedes_a_resume_that_waits_for_the_bus() {
     let mut plan = plan(&roomy(), dimensions(1, 2, 1), 16, 8, 8).unwrap();
     let timing = Timing {
         bus_mt_per_s: 1.0,
@@ -545,9 +549,9 @@ fn a_read_takes_the_place_of_a_resume_that_waits_for_the_bus() {
         longest_ns: 1_000_000_000,
         ..suspending()
     };
-    // Pages of even number lie on die 0. The write of page 0 is in its array from 4.1 ms on. The read
-    // of page 20 suspends it at 10 ms. The read of page 21, on die 1, has the bus when that is over,
-    // and the read of page 22 comes meanwhile.
+    // Even pages are on die 0. The write of page 0 is in its array from 4.1 ms on. The read of page
+    // 20 suspends it at 10 ms. When that read is done, the read of page 21, on die 1, has the bus,
+    // and the read of page 22 arrives.
     let requests = [
         (0, Op::Write, 0),
         (10_000_000, Op::Read, 20),
@@ -558,15 +562,15 @@ fn a_read_takes_the_place_of_a_resume_that_waits_for_the_bus() {
     let reads = latencies(&held, Op::Read);
     assert!(
         reads[2] < Time::from_ms(9),
-        "not behind the program: {}",
+        "it does not wait for the program: {}",
         reads[2]
     );
     assert_eq!(held.pages, [3, 1, 0, 0]);
 }
 
-/// Requests of one instant are there together: four reads on four planes are one command.
+/// Requests of one instant arrive together: four reads on four planes form one command.
 #[test]
-fn requests_of_one_instant_become_one_command() {
+fn simultaneous_requests_form_one_command() {
     let mut plan = plan(&roomy(), dimensions(1, 1, 4), 16, 8, 8).unwrap();
     plan.composition = composition("greedy");
     let requests = [0, 1, 2, 3].map(|page| (1_000_000, Op::Read, page));
@@ -574,9 +578,9 @@ fn requests_of_one_instant_become_one_command() {
     assert_eq!((held.pages[0], held.commands[0]), (4, 1));
 }
 
-/// A program that a waiting read would suspend at once does not begin before it.
+/// A program that a waiting read would suspend at once does not start before that read.
 #[test]
-fn where_programs_can_be_suspended_reads_in_line_go_first() {
+fn waiting_reads_precede_suspendable_programs() {
     let plan = suspendable();
     let requests = [
         (0, Op::Read, 20),

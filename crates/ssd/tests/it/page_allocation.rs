@@ -1,5 +1,5 @@
-//! The mechanisms of the study of page allocation (Jung 2013, chapter 3): a queue that stops page by page, pages that get their
-//! places when they are issued, data that lie as they are first read.
+//! Mechanisms of the study of page allocation (Jung 2013, chapter 3): a queue that blocks page by
+//! page, allocation when writes are issued, and placement in the order of first reads.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -53,7 +53,7 @@ fn filled(plan: &Plan, pages: u32) -> Ssd<PageMap> {
     ssd
 }
 
-/// Requests of pages at one instant, each a first page and how many.
+/// Serves requests at one instant, each given as its first page and its number of pages.
 fn done(plan: &Plan, op: Op, requests: &[(u64, u64)]) -> Vec<Time> {
     let mut ssd = filled(plan, plan.ftl.user_pages);
     let requests: Vec<_> = requests
@@ -71,10 +71,11 @@ const TWO_CHANNELS: Dimensions = Dimensions {
     planes: 1,
 };
 
-/// Pages 0 to 3 of "WCDP" are on channel 0, both ways, and channel 1, both ways. A read takes a command, the array, and a
-/// transfer; two on a channel that begin together share the bus, one by one they take twice the time.
+/// Pages 0 to 3 of "WCDP" are on channel 0, both ways, and channel 1, both ways. A read takes a
+/// command, the array time and a transfer. Two reads that start together on a channel overlap; one
+/// by one they take twice the time.
 #[test]
-fn what_is_committed_at_one_instant_is_in_nobodys_way() {
+fn pages_committed_at_one_instant_do_not_conflict() {
     let alone = queued("WCDP", false, TWO_CHANNELS, true);
     let unloaded = done(&alone, Op::Read, &[(0, 1)])[0];
     let requests = [(0, 1), (1, 1), (2, 1)];
@@ -82,7 +83,7 @@ fn what_is_committed_at_one_instant_is_in_nobodys_way() {
     assert_eq!(
         [gathered[0], gathered[2]],
         [unloaded; 2],
-        "nobody before them"
+        "no request before them"
     );
     assert!(
         gathered[1] > unloaded && gathered[1] < unloaded * 2,
@@ -96,13 +97,14 @@ fn what_is_committed_at_one_instant_is_in_nobodys_way() {
     assert_eq!(
         apart,
         [unloaded, unloaded * 2, unloaded * 2],
-        "one a channel, and none passes"
+        "one per channel, without overtaking"
     );
 }
 
-/// Pages of one request use a channel together, and of two on a die the second waits, and with it all behind.
+/// Pages of one request share a channel. Of two on one die the second waits, and all later pages
+/// wait with it.
 #[test]
-fn a_page_behind_one_that_waits_waits_too() {
+fn page_behind_a_waiting_page_waits_too() {
     let plan = queued("WCDP", false, TWO_CHANNELS, true);
     let unloaded = done(&plan, Op::Read, &[(0, 1)])[0];
     // Pages 0 and 4 are on one die; page 2 is on the other channel.
@@ -117,10 +119,11 @@ const TWO_PLANES: Dimensions = Dimensions {
     planes: 2,
 };
 
-/// Pages 0 and 1 are on the planes of a die. One write to plane 0 before leaves the planes a page apart: placed as they come, the
-/// two cannot be one command. Two programs of one command differ from one in a second transfer only.
+/// Pages 0 and 1 are on the planes of one die. An earlier write to plane 0 leaves the planes one
+/// page apart, so that the two pages do not fit one command if they are allocated on arrival. Two
+/// programs in one command take only a second transfer more than one.
 #[test]
-fn pages_that_are_issued_together_are_one_command_however_full_their_planes_are() {
+fn pages_issued_together_form_one_command_at_any_fill() {
     let transfer = |plan: &Plan| plan.part.chains.data();
     let program = |plan: &Plan, page| plan.part.chains.latencies().program(page);
     for (on_issue, commands) in [(true, 1), (false, 2)] {
@@ -154,10 +157,10 @@ fn pages_that_are_issued_together_are_one_command_however_full_their_planes_are(
     }
 }
 
-/// Pairs and single pages, collections between them: the books agree, and a pair lies at one page of both blocks until one of it
-/// is written again or moved.
+/// Pairs and single pages with GC between them: the block tables are consistent, and a pair is at
+/// the same page offset of both blocks until one page is rewritten or moved.
 #[test]
-fn blocks_in_step_stay_so_under_any_mixture() {
+fn superblocks_stay_aligned_under_any_mixture() {
     let plan = queued("PCWD", true, TWO_PLANES, true);
     let mut ssd = filled(&plan, plan.ftl.user_pages);
     let mut random = Rng::new(7, "mixture");
@@ -204,10 +207,11 @@ const PLANES: Dimensions = Dimensions {
     planes: 2,
 };
 
-/// The page that is read first as the `k`th lies where page `k` was filled, whatever is written in between; pages written before
-/// lie where a device without reads has them.
+/// The page that is read first as the `k`th is at the place where page `k` was filled, regardless
+/// of writes in between. Pages written before their first read are placed as on a device without
+/// reads.
 #[test]
-fn data_lie_as_they_are_first_read() {
+fn data_are_placed_in_the_order_of_first_reads() {
     let mut plan = queued("PWDC", false, PLANES, true);
     plan.queue_depth = 1;
     let pages = plan.ftl.user_pages / 2;
@@ -250,5 +254,9 @@ fn data_lie_as_they_are_first_read() {
         .collect();
     places.sort();
     places.dedup();
-    assert_eq!(places.len(), pages as usize, "each in a place of its own");
+    assert_eq!(
+        places.len(),
+        pages as usize,
+        "each page has a different place"
+    );
 }

@@ -1,4 +1,4 @@
-//! Where pages go that are written: to the die that has least to do, and, before the run, in a random order.
+//! Allocation of pages to the least loaded die, and in a random order before the run.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -33,7 +33,8 @@ fn allocating(allocate: Allocate) -> Plan {
     plan(&config, CHANNELS, 16, 16, 32).unwrap()
 }
 
-/// As many pages as fill all dies alike: after them it is the first die's turn again.
+/// Returns the number of pages that fills all dies equally, after which it is the first die's turn
+/// again.
 fn pages(plan: &Plan) -> u32 {
     plan.ftl.user_pages / 4 * 4
 }
@@ -56,10 +57,11 @@ fn die_of(ssd: &Ssd<PageMap>, plan: &Plan, page: u32) -> Die {
     plan.part.layout.die_of_page(place)
 }
 
-/// Three reads of the die whose turn it is, and a write at the same instant: in turn the write waits for all of them; least busy it
-/// goes to another channel, where nothing is before it.
+/// Three reads on the die whose turn it is, and a write at the same instant: with round-robin
+/// allocation, the write waits for all of them; with least-busy allocation it goes to another
+/// channel, where nothing precedes it.
 #[test]
-fn a_write_goes_where_nothing_waits() {
+fn write_goes_to_the_least_busy_die() {
     let [dynamic, least_busy] = [
         Allocate::Dynamic(Dynamic::default()),
         Allocate::LeastBusy(LeastBusy::default()),
@@ -75,7 +77,7 @@ fn a_write_goes_where_nothing_waits() {
             let Played { done, .. } = played.last().unwrap();
             (die_of(&ssd, &plan, 1), *done)
         };
-        assert_eq!(written(0).0, Die(0), "whose turn it is");
+        assert_eq!(written(0).0, Die(0), "the die whose turn it is");
         (written(0).1, written(3))
     });
     let (unloaded, (die, done)) = dynamic;
@@ -85,9 +87,9 @@ fn a_write_goes_where_nothing_waits() {
     assert_eq!((die, done), (Die(1), unloaded));
 }
 
-/// Two writes at one instant are on different dies, also where only the queue knows of the first.
+/// Two writes at one instant go to different dies, even if only the queue knows the first.
 #[test]
-fn what_was_given_to_a_die_counts() {
+fn queued_writes_count_as_load_of_their_die() {
     let plan = allocating(Allocate::LeastBusy(LeastBusy::default()));
     let mut ssd = filled(&plan, false, 1);
     let requests: Vec<_> = (0..4)
@@ -98,10 +100,10 @@ fn what_was_given_to_a_die_counts() {
     assert_eq!(dies.len(), 4);
 }
 
-/// Of the next pages, one in so many dies lies on the die of its neighbour, within five standard errors; every page has a place
-/// of its own, and a seed always gives the same.
+/// The next page is on the same die as a page with probability one over the number of dies, within
+/// five standard errors. Every page has a different place, and equal seeds give equal placements.
 #[test]
-fn scattered_pages_lie_anywhere() {
+fn scattered_pages_are_placed_at_random() {
     let plan = allocating(Allocate::Dynamic(Dynamic::default()));
     let lie = |scattered, seed| -> Vec<u32> {
         let ssd = filled(&plan, scattered, seed);

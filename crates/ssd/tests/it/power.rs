@@ -1,5 +1,5 @@
-//! Power cuts in time: at any event, of any family, under any schedule, nothing that the host was told
-//! is safe may be lost, and the device goes on.
+//! Power cuts at any event, in any mapping family, under any schedule: no data acknowledged as
+//! durable may be lost, and the device continues.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -19,7 +19,7 @@ use wordline_reliability::ecc::Correct;
 use wordline_reliability::{Ecc, Errors};
 use wordline_ssd::{DeviceError, Event, Plan, Ssd};
 
-/// What became of a run with power cuts.
+/// Outcome of a run with power cuts.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
     cuts: u32,
@@ -30,7 +30,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Adds what became of another.
+    /// Adds the outcome of another run.
     fn add(&mut self, other: &Self) {
         self.cuts += other.cuts;
         self.lost += other.lost;
@@ -40,7 +40,7 @@ impl Seen {
     }
 }
 
-/// Keeps the device busy, with pauses, and cuts its power after `gap` events at most, again and again.
+/// Keeps the device busy, with pauses, and repeatedly cuts its power after at most `gap` events.
 fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Seen, DeviceError> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     ssd.expect_power_cuts();
@@ -118,7 +118,8 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Seen, DeviceEr
     Ok(seen)
 }
 
-/// A small random device; none if the family has no room on it or no use for the schedule.
+/// Returns a small random device; `None` if the family does not fit on it or does not use the
+/// schedule.
 fn draw(family: &Family, schedule: &Scheduling, random: &mut Rng) -> Option<Plan> {
     let dimensions = Dimensions {
         channels: 1 + random.below(2) as u32,
@@ -146,7 +147,7 @@ fn draw(family: &Family, schedule: &Scheduling, random: &mut Rng) -> Option<Plan
 }
 
 #[test]
-fn nothing_acknowledged_is_lost() {
+fn no_acknowledged_data_are_lost() {
     let mut random = Rng::new(5, "draw");
     let (mut runs, mut all) = (0, Seen::default());
     for round in 0..ROUNDS {
@@ -170,9 +171,9 @@ fn nothing_acknowledged_is_lost() {
     );
 }
 
-/// The same of devices with an SLC cache, full blocks of which are folded in pauses.
+/// Devices with an SLC cache, whose full blocks are folded in pauses.
 #[test]
-fn nothing_acknowledged_is_lost_with_an_slc_cache() {
+fn no_acknowledged_data_are_lost_with_an_slc_cache() {
     let mut random = Rng::new(6, "draw");
     let (mut runs, mut all) = (0, Seen::default());
     for round in 0..40 {
@@ -202,9 +203,9 @@ fn nothing_acknowledged_is_lost_with_an_slc_cache() {
     assert!(all.cuts > runs && all.torn > 0 && all.lost > 0, "{all:?}");
 }
 
-/// The same while blocks that are read return to where they were, in both kinds of steps.
+/// Devices on which read reclaim returns data to their block, with both kinds of steps.
 #[test]
-fn nothing_acknowledged_is_lost_where_data_returns_to_its_block() {
+fn no_acknowledged_data_are_lost_with_in_place_refresh() {
     let mut random = Rng::new(7, "draw");
     let (mut runs, mut all) = (0, Seen::default());
     for round in 0..60 {
@@ -238,7 +239,7 @@ fn nothing_acknowledged_is_lost_where_data_returns_to_its_block() {
 
 const ROUNDS: u64 = 8;
 
-/// The same cuts, the same losses.
+/// Equal cuts cause equal losses.
 #[test]
 fn cuts_are_reproducible() {
     let mut random = Rng::new(9, "draw");

@@ -1,4 +1,5 @@
-//! Dies that read ahead: what it takes, by hand; that it is never taken for what it is not; and that nothing else changes.
+//! Dies that read ahead: times computed by hand, correctness of the data, and independence of
+//! everything else.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -18,7 +19,8 @@ use wordline_ssd::{Event, Plan, Ssd};
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;
 
-/// tR 60 us, tRCBSY 3 us, tPROG 400 us; a page takes 20 us on the bus, and nothing else does.
+/// tR 60 us, tRCBSY 3 us, tPROG 400 us; a page takes 20 us on the bus, and nothing else takes bus
+/// time.
 fn plan(dimensions: Dimensions, abort_us: Option<u32>) -> Plan {
     plan_of(SlcCache::default(), dimensions, abort_us)
 }
@@ -74,7 +76,7 @@ fn filled_to(plan: &Plan, fill_pages: u32) -> Ssd<Map> {
     ssd
 }
 
-/// Writes so many pages in order, before the run.
+/// Writes `fill_pages` pages sequentially before the run.
 fn fill(ssd: &mut Ssd<Map>, fill_pages: u32) {
     let precondition = Precondition {
         fill_pages,
@@ -86,7 +88,8 @@ fn fill(ssd: &mut Ssd<Map>, fill_pages: u32) {
     ssd.precondition(&precondition, |_| true).unwrap();
 }
 
-/// When reads of these pages of one die are over, which arrive so; the array's reading time; pages read ahead and taken.
+/// Returns the completion times of reads of these pages of one die, each with its arrival; the
+/// array's read time; pages read ahead and used.
 fn reads(abort_us: Option<u32>, pages: &[(u64, u64)]) -> (Vec<u64>, u64, [u64; 2]) {
     let mut ssd = filled(&plan(ONE, abort_us));
     let requests: Vec<_> = pages
@@ -100,23 +103,24 @@ fn reads(abort_us: Option<u32>, pages: &[(u64, u64)]) -> (Vec<u64>, u64, [u64; 2
 }
 
 #[test]
-fn the_next_page_goes_out_without_its_reading_time() {
+fn page_that_was_read_ahead_skips_its_array_time() {
     // 60 + 20 us, and again 200 us later.
     assert_eq!(
         reads(None, &[(0, 0), (200, 1)]),
         (vec![80, 280], 120, [0, 0])
     );
-    // Page 1 is in the data register at 80 + 3 + 60 us; at 200 it is in the cache register 3 us later and out after 20. Page 2 follows it.
+    // Page 1 is in the data register at 80 + 3 + 60 us. At 200 it is in the cache register 3 us
+    // later and transferred after 20. Page 2 follows it.
     assert_eq!(
         reads(Some(0), &[(0, 0), (200, 1)]),
         (vec![80, 223], 180, [2, 1])
     );
-    // It comes at 100 us, and waits until the array is ready at 143.
+    // It arrives at 100 us and waits until the array is ready at 143.
     assert_eq!(
         reads(Some(0), &[(0, 0), (100, 1)]),
         (vec![80, 143 + 23], 180, [2, 1])
     );
-    // Page 2 is read from 203 us on, while page 1 goes out: it is there at 263.
+    // Page 2 is read from 203 us on, while page 1 is transferred: it is ready at 263.
     assert_eq!(
         reads(Some(0), &[(0, 0), (200, 1), (230, 2)]),
         (vec![80, 223, 263 + 23], 240, [3, 2])
@@ -124,13 +128,13 @@ fn the_next_page_goes_out_without_its_reading_time() {
 }
 
 #[test]
-fn a_die_reads_ahead_only_while_nobody_wants_it() {
-    // Page 4 waits behind page 0: nothing is read ahead until it is out, and then page 5.
+fn die_reads_ahead_only_while_idle() {
+    // Page 4 waits behind page 0: nothing is read ahead until it is transferred, and then page 5.
     assert_eq!(
         reads(Some(0), &[(0, 0), (10, 4)]),
         (vec![80, 160], 180, [1, 0])
     );
-    // Page 4 waits when page 1 is taken: page 1 is the last of its sequence (3Fh), and page 2 is not read.
+    // Page 4 waits when page 1 is taken: page 1 ends the sequence (3Fh), and page 2 is not read.
     assert_eq!(
         reads(Some(0), &[(0, 0), (200, 1), (200, 4)]),
         (vec![80, 223, 303], 240, [2, 1])
@@ -138,8 +142,9 @@ fn a_die_reads_ahead_only_while_nobody_wants_it() {
 }
 
 #[test]
-fn what_is_read_ahead_is_in_the_way_unless_it_is_aborted() {
-    // Page 4 comes at 100 us, while page 1 is read until 143; an abort takes 5 us, and the array is spared the other 38.
+fn read_ahead_delays_other_operations_unless_aborted() {
+    // Page 4 arrives at 100 us, while page 1 is read until 143. An abort takes 5 us and saves 38 us
+    // of array time.
     assert_eq!(
         reads(Some(0), &[(0, 0), (100, 4)]),
         (vec![80, 143 + 80], 240, [2, 0])
@@ -148,7 +153,8 @@ fn what_is_read_ahead_is_in_the_way_unless_it_is_aborted() {
         reads(Some(5), &[(0, 0), (100, 4)]),
         (vec![80, 105 + 80], 240 - 38, [2, 0])
     );
-    // An abort that takes no less than the rest is none; nor is what is read aborted for itself.
+    // An abort that takes at least the remaining time is not made, nor is the read of the requested
+    // page aborted.
     assert_eq!(
         reads(Some(5), &[(0, 0), (139, 4)]),
         (vec![80, 143 + 80], 240, [2, 0])
@@ -157,7 +163,7 @@ fn what_is_read_ahead_is_in_the_way_unless_it_is_aborted() {
         reads(Some(5), &[(0, 0), (100, 1)]),
         (vec![80, 143 + 23], 180, [2, 1])
     );
-    // Page 2 is read from 203 us on; page 4 comes when page 1 is out, at 223, or before.
+    // Page 2 is read from 203 us on; page 4 arrives when page 1 is transferred, at 223, or earlier.
     for arrival in [210, 223] {
         assert_eq!(
             reads(Some(5), &[(0, 0), (200, 1), (arrival, 4)]),
@@ -165,7 +171,7 @@ fn what_is_read_ahead_is_in_the_way_unless_it_is_aborted() {
             "{arrival}"
         );
     }
-    // Once it is there, it is in nobody's way.
+    // A page that has been read does not delay other operations.
     assert_eq!(
         reads(Some(0), &[(0, 0), (150, 4)]),
         (vec![80, 150 + 80], 240, [2, 0])
@@ -173,13 +179,13 @@ fn what_is_read_ahead_is_in_the_way_unless_it_is_aborted() {
 }
 
 #[test]
-fn nothing_is_read_ahead_beyond_a_block() {
+fn read_ahead_stops_at_the_end_of_a_block() {
     assert_eq!(reads(Some(0), &[(0, 7)]), (vec![80], 60, [0, 0]));
 }
 
 #[test]
-fn what_a_die_does_in_between_takes_the_page_from_it() {
-    // A write goes to the die at 200 us and takes 420: the page is read anew.
+fn other_operations_invalidate_the_page_in_the_register() {
+    // A write occupies the die from 200 us for 420 us, so the page is read again.
     let mut ssd = filled(&plan(ONE, Some(0)));
     let requests = [
         at(US(0), Op::Read, 0, PAGE),
@@ -192,8 +198,9 @@ fn what_a_die_does_in_between_takes_the_page_from_it() {
 }
 
 #[test]
-fn a_page_that_is_written_elsewhere_is_not_taken_from_the_register() {
-    // Page 0 lies on die 0, page 4 behind it. Page 4 is written again, to another die; its read has to go there.
+fn superseded_page_is_not_taken_from_the_register() {
+    // Page 0 is on die 0, followed by page 4. Page 4 is rewritten on another die, where its read
+    // has to go.
     let plan = plan(FOUR, Some(0));
     let mut ssd = filled(&plan);
     ssd.verify();
@@ -217,7 +224,7 @@ fn load(read_ratio: f64, most_pages: u64) -> Load {
 }
 
 #[test]
-fn no_read_returns_what_was_read_ahead_of_a_write_or_of_a_collection() {
+fn no_read_returns_stale_data_after_a_write_or_gc() {
     for abort in [0, 5] {
         for suspends in [false, true] {
             for composition in Composition::defaults() {
@@ -243,9 +250,11 @@ fn no_read_returns_what_was_read_ahead_of_a_write_or_of_a_collection() {
 }
 
 #[test]
-fn one_page_after_the_other_is_bound_by_cache_reads() {
-    // A host that reads in order asks for the next page 1 us after it has one. Of the eight pages of a block the first takes 80 us, the second is there after 3 + 60 and out
-    // after 23 more; then the array gives one each 3 + 60 us, while the page before goes out.
+fn sequential_reads_are_bound_by_cache_reads() {
+    // A host that reads sequentially requests the next page 1 us after it has one. Of the eight
+    // pages of a block, the first takes 80 us, and the second is ready after 3 + 60 and transferred
+    // after 23 more. From then on the array provides one page every 3 + 60 us while the previous
+    // one is transferred.
     let done = |page: u64| {
         let (block, offset) = (page / 8, page % 8);
         let first = block * (80 + 86 + 6 * 63 + 1) + 80;
@@ -263,7 +272,7 @@ fn one_page_after_the_other_is_bound_by_cache_reads() {
 }
 
 #[test]
-fn a_program_that_was_suspended_for_a_read_leaves_nothing_to_run_ahead_of() {
+fn no_read_ahead_after_a_read_that_suspended_a_program() {
     let mut plan = plan(ONE, Some(0));
     plan.part.suspend = Suspend {
         program: true,
@@ -280,7 +289,7 @@ fn a_program_that_was_suspended_for_a_read_leaves_nothing_to_run_ahead_of() {
 }
 
 #[test]
-fn a_page_that_is_trimmed_or_written_again_is_not_taken_from_the_register() {
+fn trimmed_or_rewritten_page_is_not_taken_from_the_register() {
     // Page 1 is in the register from 143 us on.
     for (op, again) in [(Op::Trim, 0), (Op::Write, 80)] {
         let mut ssd = filled(&plan(ONE, Some(0)));
@@ -296,9 +305,10 @@ fn a_page_that_is_trimmed_or_written_again_is_not_taken_from_the_register() {
     }
 }
 
-/// Every array read takes tR of a plane, whoever asked for it, and the energy of reads is that time by power; what was aborted has taken less.
+/// Every array read takes tR of a plane, for any purpose, and the read energy is that time
+/// multiplied by the power. Aborted reads take less.
 #[test]
-fn the_time_of_the_arrays_is_that_of_the_pages_that_they_have_read() {
+fn array_time_covers_all_pages_read() {
     for (abort, planes) in [(None, 2), (Some(0), 1), (Some(0), 2), (Some(5), 2)] {
         let plan = plan(Dimensions { planes, ..FOUR }, abort);
         let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
@@ -319,7 +329,8 @@ fn the_time_of_the_arrays_is_that_of_the_pages_that_they_have_read() {
     }
 }
 
-/// The same with errors: so many of 9,216 bits err that a read needs one more of 90 us and four times the bits (1.2e-2), or cannot be corrected (0.2).
+/// The same with errors: of 9,216 bits, so many are wrong that a read needs a retry of 90 us and
+/// four times the bits (1.2e-2), or is uncorrectable (0.2).
 fn with_errors(dimensions: Dimensions, rate: f64) -> Plan {
     let mut plan = plan(dimensions, Some(0));
     let ldpc = Ldpc {
@@ -332,7 +343,7 @@ fn with_errors(dimensions: Dimensions, rate: f64) -> Plan {
 }
 
 #[test]
-fn a_page_from_the_register_is_read_again_where_it_has_to_be() {
+fn page_from_the_register_is_retried_if_needed() {
     let mut ssd = filled(&with_errors(ONE, 1.2e-2));
     ssd.verify();
     let requests = [
@@ -341,19 +352,20 @@ fn a_page_from_the_register_is_read_again_where_it_has_to_be() {
         at(US(2000), Op::Read, 2 * PAGE, PAGE),
     ];
     let (played, tally) = play(&mut ssd, &requests);
-    // 60 + 20 us and 90 + 4 x 20; from the register 3 + 20, and then the same. What has been read again, the next page is read behind.
+    // 60 + 20 us and 90 + 4 x 20; from the register 3 + 20, and then the same. After a retry, the
+    // next page is read ahead as usual.
     let done: Vec<_> = played.iter().map(|one| one.done).collect();
     assert_eq!(done, [US(250), US(1000 + 23 + 170), US(2000 + 23 + 170)]);
     assert_eq!(tally.ahead, [3, 2]);
     let counts = ssd.stats().read_errors.unwrap();
     assert_eq!((counts.reads, counts.reads_retried), (3, 3));
-    // Every read of a block disturbs it: two for each page, and one of page 3.
+    // Every array read of a block disturbs it: two for each page, and one for page 3.
     let reads = ssd.array().health().unwrap().reads().iter().max();
     assert_eq!(reads, Some(&7));
 }
 
 #[test]
-fn what_cannot_be_corrected_is_an_error_of_its_read_and_of_no_other() {
+fn uncorrectable_page_fails_only_its_own_read() {
     let mut ssd = filled(&with_errors(ONE, 0.2));
     ssd.verify();
     let requests: Vec<_> = (0..4)
@@ -363,7 +375,8 @@ fn what_cannot_be_corrected_is_an_error_of_its_read_and_of_no_other() {
     assert_eq!(tally.ahead, [4, 3]);
     let counts = ssd.stats().read_errors.unwrap();
     assert_eq!((counts.reads, counts.host_failures), (4, 4));
-    // One page in fifty, with everything that can happen to it meanwhile: verification hears of every read that succeeds.
+    // One page in fifty is uncorrectable, under any concurrent operations; verification checks
+    // every read that succeeds.
     let plan = with_errors(Dimensions { planes: 2, ..FOUR }, 2.35e-2);
     let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
     let (tally, _, ssd) = closed_loop(&plan, mapping, load(0.6, 6), fill, true).unwrap();
@@ -372,8 +385,8 @@ fn what_cannot_be_corrected_is_an_error_of_its_read_and_of_no_other() {
 }
 
 #[test]
-fn pages_in_single_level_mode_are_read_ahead_in_its_time() {
-    // tR 5 us, tPROG 40 us in a quarter of the block's pages.
+fn single_level_pages_are_read_ahead_in_single_level_time() {
+    // tR 5 us, tPROG 40 us, in a quarter of the block's pages.
     let cache = SlcCache::Static(r#static::Static {
         ratio: 0.2,
         fold_after_ms: 50.0,
@@ -386,7 +399,8 @@ fn pages_in_single_level_mode_are_read_ahead_in_its_time() {
     let mut requests: Vec<_> = (0..3)
         .map(|page| at(US(100 * page), Op::Write, page * PAGE, PAGE))
         .collect();
-    // Pages 0 to 2 lie behind each other: 5 + 20 us; then 3 + 20, and page 2 comes before the 3 + 5 us are over that page 1 takes.
+    // Pages 0 to 2 are consecutive: 5 + 20 us; then 3 + 20, and page 2 arrives before the 3 + 5 us
+    // of page 1 are over.
     let reads = [(1000, 0), (1100, 1), (1124, 2)];
     requests.extend(reads.map(|(us, page)| at(US(us), Op::Read, page * PAGE, PAGE)));
     let (played, tally) = play(&mut ssd, &requests);
@@ -398,7 +412,7 @@ fn pages_in_single_level_mode_are_read_ahead_in_its_time() {
 }
 
 #[test]
-fn a_power_cut_takes_what_was_read_ahead() {
+fn power_cut_clears_pages_read_ahead() {
     // While the array reads page 1, and when it is in the register.
     for after in [100, 300] {
         let plan = plan(ONE, Some(0));
@@ -425,7 +439,8 @@ fn a_power_cut_takes_what_was_read_ahead() {
     }
 }
 
-/// Keeps the device busy with reads in order, writes and TRIMs, and cuts its power after 300 events at most, again and again. Cuts; pages taken from registers.
+/// Keeps the device busy with sequential reads, writes and TRIMs, and repeatedly cuts its power
+/// after at most 300 events. Returns the cuts, and the pages taken from registers.
 fn cut_at_random(plan: &Plan, seed: u64) -> (u32, u64) {
     const REQUESTS: u64 = 1500;
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
@@ -469,7 +484,8 @@ fn cut_at_random(plan: &Plan, seed: u64) -> (u32, u64) {
     (cuts, tally.ahead[1])
 }
 
-/// Mostly the read of a page that goes on from the last one; in six a write of a few pages anywhere, in twelve a TRIM of them.
+/// Mostly reads the page after the last one; one request in six writes a few pages anywhere, one in
+/// twelve trims some.
 fn mixed(user_bytes: u64, number: u64, random: &mut Rng) -> (Op, u64, u64) {
     let (_, offset, bytes) = load(0.0, 6).next(user_bytes, random);
     match random.below(12) {
@@ -480,7 +496,7 @@ fn mixed(user_bytes: u64, number: u64, random: &mut Rng) -> (Op, u64, u64) {
 }
 
 #[test]
-fn a_power_cut_at_any_event_loses_nothing_that_was_safe() {
+fn power_cut_at_any_event_loses_no_durable_data() {
     for abort in [0, 5] {
         let mut all = (0, 0);
         for seed in 0..6 {
@@ -494,7 +510,7 @@ fn a_power_cut_at_any_event_loses_nothing_that_was_safe() {
 }
 
 #[test]
-fn no_read_returns_what_was_read_ahead_of_a_trim() {
+fn no_read_returns_stale_data_after_a_trim() {
     let mut plan = plan(FOUR, Some(0));
     plan.queue_depth = 3;
     let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);

@@ -1,5 +1,5 @@
-//! Reads that err: retries take their time, what cannot be corrected ends with an error and is never taken for data, and how
-//! often that happens is what theory says.
+//! Read errors: retries take their time, uncorrectable pages end with an error and never return
+//! data, and their frequency matches theory.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -19,7 +19,7 @@ use wordline_ssd::{Event, Plan, Ssd};
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;
 
-/// tR 30 us, tPROG 400 us; a page takes 20 us on the bus, and nothing else does.
+/// tR 30 us, tPROG 400 us; a page takes 20 us on the bus, and nothing else takes bus time.
 fn plan(errors: Errors, code: Code) -> Plan {
     let config = Config {
         over_provisioning_ratio: 0.4,
@@ -45,9 +45,10 @@ fn without_decoding() -> Ldpc {
 }
 
 #[test]
-fn a_read_takes_what_its_errors_demand() {
-    // Levels correct 44, 180, 201 errors of 9,216 bits; a rate of 1e-9 gives none, 1.2e-2 gives 111 with a deviation of 10.
-    // 30 + 20 us; then 90 + 4 x 20 us; 1 % of the bits wrong beyond that cannot be corrected by any.
+fn read_takes_the_retries_that_its_errors_need() {
+    // The levels correct 44, 180 and 201 errors of 9,216 bits. A rate of 1e-9 gives none, 1.2e-2
+    // gives 111 with a standard deviation of 10. Times: 30 + 20 us, then 90 + 4 x 20 us. Another 1
+    // % of wrong bits is uncorrectable at any level.
     for (rate, took, failed) in [
         (1e-9, 50, false),
         (1.2e-2, 50 + 170, false),
@@ -60,7 +61,7 @@ fn a_read_takes_what_its_errors_demand() {
         assert_eq!(counts.host_failures, u64::from(failed));
         assert_eq!(counts.reads_retried, u64::from(took > 50));
     }
-    // Decoding that fails comes before the next read; the last one takes nothing.
+    // A failed decoding precedes the next read; the last one takes no time.
     let slow = Ldpc {
         decode_us: vec![7.0, 0.0, 0.0],
         ..Ldpc::default()
@@ -71,18 +72,18 @@ fn a_read_takes_what_its_errors_demand() {
 }
 
 #[test]
-fn planes_that_are_read_together_are_retried_one_by_one() {
+fn pages_of_a_multi_plane_read_are_retried_one_by_one() {
     let mut plan = plan(constant(1.2e-2), without_decoding().code().unwrap());
     let mut all = Composition::defaults().into_iter();
     plan.composition = all.find(|member| member.name() == "greedy").unwrap();
     let mut ssd = filled(&plan);
-    // Pages 0 and 2 lie on both planes of a die (channels first).
+    // Pages 0 and 2 are on the two planes of a die (channels first).
     let requests = [
         at(Time::ZERO, Op::Read, 0, PAGE),
         at(Time::ZERO, Op::Read, 2 * PAGE, PAGE),
     ];
     let (played, _) = play(&mut ssd, &requests);
-    // Sensed together, sent one after the other; then each again.
+    // They are sensed together and transferred one after the other; then each is retried.
     assert_eq!(
         played.iter().map(|played| played.done).max(),
         Some(US(30 + 2 * 20 + 2 * 170))
@@ -90,7 +91,7 @@ fn planes_that_are_read_together_are_retried_one_by_one() {
 }
 
 #[test]
-fn pages_fail_as_often_as_theory_says() {
+fn share_of_uncorrectable_pages_matches_theory() {
     let bch = Bch::default();
     let code = bch.code().unwrap();
     // One page in ten.
@@ -112,9 +113,9 @@ fn pages_fail_as_often_as_theory_says() {
     }
 }
 
-/// Completions say which requests could not be served; nothing else does, and the run goes on.
+/// Completions report which requests failed; nothing else does, and the run continues.
 #[test]
-fn what_cannot_be_read_is_an_error_until_it_is_written() {
+fn uncorrectable_page_fails_until_it_is_rewritten() {
     let mut ssd = filled(&plan(constant(0.2), Bch::default().code().unwrap()));
     ssd.verify();
     let mut queue = EventQueue::<Event>::default();
@@ -134,14 +135,14 @@ fn what_cannot_be_read_is_an_error_until_it_is_written() {
     };
     assert!(failed(&mut ssd, Op::Read, PAGE));
     assert!(!failed(&mut ssd, Op::Write, PAGE));
-    // The rest of a page that is written in part cannot be read.
+    // The rest of a partially written page is uncorrectable.
     assert!(failed(&mut ssd, Op::Write, 512));
     assert_eq!(ssd.stats().read_errors.unwrap().pages_lost, 1);
     assert_eq!(ssd.stats().read_errors.unwrap().host_failures, 2);
 }
 
 #[test]
-fn errors_are_never_taken_for_data() {
+fn uncorrectable_data_are_never_returned() {
     let load = Load {
         requests: 6000,
         read_ratio: 0.5,
@@ -165,9 +166,10 @@ fn errors_are_never_taken_for_data() {
     }
 }
 
-/// A block moves with the read that reaches the limit, where nothing errs, too; and its reads take no time of a decoder.
+/// The read that reaches the limit moves the block, even without read errors; its reads then take
+/// no decoding time.
 #[test]
-fn blocks_that_are_read_often_move_although_nothing_errs() {
+fn read_reclaim_works_without_read_errors() {
     let mut plan = plan(Errors::default(), Ecc::default().code().unwrap());
     plan.part.reader.as_mut().unwrap().read_limit = 40;
     let mut ssd = filled(&plan);
@@ -182,8 +184,8 @@ fn blocks_that_are_read_often_move_although_nothing_errs() {
     assert_eq!(ssd.stats().read_errors.unwrap().reads_retried, 0);
 }
 
-/// Each retry senses the page again, and disturbs its block again: 1.2e-2 takes the second level, and so two reads of the array for one
-/// of the host. A limit of 6 is reached by the third.
+/// Each retry senses the page again and disturbs its block: 1.2e-2 needs the second level, and
+/// therefore two array reads per host read. The third host read reaches a limit of 6.
 #[test]
 fn retries_count_as_reads_of_the_block() {
     let mut plan = plan(constant(1.2e-2), without_decoding().code().unwrap());
@@ -195,14 +197,14 @@ fn retries_count_as_reads_of_the_block() {
     }
 }
 
-/// Reads of a block and the time its data has lain are those since its erase.
+/// Read disturb and retention are counted from the last erase of the block.
 #[test]
-fn data_ages_with_time_and_with_reads() {
+fn data_age_with_time_and_reads() {
     let errors = Errors::Table(Table {
         cycles: vec![0.0],
         rates: vec![0.0],
         per_day: Vec::new(),
-        // Of 8,752 bits 0.9 err for every read.
+        // Of 8,752 bits, each read adds 0.9 errors.
         per_read: vec![1e-4],
     });
     let mut one = plan(errors, Bch::default().code().unwrap());
@@ -215,7 +217,8 @@ fn data_ages_with_time_and_with_reads() {
         .collect();
     play(&mut ssd, &requests);
     let counts = ssd.stats().read_errors.unwrap();
-    // The worst of four codewords with a median of about 40 errors and a deviation of 6 lies some six above.
+    // The worst of four codewords, with a median of about 40 errors and a standard deviation of 6,
+    // is about six above the median.
     assert!(
         counts.host_failures > 50 && counts.host_failures < 65,
         "{counts:?}"
@@ -226,10 +229,11 @@ fn data_ages_with_time_and_with_reads() {
     );
 }
 
-/// Blocks that were read too often, or whose data is too old, are moved: every read stays right, no block is read much more
-/// often than its limit, and what a block holds is gone before it is erased (the map asserts it).
+/// Blocks with too many reads or too old data are moved: every read stays correct, no block is read
+/// much more often than its limit, and a block has no valid data when it is erased (asserted by the
+/// map).
 #[test]
-fn blocks_move_before_their_data_is_too_old() {
+fn blocks_move_before_their_data_are_too_old() {
     let load = Load {
         requests: 4000,
         read_ratio: 1.0,
@@ -258,13 +262,13 @@ fn blocks_move_before_their_data_is_too_old() {
         let (tally, _) = run(0, 0.0);
         assert_eq!(tally.collections, 0, "{}", family.name());
         let (tally, ssd) = run(100, 0.0);
-        // Each refresh comes after at least a hundred reads of its block.
+        // Each refresh follows at least a hundred reads of its block.
         assert!(
             tally.collections > 10 && tally.collections <= 40,
             "{}",
             tally.collections
         );
-        // Moved data changes the map: with part of it in flash, blocks of that are erased, too.
+        // Moved data change the map. If part of it is in flash, its blocks are erased, too.
         assert!(
             tally.erased >= tally.collections,
             "{} of {}",
@@ -273,7 +277,8 @@ fn blocks_move_before_their_data_is_too_old() {
         );
         assert!(family.name() != "page" || tally.erased == tally.collections);
         let most = ssd.array().health().unwrap().reads().iter().max();
-        // Reads that were under way when it came due, those of the move, and those of an open block.
+        // Includes reads in progress when the limit was reached, those of the move, and those of an
+        // active block.
         assert!(*most.unwrap() < 100 + 16 + 8 + 100, "{most:?}");
         // All blocks that are read are ten days old, and each is moved once.
         let (tally, _) = run(0, 5.0);
@@ -286,15 +291,15 @@ fn blocks_move_before_their_data_is_too_old() {
     }
 }
 
-/// The last decoding of a page is a part of the response time, behind everything else, and the die is free meanwhile: 30 + 20 us, then
-/// the decoder. The parts add up exactly.
+/// The last decoding of a page is a component of the response time, after all others, and the die
+/// is free during it: 30 + 20 us, then the decoder. The components add up exactly.
 #[test]
-fn the_last_decoding_is_a_part_of_the_response_time() {
+fn last_decoding_is_a_component_of_the_response_time() {
     let code = Ldpc {
         decode_us: vec![7.0, 9.0, 11.0],
         ..Ldpc::default()
     };
-    // 1e-9: no error, the first level; 1.2e-2: the second; 0.1: none, and all three have tried.
+    // 1e-9: no error, the first level; 1.2e-2: the second; 0.1: none, after all three were tried.
     for (rate, took, decode) in [
         (1e-9, 50 + 7, 7),
         (1.2e-2, 50 + 7 + 170 + 9, 9),
@@ -319,9 +324,9 @@ fn the_last_decoding_is_a_part_of_the_response_time() {
     assert_eq!(played[0].parts.total(), played[0].done);
 }
 
-/// With a BCH code each error that is corrected takes time.
+/// A BCH code takes time for each corrected error.
 #[test]
-fn errors_that_are_corrected_take_decoding_time() {
+fn corrected_errors_take_decoding_time() {
     let code = Bch {
         decode_us: 2.0,
         decode_per_error_us: 0.5,
@@ -342,9 +347,9 @@ const MIXED: Load = Load {
     footprint_ratio: 1.0,
 };
 
-/// The probe hears of each further read, of the host's pages and of those that collections move.
+/// The probe observes every retry, of host reads and of GC reads.
 #[test]
-fn the_probe_hears_of_every_retry() {
+fn probe_observes_every_retry() {
     for rate in [4e-3, 1.2e-2] {
         let plan = plan(constant(rate), without_decoding().code().unwrap());
         let mapping = Map::new(&plan.ftl);
@@ -356,10 +361,12 @@ fn the_probe_hears_of_every_retry() {
     }
 }
 
-/// A read meets a retry if one of its pages is read again, with a buffer and without; pages that do not err are met by nothing.
+/// A read reports a retry event if one of its pages was retried, with and without a buffer. Pages
+/// without errors report none.
 #[test]
-fn reads_meet_retries() {
-    // The first level corrects 44 errors of 9,216 bits: none at 1e-9, all at 1.2e-2 are beyond it.
+fn reads_report_retries() {
+    // The first level corrects 44 errors of 9,216 bits: there are none at 1e-9, and always more at
+    // 1.2e-2.
     for (rate, expected) in [(1e-9, ReadEvents::default()), (1.2e-2, ReadEvents::RETRY)] {
         for buffered in [false, true] {
             let mut plan = plan(constant(rate), without_decoding().code().unwrap());
@@ -379,9 +386,9 @@ fn reads_meet_retries() {
     assert_eq!(tally.met, []);
 }
 
-/// A slow decoder holds nothing up for good, and what is read is right.
+/// A slow decoder does not block requests, and reads are correct.
 #[test]
-fn every_request_is_served_while_pages_are_decoded() {
+fn every_request_is_served_with_a_slow_decoder() {
     let code = Ldpc {
         decode_us: vec![200.0, 300.0, 500.0],
         ..Ldpc::default()
@@ -393,10 +400,11 @@ fn every_request_is_served_while_pages_are_decoded() {
     ssd.mapping().audit().unwrap();
 }
 
-/// A DRAM buffer before pages that err: 30 + 20 us of the flash and 11 us of the decoder are in the response time; a page that cannot be read
-/// ends its requests with an error each time, and is right again once it has been written as a whole.
+/// A DRAM buffer in front of pages with errors: the response time has 30 + 20 us of flash and 11 us
+/// of decoding. An uncorrectable page fails its requests each time, and is correct again after it
+/// was written as a whole.
 #[test]
-fn errors_come_through_a_buffer() {
+fn buffer_passes_read_errors_on() {
     let code = Ldpc {
         decode_us: vec![11.0; 3],
         ..Ldpc::default()
@@ -414,7 +422,8 @@ fn errors_come_through_a_buffer() {
     let mut ssd = filled(&with_buffer(0.3));
     ssd.verify();
     let later = |us| at(US(us), Op::Read, 0, PAGE);
-    // Two that wait for the same page, one after it, then a write of the whole page and a read of it from memory.
+    // Two requests that wait for the same page, one after it, then a write of the whole page and a
+    // read of it from the buffer.
     let requests = [
         later(0),
         later(1),
@@ -425,7 +434,7 @@ fn errors_come_through_a_buffer() {
     let failed = failures(&mut ssd, &requests);
     assert_eq!(failed, [true, true, true, false, false]);
     assert_eq!(ssd.stats().read_errors.unwrap().host_failures, 2);
-    // A part of a page whose rest cannot be read is an error of who waits until it is durable.
+    // If the rest of a partially written page is uncorrectable, requests that need it durable fail.
     let part = |fua| wordline_block::Request {
         fua,
         ..at(
@@ -448,7 +457,7 @@ fn errors_come_through_a_buffer() {
     assert_eq!(failures(&mut ssd, &[flush]), [true]);
 }
 
-/// Whether each request ends with an error, in their order.
+/// Returns whether each request ends with an error, in their order.
 fn failures(ssd: &mut Ssd<Map>, requests: &[wordline_block::Request]) -> Vec<bool> {
     let mut queue = EventQueue::<Event>::default();
     let mut tally = shared::Tally::default();
@@ -480,9 +489,10 @@ fn failures(ssd: &mut Ssd<Map>, requests: &[wordline_block::Request]) -> Vec<boo
     }
 }
 
-/// A page that is read ahead and cannot be read is nobody's error until it is asked for, and is read again then.
+/// An uncorrectable page that was read ahead causes no error until it is requested, and is then
+/// read again.
 #[test]
-fn a_page_that_is_read_ahead_and_errs_is_read_again_when_it_is_asked_for() {
+fn uncorrectable_read_ahead_is_retried_on_request() {
     let read_ahead = |rate| {
         let mut plan = plan(constant(rate), without_decoding().code().unwrap());
         plan.buffer = Some(wordline_dram_buffer::Plan {
@@ -496,7 +506,8 @@ fn a_page_that_is_read_ahead_and_errs_is_read_again_when_it_is_asked_for() {
         let failed = failures(&mut ssd, &requests);
         (failed, ssd.stats().read_errors.unwrap())
     };
-    // The second read goes on where the first ended: 2, 3 and 4 are read ahead with it, and the later ones find them.
+    // The second read continues after the first: pages 2, 3 and 4 are read ahead with it, and later
+    // reads hit them.
     let (failed, counts) = read_ahead(1e-9);
     assert_eq!(failed, [false; 4]);
     let right = counts.reads;
@@ -506,9 +517,10 @@ fn a_page_that_is_read_ahead_and_errs_is_read_again_when_it_is_asked_for() {
     assert_eq!(counts.host_failures, counts.reads);
 }
 
-/// The same under load: parts of pages, several pages, a small buffer; every read that is no error is right.
+/// The same under load: partial pages, several pages, and a small buffer. Every read without an
+/// error is correct.
 #[test]
-fn a_buffer_before_pages_that_err_is_right_or_says_so() {
+fn buffered_reads_are_correct_or_report_an_error() {
     let load = Load {
         requests: 4_000,
         read_ratio: 0.5,

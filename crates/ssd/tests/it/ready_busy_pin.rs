@@ -1,4 +1,4 @@
-//! Dies whose ready/busy pins tell that an operation is over: the bus carries no status.
+//! Dies that signal the end of an operation by their R/B# pins: the bus carries no status reads.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -43,7 +43,8 @@ fn timing(command_cycle_ns: u64, ready_busy_pin: bool) -> Timing {
     }
 }
 
-/// The end of three writes to three dies of one channel, of which the last comes late.
+/// Returns the completion times of three writes to three dies of one channel, of which the last
+/// arrives late.
 fn ends(ready_busy_pin: bool) -> Vec<u64> {
     let ways = Dimensions {
         channels: 1,
@@ -62,15 +63,15 @@ fn ends(ready_busy_pin: bool) -> Vec<u64> {
 }
 
 #[test]
-fn a_status_waits_for_the_bus_and_a_pin_does_not() {
-    // Data until 20, 40 and, of the write at 410, until 430; the arrays end 400 later. The status of the first could be read at
-    // 420, while the bus carries the data of the third.
+fn status_read_waits_for_the_bus_but_a_pin_does_not() {
+    // Data transfers end at 20, 40 and, for the write at 410, 430; the arrays finish 400 later. The
+    // status of the first could be read at 420, while the bus transfers the data of the third.
     assert_eq!(ends(false), [430, 440, 830]);
     assert_eq!(ends(true), [420, 440, 830]);
 }
 
 #[test]
-fn on_an_idle_device_every_operation_is_shorter_by_a_status() {
+fn pin_saves_the_status_read_of_every_operation() {
     let one = Dimensions {
         channels: 1,
         ways: 1,
@@ -91,12 +92,12 @@ fn on_an_idle_device_every_operation_is_shorter_by_a_status() {
         assert_eq!((tally.requests, tally.collections), (60, 0));
         tally.latency_ps
     };
-    // The command and the byte, of 25 ns each.
+    // The command and the byte, 25 ns each.
     assert_eq!(latency(false) - latency(true), 60 * 2 * 25_000);
 }
 
 #[test]
-fn every_composition_scheduler_and_suspension_keeps_its_data() {
+fn data_are_correct_with_every_composition_scheduler_and_suspension() {
     let four = Dimensions {
         channels: 2,
         ways: 1,

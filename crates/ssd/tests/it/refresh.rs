@@ -1,4 +1,5 @@
-//! Data that moves for its own sake: where it goes, what comes between its steps, and what a power cut in the middle finds.
+//! Read reclaim and refresh: destination of the data, preemption between steps, and power cuts
+//! during the move.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -23,14 +24,15 @@ const READ: Time = Time::from_us(30);
 const PROGRAM: Time = Time::from_us(400);
 const ERASE: Time = Time::from_us(1500);
 const TRANSFER: Time = Time::from_us(20);
-/// Between two reads.
+/// Interval between two reads.
 const GAP: Time = Time::from_us(400);
 
 fn in_place() -> Target {
     Target::InPlace(InPlace {})
 }
 
-/// Reads never err, and the data of a block moves after [`LIMIT`] of them. Two planes, each a die and a channel of its own.
+/// Reads have no errors, and the data of a block move after [`LIMIT`] of them. Two planes, each on
+/// its own die and channel.
 fn plan(mapping: &Family, refresh: Refresh) -> Plan {
     let config = Config {
         over_provisioning_ratio: 0.4,
@@ -52,10 +54,11 @@ fn plan(mapping: &Family, refresh: Refresh) -> Plan {
     plan
 }
 
-/// Every `LIMIT`-th read of a block moves its data, however few pages the block has: where a block is one page and the limit 5, fifty reads
-/// are ten reclaims. The fifth read of each row is served before its block moves.
+/// Every `LIMIT`-th read of a block moves its data, however few pages the block has: with one page
+/// per block and a limit of 5, fifty reads cause ten reclaims. The fifth read is served before its
+/// block moves.
 #[test]
-fn the_read_that_reaches_the_limit_moves_the_block() {
+fn read_that_reaches_the_limit_moves_the_block() {
     let config = Config {
         over_provisioning_ratio: 0.4,
         ..Config::default()
@@ -72,7 +75,7 @@ fn the_read_that_reaches_the_limit_moves_the_block() {
     reader.read_limit = 5;
     plan.part.reader = Some(Box::new(reader));
     let mut ssd = filled(&plan);
-    // Between two reads a block can move: a read, a program and an erase take 1,970 us.
+    // A block can move between two reads: a read, a program and an erase take 1,970 us.
     let gap = Time::from_us(4_000);
     let requests: Vec<_> = (0..50)
         .map(|number| at(gap * number, Op::Read, 0, PAGE))
@@ -84,7 +87,7 @@ fn the_read_that_reaches_the_limit_moves_the_block() {
     }
 }
 
-/// Reads of page 0 alone, one after the other, and the time of each.
+/// Reads only page 0, one read after another; returns the time of each.
 fn reads(ssd: &mut Ssd<Map>, count: u64) -> Vec<Time> {
     let requests: Vec<_> = (0..count)
         .map(|number| at(GAP * number, Op::Read, 0, PAGE))
@@ -94,9 +97,10 @@ fn reads(ssd: &mut Ssd<Map>, count: u64) -> Vec<Time> {
     played.iter().zip(0..).map(since).collect()
 }
 
-/// The block that is read is erased once each time, keeps its data, and as many erases go to blocks that keep it meanwhile.
+/// The block is erased once per reclaim and keeps its data; as many erases go to the blocks that
+/// hold them in between.
 #[test]
-fn data_returns_to_its_block() {
+fn data_return_to_their_block() {
     let refresh = |target| Refresh {
         target,
         steps: Steps::Block,
@@ -115,7 +119,7 @@ fn data_returns_to_its_block() {
     let own = erases[before.index() / PAGES as usize];
     assert!(own >= 10, "{own}");
     assert_eq!(erases.iter().sum::<u32>(), 2 * own);
-    // Levelling takes another of the free blocks each time.
+    // Wear levelling takes another free block each time.
     let others = erases.iter().filter(|erases| **erases != own);
     assert!(own > 3 && others.max() <= Some(&2), "{erases:?}");
     let (before, after, erases) = run(Target::default());
@@ -123,10 +127,10 @@ fn data_returns_to_its_block() {
     assert!(erases.iter().all(|erases| *erases <= 2), "{erases:?}");
 }
 
-/// Where requests come between the steps of a refresh of [`PAGES`] pages, a read waits for at most one flash operation; where they do not, it
-/// may wait for all copies.
+/// If host requests preempt the steps of a refresh of [`PAGES`] pages, a read waits for at most one
+/// flash operation. Otherwise it may wait for all copies.
 #[test]
-fn requests_come_between_steps() {
+fn requests_preempt_refresh_between_steps() {
     let slowest = |target: &Target, steps| {
         let plan = plan(
             &Family::default(),
@@ -141,22 +145,23 @@ fn requests_come_between_steps() {
     let all = (PROGRAM + TRANSFER) * u64::from(PAGES);
     for target in [Target::default(), in_place()] {
         let page = slowest(&target, Steps::Page);
-        // Behind an operation, and those reads that came during it.
+        // After one operation, and the reads that arrived during it.
         let behind = ERASE.0.div_ceil(GAP.0);
         assert!(page <= ERASE + own * (behind + 1), "{page:?}");
         let block = slowest(&target, Steps::Block);
-        // The first read that comes during it, at most a gap behind its start.
+        // The first read during the refresh, at most one gap after its start.
         assert!(block >= all - GAP && block > page, "{block:?}");
-        // Collections are on demand here.
+        // GC is on demand here.
         assert_eq!(slowest(&target, Steps::Schedule), block);
     }
 }
 
-/// On demand a request waits behind what the collection has queued for its die when it comes, and no more. Eight pages move from T on: the
-/// reads end at T + 400 us. A read that comes at T + 60 us has one copy before it, that of the page read by then; one that comes among the
-/// copies is served before the erase, and one that comes in the erase behind it.
+/// With GC on demand, a request waits only for the operations that GC has queued at its die. Eight
+/// pages move from T on: the reads end at T + 400 us. A read at T + 60 us waits for one copy, that
+/// of the page read by then. A read among the copies is served before the erase, and one during the
+/// erase after it.
 #[test]
-fn requests_wait_behind_what_a_collection_has_queued() {
+fn requests_wait_only_for_queued_gc_operations() {
     let plan = plan(&Family::default(), Refresh::default());
     let mut ssd = filled(&plan);
     let mut requests: Vec<_> = (0..u64::from(LIMIT))
@@ -181,18 +186,20 @@ fn requests_wait_behind_what_a_collection_has_queued() {
     );
 }
 
-/// Reads of the die on which a block moves meet that, reads of the other do not; nothing else has anything to meet.
+/// Reads of the die on which a block moves report that event, reads of the other die do not; no
+/// other event occurs.
 #[test]
-fn reads_of_the_die_meet_what_moves() {
+fn reads_report_a_reclaim_on_their_die() {
     let plan = plan(&Family::default(), Refresh::default());
     let mut ssd = filled(&plan);
-    // The last of the first reads of page 0 has its block move, 50 us behind its arrival; page 1 lies on the other die.
+    // The last of the first reads of page 0 triggers the move of its block, 50 us after its
+    // arrival; page 1 is on the other die.
     let gap = Time::from_us(200);
     let mut requests: Vec<_> = (0..u64::from(LIMIT))
         .map(|number| at(gap * number, Op::Read, 0, PAGE))
         .collect();
     let begun = gap * u64::from(LIMIT - 1) + Time::from_us(60);
-    // The read of page 0 that comes in between takes its own time of the die.
+    // The read of page 0 in between occupies its die as well.
     let moves = (READ + TRANSFER + TRANSFER + PROGRAM) * u64::from(PAGES) + ERASE;
     let over = begun + moves + READ + TRANSFER;
     for (arrival, page) in [(begun, 0), (begun, 1), (over, 0), (over, 1)] {
@@ -206,9 +213,9 @@ fn reads_of_the_die_meet_what_moves() {
     assert_eq!(met.next(), None);
 }
 
-/// Reads and writes of everything, checked, while blocks return to where they were.
+/// Verified reads and writes of all pages, while blocks are reclaimed in place.
 #[test]
-fn what_is_written_meanwhile_is_kept() {
+fn writes_during_a_reclaim_are_kept() {
     let load = Load {
         requests: 20_000,
         read_ratio: 0.95,

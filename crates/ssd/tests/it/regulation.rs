@@ -1,4 +1,4 @@
-//! Pages that are programmed in several modes: what operations take, who decides, and that nothing is lost.
+//! Several program modes: times of operations, regulation policies, and integrity of the data.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -23,7 +23,8 @@ use wordline_ssd::{Event, Plan, Ssd};
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;
 
-/// Pages of 4 KiB that take 20 us on the bus, and nothing else does; table 1 of Li et al.
+/// Pages of 4 KiB take 20 us on the bus, and nothing else takes bus time; times of table 1 of Li et
+/// al.
 fn plan(regulation: &Regulation, family: &Family, channels: u32, blocks: u32) -> Plan {
     let config = Config {
         over_provisioning_ratio: 0.4,
@@ -63,14 +64,14 @@ fn fixed(mode: ProgramMode) -> Regulation {
     Regulation::Fixed(fixed::Fixed { mode })
 }
 
-/// The mode of a page's current copy.
+/// Returns the program mode of a page's current copy.
 fn mode(ssd: &Ssd<Map>, page: u32) -> ProgramMode {
     let place = ssd.mapping().lookup(Lpn(page)).unwrap();
     ssd.array().modes().unwrap().of(place)
 }
 
 #[test]
-fn single_operations_take_what_table_1_says() {
+fn single_operations_take_the_times_of_table_1() {
     for (mode, read, write) in [
         (Low, 310, 450),
         (Medium, 170, 600),
@@ -94,8 +95,8 @@ fn single_operations_take_what_table_1_says() {
 }
 
 #[test]
-fn a_read_holds_the_die_to_sense_and_the_channel_to_transfer() {
-    // Two dies of a channel: the transfers of 80 us follow each other, the sensing of 90 us does not.
+fn read_occupies_the_die_to_sense_and_the_channel_to_transfer() {
+    // Two dies of a channel: the 80 us transfers are sequential, the 90 us sensing is not.
     let mut plan = plan(&fixed(Medium), &page_map(), 2, 16);
     plan.dies_per_channel = 2;
     let mut ssd = filled(&plan);
@@ -109,7 +110,7 @@ fn a_read_holds_the_die_to_sense_and_the_channel_to_transfer() {
     assert_eq!(played[1].parts.bus_wait, US(80));
 }
 
-/// A device whose requests come one after the other, each when nothing is left to do.
+/// A device that serves one request at a time and becomes idle before the next.
 struct Serial {
     ssd: Ssd<Map>,
     queue: EventQueue<Event>,
@@ -146,13 +147,13 @@ impl Serial {
     }
 }
 
-/// A scheme as a list of all accesses, page by page: where requests come one after the other, what is written again is
-/// written at once.
+/// A regulation policy in naive form: a list of all accesses, page by page. With one request at a
+/// time, rewrites happen at once.
 trait Naive {
     fn preloaded(&self) -> ProgramMode;
     fn begin(&mut self) {}
     fn write(&mut self, page: u32) -> ProgramMode;
-    /// The mode in which a page is written again that is read.
+    /// Returns the mode in which a page is rewritten after a read.
     fn read(&mut self, page: u32, mode: ProgramMode) -> Option<ProgramMode>;
 }
 
@@ -170,7 +171,7 @@ impl Naive for OneMode {
     }
 }
 
-/// Nothing ever waits: all writes are of high cost.
+/// Without waiting requests, all writes are of high cost.
 struct Unqueued;
 
 impl Naive for Unqueued {
@@ -192,7 +193,7 @@ struct Windows {
 }
 
 impl Windows {
-    /// Reads and writes of the window, and whether the page was accessed before.
+    /// Returns the reads and writes in the window, and whether the page was accessed before.
     fn access(&mut self, page: u32, write: bool) -> (bool, bool, bool) {
         let seen = self.seen.entry(page).or_default();
         let known = !seen.is_empty();
@@ -297,7 +298,7 @@ fn twins() -> Vec<(Regulation, Box<dyn Naive>)> {
 }
 
 #[test]
-fn every_member_has_a_twin() {
+fn every_policy_has_a_naive_version() {
     let twins = twins();
     for name in Regulation::NAMES {
         assert!(
@@ -307,10 +308,11 @@ fn every_member_has_a_twin() {
     }
 }
 
-/// Of a load that collects: each regulator does, page for page, what its twin says, and the tag of a page is the mode of its
-/// last program. Filters grade moved pages anew, so that they are compared without collections.
+/// Under a load that causes GC, each policy chooses the same mode for each page as its naive
+/// version, and the tag of a page is the mode of its last program. Filters choose the mode of moved
+/// pages again, so they are compared without GC.
 #[test]
-fn regulators_are_their_naive_twins() {
+fn policies_match_their_naive_versions() {
     for (regulation, mut twin) in twins() {
         let collects = !matches!(regulation, Regulation::DifferentiatedEcc(_));
         let blocks = if collects { 24 } else { 2000 };
@@ -356,7 +358,8 @@ fn regulators_are_their_naive_twins() {
     }
 }
 
-/// A page of a device of one die whose write is issued while another request's waits.
+/// Returns the mode of a page on a single-die device whose write is issued while another request's
+/// write waits.
 fn mode_behind(requests: &[Request], regulation: &Regulation) -> ProgramMode {
     let mut ssd = filled(&plan(regulation, &page_map(), 1, 64));
     play(&mut ssd, requests);
@@ -364,7 +367,7 @@ fn mode_behind(requests: &[Request], regulation: &Regulation) -> ProgramMode {
 }
 
 #[test]
-fn only_what_waits_of_other_requests_makes_a_queue() {
+fn only_waiting_operations_of_other_requests_count_as_a_queue() {
     let (r_w_l, far) = (Regulation::RWL(r_w_l::RWL::default()), US(100_000));
     let first = at(Time::ZERO, Op::Write, 9 * PAGE, PAGE);
     let second = at(far, Op::Write, 9 * PAGE, PAGE);
@@ -375,18 +378,18 @@ fn only_what_waits_of_other_requests_makes_a_queue() {
         mode_behind(&requests, &r_w_l)
     };
     assert_eq!(modes(&[]), Reduced);
-    // One that the die is at does not wait; a second one does.
+    // An operation in progress does not wait; a second one does.
     let read = |page| at(far, Op::Read, page * PAGE, PAGE);
     assert_eq!(modes(&[read(1)]), Reduced);
     assert_eq!(modes(&[read(1), read(2)]), Low);
-    // Pages of the same request do not count: the ninth and the pages before it.
+    // Pages of the same request do not count: the ninth page and those before it.
     let many = at(far, Op::Write, 0, 10 * PAGE);
     assert_eq!(mode_behind(&[first, many], &r_w_l), Reduced);
     assert_eq!(mode_behind(&[first, read(20), read(21), many], &r_w_l), Low);
 }
 
 #[test]
-fn what_li_writes_fast_is_written_again_when_the_die_is_idle() {
+fn fast_writes_of_li_are_rewritten_when_the_die_is_idle() {
     let far = US(100_000);
     let read = |page| at(far, Op::Read, page * PAGE, PAGE);
     let write = at(far, Op::Write, 9 * PAGE, PAGE);
@@ -405,8 +408,8 @@ fn what_li_writes_fast_is_written_again_when_the_die_is_idle() {
 }
 
 #[test]
-fn a_rewrite_waits_for_the_host() {
-    // Page 9 is read-only and of medium cost; the reads behind keep the die busy until 10 ms.
+fn rewrite_waits_for_host_operations() {
+    // Page 9 is read-only and of medium cost; the reads after it keep the die busy until 10 ms.
     let regulation = Regulation::RW(r_w::RW {
         preloaded: Medium,
         ..r_w::RW::default()
@@ -417,7 +420,7 @@ fn a_rewrite_waits_for_the_host() {
         .collect();
     requests.push(at(US(100_000), Op::Read, 9 * PAGE, PAGE));
     let (played, _) = play(&mut ssd, &requests);
-    // All fifty at the old cost, none behind a re-write; then one at the new.
+    // All fifty at the old cost, none after a rewrite; then one at the new cost.
     assert_eq!(played[49].done, US(50 * 170));
     assert_eq!(played[50].done, US(100_070));
     let counts = ssd.stats().graded.unwrap().counts;
@@ -434,8 +437,8 @@ fn differentiated_codes_rewrite_at_once() {
     let mut ssd = filled(&plan(&regulation, &page_map(), 1, 64));
     let read = |arrival| at(arrival, Op::Read, 9 * PAGE, PAGE);
     let (played, _) = play(&mut ssd, &[read(Time::ZERO), read(US(1)), read(US(5000))]);
-    // The second read stands behind the read and the program of the re-write that the first has called for: it was
-    // looked up before the page had moved.
+    // The second read waits for the read and the program of the rewrite that the first one
+    // triggered. Its map entry was looked up before the page moved.
     assert_eq!(played[0].done, US(310));
     assert_eq!(played[1].done, US(310 + 310 + 310));
     assert_eq!(played[2].done, US(5170));
@@ -446,10 +449,10 @@ fn families() -> Vec<Family> {
     Family::defaults()
 }
 
-/// Whoever decides, whatever the mapping and the scheduler: every read returns what was written last, and no re-write takes its
-/// place.
+/// With every policy, mapping and scheduler, every read returns the last write, which no rewrite
+/// replaces.
 #[test]
-fn every_read_is_right_whoever_decides() {
+fn every_read_is_correct_under_every_policy() {
     let load = Load {
         requests: 3000,
         read_ratio: 0.5,
@@ -480,11 +483,11 @@ fn every_read_is_right_whoever_decides() {
             }
         }
     }
-    assert!(rewrites > 100, "{rewrites} pages were written again");
+    assert!(rewrites > 100, "{rewrites} pages were rewritten");
 }
 
 #[test]
-fn wear_is_that_of_all_programs_and_never_falls() {
+fn wear_sums_all_programs_and_never_decreases() {
     let regulation = Regulation::RL(r_l::RL::default());
     let plan = plan(&regulation, &page_map(), 2, 24);
     let mut serial = Serial::new(&plan);
@@ -511,7 +514,7 @@ fn wear_is_that_of_all_programs_and_never_falls() {
 }
 
 #[test]
-fn tags_outlive_the_power() {
+fn program_modes_survive_a_power_cut() {
     let regulation = Regulation::RW(r_w::RW::default());
     let plan = plan(&regulation, &page_map(), 2, 64);
     let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));

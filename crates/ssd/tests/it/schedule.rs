@@ -1,8 +1,8 @@
-//! Laws that every scheduler obeys, on devices drawn at random: each operation is served exactly once
-//! (a request that is not is found at the end, one that is served twice breaks the count), no read
-//! comes before the program it depends on and no program before an earlier one of its block (the
-//! array refuses both), commands obey the plane rule (asserted where they are built), and with an
-//! age bound nothing starves.
+//! Laws that every scheduler obeys, on random devices. Each operation is served exactly once: a
+//! missing one is found at the end, and one served twice breaks the count. No read precedes the
+//! program that it depends on, and no program an earlier one of its block; the array rejects both.
+//! Commands satisfy the plane rule, which is asserted when they are built. With an age bound no
+//! operation starves.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -73,7 +73,7 @@ fn drawn(random: &mut Rng, scheduler: &Scheduler) -> Option<Plan> {
 }
 
 #[test]
-fn every_scheduler_serves_every_operation_once_and_every_read_is_right() {
+fn every_scheduler_serves_every_operation_once_and_correctly() {
     let mut random = Rng::new(4, "devices");
     let mut collections = 0;
     for number in 0..40 {
@@ -113,7 +113,7 @@ impl Probe<Observation> for Waits {
     }
 }
 
-/// Who is to starve, among reads of die 0.
+/// Operation that may starve among reads of die 0.
 #[derive(Clone, Copy)]
 enum Victim {
     /// Writes to the same die.
@@ -122,8 +122,8 @@ enum Victim {
     OtherDie,
 }
 
-/// Longest time in the device's queue if the queue is kept full of reads of one die, and every 100th
-/// request is a victim.
+/// Returns the longest time in the device's queue if the queue is kept full of reads of one die and
+/// every 100th request is a victim.
 fn longest_wait(scheduler: Scheduler, victim: Victim) -> Time {
     let dimensions = Dimensions {
         channels: 1,
@@ -177,11 +177,11 @@ fn longest_wait(scheduler: Scheduler, victim: Victim) -> Time {
     waits.queue.into_iter().max().unwrap()
 }
 
-/// What is overdue goes to its die, behind what is committed there: at most seven others, none of
-/// which takes a millisecond. So nothing waits for the scheduler much longer than the bound; without
-/// one each of these starves.
+/// An overdue operation goes to its die, behind the committed ones: at most seven others, each
+/// shorter than a millisecond. No operation therefore waits for the scheduler much longer than the
+/// bound. Without a bound, each of these starves.
 #[test]
-fn nothing_starves_with_an_age_bound() {
+fn no_operation_starves_with_an_age_bound() {
     let bound_us = 2_000.0;
     let most = Time::from_us(2_000) + Time::from_ms(1);
     let read_first = |age_bound_us| Scheduler::ReadFirst(read_first::ReadFirst { age_bound_us });
@@ -202,17 +202,19 @@ fn nothing_starves_with_an_age_bound() {
         let bounded = longest_wait(policy(bound_us), victim);
         let unbounded = longest_wait(policy(0.0), victim);
         assert!(bounded <= most, "{name}: {bounded}");
-        assert!(unbounded > most * 2, "{name} starves nobody: {unbounded}");
+        assert!(
+            unbounded > most * 2,
+            "{name} starves no operation: {unbounded}"
+        );
     };
     check("read-first", Victim::Writes, &read_first);
     check("sprinkler", Victim::OtherDie, &sprinkler);
     check("paq2", Victim::OtherDie, &paq2);
 }
 
-/// With one request at a time no scheduler can do better or worse than another, but for what a
-/// search takes.
+/// With one request at a time, all schedulers take the same time, except for that of the search.
 #[test]
-fn one_request_at_a_time_takes_the_same_time_with_all_but_the_search() {
+fn single_requests_only_differ_in_search_time() {
     let dimensions = Dimensions {
         channels: 2,
         ways: 2,

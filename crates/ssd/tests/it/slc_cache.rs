@@ -1,4 +1,4 @@
-//! An SLC cache: what its pages take, how much it holds, when it is folded, and what that costs.
+//! SLC cache: times of its pages, its capacity, when it is folded, and the cost of folding.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -19,7 +19,8 @@ use wordline_ssd::{Plan, SlcCounts, Ssd};
 
 const PAGE: u64 = 4096;
 const BITS: u32 = 4;
-/// The default part reads in 25 us and programs in 200 us: single-level mode is made far faster, to be told apart.
+/// The default part reads in 25 us and programs in 200 us. Single-level mode is made much faster
+/// here, to distinguish the modes.
 const READ: Time = Time::from_us(5);
 const PROGRAM: Time = Time::from_us(40);
 const AFTER: Time = Time::from_ms(50);
@@ -55,7 +56,7 @@ fn dimensions(channels: u32, planes: u32) -> Dimensions {
     }
 }
 
-/// A device whose cells have four bits; `None` if there is no room on it.
+/// Returns a device with four-bit cells; `None` if the configuration does not fit on it.
 fn device(
     cache: &SlcCache,
     over_provisioning_ratio: f64,
@@ -92,7 +93,8 @@ fn filled(plan: &Plan, ratio: f64) -> Ssd<Map> {
     ssd
 }
 
-/// What the part takes for an operation alone, and what it takes in single-level mode.
+/// Returns the time of an operation on an idle device, in the part's own mode and in single-level
+/// mode.
 fn unloaded(plan: &Plan, operation: Operation) -> [Time; 2] {
     let slow = plan.part.chains.unloaded(operation, 0);
     let latencies = plan.part.chains.latencies();
@@ -108,13 +110,14 @@ fn counts(ssd: &Ssd<Map>) -> SlcCounts {
 }
 
 #[test]
-fn pages_of_the_cache_take_the_times_of_single_level_mode_until_they_are_folded() {
+fn cached_pages_take_single_level_times_until_folded() {
     let plan = device(&fixed(0.1), 0.4, dimensions(1, 1), 40, 16).unwrap();
     let mut ssd = filled(&plan, 0.5);
     let [read, fast_read] = unloaded(&plan, Operation::Read);
     let [_, fast_program] = unloaded(&plan, Operation::Program);
     let later = |ms| Time::from_ms(ms);
-    // Page 0 was there before and lies in a block in the mode of the part. Four writes fill a block of the cache; one more opens the next.
+    // Page 0 was written before the run, in the part's own mode. Four writes fill a block of the
+    // cache; one more opens the next.
     let mut requests = vec![at(Time::ZERO, Op::Read, 0, PAGE)];
     requests.extend((0..5).map(|page| at(later(1 + page), Op::Write, page * PAGE, PAGE)));
     requests.push(at(later(10), Op::Read, 0, PAGE));
@@ -137,10 +140,11 @@ fn pages_of_the_cache_take_the_times_of_single_level_mode_until_they_are_folded(
     assert_eq!(counts(&ssd), expected);
 }
 
-/// A page errs with 1.2 % of its bits in the mode of the part, which is 111 of 9,216: the first level of the code corrects 44, so it is read again. In single-level mode its
-/// states lie fifteen times as far apart, and nothing errs.
+/// A page has 1.2 % wrong bits in the part's own mode, 111 of 9,216. The first level of the code
+/// corrects 44, so the page is retried. In single-level mode its states are fifteen times as far
+/// apart, and there are no errors.
 #[test]
-fn pages_of_the_cache_do_not_err_until_they_are_folded() {
+fn cached_pages_have_no_errors_until_folded() {
     let mut plan = device(&fixed(0.1), 0.4, dimensions(1, 1), 40, 16).unwrap();
     let code = Ldpc::default().code().unwrap();
     plan.part.reader = Some(Box::new(Reader {
@@ -154,7 +158,7 @@ fn pages_of_the_cache_do_not_err_until_they_are_folded() {
         .collect();
     requests.extend((0..5).map(|page| at(later(10 + page), Op::Read, page * PAGE, PAGE)));
     play(&mut ssd, &requests);
-    // Five reads by the host, and those of the four pages that have been folded since.
+    // Five host reads, and those of the four pages that have been folded since.
     let counts = ssd.stats().read_errors.unwrap();
     assert_eq!((counts.reads, counts.reads_retried), (9, 0));
     let again = at(later(500), Op::Read, 0, PAGE);
@@ -163,7 +167,8 @@ fn pages_of_the_cache_do_not_err_until_they_are_folded() {
     assert_eq!((counts.reads, counts.reads_retried), (10, 1));
 }
 
-/// Pages of the host in single-level mode that are written before the first that is not, on a device filled to `ratio`.
+/// Returns the host pages written in single-level mode before the first that is not, on a device
+/// filled to `ratio`.
 fn before_the_cliff(plan: &Plan, ratio: f64) -> u64 {
     let mut ssd = filled(plan, ratio);
     let first = (f64::from(plan.ftl.user_pages) * ratio) as u64;
@@ -182,10 +187,11 @@ fn before_the_cliff(plan: &Plan, ratio: f64) -> u64 {
     slow.expect("the cache is large enough for all") as u64
 }
 
-/// Without idle time the cliff is where the blocks of the cache, each with as many pages less as a cell has bits, are full: dedicated ones, and
-/// those that are lent while a plane has more free blocks than collections start with.
+/// Without idle time, the cliff occurs when the blocks of the cache are full. Each holds its pages
+/// divided by the bits per cell. There are dedicated blocks, and borrowed ones while a plane is
+/// above its free-block threshold.
 #[test]
-fn the_cliff_comes_when_as_much_is_written_as_the_cache_holds() {
+fn cliff_occurs_when_the_cache_is_full() {
     let (blocks, pages) = (80, 16);
     let slc_pages = u64::from(pages / BITS);
     for (channels, planes) in [(1, 1), (2, 1), (1, 2)] {
@@ -201,7 +207,7 @@ fn the_cliff_comes_when_as_much_is_written_as_the_cache_holds() {
             let more = 8 * slc_pages * all;
             assert_eq!(before_the_cliff(&plan, 0.3), held + more, "hybrid {ratio}");
         }
-        // What data fills cannot be lent.
+        // Blocks filled with data cannot be borrowed.
         let plan = device(&lent(0.9), 0.1, dimensions, blocks, pages).unwrap();
         let mut before = u64::MAX;
         for fill in [0.2, 0.5, 0.8] {
@@ -218,9 +224,10 @@ fn the_cliff_comes_when_as_much_is_written_as_the_cache_holds() {
     }
 }
 
-/// An hour's rest brings the whole cache back, and folding has moved each valid page once.
+/// After an hour of idle time the whole cache is available again, and folding has moved each valid
+/// page once.
 #[test]
-fn idle_time_gives_back_what_was_written() {
+fn idle_time_frees_the_whole_cache() {
     for cache in [fixed(0.1), lent(0.1), both(0.05, 0.05)] {
         let plan = device(&cache, 0.4, dimensions(2, 1), 80, 16).unwrap();
         let mut ssd = filled(&plan, 0.3);
@@ -244,9 +251,10 @@ fn idle_time_gives_back_what_was_written() {
     }
 }
 
-/// A fold in idle time holds a request up by one flash operation at most, and what is superseded or trimmed meanwhile is not moved.
+/// Folding in idle time delays a request by at most one flash operation, and pages superseded or
+/// trimmed during it are not moved.
 #[test]
-fn folding_delays_a_request_by_one_operation_at_most() {
+fn folding_delays_a_request_by_at_most_one_operation() {
     let mut random = Rng::new(3, "folds");
     for round in 0..100 {
         let cache = [fixed(0.2), lent(0.2), both(0.1, 0.1)][round % 3].clone();
@@ -280,7 +288,8 @@ fn folding_delays_a_request_by_one_operation_at_most() {
     }
 }
 
-/// A device under any load: pages are counted once, books and oracle agree (the run is verified), and folding is in what collections move.
+/// Any load on a device: pages are counted once, block tables and content oracle agree (the
+/// run is verified), and moved pages include folded ones.
 #[test]
 fn any_load_is_served_and_counted() {
     let mut random = Rng::new(7, "caches");
@@ -338,7 +347,7 @@ fn any_load_is_served_and_counted() {
 }
 
 #[test]
-fn what_cannot_have_a_cache_is_refused() {
+fn unsupported_configurations_are_rejected() {
     let dimensions = dimensions(1, 1);
     let refused = |config: &Config| {
         let geometry = wordline_nand::Geometry {

@@ -1,5 +1,5 @@
-//! The state of a device can be written and read: one that was goes on as if nothing had happened, with
-//! every policy of every family, between any two events, before and after power cuts.
+//! The state of a device can be written and read back: a restored device continues identically,
+//! with every policy, between any two events, before and after power cuts.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -22,7 +22,7 @@ use wordline_kernel::{Context, Digest, EventQueue, Rng, Time};
 use wordline_nand::{Arbitration, Suspend};
 use wordline_ssd::{Event, Plan, Ssd};
 
-/// A device, its host, and how far they are.
+/// A device, its host, and their progress.
 #[derive(Clone, Serialize, Deserialize)]
 struct Run {
     ssd: Ssd<Map>,
@@ -66,7 +66,7 @@ impl Run {
             issued: 0,
         }
     }
-    /// Up to so many events; whether there were as many.
+    /// Handles up to `events` events; returns `false` if there were fewer.
     fn goes_on(&mut self, events: u64) -> bool {
         let mut tally = Tally::default();
         for _ in 0..events {
@@ -128,8 +128,8 @@ fn read<T: DeserializeOwned>(bytes: &[u8]) -> T {
     postcard::from_bytes(bytes).unwrap()
 }
 
-/// Stops a run again and again, goes on with what was written and read, and compares with the run that
-/// was not stopped.
+/// Repeatedly stops a run and continues it from its written state; compares it with an
+/// uninterrupted run.
 fn survives(told: &str, plan: &Plan) {
     let mut straight = Run::new(plan, told.len().is_multiple_of(2));
     let mut stopped = straight.clone();
@@ -173,7 +173,7 @@ fn roomy() -> Config {
     }
 }
 
-/// Each policy of a family, on the device that the family's own change makes of the default.
+/// Tests each policy of a family, on the default device with the change that the family needs.
 fn each<P>(
     policies: &[P],
     name: impl Fn(&P) -> &'static str,
@@ -318,7 +318,7 @@ fn buffers() {
 }
 
 #[test]
-fn half_a_state_is_an_error() {
+fn truncated_state_is_rejected() {
     let run = Run::new(&device(&roomy()).unwrap(), false);
     let text = written(&run);
     for end in (0..text.len()).step_by(1 + text.len() / 100) {

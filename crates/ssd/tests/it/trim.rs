@@ -1,4 +1,5 @@
-//! TRIMs: what they free, what they take before they are answered, and what a power cut leaves of them.
+//! TRIMs: the pages that they free, the work before their completion, and the state that a power
+//! cut leaves.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -34,7 +35,7 @@ fn dimensions(channels: u32, planes: u32) -> Dimensions {
     }
 }
 
-/// A device that has been filled in order.
+/// Returns a device that has been filled sequentially.
 fn filled(plan: &Plan, ratio: f64) -> Ssd<Map> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     let precondition = Precondition {
@@ -48,9 +49,9 @@ fn filled(plan: &Plan, ratio: f64) -> Ssd<Map> {
     ssd
 }
 
-/// The time of a TRIM that erases is that of its erases, one after the other on a die, and the dies side by side.
+/// An erasing TRIM takes the time of its erases: sequential on a die, parallel across dies.
 #[test]
-fn the_time_of_an_erasing_trim_is_that_of_its_erases() {
+fn erasing_trim_takes_the_time_of_its_erases() {
     let mut random = Rng::new(1, "trim");
     for round in 0..60 {
         let (channels, planes) = [(1, 1), (1, 2), (2, 1), (4, 2)][round % 4];
@@ -65,7 +66,7 @@ fn the_time_of_an_erasing_trim_is_that_of_its_erases() {
         let first = random.below(user);
         let count = 1 + random.below(user - first);
         let erases = plan.part.chains.unloaded(Operation::Erase, 0);
-        // Blocks whose pages all lie in the range, and that are full, die by die.
+        // Full blocks whose pages are all in the range, die by die.
         let layout = plan.part.layout;
         let mut per_die = vec![0; layout.dies as usize];
         for plane in (0..layout.planes()).map(Plane) {
@@ -98,7 +99,7 @@ fn dftl(cache_bytes: u64, batch_update: bool) -> Family {
     })
 }
 
-/// Pages of metadata that were read and programmed.
+/// Metadata pages read and programmed.
 #[derive(Default)]
 struct Metadata {
     reads: u64,
@@ -117,9 +118,10 @@ impl Probe<Observation> for Metadata {
     }
 }
 
-/// An invalidating TRIM reads each translation page that lists a page of it once, and programs it once; on one die that is its time.
+/// An invalidating TRIM reads and programs each translation page of its range once; on one die,
+/// that is its time.
 #[test]
-fn an_invalidating_trim_touches_each_map_page_once() {
+fn invalidating_trim_reads_and_programs_each_map_page_once() {
     let mut random = Rng::new(2, "trim");
     for round in 0..40 {
         let mut config = Config {
@@ -132,7 +134,7 @@ fn an_invalidating_trim_touches_each_map_page_once() {
         let mut ssd = filled(&plan, 1.0);
         let entries = PAGE / 4;
         let user = ssd.user_bytes() / PAGE;
-        let maps = user / entries; // the last one, of which the cache may still hold all, left out
+        let maps = user / entries; // excludes the last one, which may be completely cached
         let first = random.below(maps * entries);
         let count = 1 + random.below(maps * entries - first);
         let touched = (first + count - 1) / entries - first / entries + 1;
@@ -157,7 +159,7 @@ fn an_invalidating_trim_touches_each_map_page_once() {
     }
 }
 
-/// What a page holds, by looking at the requests alone: whether it was written after it was freed.
+/// Whether each page was written after it was last freed, from the requests alone.
 struct Model {
     written: Vec<bool>,
     frees: Frees,
@@ -256,10 +258,10 @@ fn next(user_bytes: u64, run: &mut u64, random: &mut Rng) -> (Op, u64, u64) {
     (op, offset, bytes)
 }
 
-/// Random TRIMs of all kinds among reads and writes: every read is right, and at the end a page is valid if it was written after it was freed.
-/// With power cuts, nothing that was written and acknowledged is lost.
+/// Random TRIMs of all kinds among reads and writes: every read is correct, and at the end a page
+/// is valid if it was written after it was freed. With power cuts, no acknowledged write is lost.
 #[test]
-fn trimmed_data_never_returns_and_never_counts_as_valid() {
+fn trimmed_data_are_never_returned_or_counted_as_valid() {
     let mut random = Rng::new(3, "trim");
     let (mut runs, mut erasing) = (0, 0);
     for round in 0..600 {
@@ -273,7 +275,7 @@ fn trimmed_data_never_returns_and_never_counts_as_valid() {
     assert!(runs > 400 && erasing > 500, "{runs} runs, {erasing} erases");
 }
 
-/// Counts the erases that TRIMs waited for.
+/// Counts the erases for which TRIMs waited.
 #[derive(Default)]
 struct Erasing {
     tally: Tally,
@@ -328,7 +330,7 @@ fn churn(plan: &Plan, seed: u64, cuts: bool, random: &mut Rng) -> u64 {
         while issued < 500 && ssd.takes(0) {
             let (op, offset, bytes) = next(user_bytes, &mut run, random);
             let request = at(now, op, offset, bytes);
-            // In this interface requests begin in the order of their submission.
+            // With this interface, requests start in the order of submission.
             model.serve(&request);
             ssd.submit(&mut Context::new(now, &mut queue, &mut heard), request)
                 .unwrap();
@@ -370,10 +372,10 @@ fn churn(plan: &Plan, seed: u64, cuts: bool, random: &mut Rng) -> u64 {
     heard.erases
 }
 
-/// A device that was written once and trimmed whole: behind an erasing TRIM that was answered, a power cut brings nothing back but what
-/// its blocks that took programs hold; behind another it brings all of it back.
+/// A device was written once and trimmed completely. After a completed erasing TRIM, a power cut
+/// restores only the data of active blocks; after other TRIMs it restores everything.
 #[test]
-fn what_an_answered_trim_is_worth_in_a_power_cut() {
+fn power_cut_restores_data_after_trims_without_erase() {
     for answer in Answer::defaults() {
         let erases = answer.policy().erases();
         for family in [Family::default(), dftl(64, true)] {
@@ -401,7 +403,7 @@ fn what_an_answered_trim_is_worth_in_a_power_cut() {
             let _ = ssd.cut_power(played[0].done, &mut tally).unwrap();
             let open = plan.part.layout.planes() * (plan.part.layout.pages_per_block - 1);
             if erases {
-                assert!(valid(&ssd) <= open, "{} came back", valid(&ssd));
+                assert!(valid(&ssd) <= open, "{} were restored", valid(&ssd));
             } else {
                 assert_eq!(valid(&ssd), plan.ftl.user_pages);
             }
@@ -409,9 +411,9 @@ fn what_an_answered_trim_is_worth_in_a_power_cut() {
     }
 }
 
-/// A TRIM that covers parts of pages only frees none, whatever else is trimmed.
+/// A TRIM that only covers parts of pages frees none, regardless of other TRIMs.
 #[test]
-fn pages_covered_in_part_stay_valid() {
+fn partially_trimmed_pages_stay_valid() {
     for answer in Answer::defaults() {
         let mut config = Config::default();
         config.trim.answer = answer;
@@ -434,10 +436,11 @@ fn pages_covered_in_part_stay_valid() {
     }
 }
 
-/// TRIMs over the whole device, as large as the writes and in their order, along one run: in ascending order they free all of it, in
-/// random order nothing, and then writes go on as if there had been none.
+/// TRIMs over the whole device, as large as the writes and in their order, tracked as one run: in
+/// ascending order they free everything, in random order nothing, and later writes behave as
+/// without TRIMs.
 #[test]
-fn trims_in_random_order_are_no_trims_to_firmware_that_follows_a_run() {
+fn trims_in_random_order_free_nothing_along_a_run() {
     let mut config = Config::default();
     config.trim.frees = Frees::AscendingRun(AscendingRun { unit_pages: 16 });
     let plan = plan(&config, dimensions(1, 1), 64, 16, 1).unwrap();

@@ -1,5 +1,4 @@
-//! The content oracle finds what it is there to find: a map with a planted fault is caught, and the
-//! message tells the history of the page.
+//! Verification detects planted faults of a map, and its message shows the history of the page.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -16,14 +15,14 @@ use wordline_kernel::Time;
 use wordline_nand::{Block, Plane, Ppn};
 use wordline_ssd::{DeviceError, Ssd};
 
-/// What goes wrong: look-ups from the given call on, or the given move.
+/// Planted fault: wrong look-ups from a given call on, or a wrong move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
-    /// A look-up returns the page before.
+    /// A look-up returns the previous page.
     Lookup(u32),
-    /// A moved page is dropped: the map keeps pointing into the erased block.
+    /// A moved page is dropped: the map still points into the erased block.
     LostMove(u32),
-    /// A read of a written page claims that it was never written.
+    /// The look-up of a written page returns unwritten.
     Forgotten(u32),
     /// A recovery loses a page.
     Unrecovered(Lpn),
@@ -98,7 +97,7 @@ impl Mapping for Faulty {
         self.moves += 1;
         let to = self.map.relocate(job, from)?;
         match self.fault {
-            // The copy is never programmed, so the page it maps to holds something else.
+            // The copy is never programmed, so the mapped page holds other data.
             Fault::LostMove(call) if self.moves == call => None,
             _ => Some(to),
         }
@@ -153,8 +152,8 @@ fn run(fault: Fault) -> DeviceError {
 }
 
 #[test]
-fn a_wrong_look_up_is_caught() {
-    // The oracle itself looks every page up once; the fault comes well after.
+fn wrong_look_up_is_detected() {
+    // The content oracle looks up every page once at the start; the fault occurs well after that.
     let DeviceError::Verification(message) = run(Fault::Lookup(3_000)) else {
         panic!("not verified")
     };
@@ -169,7 +168,7 @@ fn a_wrong_look_up_is_caught() {
 }
 
 #[test]
-fn a_forgotten_page_is_caught() {
+fn forgotten_page_is_detected() {
     let DeviceError::Verification(message) = run(Fault::Forgotten(3_001)) else {
         panic!("not verified")
     };
@@ -180,7 +179,7 @@ fn a_forgotten_page_is_caught() {
 }
 
 #[test]
-fn a_lost_move_is_caught_by_the_array_or_by_the_shadow() {
+fn lost_move_is_detected_by_the_array_or_the_oracle() {
     match run(Fault::LostMove(5)) {
         DeviceError::Verification(message) => assert!(message.contains("version"), "{message}"),
         DeviceError::Violation { violation, .. } => {
@@ -194,9 +193,9 @@ fn a_lost_move_is_caught_by_the_array_or_by_the_shadow() {
     }
 }
 
-/// The host has not touched the page since the device was filled.
+/// The host has not accessed the page since preconditioning.
 #[test]
-fn a_page_that_a_recovery_loses_is_caught() {
+fn page_lost_by_recovery_is_detected() {
     let dimensions = Dimensions {
         channels: 1,
         ways: 1,

@@ -1,5 +1,5 @@
 //! A small device and a closed loop around it.
-#![allow(dead_code)] // every test file uses a part
+#![allow(dead_code)] // each test file uses some of these
 
 use wordline_block::{BlockDevice, Completion, Event as _, Op, Parts, ReadEvents, Request};
 use wordline_dram_buffer as buffer;
@@ -13,7 +13,8 @@ use wordline_reliability::errors::table::Table;
 use wordline_reliability::{Code, Errors, Reader};
 use wordline_ssd::{DeviceError, Event, Observation, Plan, Ssd};
 
-/// A device of `dimensions` with small blocks; `None` if the configuration has no room on it.
+/// Returns a device of `dimensions` with small blocks; `None` if the configuration does not fit on
+/// it.
 pub fn plan(
     config: &Config,
     dimensions: Dimensions,
@@ -47,7 +48,8 @@ pub fn plan(
     })
 }
 
-/// Sets what reads, programs and erases take. 4 KiB take 20 us on the bus, and nothing else takes time there.
+/// Sets the times of reads, programs and erases. 4 KiB take 20 us on the bus, and nothing else
+/// takes bus time.
 pub fn take(plan: &mut Plan, pages_per_block: u32, [read, program, erase]: [Time; 3]) {
     let geometry = Geometry {
         pages_per_block,
@@ -65,7 +67,7 @@ pub fn take(plan: &mut Plan, pages_per_block: u32, [read, program, erase]: [Time
     plan.part.chains = Chains::new(&geometry, &timing, &Cell::default());
 }
 
-/// All pages are written, in order.
+/// Writes all pages sequentially.
 pub fn all_written(plan: &Plan) -> Precondition {
     Precondition {
         fill_pages: plan.ftl.user_pages,
@@ -76,14 +78,14 @@ pub fn all_written(plan: &Plan) -> Precondition {
     }
 }
 
-/// A device all of whose pages have been written, in order.
+/// Returns a device all of whose pages have been written sequentially.
 pub fn filled(plan: &Plan) -> Ssd<Map> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     ssd.precondition(&all_written(plan), |_| true).unwrap();
     ssd
 }
 
-/// A write-back buffer of so many pages, which takes no time.
+/// Returns a write-back buffer of `pages` pages that takes no time.
 pub fn buffer(pages: u32) -> buffer::Plan {
     buffer::Plan {
         pages,
@@ -99,7 +101,7 @@ pub fn buffer(pages: u32) -> buffer::Plan {
     }
 }
 
-/// Every page errs at this rate.
+/// Every page has this raw bit error rate.
 pub fn constant(rate: f64) -> Errors {
     Errors::Table(Table {
         cycles: vec![0.0],
@@ -109,7 +111,8 @@ pub fn constant(rate: f64) -> Errors {
     })
 }
 
-/// Reads of pages of 4 KiB that err so, under such a code; no data moves for its own sake.
+/// Returns a model of 4 KiB pages with these errors and this code, without read reclaim and
+/// refresh.
 pub fn reader(errors: Errors, code: Code) -> Reader {
     Reader {
         errors,
@@ -128,7 +131,7 @@ pub fn reader(errors: Errors, code: Code) -> Reader {
     }
 }
 
-/// What a run did.
+/// Results of a run.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub requests: u64,
@@ -138,29 +141,29 @@ pub struct Tally {
     pub merged: u64,
     pub unwritten: u64,
     pub collections: u64,
-    /// Those of them for the sake of data.
+    /// Pages moved by read reclaim and refresh. Count.
     pub refreshes: u64,
     pub erased: u64,
     pub trimmed: u64,
     pub own: u64,
     pub replaced: u64,
     pub retired: u64,
-    /// Those of them whose place a spare one took.
+    /// Bad blocks that a spare block replaced. Count.
     pub spares_taken: u64,
-    /// Further reads of pages that could not be corrected at once.
+    /// Read retries. Count.
     pub retries: u64,
-    /// What each read has met, in the order in which they were done.
+    /// Events of each read, in order of completion.
     pub met: Vec<ReadEvents>,
-    /// Pages that requests found in the DRAM buffer, and did not.
+    /// Pages that requests found in the DRAM buffer, and did not find. Count.
     pub hits: [u64; 2],
-    /// Pages that left it clean, and dirty.
+    /// Clean and dirty evictions from the DRAM buffer. Pages.
     pub evictions: [u64; 2],
-    /// Those at which the dies were unbalanced.
+    /// Evictions at which the dies were unbalanced. Count.
     pub unbalanced: u64,
     pub destaged: u64,
-    /// Pages that were read ahead, and those of them that were asked for.
+    /// Pages that were read ahead, and those that were used. Count.
     pub ahead: [u64; 2],
-    /// Pages that dies have read, for whatever purpose.
+    /// Array reads of pages, for any purpose. Count.
     pub read: u64,
     pub batches: u64,
     pub flushed_idly: u64,
@@ -171,7 +174,11 @@ impl Probe<Observation> for Tally {
         match observation {
             Observation::Request { request, parts, .. } => {
                 let latency = now - request.arrival;
-                assert_eq!(parts.total(), latency, "parts add up to the response time");
+                assert_eq!(
+                    parts.total(),
+                    latency,
+                    "latency components add up to the response time"
+                );
                 self.requests += 1;
                 self.latency_ps += u128::from(latency.0);
             }
@@ -228,12 +235,12 @@ impl Probe<Observation> for Tally {
     }
 }
 
-/// What the host asks for.
+/// Load of the host.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     pub requests: u64,
     pub read_ratio: f64,
-    /// Sizes are multiples of this up to `most_bytes`, offsets multiples of it.
+    /// Sizes are multiples of this up to `most_bytes`; offsets are multiples of it.
     pub grain_bytes: u64,
     pub most_bytes: u64,
     /// Share of the device that is used.
@@ -255,7 +262,8 @@ impl Load {
     }
 }
 
-/// Fills `fill_pages` in order, then keeps the device queue full of `load`. With `verify`, checks every read.
+/// Fills `fill_pages` sequentially, then keeps the device queue full of `load`. With `verify`,
+/// verifies every read.
 pub fn closed_loop<M: Mapping>(
     plan: &Plan,
     mapping: M,
@@ -267,7 +275,7 @@ pub fn closed_loop<M: Mapping>(
     drive(plan, mapping, load.requests, fill_pages, verify, next)
 }
 
-/// The same with requests that may depend on the device and on their number.
+/// As [`closed_loop`], with requests that may depend on the device and on their number.
 pub fn drive<M: Mapping>(
     plan: &Plan,
     mapping: M,
@@ -326,7 +334,7 @@ pub fn drive<M: Mapping>(
     Ok((tally, digest.value(), ssd))
 }
 
-/// When a request of [`play`] was done, and where its time went.
+/// Completion time and latency components of a request of [`play`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Played {
     pub done: Time,
@@ -334,8 +342,8 @@ pub struct Played {
     pub failed: bool,
 }
 
-/// Hands requests over at their arrivals, all of which the device takes at once, and goes on until
-/// nothing happens any more. What became of each, in the order of the requests.
+/// Submits requests at their arrivals, all of which the device must accept at once, and runs until
+/// it is idle. Returns the results in the order of the requests.
 pub fn play<M: Mapping>(ssd: &mut Ssd<M>, requests: &[Request]) -> (Vec<Played>, Tally) {
     let mut queue = EventQueue::<Event>::default();
     let mut tally = Tally::default();
@@ -386,7 +394,7 @@ pub fn play<M: Mapping>(ssd: &mut Ssd<M>, requests: &[Request]) -> (Vec<Played>,
     (played.into_iter().map(Option::unwrap).collect(), tally)
 }
 
-/// A request that arrives at a time.
+/// Returns a request that arrives at a time.
 pub fn at(arrival: Time, op: Op, offset: u64, bytes: u64) -> Request {
     Request {
         stream: 0,
