@@ -1,4 +1,4 @@
-"""Li et al.: read and write costs, and wear, by what pages are used for."""
+"""Li et al.: read and write costs, and wear, by the access history of pages."""
 
 from wordline_studies.agcr import costs, extremes, loads, schemes, windows
 from wordline_studies.figure import Study

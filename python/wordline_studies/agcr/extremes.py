@@ -1,4 +1,4 @@
-"""Figures 3 and 5: everything at one cost."""
+"""Figures 3 and 5: all pages in one mode."""
 
 from wordline._render.charts import bars
 from wordline_studies.agcr.runs import DEVICE, EXTREMES, PUBLISHED, SCHEMES, TRADITIONAL
@@ -10,7 +10,7 @@ COLOURS = dict(zip(EXTREMES, ("#1f78b4", "#d8731c", "#12a07a"), strict=True))
 
 
 def figure(setup: Setup) -> Figure:
-    """Of the recordings that there are, in their first pass."""
+    """The available recordings in their first pass."""
     found = recordings(setup, DEVICE.page)
     schemes = {TRADITIONAL: SCHEMES[TRADITIONAL], **EXTREMES}
     with folder() as traces:
@@ -37,10 +37,13 @@ def figure(setup: Setup) -> Figure:
     high = [mean["LCW/HCR", "read_us"], mean["reduced wear", "read_us"]]
     return Figure(
         id="3",
-        title="Figures 3 and 5: everything at one cost",
+        title="Figures 3 and 5: all pages in one mode",
         section="3.1, 3.2",
-        measured="Mean response times of recordings in which all pages, those of before included, "
-        "are programmed in one mode, against medium ones; mean of the recordings.",
+        measured=(
+            "Mean response times of recordings with all pages programmed in one mode, "
+            "including those written before the run, relative to medium mode; mean of the "
+            "recordings."
+        ),
         rows=[
             Row("HCW/LCR: reads", mean["HCW/LCR", "read_us"], "%", PUBLISHED("3", "HCW/LCR reads")),
             Row(
@@ -71,7 +74,9 @@ def figure(setup: Setup) -> Figure:
         ],
         plots=[
             Plot(
-                f"{of.split('_')[0].capitalize()}s", "Against medium cost.", bars(one, COLOURS, "%")
+                f"{of.split('_')[0].capitalize()}s",
+                "Relative to medium cost.",
+                bars(one, COLOURS, "%"),
             )
             for of, one in by_load.items()
             if one
@@ -84,7 +89,7 @@ def figure(setup: Setup) -> Figure:
                 only_told=told,
             ),
             Claim(
-                "A1: and writes 35 % slower (within 3 points)",
+                "A1: high-cost writes are 35 % slower (within 3 points)",
                 abs(mean["HCW/LCR", "write_us"] - 35) <= 3,
                 f"{mean['HCW/LCR', 'write_us']:+.1f} %",
                 only_told=told,
@@ -96,25 +101,25 @@ def figure(setup: Setup) -> Figure:
                 only_told=told,
             ),
             Claim(
-                "A3: high-cost reads are slower by 40 to 85 %, as 60 and 52 % are",
+                "A3: high-cost reads are 40 to 85 % slower (published 60 and 52 %)",
                 all(40 <= one <= 85 for one in high),
                 ", ".join(f"{one:+.1f} %" for one in high),
                 only_told=told,
             ),
             Claim(
-                "A3: more so after low-cost writes than with reduced wear",
+                "A3: reads are slower after low-cost writes than with reduced wear",
                 high[0] > high[1] + 1,
                 ", ".join(f"{one:+.1f} %" for one in high),
                 only_told=told,
                 because=""
                 if told
-                else "both read at 310 µs, and reduced wear writes no faster than medium ones, so "
-                "that its reads wait at least as long behind writes",
+                else "both read at 310 µs, and reduced wear writes no faster than medium mode, "
+                "so its reads wait for writes at least as long",
             ),
         ],
         explanation=[
-            "The document gives differences between the two extremes, 114 and 61 points of the "
-            "traditional scheme: with its -54 and -26 % these are +60 and +35 %.",
+            "The document gives the differences between the two extremes, 114 and 61 points of "
+            "the traditional scheme. With its -54 and -26 %, these are +60 and +35 %.",
         ],
         data={"change_percent": dict(by_load.items())},
     )

@@ -1,4 +1,4 @@
-"""Figures 6 and 12: what pages are used for, and how well that is found."""
+"""Figures 6 and 12: access kinds of pages, and the accuracy of their detection."""
 
 from itertools import pairwise
 from statistics import fmean
@@ -11,20 +11,20 @@ from wordline_studies.regulation.runs import reading, writing
 
 WINDOWS = (1, 2, 3)
 MSR = ("hm_0", "web_3", "rsrch_1")
-"""Those of MSR Cambridge, of which most of the document's traces are."""
+"""Recordings of MSR Cambridge, which are most of the document's traces."""
 COLOURS = {"reads": "#3b86c6", "writes": "#d8731c"}
 BY_WINDOW = dict(
     zip((f"window {window}" for window in WINDOWS), ("#8b929c", "#7cc0ea", "#1f78b4"), strict=True)
 )
 WHOLE = (
-    "web_3 and rsrch_1 are the recordings of MSR Cambridge in full, the others are excerpts or "
-    "recordings of other systems; the document's other traces are not at hand, and none is shown "
-    "under their names. slideshow and movie stand for its media loads."
+    "web_3 and rsrch_1 are complete recordings of MSR Cambridge. The others are excerpts or "
+    "recordings of other systems. The document's other traces are not available, and no "
+    "recording is shown under their names. slideshow and movie stand for its media loads."
 )
 
 
 def figure(setup: Setup) -> Figure:
-    """Of the recordings that there are."""
+    """The available recordings."""
     found = recordings(setup, DEVICE.page)
     reads = {name: found[name].of_their_kind(writes=False) for name in reading(found)}
     writes = {name: found[name].of_their_kind(writes=True) for name in writing(found)}
@@ -39,11 +39,14 @@ def figure(setup: Setup) -> Figure:
     )
     return Figure(
         id="6",
-        title="Figures 6 and 12: what pages are used for",
+        title="Figures 6 and 12: access kinds of pages",
         section="4.1",
-        measured="Shares of page reads that go to pages which are only read, and of page writes "
-        f"to pages which are only written: {100 * THRESHOLD:g} % of their accesses. And how many "
-        "accesses find out what their page is used for, by looking at so many accesses.",
+        measured=(
+            "Share of page reads that go to read-only pages, and of page writes that go to "
+            f"write-only pages. A page is of a kind if {100 * THRESHOLD:g} % of its accesses "
+            "are. In addition, the share of accesses at which the kind of the page is "
+            "detected, by the window in accesses."
+        ),
         rows=[
             Row(
                 "reads of read-only pages, mean of MSR Cambridge",
@@ -57,10 +60,7 @@ def figure(setup: Setup) -> Figure:
                 "%",
                 PUBLISHED("6", "writes of write-only pages"),
             ),
-            *(
-                Row(f"{name}: requests that read", one.read_percent, "%")
-                for name, one in found.items()
-            ),
+            *(Row(f"{name}: share of reads", one.read_percent, "%") for name, one in found.items()),
             *(
                 Row(f"{name}: reads of read-only pages", value, "%")
                 for name, value in reads.items()
@@ -70,7 +70,7 @@ def figure(setup: Setup) -> Figure:
                 for name, value in writes.items()
             ),
             *(
-                Row(f"{name}, {window}: found", value, "%")
+                Row(f"{name}, {window}: kind detected", value, "%")
                 for name, one in right.items()
                 for window, value in one.items()
             ),
@@ -89,8 +89,8 @@ def figure(setup: Setup) -> Figure:
                 ),
             ),
             Plot(
-                "Accesses whose page is found for what it is",
-                "By the accesses looked at.",
+                "Accesses at which the kind of the page is detected",
+                "By the window in accesses.",
                 bars(right, BY_WINDOW, "%"),
             ),
         ]
@@ -98,26 +98,26 @@ def figure(setup: Setup) -> Figure:
         else [],
         claims=[
             Claim(
-                "A4: most reads are of read-only pages, more than 87 % (MSR Cambridge)",
+                "A4: most reads go to read-only pages, more than 87 % (MSR Cambridge)",
                 mean_reads > 87,
                 f"{mean_reads:.1f} %",
                 only_told=told,
             ),
             Claim(
-                "A4: most writes are of write-only pages, more than 92 % (MSR Cambridge)",
+                "A4: most writes go to write-only pages, more than 92 % (MSR Cambridge)",
                 mean_writes > 92,
                 f"{mean_writes:.1f} %",
                 only_told=told,
             ),
             Claim(
-                "A5: the wider the window, the more accesses are found for what they are",
+                "A5: a wider window detects the kind at more accesses",
                 all(min(one) >= 0 for one in steps.values()),
                 "; ".join(f"{name} {one[0]:+.1f} {one[1]:+.1f}" for name, one in steps.items())
                 + " points",
                 only_told=told,
             ),
             Claim(
-                "A5: the first step brings more than the second",
+                "A5: the first widening gains more than the second",
                 all(one[0] >= one[1] for one in steps.values()),
                 "as above",
                 only_told=told,

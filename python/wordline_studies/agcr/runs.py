@@ -1,4 +1,4 @@
-"""The schemes, on the device of the document."""
+"""The schemes on the document's device."""
 
 from wordline.config import Value
 from wordline_studies.figure import Numbers

@@ -26,7 +26,7 @@ COLOURS = dict(
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Of R+W+L."""
+    """Figures of R+W+L."""
     found = recordings(setup, DEVICE.page)
     told = too_few(setup, found)
     windows: dict[str, Mapping[str, Value]] = {TRADITIONAL: SCHEMES[TRADITIONAL]}
@@ -62,7 +62,7 @@ def _windows(found: Mapping[str, Recording], runs: Mapping[Key, list[Told]], tol
         id="19",
         title="Figures 19 and 20: the window",
         section="5.3.1",
-        measured="R+W+L with windows of 1 to 3 accesses, second pass, against Traditional.",
+        measured="R+W+L with windows of 1 to 3 accesses, second pass, relative to Traditional.",
         rows=[
             *(
                 Row(f"{what.split('_')[0]}, {name}", value, "%")
@@ -73,7 +73,7 @@ def _windows(found: Mapping[str, Recording], runs: Mapping[Key, list[Told]], tol
         plots=[
             Plot(
                 "Reads",
-                "Against Traditional.",
+                "Relative to Traditional.",
                 bars(
                     {
                         load: {
@@ -91,27 +91,27 @@ def _windows(found: Mapping[str, Recording], runs: Mapping[Key, list[Told]], tol
         else [],
         claims=[
             Claim(
-                "A14: reads are the faster the wider the window",
+                "A14: reads are faster with a wider window",
                 reads[0] > reads[1] > reads[2],
                 ", ".join(f"{one:+.1f} %" for one in reads),
                 only_told=told,
             ),
             Claim(
-                "A14: a window of 1 writes most again",
+                "A14: a window of 1 has the most re-writes",
                 rewrites["window 1"] == max(rewrites.values()),
                 ", ".join(f"{one:.2f} %" for one in rewrites.values()),
                 only_told=told,
             ),
             Claim(
-                "A15: writes and wear hardly change from 2 to 3 (3.5 points)",
+                "A15: writes and wear hardly change from window 2 to 3 (3.5 points)",
                 max(moved["write_us"][1], moved["wear"][1]) <= 3.5,
                 f"{moved['write_us'][1]:.1f} and {moved['wear'][1]:.1f} points",
                 only_told=told,
             ),
         ],
         explanation=[
-            f"From 1 to 2 writes move by {moved['write_us'][0]:.1f} and wear by "
-            f"{moved['wear'][0]:.1f} points: a window of 1 takes every write for one of a "
+            f"From window 1 to 2, writes change by {moved['write_us'][0]:.1f} and wear by "
+            f"{moved['wear'][0]:.1f} points: a window of 1 treats every write as one to a "
             "write-only page.",
         ],
         data={"change_percent": {f"{what}, {name}": value for (what, name), value in mean.items()}},
@@ -142,7 +142,7 @@ def _channels(
         id="21",
         title="Figures 21 and 22: four channels",
         section="5.3.2",
-        measured="R+W+L against Traditional with 8 and 4 channels of 4 chips, second pass.",
+        measured="R+W+L relative to Traditional, with 8 and 4 channels of 4 dies, second pass.",
         rows=[
             *(
                 Row(f"{name}, writes, {key} channels", one[name], "%")
@@ -157,19 +157,19 @@ def _channels(
         ],
         claims=[
             Claim(
-                "A16: with four channels requests take longer (on most)",
+                "A16: requests take longer with four channels (on most recordings)",
                 len(slower) > len(found) / 2,
                 f"{len(slower)} of {len(found)}",
                 only_told=told,
             ),
             Claim(
-                "A16: writes gain more (on most)",
+                "A16: writes gain more with four channels (on most recordings)",
                 len(better) > half,
                 f"{len(better)} of {len(writes)}",
                 only_told=told,
             ),
             Claim(
-                "A16: wear is reduced less (on most)",
+                "A16: wear is reduced less with four channels (on most recordings)",
                 len(less) > half,
                 f"{len(less)} of {len(writes)}",
                 only_told=told,

@@ -1,4 +1,4 @@
-"""Xia 2017, chapter 5: codes by what pages are used for."""
+"""Xia 2017, chapter 5: ECC by the access history of pages."""
 
 from wordline_studies.ecc import costs, fitted, parameters, schemes
 from wordline_studies.figure import Study

@@ -1,4 +1,4 @@
-"""Table 7: what reads and writes cost."""
+"""Table 7: costs of reads and writes."""
 
 from wordline.config import Value
 from wordline_studies.ecc.runs import DEVICE, OF_AGCR, PUBLISHED
@@ -17,7 +17,7 @@ COSTS: dict[str, tuple[Cost, dict[str, Value]]] = {
 
 
 def figure(setup: Setup) -> Figure:
-    """Requests of a page, one at a time."""
+    """Single-page requests, one at a time."""
     return costs(
         setup,
         DEVICE,
@@ -26,9 +26,9 @@ def figure(setup: Setup) -> Figure:
         title="Table 7: costs",
         section="5.4.1",
         explanation=[
-            "The table cannot be derived from the model of reads: no number of reference voltages "
-            "and costs of sensing and transfer gives 75, 110 and 145 µs with 3, 9 and 21 "
-            "voltages. It stays a table. How much of a read is transfer is not given: what 8 KiB "
-            "take at 800 MB/s.",
+            "The read model cannot give this table: no number of reference voltages and no "
+            "costs of sensing and transfer give 75, 110 and 145 µs with 3, 9 and 21 voltages. "
+            "The times are therefore configured as a table. The share of transfer in a read is "
+            "not given; it is the time of 8 KiB at 800 MB/s.",
         ],
     )

@@ -1,4 +1,4 @@
-"""Figures 21 and 22: m and n."""
+"""Figures 21 and 22: the parameters m and n."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -19,7 +19,7 @@ Means = dict[str, dict[str, float]]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """m with n = 2, n with m = -1."""
+    """m with n = 2, and n with m = -1."""
     found = recordings(setup, DEVICE.page)
     by_m: dict[str, Mapping[str, Value]] = {
         f"m = {m}": {f"{DIFFERENTIATED}.m": float(m), f"{DIFFERENTIATED}.n": 2.0} for m in MS
@@ -49,8 +49,10 @@ def _figure(
         id=number,
         title=f"Figure {number}: {letter}",
         section="5.4.2.1",
-        measured=f"Mean response times over {letter}, second pass, against the normal scheme; mean "
-        "of the recordings.",
+        measured=(
+            f"Mean response times over {letter}, second pass, relative to the normal scheme; "
+            "mean of the recordings."
+        ),
         rows=[
             Row(f"{name}: {of.split('_')[0]}", value, "%")
             for of, one in mean.items()
@@ -59,7 +61,7 @@ def _figure(
         plots=[
             Plot(
                 f"Response times over {letter}",
-                "Against the normal scheme.",
+                "Relative to the normal scheme.",
                 sweep(values, curves, COLOURS, letter, "%"),
             )
         ],
@@ -77,21 +79,23 @@ def _m(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
     worse = min(overall["m = 2"], overall["m = 4"]) - overall["m = -1"]
     claims = [
         Claim(
-            "X7: m = -1 is best overall, or within a point of the best",
+            "X7: m = -1 is best over all requests, or within a point of the best",
             behind <= 1,
             f"{best} is best; m = -1 is {behind:.2f} points behind",
             only_told=told,
             because=""
             if told
-            else "a fast write saves 650 µs, and a read with LDPC costs 100 "
-            "µs more: it pays unless a page is read more than six times for each write, and "
-            "pages that are both read and written here are not; so the lower m, the better",
+            else "a fast write saves 650 µs, and a read with LDPC costs 100 µs more, so it pays "
+            "unless a page is read more than six times per write; pages that are both read "
+            "and written are read less often here, so a lower m is better",
         ),
         Claim(
-            "X7: m above zero is no better", worse >= -0.05, f"{worse:+.2f} points", only_told=told
+            "X7: m above zero is not better", worse >= -0.05, f"{worse:+.2f} points", only_told=told
         ),
     ]
-    more = "Most loads hardly depend on m: they have few pages that are both read and written."
+    more = (
+        "Most loads hardly depend on m, because they have few pages that are both read and written."
+    )
     return _figure("21", "m", MS, mean, claims, more)
 
 
@@ -102,17 +106,20 @@ def _n(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
     behind = overall["n = 3"] - overall[best]
     claims = [
         Claim(
-            "X8: writes are the same or faster as n rises (within half a point)",
+            "X8: writes are no slower as n rises (within half a point)",
             all(later <= earlier + 0.5 for earlier, later in pairwise(write)),
             ", ".join(f"{one:+.1f}" for one in write) + " %",
             only_told=told,
         ),
         Claim(
-            "X8: n = 3 is best overall, or within half a point of the best",
+            "X8: n = 3 is best over all requests, or within half a point of the best",
             behind <= 0.5,
             f"{best} is best; n = 3 is {behind:.2f} points behind",
             only_told=told,
         ),
     ]
-    more = "With n = 4 pages are hardly ever written again; with 0 at the first chance."
+    more = (
+        "With n = 4, pages are hardly ever re-written; with n = 0, they are at the first "
+        "opportunity."
+    )
     return _figure("22", "n", NS, mean, claims, more)

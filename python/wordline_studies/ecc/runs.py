@@ -10,7 +10,7 @@ NORMAL, OURS, AGCR = "normal", "differentiated", "AGCR"
 ALL = (NORMAL, OURS, AGCR)
 COLOURS = dict(zip(ALL, ("#8b929c", "#1f78b4", "#e0a30a"), strict=True))
 DIFFERENTIATED = f"{REGULATION}.differentiated-ecc"
-# Its medium-cost writes are read with LDPC (table 7).
+# AGCR reads its medium-cost writes with LDPC (table 7).
 OF_AGCR: dict[str, Value] = {"nand.programming.table.medium.read_us": 110.0}
 SCHEMES: dict[str, dict[str, Value]] = {
     NORMAL: {REGULATION: "fixed"},

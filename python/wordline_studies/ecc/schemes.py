@@ -21,12 +21,13 @@ from wordline_studies.regulation.runs import (
 TURNS = ("first pass", "second pass")
 Runs = Mapping[Key, list[Told]]
 FITTED_ONLY = (
-    "published of whole traces with an overlap of 41 and 42 %, of which the excerpts have little"
+    "the published values are of whole traces with an overlap of 41 and 42 %, and the excerpts "
+    "have little overlap"
 )
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Of the same runs."""
+    """All figures of the common runs."""
     found = recordings(setup, DEVICE.page)
     with folder() as traces:
         runs = passes(setup, DEVICE, traces, found, SCHEMES)
@@ -41,7 +42,7 @@ def figures(setup: Setup) -> list[Figure]:
 
 
 def _overlapped(overlap: Mapping[int, float], told: str) -> Claim:
-    """Figure 17, of the one trace of it that is at hand as a whole."""
+    """Claim on figure 17 for web_3, the only of its traces that is available in full."""
     listed = ", ".join(f"{value:.1f} % of {units.size(page)}" for page, value in overlap.items())
     whole, half = (overlap.get(page, 0.0) for page in (DEVICE.page, DEVICE.page // 2))
     return Claim(
@@ -50,8 +51,8 @@ def _overlapped(overlap: Mapping[int, float], told: str) -> Claim:
         listed,
         because=""
         if told or not whole >= 10 > half
-        else "it holds of pages of 4 KiB: figure 17 does not say of which, and larger ones hold "
-        "what smaller ones do apart",
+        else "it holds for pages of 4 KiB; figure 17 does not give the page size, and larger "
+        "pages combine data that smaller ones separate",
         only_told=told,
     )
 
@@ -87,12 +88,12 @@ def _latencies(
         id="23",
         title="Figures 23 and 24: response times",
         section="5.4.2.2",
-        measured="Mean response times of recordings, against normal writes and BCH. The second "
-        "pass meets the filters and the histories that the first has left.",
+        measured=(
+            "Mean response times of recordings relative to normal writes and BCH. The second "
+            "pass starts with the filters and histories of the first."
+        ),
         rows=[
-            Row(
-                "web_3: requests that read", web_3, "%", PUBLISHED("8", "web_3: requests that read")
-            ),
+            Row("web_3: share of reads", web_3, "%", PUBLISHED("8", "web_3: requests that read")),
             *(
                 Row(
                     f"web_3: pages of {units.size(page)} that are both read and written", value, "%"
@@ -101,7 +102,7 @@ def _latencies(
             ),
             *(
                 Row(
-                    f"{of.split('_')[0]}, {scheme} against {base}, {turn}",
+                    f"{of.split('_')[0]}, {scheme} relative to {base}, {turn}",
                     values[place],
                     "%",
                     _published(of, scheme, base),
@@ -124,7 +125,7 @@ def _latencies(
         plots=[
             Plot(
                 f"{of.split('_')[0].capitalize()}, second pass",
-                "Against the normal scheme.",
+                "Relative to the normal scheme.",
                 bars(one, {scheme: COLOURS[scheme] for scheme in ALL[1:]}, "%"),
             )
             for of, one in by_load.items()
@@ -139,7 +140,7 @@ def _latencies(
                 only_told=told,
             ),
             Claim(
-                "X1: by more than 40 % on most loads",
+                "X1: writes are more than 40 % faster on most loads",
                 many > len(write) / 2,
                 f"{many} of {len(write)}",
                 only_told=told,
@@ -151,13 +152,14 @@ def _latencies(
                 only_told=told,
             ),
             Claim(
-                "X2: and unchanged on most (-25 to +5 %)",
+                "X2: reads are unchanged on most loads (-25 to +5 %)",
                 still > len(read) / 2,
                 f"{still} of {len(read)}",
                 only_told=told,
             ),
             Claim(
-                "X3: on recordings, overall Financial1 -52 % (AGCR -45), hm_0 -47 % (AGCR -30)",
+                "X3: over all requests of recordings, Financial1 is at -52 % (AGCR -45), hm_0 "
+                "at -47 % (AGCR -30)",
                 all(
                     abs(by_load["all_us"][name][OURS] - published) <= 6
                     for name, published in (("Financial1", -52), ("hm_0", -47))
@@ -168,11 +170,11 @@ def _latencies(
             ),
         ],
         explanation=[
-            "web_3 is the very trace of table 8; Financial1 and hm_0 are excerpts, with a few per "
-            "cent of overlapped pages where the whole traces have 41 and 42 %. Others are "
+            "web_3 is the trace of table 8. Financial1 and hm_0 are excerpts, with a few per "
+            "cent of overlapping pages where the whole traces have 41 and 42 %. The others are "
             "recordings of other systems.",
-            "AGCR writes pages without history at 2.6 ms, so that in a first pass its writes are "
-            "slower than normal ones; the published numbers need a history.",
+            "AGCR writes pages without history at 2.6 ms, so its writes are slower than normal "
+            "ones in a first pass. The published numbers need a history.",
         ],
         data={"change_percent": by_load},
     )
@@ -207,7 +209,7 @@ def _operations(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure
     }
     within = sum(one[OURS] <= 1.02 * one[NORMAL] for one in erases.values())
     fewer = sum(one[OURS] <= one[AGCR] for one in erases.values())
-    still = told or ("" if erases else "nothing is collected")
+    still = told or ("" if erases else "there is no GC")
     return Figure(
         id="25",
         title="Figures 25 and 26: operations and erases",
@@ -226,19 +228,20 @@ def _operations(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure
         ],
         claims=[
             Claim(
-                "X5: fast writes and reads with BCH are more than 80 % on most loads",
+                "X5: more than 80 % of writes are fast and more than 80 % of reads use BCH on "
+                "most loads",
                 most > len(good) / 2,
                 f"{most} of {len(good)}",
                 only_told=told,
             ),
             Claim(
-                "X6: erases are within 2 % above those of normal writes (on most)",
+                "X6: erases are at most 2 % above those of normal writes (on most loads)",
                 within > len(erases) / 2,
                 f"{within} of {len(erases)}",
                 only_told=still,
             ),
             Claim(
-                "X6: and fewer than under AGCR (on most)",
+                "X6: erases are fewer than under AGCR (on most loads)",
                 fewer > len(erases) / 2,
                 f"{fewer} of {len(erases)}",
                 only_told=still,

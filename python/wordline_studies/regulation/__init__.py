@@ -1,1 +1,2 @@
-"""Frames of the studies of read and write costs: recordings played twice, and what they take."""
+"""Shared parts of the studies of read and write costs: recordings replayed twice, and their
+metrics."""

@@ -1,4 +1,4 @@
-"""What reads and writes cost by themselves."""
+"""Costs of isolated reads and writes."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -9,7 +9,7 @@ from wordline_studies.figure import Claim, Figure, Published, Row, Setup
 from wordline_studies.regulation.runs import REGULATION, Device, Op
 
 Cost: TypeAlias = tuple[str, Op]
-"""A mode in which pages are programmed, and `read` or `write`."""
+"""Program mode, and `read` or `write`."""
 
 
 def costs(
@@ -22,8 +22,8 @@ def costs(
     section: str,
     explanation: Sequence[str],
 ) -> Figure:
-    """A table of costs: pages read or written one at a time, all programmed in a mode, with more
-    settings of the device; beside the published ones."""
+    """A table of simulated and published costs: pages are read or written one at a time, all
+    programmed in one mode."""
     one_at_a_time: dict[str, Value] = {
         "workload.requests": 200,
         "workload.request_bytes": device.page,
@@ -54,14 +54,16 @@ def costs(
         id=id,
         title=title,
         section=section,
-        measured=f"Pages read and written one at a time on the preset `{device.name}`, programmed "
-        "in each mode.",
+        measured=(
+            f"Pages read and written one at a time on the preset `{device.name}`, programmed in "
+            "each mode."
+        ),
         rows=rows,
         claims=[
             Claim(
-                "Reads and writes cost what the table says",
+                "Reads and writes take the time of the table",
                 all(abs(row.difference or 0.0) < 0.01 for row in rows),
-                "every row is equal",
+                "all rows are equal",
             ),
         ],
         explanation=explanation,

@@ -1,4 +1,4 @@
-"""The loads: recordings, played twice, and what their pages are used for."""
+"""The loads: recordings replayed twice, and the access kinds of their pages."""
 
 import csv
 from collections import Counter, deque
@@ -22,19 +22,20 @@ KNOWN = {
     "slideshow": ("slideshow_exec",),
     "movie": ("nexus5-movie",),
 }
-"""Recordings, and the words that mark their files."""
+"""Recordings, and the words in the names of their files."""
 THRESHOLD = 0.95
-"""A page is only read if so many of its accesses are reads: "almost all" (section 4.1.1)."""
+"""Share of accesses above which a page counts as read-only or write-only: almost all (section
+4.1.1)."""
 BETWEEN_NS = 1_000_000_000
-"""From the last request of the first pass to the first of the second."""
+"""Pause between the last request of the first pass and the first of the second. Nanoseconds."""
 FEW_READS = 1.0
-"""Recordings with fewer reads than this are not in means of reads. Per cent."""
+"""Recordings with fewer reads are excluded from means of reads. Per cent."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request for pages of a recording, which are numbered from 0 in the order of their
-    addresses. Nanoseconds, pages."""
+    """A request for pages of a recording, which are numbered from 0 in address order. Nanoseconds,
+    pages."""
 
     at: int
     writes: bool
@@ -44,7 +45,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Recording:
-    """The requests of a recording in pages that it touches."""
+    """The requests of a recording, in numbered pages."""
 
     requests: tuple[Request, ...]
     pages: int
@@ -52,12 +53,12 @@ class Recording:
 
     @property
     def read_percent(self) -> float:
-        """Share of the requests that read."""
+        """Share of reads among the requests. Per cent."""
         return 100 * sum(not one.writes for one in self.requests) / len(self.requests)
 
     @property
     def both_percent(self) -> float:
-        """Share of the pages that are read and written (overlap)."""
+        """Share of pages that are both read and written (overlap). Per cent."""
         both = sum(reads > 0 and writes > 0 for reads, writes in self._uses.values())
         return 100 * both / self.pages
 
@@ -70,23 +71,23 @@ class Recording:
         return {page: (reads[page], writes[page]) for page in range(self.pages)}
 
     def used(self, page: int) -> str:
-        """What a page is used for, by all of its accesses: `read`, `write` or `both`."""
+        """Kind of a page by all of its accesses: `read`, `write` or `both`."""
         reads, writes = self._uses[page]
         if reads >= THRESHOLD * (reads + writes):
             return "read"
         return "write" if writes >= THRESHOLD * (reads + writes) else "both"
 
     def of_their_kind(self, writes: bool) -> float:
-        """Share of the page reads that read-only pages serve, or of the page writes that
-        write-only pages do. Per cent."""
+        """Share of the page reads that go to read-only pages, or of the page writes that go to
+        write-only pages. Per cent."""
         kind = "write" if writes else "read"
         counts = {page: count[writes] for page, count in self._uses.items()}
         own = sum(count for page, count in counts.items() if count and self.used(page) == kind)
         return 100 * own / max(1, sum(counts.values()))
 
     def accuracy(self, window: int) -> float:
-        """Share of the page accesses whose page is taken for what it is, by the access and so many
-        less one before it. Per cent."""
+        """Share of the page accesses at which the kind of the page is detected from the last
+        `window` accesses, including this one. Per cent."""
         history: dict[int, deque[bool]] = {}
         right = seen = 0
         for one in self.requests:
@@ -99,7 +100,7 @@ class Recording:
         return 100 * right / seen
 
     def played(self, passes: int, faster: float) -> Iterator[Request]:
-        """Its requests so many times, so many times as fast."""
+        """The requests replayed `passes` times, at `faster` times the rate."""
         span = self.requests[-1].at + BETWEEN_NS
         for number in range(passes):
             for one in self.requests:
@@ -108,14 +109,14 @@ class Recording:
 
 
 class Folder:
-    """Traces of recordings, each written once."""
+    """Temporary traces of recordings, each written once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._paths: dict[tuple[str, int, float], Path] = {}
 
     def trace(self, name: str, recording: Recording, passes: int, faster: float = 1.0) -> Path:
-        """A trace of a recording; see `Recording.played`."""
+        """Path of the trace of a recording; see `Recording.played`."""
         key = (name, passes, faster)
         if key not in self._paths:
             path = self._paths[key] = self._folder / f"{len(self._paths)}.csv"
@@ -134,23 +135,25 @@ def _line(one: Request, page_bytes: int) -> str:
 
 @contextmanager
 def folder() -> Generator[Folder]:
-    """An empty one, which is removed in the end."""
+    """An empty temporary folder."""
     with TemporaryDirectory(prefix="wordline-study-") as name:
         yield Folder(Path(name))
 
 
 def too_few(setup: Setup, found: Mapping[str, Recording]) -> str:
-    """Why claims are told and not asserted; empty if all recordings are there as a whole."""
+    """Reason why claims are not tested; empty if all recordings are available in full."""
     if setup.quick or len(found) < len(KNOWN):
-        return "too few recordings, or only their beginnings"
+        return "too few recordings, or excerpts of them only"
     return ""
 
 
 def recordings(
     setup: Setup, page_bytes: int, names: Iterable[str] = tuple(KNOWN)
 ) -> dict[str, Recording]:
-    """Those that there are, in pages of so many bytes; the setup notes what is not there. With
-    `--quick` the first tenth."""
+    """The available recordings in pages of `page_bytes`.
+
+    Missing ones are recorded in the setup. A quick study takes the first tenth.
+    """
     found: dict[str, Recording] = {}
     for name in names:
         words = KNOWN[name]
@@ -184,7 +187,7 @@ def _placed(row: Mapping[str, str], page_bytes: int) -> Request:
 
 
 def ranked(requests: list[Request], page_bytes: int) -> Recording:
-    """The same with pages numbered from 0 in the order of their addresses."""
+    """The recording with pages numbered from 0 in address order."""
     pages = sorted({page for one in requests for page in range(one.first, one.first + one.pages)})
     rank = {page: number for number, page in enumerate(pages)}
     begin = requests[0].at

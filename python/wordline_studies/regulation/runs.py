@@ -22,7 +22,7 @@ Key: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True)
 class Device:
-    """A preset, its pages in bytes, and how many its host has."""
+    """A preset, its page size in bytes, and its number of user pages."""
 
     name: str
     page: int
@@ -31,9 +31,12 @@ class Device:
 
 @dataclass(frozen=True)
 class Told:
-    """What a pass of a recording took. Means in microseconds, zero of what there is none of; wear
-    in medium programs; re-writes for each page read or written by the host, per cent; pages of the
-    host's reads and writes by mode."""
+    """Results of a pass.
+
+    Mean response times are in microseconds, zero if there are no such requests. Wear is in
+    medium-mode programs. Re-writes are per page read or written by the host, in per cent. Pages of
+    the host's reads and writes are by mode.
+    """
 
     reads: int
     writes: int
@@ -46,7 +49,7 @@ class Told:
 
     @property
     def all_us(self) -> float:
-        """Of reads and writes."""
+        """Mean response time of reads and writes. Microseconds."""
         done = self.reads + self.writes
         return (self.reads * self.read_us + self.writes * self.write_us) / max(1, done)
 
@@ -54,7 +57,7 @@ class Told:
 def case(
     device: Device, label: str, trace: Path, recording: Recording, settings: Mapping[str, Value]
 ) -> Case:
-    """A recording on the device, whose pages are there before the run, and no others."""
+    """A recording on the device. Exactly its pages are written before the run."""
     told = [f"{key} = {value}" for key, value in settings.items()]
     fill: dict[str, Value] = {
         "precondition.fill_ratio": min(1.0, (recording.pages + 1) / device.user_pages)
@@ -71,12 +74,12 @@ def passes(
     *,
     faster: float = 1.0,
 ) -> dict[Key, list[Told]]:
-    """The first and the second pass of each recording under each scheme."""
+    """First and second pass of each recording under each scheme."""
     cases = {
         (name, scheme, number): case(
             device,
             f"{name}, {scheme}, {number} x"
-            + (f", {faster:g} times as fast" if faster != 1 else ""),
+            + (f", {faster:g} times the rate" if faster != 1 else ""),
             folder.trace(name, recording, number, faster),
             recording,
             settings,
@@ -97,7 +100,7 @@ def passes(
 
 
 def told(whole: Summary, first: Summary | None = None) -> Told:
-    """Of a run, less those of one that is its beginning."""
+    """Results of a run, minus those of `first`, a run of its beginning."""
 
     def less(of: float, before: float) -> float:
         return of - before
@@ -149,7 +152,7 @@ def _pages(summary: Summary) -> float:
 
 
 def _modes(told: object) -> dict[str, int]:
-    """Pages by mode, as a summary has them."""
+    """Pages by mode, from a summary."""
     return cast("dict[str, int]", told)
 
 
@@ -163,24 +166,24 @@ def _by_mode(whole: Summary, first: Summary | None, op: ByMode) -> dict[str, int
 
 
 def change(ours: float, base: float) -> float:
-    """Per cent; 0 of nothing."""
+    """Change relative to `base`. Per cent; 0 if `base` is 0."""
     return 100 * (ours / base - 1) if base else 0.0
 
 
 def reading(found: Mapping[str, Recording]) -> list[str]:
-    """Recordings that read enough to count in means of reads."""
+    """Recordings with enough reads to count in means of reads."""
     return [name for name, one in found.items() if one.read_percent >= FEW_READS]
 
 
 def writing(found: Mapping[str, Recording]) -> list[str]:
-    """Recordings that write enough to count in means of writes."""
+    """Recordings with enough writes to count in means of writes."""
     return [name for name, one in found.items() if one.read_percent <= 100 - FEW_READS]
 
 
 def mean_change(
     runs: Mapping[Key, list[Told]], names: list[str], scheme: str, base: str, turn: int, of: str
 ) -> float:
-    """Of a measure against another scheme, mean of the recordings. Per cent."""
+    """Mean change of a metric relative to another scheme, over the recordings. Per cent."""
     if not names:
         return 0.0
     return fmean(
