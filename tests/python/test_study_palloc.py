@@ -97,7 +97,7 @@ def test_generated_loads_are_those_of_the_tables(told: dict) -> None:
             ours = rows[f"{name}: mean {kind}"]["ours"]
             assert ours is None or abs(ours - mean) <= 5 * error + 1e-9, (name, kind)
         error = 100 * (written * (1 - written) / QUICK) ** 0.5
-        row = rows[f"{name}: requests that write"]
+        row = rows[f"{name}: share of writes"]
         assert row["published"] == pytest.approx(load.write_percent)
         assert abs(row["ours"] - row["published"]) <= 5 * error
 

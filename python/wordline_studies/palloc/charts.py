@@ -29,9 +29,10 @@ def spread(
     unit: str,
     beside: Mapping[str, Mapping[str, float]] | None = None,
 ) -> dict[str, Any]:
-    """The mean of the loads as a bar for each strategy, each load as a mark. By load, strategy.
+    """Bars with the mean of the loads per strategy, and a mark per load. Values by load and
+    strategy.
 
-    Loads `beside` are marks only.
+    Loads in `beside` are marks only.
     """
     means = averaged(values.values())
     marks = {**values, **(beside or {})}
@@ -58,7 +59,7 @@ def spread(
 
 
 def stacked(parts: Mapping[str, Mapping[str, float]], unit: str) -> dict[str, Any]:
-    """Parts of a whole for each strategy. By part, strategy."""
+    """Stacked bars with the parts of a whole per strategy. Values by part and strategy."""
     colours = ("#9aa1ab", "#e0a30a", "#3b86c6", "#c2457f")
     data: list[dict[str, Any]] = [
         bar(name, colour, ORDERS, [values[order] for order in ORDERS], unit, ".3~f")

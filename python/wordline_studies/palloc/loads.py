@@ -1,4 +1,4 @@
-"""The loads: those of table 3.1, generated, and recorded traces."""
+"""Loads of table 3.1, generated, and recorded traces."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,11 +12,11 @@ from wordline_studies.palloc.runs import DEPTH, DEVICE
 REQUESTS, FULL, QUICK = 15_000, 20_000, 2_000
 BLOCKS, QUICK_BLOCKS = 384, 64
 PAGE = 2048
-# Queues: that of the reading, and the one that blocks nothing.
+# Schedulers: the one of the reading, and one that blocks no request.
 NCQ, IMMEDIATE = "ncq", "immediate"
-# How the data lie that were there before the run.
+# Placement of data written before the run.
 FIRST_READ, BY_ADDRESS = "first-read", "address"
-# What files of the document's workloads may be called.
+# Words in the names of recordings of the document's workloads.
 KNOWN = {
     "fin": ("financial", "fin1", "fin2"),
     "msnfs": ("msnfs",),
@@ -30,15 +30,15 @@ KNOWN = {
 
 @dataclass(frozen=True)
 class Load:
-    """A row of table 3.1: data, the share of them that is written, mean sizes. From table 6.1, for
-    the recording of the same name: requests that write and read, and how many of each are random.
+    """A row of table 3.1: data volume, share of data written, mean sizes.
 
-    Sizes are in pages of 2 KiB and the share of writes is one of the data, though the table says
-    KB and does not say of what the share is: data over the requests of table 6.1 give 2.07 to 2.15
-    KB for every unit of size (sql, usr, msnfs), and the shares of data of those requests are the
-    table's within one per cent. The financial traces as published (3.8 KB a write, 2.3 KB a read)
-    and the web searches (15 KB a read) say the same. Data over requests have more digits, and are
-    what is generated: fin2 writes 1.42 pages where the table has 1.
+    From table 6.1, for the recording of the same name: write and read requests, and the number of
+    random ones. Sizes are in pages of 2 KiB and the share of writes is a share of the data,
+    although the table says KB and does not name the base. Two facts support this: data over the
+    requests of table 6.1 give 2.07 to 2.15 KB per unit of size (sql, usr, msnfs), and the shares of
+    data of these requests equal the table's within 1 %. The published financial traces (3.8 KB per
+    write, 2.3 KB per read) and web searches (15 KB per read) agree. The load uses data over
+    requests, which has more digits: fin2 has 1.42 pages per write where the table has 1.
     """
 
     megabytes: float
@@ -52,13 +52,15 @@ class Load:
 
     @property
     def write_percent(self) -> float:
-        """Share of the requests that write."""
+        """Share of writes among the requests. Per cent."""
         return 100 * self.writes / (self.writes + self.reads)
 
     @property
     def generated(self) -> tuple[float, float]:
-        """Mean sizes of a write and a read in pages, data over requests. A share of data below one
-        per cent has too few digits for that: the table's size stands for it."""
+        """Mean sizes of a write and a read in pages: data over requests.
+
+        If a share of data is below 1 %, it has too few digits, and the table's size is used.
+        """
         written = self.data_written_percent / 100 * self.megabytes
         write = _pages(written, self.writes)
         read = _pages(self.megabytes - written, self.reads)
@@ -66,13 +68,13 @@ class Load:
 
     @property
     def random_percent(self) -> float:
-        """Share of the requests that are random, of writes and reads together."""
+        """Share of random requests among writes and reads. Per cent."""
         random = self.writes * self.random_writes_percent + self.reads * self.random_reads_percent
         return random / (self.writes + self.reads)
 
     def workload(self, count: int) -> dict[str, Value]:
-        """Requests that have these means; their sizes are the whole numbers of pages next to the
-        mean."""
+        """Workload settings with these means. A size is one of the two whole numbers of pages
+        around the mean."""
         write, read = self.generated
         return {
             "workload.requests": count,
@@ -85,12 +87,12 @@ class Load:
 
 
 def _pages(megabytes: float, count: int) -> float:
-    """Mean size of so many requests for so many data, to a hundredth of a page."""
+    """Mean size of `count` requests for a data volume, rounded to a hundredth of a page."""
     return round(megabytes * 1e6 / count / PAGE, 2)
 
 
 def _sizes(pages: float) -> Value:
-    """A size, or the two next to it in the proportion that gives it as their mean."""
+    """A size, or the two adjacent whole sizes in the proportion that gives the mean."""
     whole, share = divmod(pages, 1)
     if not share:
         return int(whole) * PAGE
@@ -112,19 +114,22 @@ TABLE = {
     "sql3": Load(1196, 37.12, 10, 37, 21_330, 10_050, 46.89, 86.95),
 }
 FITTED = (
-    "The loads are generated, fitted to tables 3.1 and 6.1: sizes are whole pages whose means are "
-    "data over requests, shares of writes and of random requests those of the requests (table 3.1 "
-    "has the random reads, table 6.1 the random writes too, and both together are what is "
-    "generated), requests begin at a page, random ones anywhere on the device, the others where "
-    "the one before ended."
+    "The loads are generated and fitted to tables 3.1 and 6.1. Sizes are whole pages whose "
+    "means are data over requests. Shares of writes and of random requests are those of the "
+    "requests: table 3.1 has random reads, table 6.1 random writes as well, and their sum is "
+    "generated. Requests start at a page boundary: random ones anywhere on the device, others "
+    "at the end of the previous request."
 )
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A device, by default the reading's: writes placed by their address ("static") or as they come
-    ("dynamic"), the queue, how the data lie that were there before, whether writes get their pages
-    when they are issued, how many requests at a time, what else differs."""
+    """A device variant; the defaults are those of the reading.
+
+    Fields: placement of writes by address ("static") or by arrival ("dynamic"), scheduler,
+    placement of data written before the run, whether writes get their pages on issue, outstanding
+    requests, and other settings.
+    """
 
     places: str = "static"
     queue: str = NCQ
@@ -134,7 +139,7 @@ class Variant:
     more: Mapping[str, Value] = field(default_factory=dict[str, Value])
 
     def overrides(self, order: str) -> dict[str, Value]:
-        """What the device differs in from the preset."""
+        """Settings that override those of the preset."""
         made: dict[str, Value] = {
             "ssd.scheduler": self.queue,
             "precondition.layout": self.layout,
@@ -146,7 +151,7 @@ class Variant:
 
     @property
     def words(self) -> str:
-        """What it is, for a label."""
+        """Description for a label."""
         pages = "on issue" if self.on_issue else "on arrival"
         more = "".join(f", {key} {value}" for key, value in self.more.items())
         return f"{self.places}, {self.queue}, {self.layout}, {pages}{more}"
@@ -156,22 +161,22 @@ DOCUMENT, ADDRESS = Variant(), Variant(layout=BY_ADDRESS)
 
 
 def requests(setup: Setup) -> int:
-    """How many of a load. Few enough that reads seldom come back to a page: how often they do is
-    not published."""
+    """Number of requests of a load. Small enough that reads seldom repeat a page; the document does
+    not give how often they do."""
     return QUICK if setup.quick else FULL if setup.full else REQUESTS
 
 
 def smaller(setup: Setup) -> dict[str, Value]:
-    """Fewer blocks than the preset's, as there are fewer requests than the `FULL` that the reading
-    has on it: how often reads come back to a page is the same."""
+    """Fewer blocks than in the preset, in proportion to the requests below `FULL`, so that reads
+    repeat pages equally often."""
     if setup.full:
         return {}
     return {"nand.geometry.blocks_per_plane": QUICK_BLOCKS if setup.quick else BLOCKS}
 
 
 def beside(setup: Setup) -> list[str]:
-    """The loads of figures that have no claims: those that the text speaks of and the two that are
-    nearly all reads, or all with `--full`."""
+    """Loads of figures without claims: those that the text discusses and the two that have almost
+    only reads, or all with `--full`."""
     return list(TABLE) if setup.full else ["msnfs", "fin2", "web", "sql2"]
 
 
@@ -183,9 +188,9 @@ def closed(
     variant: Variant = DOCUMENT,
     count: int | None = None,
 ) -> Case:
-    """A load on a device that has as many requests as it takes at any time."""
+    """A load in a closed loop at constant queue depth."""
     depth, count = variant.depth, count or requests(setup)
-    label = f"{load}, {depth} at a time, {variant.words}, {order}"
+    label = f"{load}, QD {depth}, {variant.words}, {order}"
     overrides = variant.overrides(order)
     if load in TABLE:
         arrival: dict[str, Value] = {"workload.arrival.closed-loop.queue_depth": depth}
@@ -204,13 +209,13 @@ def timed(
     traces: dict[str, Path],
     variant: Variant = DOCUMENT,
 ) -> Case:
-    """A load as it arrives: generated requests at a rate, independently of each other; recorded
-    ones by their time stamps."""
+    """A load in an open loop: generated requests arrive at a rate, independently of each other,
+    recorded ones by time stamp."""
     overrides, count = {**variant.overrides(order), **variant.more}, requests(setup)
     if load in TABLE:
-        label = f"{load}, {rates[load]} a second, {variant.words}, {order}"
+        label = f"{load}, {rates[load]} requests per second, {variant.words}, {order}"
         arrival: dict[str, Value] = {"workload.arrival.poisson.iops": rates[load]}
         made = smaller(setup) | overrides | TABLE[load].workload(count) | arrival
         return Case(DEVICE, label, made)
-    label = f"{load}, as it arrives, {variant.words}, {order}"
+    label = f"{load}, by time stamp, {variant.words}, {order}"
     return Case(DEVICE, label, overrides, traces[load], count)

@@ -1,38 +1,39 @@
-"""The 24 strategies, in the families that the document speaks of."""
+"""The 24 strategies and their families."""
 
 from collections.abc import Iterable, Mapping
 from itertools import permutations
 
-# By name: the first letter is filled first. Channel, way, die, plane.
+# A name lists channel, way, die and plane in the order in which they are filled.
 ORDERS = tuple("".join(letters) for letters in permutations("CWDP"))
 FAMILIES = {
     family: tuple(order for order in ORDERS if order[0] == family[0].upper())
     for family in ("channel-first", "way-first", "die-first", "plane-first")
 }
 CHANNEL, WAY, DIE, PLANE = FAMILIES.values()
-# Flash-level resources first, system-level resources first.
+# Strategies that fill flash-level resources first, and those that fill system-level resources
+# first.
 FLASH, SYSTEM = DIE + PLANE, CHANNEL + WAY
 BASE = "CWDP"
 
 
 def mean(values: Iterable[float]) -> float:
-    """The arithmetic mean."""
+    """Arithmetic mean."""
     listed = list(values)
     return sum(listed) / len(listed)
 
 
 def of(values: Mapping[str, float], orders: Iterable[str]) -> float:
-    """The mean over some strategies."""
+    """Mean over some strategies."""
     return mean(values[order] for order in orders)
 
 
 def normalised(values: Mapping[str, float]) -> dict[str, float]:
-    """Each over that of CWDP."""
+    """Values relative to CWDP."""
     return {order: value / values[BASE] for order, value in values.items()}
 
 
 def averaged(tables: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """The mean of several loads, strategy by strategy."""
+    """Mean of several loads by strategy."""
     listed = list(tables)
     return {order: mean(table[order] for table in listed) for order in ORDERS}
 

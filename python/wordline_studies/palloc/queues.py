@@ -1,4 +1,5 @@
-"""What of the reading decides: each of its rules changed by itself; and no queue that blocks."""
+"""Effect of the reading's rules, changed one at a time; and the same flash with a scheduler that
+blocks no request."""
 
 from collections.abc import Mapping
 
@@ -37,7 +38,8 @@ RULES = {
 
 
 def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
-    """The runs of figure 3.4 without a queue that blocks, beside those with it. By load."""
+    """The runs of figure 3.4 with an immediate scheduler and with the blocking queue. Results by
+    load."""
     values = {load: normalised(over(runs, iops)) for load, runs in free.items()}
     means = averaged(values.values())
     gains = {
@@ -48,14 +50,14 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
     }
     rows = [
         Row(
-            f"{family}: IOPS, immediate over the queue",
+            f"{family}: IOPS, immediate over blocking queue",
             mean(of(one, orders) for one in gains.values()),
             "%",
         )
         for family, orders in FAMILIES.items()
     ]
     rows += [
-        Row(f"{load}: immediate over the queue, mean of the strategies", of(one, ORDERS), "%")
+        Row(f"{load}: immediate over blocking queue, mean of the strategies", of(one, ORDERS), "%")
         for load, one in gains.items()
     ]
     rows += [
@@ -87,31 +89,33 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
     ]
     return Figure(
         id="immediate",
-        title="Without a queue that blocks",
+        title="Without a blocking queue",
         section="3.5.1",
-        measured=f"The runs of figure 3.4 again ({', '.join(free)}), but every page goes to the "
-        "queue of its die as soon as its request is admitted, and no request waits for what goes "
-        "elsewhere. Pages get their places when they come. The document does not have this; it is "
-        "what the same flash can do.",
+        measured=(
+            f"The runs of figure 3.4 again ({', '.join(free)}), but each page enters the queue "
+            "of its die as soon as its request is admitted, and no request waits for pages of "
+            "other dies. Pages are allocated on arrival. The document does not have this "
+            "scheduler; it shows the potential of the same flash."
+        ),
         rows=rows,
         plots=[
             Plot(
                 "Throughput, immediate",
-                "IOPS over those of CWDP, immediate as well.",
+                "IOPS relative to CWDP, both immediate.",
                 spread(values, "IOPS / CWDP"),
             ),
-            Plot("Immediate over the queue", "By how much IOPS are higher.", spread(gains, "%")),
+            Plot("Immediate over blocking queue", "Increase of IOPS.", spread(gains, "%")),
         ],
         explanation=[
-            "No request holds up others, and what is left between the strategies is how many pages "
-            "of a request share a channel and a die: the fewer the better.",
+            "No request blocks another. The remaining difference between the strategies is the "
+            "number of pages of a request that share a channel and a die: fewer are better.",
         ],
         data={"iops": over_loads(free, iops), "gain_percent": gains},
     )
 
 
 def rules(setup: Setup) -> list[Figure]:
-    """What each rule of the reading does, changed by itself; not with `--quick`."""
+    """Effect of each rule of the reading, changed one at a time. Omitted with `--quick`."""
     if setup.quick:
         return []
     found = {name: _runs(setup, variant) for name, variant in RULES.items()}
@@ -121,26 +125,29 @@ def rules(setup: Setup) -> list[Figure]:
     }
     figure = Figure(
         id="rules",
-        title="What decides",
+        title="Effect of the rules",
         section="3.5",
-        measured=f"The runs of figure 3.4, {REQUESTS:,} requests of each of "
-        f"{', '.join(beside(setup))}, with one rule of the reading changed "
-        "at a time: two requests may not share a die, or a package, in "
-        "place of a channel; pages committed at one instant are in each other's way as others are "
-        "(nothing gathered); a request begins when no channel that it needs is in use, and with "
-        "all of its pages (whole requests, `vaq`); writes get their pages when they come.",
+        measured=(
+            f"The runs of figure 3.4, {REQUESTS:,} requests of each of "
+            f"{', '.join(beside(setup))}, with one rule of the reading changed at a time. "
+            "Conflicts of dies or packages: two requests may not share these instead of a "
+            "channel. Nothing gathered: pages committed at one instant conflict like others. "
+            "Whole requests (`vaq`): a request starts with all of its pages when no channel "
+            "that it needs is in use. Pages on arrival: writes are allocated on arrival."
+        ),
         rows=[row for name in found for row in _rows(name, found[name], values[name])],
         plots=[
-            Plot(name.capitalize(), "IOPS over those of CWDP.", spread(one, "IOPS / CWDP"))
+            Plot(name.capitalize(), "IOPS relative to CWDP.", spread(one, "IOPS / CWDP"))
             for name, one in values.items()
         ],
         explanation=[
-            "Channels, pages one by one and gathering make the order of the strategies together. "
-            "Without channels little is left of msnfs and fin2; without gathering, or with whole "
-            "requests, data that lie as they are first read do harm.",
-            "Pages that lie as they come cannot be one command unless both planes of their die are "
-            "at the same page of their blocks, which planes that are filled by address hardly "
-            "ever are.",
+            "The order of the strategies results from the combination of channel conflicts, "
+            "issue page by page, and gathering. Without channel conflicts, msnfs and fin2 show "
+            "little difference. Without gathering, or with whole requests, first-read "
+            "placement is a disadvantage.",
+            "Pages allocated on arrival cannot form one command unless both planes of their "
+            "die are at the same page of their blocks. Planes filled by address hardly ever "
+            "are.",
         ],
         data={"iops": {name: over_loads(runs, iops) for name, runs in found.items()}},
     )
@@ -170,7 +177,7 @@ def _rows(
         ),
         *(
             Row(
-                f"{name}: {load}, channel-first against die- and plane-first",
+                f"{name}: {load}, channel-first relative to die- and plane-first",
                 gain(of(values[load], FLASH), of(values[load], CHANNEL)),
                 "%",
                 PUBLISHED("3.4", f"{load}, channel-first against flash-level first"),
@@ -186,11 +193,11 @@ def _rows(
             for load in ("web", "sql2")
         ),
         Row(
-            f"{name}: loads in which way-first serves more than channel-first",
+            f"{name}: loads with more IOPS under way-first than channel-first",
             float(len(more)),
             f"of {len(values)}",
         ),
-        Row(f"{name}: best of all, {first}, over CWDP", gain(1, means[first]), "%"),
+        Row(f"{name}: best strategy, {first}, over CWDP", gain(1, means[first]), "%"),
         Row(
             f"{name}: channel utilisation",
             of(averaged(over_loads(runs, channel_percent).values()), ORDERS),

@@ -1,4 +1,4 @@
-"""The reading that the figures follow, and the other that the text allows."""
+"""The reading of the thesis that the figures follow, and the other possible one."""
 
 from collections.abc import Sequence
 
@@ -7,36 +7,37 @@ from wordline_studies.palloc import latency, throughput
 from wordline_studies.palloc.loads import REQUESTS
 
 TOLD = (
-    "The queue: `a FIFO-style NCQ (32 entries on virtual addresses that the FTL provides)` "
-    "(section 3.4), which `cannot commit flash-transactions until the previous requests are "
-    "completed, when there is a conflict in a flash or channel` (3.5.3). The first page in it "
-    "waits while its die is busy or another request uses its channel, and all behind it wait.",
-    "Gathering: flash-level parallelism is `achieved via advance flash operations, constructed by "
-    "aggregating multiple incoming requests at runtime` (3.5.1). Pages committed at one instant "
-    "are in nobody's way, and those of different requests may be one command.",
-    "Pairs: `the writes can simply be packed together in any manner` (6.3). Under page mapping the "
-    "translation layer chooses the place of a program: writes get their pages when they are "
-    "issued, and programs issued together to both planes of a die take the same page of two blocks "
-    "that are kept in step for this, as the plane rule of the part demands.",
-    "The bus: `still limited by about 40MB/sec` (3.1), 25 ns a byte, and no spare. 2,048 bytes "
-    "over 2,048 bytes and 50 µs are then 50.6 %, and 50.5 % is published.",
-    "Data that were there before the run: strategies `determine the order in which coalesced data "
-    "pages are written to physical pages, which in turn influences the order in which the pages "
-    "are read` (3.3); `the addresses of read are decided at write time` (6.4.5). How the data came "
-    "to be there is not said: web has 212 writes in 1.06 million requests (table 6.1). They lie, "
-    "in the order of the strategy, as the run first reads them. This was chosen after seeing "
-    "results, out of six ways to place them; the truth need not be either of the two shown. It "
-    "fades as pages are read again in another order, so that the size of the device and the "
-    "number of requests belong to it: 27 GiB, "
-    f"{REQUESTS:,} requests of a load.",
-    "The other reading: data lie by their address, as the writes of the run do. web and sql2, "
-    "nearly all reads, cannot gain then: a read of 7.4 pages takes 101 µs over eight channels and "
-    "429 over one, and at most eight, in their order, are under way.",
+    "Queue: a first-in first-out queue of 32 requests with virtual addresses (section 3.4). It "
+    "issues no further pages after a conflict on a die or channel (3.5.3). Its first page "
+    "waits while its die is busy or another request uses its channel, and all later pages wait "
+    "behind it.",
+    "Gathering: advanced flash commands combine pages of several incoming requests (3.5.1). "
+    "Pages committed at one instant do not conflict, and pages of different requests can form "
+    "one command.",
+    "Pairs: writes can be combined freely (6.3), because a page-mapped FTL chooses the page of "
+    "a program. Writes are allocated on issue. Programs issued together on both planes of a "
+    "die take the same page of two blocks that are filled in parallel for this purpose, as the "
+    "plane rule of the flash part requires.",
+    "Bus: about 40 MB/s (3.1), which is 25 ns per byte, without spare bytes. The transfer of "
+    "2,048 bytes then takes 50.6 % of the sum of transfer and 50 µs of array read; 50.5 % is "
+    "published.",
+    "Data written before the run: a strategy sets the order in which data are written to "
+    "pages, and therefore the order in which they are read (3.3, 6.4.5). The thesis does not "
+    "say how these data were written; web has 212 writes in 1.06 million requests (table 6.1). "
+    "Here, they are placed by the strategy in the order in which the run first reads them. "
+    "This was chosen after seeing results, out of six placements; the truth may be neither of "
+    "the two shown. The effect fades as pages are read again in another order. It therefore "
+    f"depends on the size of the device and the number of requests: 27 GiB, {REQUESTS:,} "
+    "requests per load.",
+    "The other reading: data are placed by address, as are the writes of the run. web and "
+    "sql2, which are almost only reads, cannot gain then: a read of 7.4 pages takes 101 µs "
+    "over eight channels and 429 µs over one, and at most eight reads, in their order, are in "
+    "progress.",
 )
 
 
 def figure(setup: Setup) -> Figure:
-    """What is read, and how the claims come out by address."""
+    """Description of the reading, and the verdicts of the claims with data placed by address."""
     made = [] if setup.quick else [*throughput.by_address(setup), *latency.by_address(setup)]
     claims = [(one.id, claim) for one in made for claim in one.claims]
     held = sum(claim.holds for _, claim in claims)
@@ -44,8 +45,10 @@ def figure(setup: Setup) -> Figure:
         id="reading",
         title="The reading",
         section="3.3 to 3.5",
-        measured="What the text is taken to say. Under the other reading, of data that lie by "
-        "address, everything else is the same; it is not run with `--quick`.",
+        measured=(
+            "Interpretation of the text. Under the other reading, with data placed by address, "
+            "all other rules are the same; it is not simulated with `--quick`."
+        ),
         rows=[
             Row("by address: claims that hold", float(held), f"of {len(claims)}"),
             *_rows(made),
@@ -61,7 +64,7 @@ def figure(setup: Setup) -> Figure:
 
 
 def _rows(made: Sequence[Figure]) -> list[Row]:
-    """What has a published number, by address."""
+    """Rows with a published value, for data placed by address."""
     return [
         Row(f"by address, {one.id}: {row.what}", row.ours, row.unit, row.published)
         for one in made

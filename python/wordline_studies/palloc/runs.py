@@ -1,4 +1,4 @@
-"""Simulating many loads on many strategies, on all cores."""
+"""Runs of many loads on many strategies, on all cores."""
 
 from collections.abc import Callable, Container, Iterable
 
@@ -10,7 +10,7 @@ from wordline_studies.palloc.orders import ORDERS
 DEVICE = "jung2013-palloc"
 DEPTH = 32
 
-# By strategy.
+# Summaries by strategy.
 Runs = dict[str, Summary]
 
 
@@ -20,7 +20,7 @@ def by_order(
     case: Callable[[str, str], Case],
     recorded: Container[str] = (),
 ) -> tuple[dict[str, Runs], list[str]]:
-    """Every load on every strategy, as `wordline_studies.cases.by_load` has it; `case` makes the
+    """Runs every load on every strategy, like `wordline_studies.cases.by_load`. `case` returns the
     case of a load and a strategy."""
     return by_load(
         setup, {(load, order): case(load, order) for load in loads for order in ORDERS}, recorded
@@ -28,22 +28,23 @@ def by_order(
 
 
 def wait_us(summary: Summary) -> float:
-    """Mean time in the device of waiting for others: in its queue, for a die, for a bus."""
+    """Mean time in the device of waiting for other requests: in its queue, for a die, for a bus.
+    Microseconds."""
     parts = summary["breakdown"]["all"]
     return parts["queue_us"] + parts["die_wait_us"] + parts["bus_wait_us"]
 
 
 def commands(summary: Summary) -> float:
-    """Commands of the flash: flash transactions, in the document's words."""
+    """Number of flash commands, which the document calls flash transactions."""
     return float(summary["commands"]["total"])
 
 
 def parallel_percent(summary: Summary) -> float:
-    """Share of commands that share planes or interleave dies."""
+    """Share of commands on several planes or interleaved dies. Per cent."""
     told = summary["commands"]
     return 100 * (1 - told["plain"] / told["total"]) if told["total"] else 0.0
 
 
 def channel_percent(summary: Summary) -> float:
-    """Mean share of the time in which a channel was in use."""
+    """Mean utilisation of the channels. Per cent."""
     return 100 * summary["utilisation"]["channel_mean"]

@@ -1,4 +1,4 @@
-"""Section 3.5.5: requests that span all planes, one after another."""
+"""Section 3.5.5: sequential requests that span all planes."""
 
 from wordline.config import Value
 from wordline_studies.cases import Case
@@ -10,18 +10,19 @@ from wordline_studies.palloc.orders import ORDERS, normalised
 from wordline_studies.palloc.runs import DEPTH, DEVICE, by_order
 
 REQUESTS = 1000
-# A page for each of 8 channels x 8 ways x 2 dies x 2 planes: a stripe.
+# One page for each of 8 channels x 8 ways x 2 dies x 2 planes: a stripe.
 BYTES = 256 * PAGE
-# A quarter held back, so that the host's pages are a whole number of stripes.
+# A quarter of the capacity is over-provisioned, so that the user pages are a whole number of
+# stripes.
 WHOLE: dict[str, Value] = {"ftl.over_provisioning_ratio": 0.25}
 LOADS: dict[str, dict[str, Value]] = {"reads": {}, "writes": {}, "writes, whole stripes": WHOLE}
 QUEUES = (NCQ, IMMEDIATE)
-# What cannot be seen in a chart.
+# Largest difference that counts as none. Per cent.
 NONE = 5
 
 
 def figure(setup: Setup) -> Figure:
-    """Reads and writes of a page of every plane."""
+    """Reads and writes with one page in every plane."""
     names = {f"{op}, {queue}": (op, queue) for queue in QUEUES for op in LOADS}
     found, _ = by_order(setup, list(names), lambda name, order: _case(setup, *names[name], order))
     absolute = over_loads(found, iops)
@@ -30,10 +31,12 @@ def figure(setup: Setup) -> Figure:
         id="sequential",
         title="Fully sequential load",
         section="3.5.5",
-        measured=f"Sequential requests of {BYTES // 1024} KiB, which have a page in every plane, "
-        f"{DEPTH} at a time; pages are placed by address. On the document's queue (package) and "
-        "without a queue that blocks (immediate); writes also on a device of which the host's "
-        "pages are a whole number of such stripes.",
+        measured=(
+            f"Sequential requests of {BYTES // 1024} KiB, which have one page in every plane, "
+            f"at queue depth {DEPTH}; pages are placed by address. With the document's queue "
+            "(package) and with a scheduler that blocks no request (immediate). Writes run "
+            "also on a device whose user pages are a whole number of such stripes."
+        ),
         rows=[
             Row(f"{name}: fastest strategy over slowest", value, "%")
             for name, value in apart.items()
@@ -41,7 +44,7 @@ def figure(setup: Setup) -> Figure:
         plots=[
             Plot(
                 f"Throughput, {queue}",
-                "IOPS over those of CWDP.",
+                "IOPS relative to CWDP.",
                 spread({op: normalised(absolute[f"{op}, {queue}"]) for op in LOADS}, "IOPS / CWDP"),
             )
             for queue in QUEUES
@@ -55,11 +58,11 @@ def figure(setup: Setup) -> Figure:
             for op in LOADS
         ],
         explanation=[
-            "All strategies need the same commands for a request that has a page in every plane. "
-            "The preset's pages are not a whole number of stripes, so that some planes hold a page "
-            "more than others: writes that get their pages when they are issued are one command a "
-            "die all the same. Without the queue they get them when they come, and two planes of a "
-            "die that are a page apart are programmed one after the other.",
+            "All strategies need the same commands for a request that has one page in every "
+            "plane. The preset's user pages are not a whole number of stripes, so some planes "
+            "hold one page more than others. Writes allocated on issue still form one command "
+            "per die. With the immediate scheduler they are allocated on arrival, and two "
+            "planes of a die that are a page apart are programmed one after the other.",
         ],
         data={
             "iops": {

@@ -1,4 +1,4 @@
-"""Figures 3.4, 3.6 and 3.8 to 3.11: 32 requests at a time. Static against dynamic placement."""
+"""Figures 3.4, 3.6 and 3.8 to 3.11: throughput at queue depth 32. Static and dynamic placement."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -51,24 +51,24 @@ from wordline_studies.traces import recorded
 
 BEST = {"channel-first": "CWDP", "way-first": "WDCP", "die-first": "DPWC", "plane-first": "PWCD"}
 RUN = (
-    f"{DEPTH} requests at a time: when one is done, the next is given to the device, so that "
-    "requests a second are what it can do."
+    f"Queue depth {DEPTH}: when a request completes, the next is submitted, so IOPS are the "
+    "throughput of the device."
 )
-# Where "about" is 10 points.
+# Tolerance of "about". Points.
 ABOUT = 10
-# Runs of figure 3.4, with other random numbers each: the best strategies are as near to each other
-# as two of them.
+# Seeds of the runs of figure 3.4. The best strategies differ as little as two seeds.
 SEEDS = (1, 2, 3)
 PLANES_FIRST = (
-    "in both families that have another best one here it is one with planes before dies: pages "
-    "next to each other, of one request or of several, are one command then, and two pages on two "
-    "dies are two. Where no command has two planes it is the other way round (sql1: CPWD over CWDP "
-    "+13 %, without -26; WPCD over WDCP +15 %, without -36)"
+    "the family's best strategy fills planes before dies where it differs from the published "
+    "one: adjacent pages, of one request or of several, then form one command, and two pages "
+    "on two dies need two; without multi-plane commands, the order is reversed (sql1: CPWD "
+    "over CWDP +13 %, without them -26 %; WPCD over WDCP +15 %, without them -36 %)"
 )
 SHORT = (
-    f"with --quick there is one run of {QUICK:,} requests, and they differ by less than two of it"
+    f"`--quick` has one run of {QUICK:,} requests, and the best strategies differ by less than "
+    "two such runs"
 )
-FADES = "it fades with the number of requests, and --quick has fewer"
+FADES = "the effect fades with the number of requests, and `--quick` has fewer"
 Values = dict[str, dict[str, float]]
 
 
@@ -95,14 +95,14 @@ def figures(setup: Setup) -> list[Figure]:
 
 
 def by_address(setup: Setup) -> list[Figure]:
-    """Those that have claims, of data that lie by their address before the run."""
+    """Figures with claims, for data placed by address before the run."""
     return compared(setup, [_runs(setup, list(TABLE), ADDRESS)], {}, [])
 
 
 def compared(
     setup: Setup, seeds: Sequence[dict[str, Runs]], others: dict[str, Runs], skipped: list[str]
 ) -> list[Figure]:
-    """The figures of the document, of runs by load. `others` are recorded."""
+    """Figures of the document, from runs by load. `others` are recorded."""
     fitted = seeds[0]
     return [
         _throughput(setup, seeds, others, skipped),
@@ -127,7 +127,7 @@ def _runs(setup: Setup, loads: Sequence[str], variant: Variant) -> dict[str, Run
 
 
 def _less(values: Mapping[str, float]) -> float:
-    """Channel-first against flash-level first. Per cent."""
+    """Channel-first relative to flash-level-first strategies. Per cent."""
     return gain(of(values, FLASH), of(values, CHANNEL))
 
 
@@ -159,30 +159,32 @@ def _table(fitted: dict[str, Runs]) -> Figure:
                 Published(load.read_pages, "pages", "table 3.1"),
             ),
             Row(
-                f"{name}: requests that write",
+                f"{name}: share of writes",
                 100 * writes,
                 "%",
                 Published(load.write_percent, "%", "table 6.1"),
             ),
         ]
     collected = sum(run["flash"]["gc_runs"] for runs in fitted.values() for run in runs.values())
-    rows.append(Row("blocks collected, all loads and strategies", float(collected), ""))
+    rows.append(Row("GC runs, all loads and strategies", float(collected), ""))
     return Figure(
         id="table-3.1",
         title="Table 3.1: loads",
         section="3.4",
-        measured=f"What the device was asked for. {FITTED}",
+        measured=f"The requests that the device received. {FITTED}",
         rows=rows,
         explanation=[
-            "The recordings behind the table were not to be had. What it does not say is not in "
-            "the loads: which addresses are popular, how sizes scatter, when requests come, how "
-            "often reads come back to a page.",
-            "Table 3.1 rounds its sizes down: 8,846 MB of fin2 over the requests of table 6.1 are "
-            "1.42 pages a write and 1.11 a read where it has 1 and 1. Its data written are a share "
-            "of the data (21.5 % of fin2's), the requests that write are 17.7 %.",
-            "Blocks a plane, over-provisioning and collection are not stated either (see the "
-            f"preset; {BLOCKS} blocks a plane are run, {QUICK_BLOCKS} with --quick, all with "
-            "--full). The device is full at the start, with enough spare blocks for these runs.",
+            "The recordings behind the table are not available. The loads have no property "
+            "that the table does not give: popularity of addresses, distribution of sizes, "
+            "arrival times, repetition of reads.",
+            "Table 3.1 rounds its sizes down: the 8,846 MB of fin2 over the requests of table "
+            "6.1 are 1.42 pages per write and 1.11 per read, where the table has 1 and 1. Its "
+            "share of writes refers to the data (21.5 % of fin2's); of the requests, 17.7 % "
+            "are writes.",
+            "Blocks per plane, over-provisioning and GC are not published (see the preset). "
+            f"The runs use {BLOCKS} blocks per plane, {QUICK_BLOCKS} with --quick, all with "
+            "--full. The device is full at the start and has enough spare blocks for these "
+            "runs.",
         ],
     )
 
@@ -203,9 +205,11 @@ def _throughput(
         id="3.4",
         title="Figure 3.4: throughput",
         section="3.5.1",
-        measured=f"IOPS of the 24 strategies over those of CWDP. {RUN} Claims and published "
-        "numbers are compared with the mean of the nine loads of table 3.1."
-        + (f" IOPS are means of {len(seeds)} runs with other random numbers." * (len(seeds) > 1)),
+        measured=(
+            f"IOPS of the 24 strategies relative to CWDP. {RUN} Claims and published numbers "
+            "refer to the mean of the nine loads of table 3.1."
+        )
+        + (f" IOPS are means of {len(seeds)} runs with different seeds." * (len(seeds) > 1)),
         rows=[
             Row(
                 "die- and plane-first over channel-first",
@@ -221,14 +225,14 @@ def _throughput(
                 PUBLISHED("3.4", "flash-level first over channel-and-way striping, mean"),
             ),
             Row(
-                "PWCD over CWDP, most",
+                "PWCD over CWDP, maximum",
                 most,
                 "%",
                 PUBLISHED("3.4", "flash-level first over channel-and-way striping, most"),
             ),
             *(
                 Row(
-                    f"{load}: channel-first against die- and plane-first",
+                    f"{load}: channel-first relative to die- and plane-first",
                     _less(table[load]),
                     "%",
                     PUBLISHED("3.4", f"{load}, channel-first against flash-level first"),
@@ -244,7 +248,7 @@ def _throughput(
                 for load, one in values.items()
             ),
             *(
-                Row(f"{order}, mean of the nine", 100 * (means[order] - 1), "% over CWDP")
+                Row(f"{order}, mean of the nine loads", 100 * (means[order] - 1), "% over CWDP")
                 for order in ORDERS
                 if order != BASE
             ),
@@ -252,19 +256,19 @@ def _throughput(
         plots=[
             Plot(
                 "Throughput",
-                "IOPS over those of CWDP.",
+                "IOPS relative to CWDP.",
                 spread(table, "IOPS / CWDP", {load: values[load] for load in others}),
             ),
         ],
         claims=_throughput_claims(setup, table, means, over_channel),
         explanation=[
-            "Claims are taken at their word, and what that is was fixed before the first run: most "
-            "is more than half, about is within 10 points, no difference is less than 5 %. No "
-            "constant was fitted to a result.",
-            "The text has 29 % for most die- and plane-first strategies over the channel-first "
-            "ones, and 40.1 % on average and 84.8 % at most for one of them (`a flash-level "
-            "resource-first palloc scheme`, section 3.1) over CWDP. The one that it names best is "
-            "PWCD.",
+            "Claims are taken literally, and their meaning was fixed before the first run: "
+            "most is more than half, about is within 10 points, no difference is less than 5 "
+            "%. No constant was fitted to a result.",
+            "The text gives 29 % for most die- and plane-first strategies over channel-first "
+            "ones. Over CWDP, it gives 40.1 % on average and 84.8 % at most for one strategy "
+            "that fills flash-level resources first (section 3.1). The strategy that it calls "
+            "best is PWCD.",
             *skipped,
         ],
         data={"iops": absolute},
@@ -280,23 +284,23 @@ def _throughput_claims(
     way = [load for load, one in table.items() if of(one, WAY) > of(one, CHANNEL)]
     return [
         Claim(
-            "Most die- and plane-first strategies serve more requests than channel-first ones",
+            "Most die- and plane-first strategies have higher IOPS than channel-first ones",
             len(more) > len(FLASH) / 2,
             f"{len(more)} of {len(FLASH)}",
         ),
         Claim(
-            "They serve about 29 % more",
+            "They have about 29 % more IOPS",
             abs(over_channel - 29) <= ABOUT,
             f"{over_channel:+.1f} %",
             only_told=FADES if setup.quick else "",
         ),
         Claim(
-            "Die- and plane-first strategies serve more requests than CWDP on average",
+            "Die- and plane-first strategies have higher IOPS than CWDP on average",
             of(means, FLASH) > 1,
             f"{gain(1, of(means, FLASH)):+.1f} %",
         ),
         Claim(
-            "PWCD is the best of all",
+            "PWCD is the best of all strategies",
             best(means, ORDERS) == "PWCD",
             f"{best(means, ORDERS)} {max(means.values()):.3f}, PWCD {means['PWCD']:.3f}",
             only_told=SHORT if setup.quick else "",
@@ -311,13 +315,13 @@ def _throughput_claims(
             because=PLANES_FIRST,
         ),
         Claim(
-            "In most loads way-first strategies serve more requests than channel-first ones",
+            "In most loads, way-first strategies have higher IOPS than channel-first ones",
             len(way) > len(table) / 2,
             f"{len(way)} of {len(table)}: {', '.join(way)}",
         ),
         *(
             Claim(
-                f"{load}: channel-first strategies serve fewer requests than die- and plane-first",
+                f"{load}: channel-first strategies have lower IOPS than die- and plane-first ones",
                 _less(table[load]) < 0,
                 f"{_less(table[load]):+.1f} %",
             )
@@ -340,9 +344,11 @@ def _commands(fitted: dict[str, Runs]) -> Figure:
         id="3.6",
         title="Figure 3.6: flash transactions",
         section="3.5.1",
-        measured="Commands that the dies carried out in the runs of figure 3.4, over those of "
-        "CWDP. Flash-level parallelism is the share of commands that work on several planes, or "
-        "beside another die of their package.",
+        measured=(
+            "Flash commands in the runs of figure 3.4, relative to CWDP. Flash-level "
+            "parallelism is the share of commands that use several planes, or interleave with "
+            "another die of their package."
+        ),
         rows=[
             *(
                 Row(
@@ -354,14 +360,14 @@ def _commands(fitted: dict[str, Runs]) -> Figure:
                 for order in more
             ),
             *(
-                Row(f"{family}: commands against CWDP", gain(1, of(means, orders)), "%")
+                Row(f"{family}: commands relative to CWDP", gain(1, of(means, orders)), "%")
                 for family, orders in FAMILIES.items()
             ),
         ],
         plots=[
             Plot(
                 "Flash transactions",
-                "Commands over those of CWDP.",
+                "Commands relative to CWDP.",
                 spread(values, "commands / CWDP"),
             ),
         ],
@@ -417,9 +423,11 @@ def _classes(fitted: dict[str, Runs]) -> Figure:
         id="3.8",
         title="Figure 3.8: classes of parallelism",
         section="3.5.2",
-        measured="Commands of sql1 by the parallelism inside a package that they use, in the runs "
-        "of figure 3.4: neither (non-PAL), several planes (PAL1), beside another die (PAL2), both "
-        "(PAL3). Losses are of the share of all but the first class, mean of the nine loads.",
+        measured=(
+            "Commands of sql1 by their parallelism inside a package, in the runs of figure "
+            "3.4: none (non-PAL), several planes (PAL1), interleaved dies (PAL2), both (PAL3). "
+            "Losses refer to the share of all classes but the first, mean of the nine loads."
+        ),
         rows=[
             *(
                 Row(
@@ -432,7 +440,7 @@ def _classes(fitted: dict[str, Runs]) -> Figure:
             ),
             *(
                 Row(
-                    f"{family} against plane-first, mean",
+                    f"{family} relative to plane-first, mean",
                     mean(values),
                     "%",
                     PUBLISHED("3.8", f"{family} against plane-first, mean"),
@@ -440,7 +448,7 @@ def _classes(fitted: dict[str, Runs]) -> Figure:
                 for family, values in losses.items()
             ),
             Row(
-                "channel-first against plane-first, least",
+                "channel-first relative to plane-first, minimum",
                 least,
                 "%",
                 PUBLISHED("3.8", "channel-first against plane-first, least"),
@@ -469,15 +477,14 @@ def _channels(fitted: dict[str, Runs]) -> Figure:
         id="3.9",
         title="Figure 3.9: channel utilisation",
         section="3.5.3",
-        measured="Share of the time in which a channel was in use, mean of the channels, in the "
-        "runs of figure 3.4.",
+        measured="Mean utilisation of the channels in the runs of figure 3.4.",
         rows=[
             Row(
                 "mean of strategies and loads", whole, "%", PUBLISHED("3.9", "channel utilisation")
             ),
             *(Row(family, value, "%") for family, value in families.items()),
         ],
-        plots=[Plot("Channels", "Share of the time in use.", spread(values, "%"))],
+        plots=[Plot("Channels", "Channel utilisation.", spread(values, "%"))],
         claims=[
             Claim(
                 "Channels are in use for less than half of the time",
@@ -507,7 +514,7 @@ def _execution(number: str, words: str, runs: Runs, before: Runs | None = None) 
         both = (idle + other) / 2
         claims = [
             Claim(
-                "Over figures 3.10 and 3.11 about 80 % of the time is idle",
+                "Over figures 3.10 and 3.11, about 80 % of the time is idle",
                 abs(both - 80) <= ABOUT,
                 f"{both:.1f} %: msnfs {other:.1f}, web {idle:.1f}",
             )
@@ -516,7 +523,7 @@ def _execution(number: str, words: str, runs: Runs, before: Runs | None = None) 
         id=number,
         title=f"Figure {number}: execution time, {words}",
         section="3.5.3",
-        measured="What the dies did with their time in the runs of figure 3.4.",
+        measured="Die time by activity in the runs of figure 3.4.",
         rows=[
             Row("idle, mean of the strategies", idle, "%", PUBLISHED("3.10", "idle")),
             Row(
@@ -526,7 +533,7 @@ def _execution(number: str, words: str, runs: Runs, before: Runs | None = None) 
                 PUBLISHED("3.10", "bus and cell active"),
             ),
         ],
-        plots=[Plot(words.capitalize(), "Share of the dies' time.", stacked(parts, "%"))],
+        plots=[Plot(words.capitalize(), "Share of die time.", stacked(parts, "%"))],
         claims=claims,
         data={"execution_percent": parts},
     )
@@ -574,17 +581,19 @@ def _placement(static: dict[str, Runs], dynamic: dict[str, Runs]) -> Figure:
     ]
     return Figure(
         id="placement",
-        title="Static against dynamic placement",
+        title="Static and dynamic placement",
         section="3.3",
-        measured=f"The runs of figure 3.4 again ({', '.join(static)}) with pages placed as they "
-        "are written: each goes to the next plane in the order of the strategy, whatever its "
-        "address, and gets its page when it comes.",
+        measured=(
+            f"The runs of figure 3.4 again ({', '.join(static)}) with dynamic placement: each "
+            "written page goes to the next plane in the order of the strategy, whatever its "
+            "address, and is allocated on arrival."
+        ),
         rows=rows,
         explanation=[
-            "Reads of what was on the device before the run do not know the difference.",
+            "Placement of writes does not affect reads of data written before the run.",
         ],
         plots=[
-            Plot("Dynamic over static", "By how much IOPS are higher.", spread(gains, "%")),
+            Plot("Dynamic over static", "Increase of IOPS.", spread(gains, "%")),
         ],
         data={
             "gain_percent": gains,
