@@ -1,4 +1,4 @@
-"""The study of the host side: claims as asserted, and conservation of time in a run."""
+"""Study `host-side`: claims, and conservation of time in a run."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The study of page allocation: claims as asserted, numbers the same again, a clean Ctrl-C."""
+"""Study `palloc`: claims, reproducibility, interruption."""
 
 import json
 import os
@@ -280,7 +280,7 @@ def test_interruption_ends_the_study_and_leaves_what_it_goes_on_from(tmp_path: P
     _, errors = started.communicate(timeout=60)
     assert started.returncode == 130
     assert "Traceback" not in errors
-    assert "points, and the same command goes on from there" in errors
+    assert "points; start the same command again to continue" in errors
     left = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert [path.name for path in left] == ["points.jsonl"]
     runs = left[0].read_text().splitlines()
@@ -296,7 +296,7 @@ def test_only_a_recorded_load_may_be_left_out() -> None:
     setup = Setup()
     runs, (sentence,) = by_load(setup, cases, {"recorded"})
     assert list(runs) == list(setup.configs) == ["fitted"]
-    assert sentence.startswith("recorded was left out: ")
+    assert sentence.startswith("recorded is omitted: ")
     assert "workload.read_ratio" in sentence
     with pytest.raises(WordlineError, match=r"workload\.read_ratio"):
         by_load(setup, cases)

@@ -1,4 +1,4 @@
-"""The study of queueing: claims as asserted, loads of the table, laws that no scheduler escapes."""
+"""Study `paq`: claims, fitted loads, and laws that hold for every scheduler."""
 
 import json
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Charts over the loads and over the length of the queue, and the published numbers."""
+"""Charts over the loads and over the queue length, and the published numbers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ COLOURS: dict[str, str] = dict(
 
 
 def bars(values: Mapping[str, Mapping[str, float]], schedulers: Sequence[str], unit: str) -> Figure:
-    """A bar for each scheduler of each load. By load, scheduler."""
+    """A bar per load and scheduler."""
     colours = {TITLES[scheduler]: COLOURS[scheduler] for scheduler in schedulers}
     titled = {
         load: {TITLES[scheduler]: one[scheduler] for scheduler in schedulers}
@@ -31,17 +31,17 @@ def bars(values: Mapping[str, Mapping[str, float]], schedulers: Sequence[str], u
 def over_queues(
     values: Mapping[str, Mapping[int, float]], queues: Sequence[int], unit: str
 ) -> Figure:
-    """A line for each scheduler. By scheduler, length of the queue."""
+    """A line per scheduler over the queue length."""
     by_title = {
         TITLES[scheduler]: [one[queue] for queue in queues] for scheduler, one in values.items()
     }
     colours = {TITLES[scheduler]: COLOURS[scheduler] for scheduler in values}
-    x_title = "length of the queue (log)"
+    x_title = "queue length (log)"
     return charts.sweep(queues, by_title, colours, x_title, unit, log=True, height=340)
 
 
 def dots(name: str, scheduler: str, values: Sequence[float], unit: str, top: float) -> Figure:
-    """A dot for each request in order, and a line at their mean. `top` ends the axis."""
+    """A dot per request in order, and a line at their mean. `top` ends the axis."""
     mean = sum(values) / len(values)
     data: list[dict[str, Any]] = [
         {

@@ -1,4 +1,4 @@
-"""The loads: those of table 6.1, generated and written as traces; names of recorded ones."""
+"""Loads of table 6.1, generated and written as traces, and the names of recorded ones."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -13,11 +13,11 @@ from wordline_studies.generated import Request
 PAGE = 4096
 # Table 3.1 counts in units of 2 KiB (`wordline_studies.palloc.loads`).
 UNIT = 2048
-# Where requests may begin: 2 GiB, which the smallest device of the study has as well.
+# Start addresses of requests are within 2 GiB, which the smallest device of the study has too.
 PAGES = 2**19
-# Of the written traces: mean distance of two requests.
+# Mean interval between the requests of the written traces.
 GAP_NS = 1000
-# What files of the document's workloads may be called.
+# Words in the names of recordings of the document's workloads.
 KNOWN = {
     "fin": ("financial", "fin1", "fin2"),
     "web": ("websearch",),
@@ -25,7 +25,7 @@ KNOWN = {
     "prn": ("prn_", "-prn"),
     "sql": ("tpcc", "sql"),
     "msnfs": ("msnfs",),
-    # 21,330 writes and 10,050 reads, as sql4 of table 6.1: it is played in full.
+    # 21,330 writes and 10,050 reads, as sql4 of table 6.1. It is replayed in full.
     "sql4": ("web_3",),
 }
 
@@ -40,13 +40,14 @@ class Sizes:
 
     @classmethod
     def units(cls, write: float, read: float) -> "Sizes":
-        """Of table 3.1."""
+        """Sizes from table 3.1."""
         pages = [max(1, units * UNIT / PAGE) for units in (write, read)]
         return cls(pages[0], pages[1], "table 3.1")
 
     @classmethod
     def volumes(cls, written: int, read: int, writes: int, reads: int) -> "Sizes":
-        """Of table 7.1, in KiB, over so many requests of table 6.1. Of no requests, a page."""
+        """Sizes from volumes of table 7.1 in KiB and requests of table 6.1. Without requests, one
+        page."""
         pages = [
             max(1, round(1024 * kib / count / PAGE, 2)) if count else 1
             for kib, count in ((written, writes), (read, reads))
@@ -63,15 +64,15 @@ SQL = (
     Sizes.units(10.5, 26.5),
     Sizes.units(10, 37),
 )
-# Table 2.2: reads of 52.6 KB, and 2.6 % of the bytes written, over the requests of table 6.1.
+# Table 2.2: reads of 52.6 KB, 2.6 % of the bytes written, over the requests of table 6.1.
 READ_KB, WRITTEN = 52.6, 0.026
 USR2 = Sizes(
     round(1000 * READ_KB * WRITTEN / (1 - WRITTEN) * 41_426_266 / 3_857_714 / PAGE, 2),
     round(1000 * READ_KB / PAGE, 2),
     "table 2.2",
 )
-# Disks 0 to 5 of table 7.1 have the requests of msnfs1 to msnfs6: KiB written and read. The volume
-# that disk 0 writes lacks its last digit; it has the sizes of msnfs in table 3.1.
+# Disks 0 to 5 of table 7.1 have the requests of msnfs1 to msnfs6: KiB written and read. The write
+# volume of disk 0 lacks its last digit; it has the sizes of msnfs in table 3.1.
 MSNFS1 = Sizes.units(10, 23.5)
 MSNFS = (
     Sizes.volumes(17_722_159, 35_383_340 - 17_722_159, 2_100_032, 121_697),
@@ -84,7 +85,7 @@ MSNFS = (
 
 @dataclass(frozen=True)
 class Load:
-    """A row of table 6.1, and sizes."""
+    """A row of table 6.1, with sizes."""
 
     writes: int
     reads: int
@@ -94,11 +95,11 @@ class Load:
 
     @property
     def read_percent(self) -> float:
-        """Share of the requests that read."""
+        """Share of reads among the requests. Per cent."""
         return 100 * self.reads / (self.reads + self.writes)
 
     def count(self, most: int) -> int:
-        """Requests, of a load that has no more all of them."""
+        """Number of requests: `most`, or all of a load that has fewer."""
         return min(most, self.reads + self.writes)
 
 
@@ -126,16 +127,16 @@ TABLE = {
 }
 WEBS = ("web1", "web2", "web3")
 FITTED = (
-    "The loads are generated, fitted to table 6.1: shares of writes, of random writes and of "
-    "random reads are the table's, all loads have the same number of requests, but msnfs3 and "
-    "msnfs4, which have no more than 500 and 4,352. A random request begins at any page of 2 GiB, "
-    "any other where the last one of its kind ended. Sizes are whole pages of 4 KiB with the means "
-    "of tables 3.1, 2.2 and 7.1."
+    "The loads are generated and fitted to table 6.1. Shares of writes, of random writes and "
+    "of random reads are the table's. All loads have the same number of requests, except "
+    "msnfs3 and msnfs4, which have only 500 and 4,352. A random request starts at any page of "
+    "2 GiB, any other at the end of the previous request of its kind. Sizes are whole pages of "
+    "4 KiB with the means of tables 3.1, 2.2 and 7.1."
 )
 
 
 def requests(load: Load, count: int) -> Iterator[Request]:
-    """So many requests of a load, the same every time, all at once."""
+    """`count` requests of a load, all at the same time. Deterministic."""
     random = Random(1)  # noqa: S311
     ends = {True: 0, False: 0}
     for _ in range(count):
@@ -150,9 +151,9 @@ def requests(load: Load, count: int) -> Iterator[Request]:
 
 
 def written(loads: Sequence[str], count: int) -> AbstractContextManager[dict[str, Path]]:
-    """Traces of loads for as long as they are needed.
+    """Temporary traces of loads.
 
-    They come independently of each other, one a microsecond on average.
+    Arrivals are independent of each other, on average one per microsecond.
     """
     return generated.written(
         {load: _arriving(TABLE[load], TABLE[load].count(count)) for load in loads}, PAGE

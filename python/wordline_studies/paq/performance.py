@@ -1,4 +1,5 @@
-"""Figures 6.8 to 6.12: the queue kept full. Other schedulers, the search, requests as they come."""
+"""Figures 6.8 to 6.12: schedulers with a full queue. Further schedulers, the search, and open-loop
+arrivals."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -40,50 +41,50 @@ from wordline_studies.traces import recorded
 
 REQUESTS = 20_000
 RUN = (
-    f"{QUEUE} requests at a time, as many as the queue holds: when one is done, the next is given "
-    "to the device."
+    f"Queue depth {QUEUE}, the size of the queue: when a request completes, the next is submitted."
 )
-# Of what VAQ serves with the queue kept full.
+# Arrival rate, as a share of VAQ's throughput with a full queue.
 RATE = 0.5
-# What claims mean, fixed before the first run. About: within so many points or per cent.
+# Meaning of claims, fixed before the first run. "About": within this many points or per cent.
 ABOUT = 10
-# Never below, no worse: by less than 1 %.
+# "Never below", "no worse": by less than 1 %.
 EQUAL = 1
-# Almost none: less than 5 %.
+# "Almost none": less than 5 %.
 HARDLY = 5
-# Nearly all: at least this share of the loads.
+# "Nearly all": at least this share of the loads.
 NEARLY = 0.9
-# The most that the document gives PAQ2 over VAQ. Per cent.
+# The document's largest gain of PAQ2 over VAQ. Per cent.
 MOST = 62.7
-# Bytes a second of all channels at 25 ns a byte.
+# Bandwidth of all channels at 25 ns per byte. MB/s.
 BUS_MB_PER_S = 8 * 40
-# Why claims do not hold.
+# Reasons why claims do not hold.
 BUS = (
-    f"with {MOST} % at most, 100 MB/s more are 160 MB/s under VAQ and 260 under PAQ2, "
-    f"{100 * 260 / BUS_MB_PER_S:.0f} % of the bus at 25 ns a byte, and reads of 3.75 pages leave "
-    "VAQ's bus half empty; at 20 ns a byte web gains about 100, but msnfs4 more than is published "
-    "(see Each rule by itself)"
+    f"with a gain of at most {MOST} %, 100 MB/s more means 160 MB/s under VAQ and 260 MB/s "
+    f"under PAQ2, {100 * 260 / BUS_MB_PER_S:.0f} % of the bus at 25 ns per byte, and reads of "
+    "3.75 pages leave half of VAQ's bus idle; at 20 ns per byte, web gains about 100 MB/s, but "
+    "msnfs4 gains more than published (see Each rule by itself)"
 )
 
 
 def idle_change(gain_percent: float, busy: float) -> float:
-    """By how much idle time changes if the same work is done in less time. Per cent.
+    """Change of idle time if the same work completes sooner. Per cent.
 
-    `busy`: the share of time in which dies work under VAQ.
+    `busy` is the share of time in which dies work under VAQ.
     """
     return 100 * ((1 / (1 + gain_percent / 100) - busy) / (1 - busy) - 1)
 
 
 SAME_WORK = (
-    "the work is the same, so that idle time falls with the duration: for the most that is "
-    f"published, {MOST} %, by {-idle_change(MOST, 0):.1f} % where dies are hardly ever busy. By 60 "
-    "% it falls where they are busy for 36 % of the time under VAQ, which no load that reads is"
+    "the work is the same, so idle time falls with the duration: at the published maximum of "
+    f"{MOST} %, by {-idle_change(MOST, 0):.1f} % if the dies are hardly ever busy; it falls by "
+    "60 % if they are busy for 36 % of the time under VAQ, which is not so for any load with "
+    "reads"
 )
 Table = dict[str, Values]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Figures of throughput, latency and what the dies do."""
+    """Figures of throughput, latency and die activity."""
     count = setup.requests(REQUESTS)
     others = recorded(setup, KNOWN)
     with written(list(TABLE), count) as paths:
@@ -119,12 +120,12 @@ def figures(setup: Setup) -> list[Figure]:
 
 
 def _most(setup: Setup, load: str, count: int) -> int | None:
-    """Requests of a load at most; sql4's recording is short enough to be played in full."""
+    """Most requests of a load. The recording of sql4 is short enough to be replayed in full."""
     return None if load.startswith("sql4 (") and not setup.quick else count
 
 
 def _under(fitted: dict[str, Runs]) -> list[Figure]:
-    """Figures 6.8 to 6.12 of runs under a reading."""
+    """Figures 6.8 to 6.12 from runs under a reading."""
     return [
         _bandwidth(fitted, fitted, ()),
         _iops(fitted),
@@ -202,36 +203,37 @@ def _loads(fitted: dict[str, Runs]) -> Figure:
             ),
         ]
     collected = sum(run["flash"]["gc_runs"] for runs in fitted.values() for run in runs.values())
-    rows.append(Row("blocks collected, all loads and schedulers", float(collected), ""))
+    rows.append(Row("GC runs, all loads and schedulers", float(collected), ""))
     return Figure(
         id="table-6.1",
         title="Table 6.1: loads",
         section="6.5.3",
-        measured=f"What the device was asked for. {FITTED}",
+        measured=f"The requests that the device received. {FITTED}",
         rows=rows,
         explanation=[
-            "The recordings behind the table were not to be had. What it does not say is not in "
-            "the loads: which addresses are popular, how sizes scatter, when requests come, how "
-            "reads and writes alternate.",
-            "Sizes of table 3.1 count units of 2 KiB: its data volumes, divided by the numbers of "
-            "requests of table 6.1, say so. fin1, fin2, web1, usr1, msnfs1 and sql1 to sql4 are "
-            "rows of both tables (sql0 to sql3 there). The disks of table 7.1 have the requests of "
-            "msnfs1 to msnfs6, and their volumes over these requests are the sizes of msnfs2 to "
-            "msnfs6; disk 0 lacks a digit and agrees with table 3.1. usr2 has those of table 2.2. "
-            "web2 and web3 have the sizes of web1, usr3 those of usr1; prn has those of usr "
-            "(assumed, both are volumes of file servers).",
-            "sql4 is the volume web_3 of the recordings of MSR Cambridge: 21,330 writes and 10,050 "
-            "reads, as in the table. Given with `--traces` it is played in full beside figure 6.8.",
+            "The recordings behind the table are not available. The loads have no property "
+            "that the table does not give: popularity of addresses, distribution of sizes, "
+            "arrival times, alternation of reads and writes.",
+            "Sizes of table 3.1 are in units of 2 KiB, as its data volumes divided by the "
+            "requests of table 6.1 show. fin1, fin2, web1, usr1, msnfs1 and sql1 to sql4 are "
+            "in both tables (sql0 to sql3 in table 3.1). The disks of table 7.1 have the "
+            "requests of msnfs1 to msnfs6, and their volumes over these requests are the sizes "
+            "of msnfs2 to msnfs6; disk 0 lacks a digit and agrees with table 3.1. usr2 has the "
+            "sizes of table 2.2. web2 and web3 have the sizes of web1, usr3 those of usr1. prn "
+            "has those of usr (assumed, both are volumes of file servers).",
+            "sql4 is the volume web_3 of the recordings of MSR Cambridge: 21,330 writes and "
+            "10,050 reads, as in the table. Given with `--traces`, it is replayed in full and "
+            "shown next to figure 6.8.",
             "As printed, msnfs5 has the random shares of fin1, and msnfs3 is 500 sequential "
             "writes without a read.",
-            "Blocks a plane and the flash part are not stated (see the preset; here 128 blocks). "
-            "The device is full at the start, with enough spare blocks for these runs.",
+            "Blocks per plane and the flash part are not published (see the preset; 128 blocks "
+            "here). The device is full at the start and has enough spare blocks for these runs.",
         ],
     )
 
 
 def _rows(values: Table, unit: str = "%") -> list[Row]:
-    """Of each load, PAQ2 over VAQ; of the variants, the mean of the loads."""
+    """Rows with PAQ2 over VAQ per load, and the mean of the loads for each variant."""
     return [
         *(
             Row(f"{load}: PAQ2 over VAQ", value, unit)
@@ -258,12 +260,12 @@ def _named(values: Mapping[str, float], unit: str = "%") -> str:
 
 def _lowest(values: Mapping[str, float]) -> str:
     load = min(values, key=lambda load: values[load])
-    return f"least {load} {values[load]:+.1f} %"
+    return f"minimum {load} {values[load]:+.1f} %"
 
 
 def _highest(values: Mapping[str, float]) -> str:
     load = max(values, key=lambda load: values[load])
-    return f"most {load} {values[load]:+.1f} %"
+    return f"maximum {load} {values[load]:+.1f} %"
 
 
 def _below(values: Table, scheduler: str) -> dict[str, float]:
@@ -284,10 +286,12 @@ def _bandwidth(fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence
         id="6.8",
         title="Figure 6.8: bandwidth",
         section="6.6.1",
-        measured=f"Bytes read and written a second. {RUN}",
+        measured=f"Bytes read and written per second. {RUN}",
         rows=[
             Row("PAQ2 over VAQ, mean", mean, "%", PUBLISHED("6.8", "gain, mean")),
-            Row("PAQ2 over VAQ, most", max(gained.values()), "%", PUBLISHED("6.8", "gain, most")),
+            Row(
+                "PAQ2 over VAQ, maximum", max(gained.values()), "%", PUBLISHED("6.8", "gain, most")
+            ),
             Row(
                 "loads that gain more than 100 MB/s",
                 float(len(great)),
@@ -302,12 +306,12 @@ def _bandwidth(fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence
             ),
         ],
         plots=[
-            Plot("Bandwidth", "Of the generated loads.", bars(values, VARIANTS, "MB/s")),
+            Plot("Bandwidth", "Generated loads.", bars(values, VARIANTS, "MB/s")),
             *(
                 [
                     Plot(
                         "Recorded traces",
-                        "Requests of the recordings, the queue kept full.",
+                        "Requests of the recordings with a full queue.",
                         bars(beside, VARIANTS, "MB/s"),
                     )
                 ]
@@ -317,12 +321,14 @@ def _bandwidth(fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence
         ],
         claims=[
             Claim(
-                "PAQ2 moves about 32.6 % more than VAQ on average",
+                "PAQ2 has about 32.6 % more bandwidth than VAQ on average",
                 _about(mean, 32.6),
                 f"{mean:+.1f} %",
             ),
             Claim(
-                "and up to about 62.7 % more", _about(max(gained.values()), 62.7), _highest(gained)
+                "PAQ2 has up to about 62.7 % more bandwidth than VAQ",
+                _about(max(gained.values()), 62.7),
+                _highest(gained),
             ),
             Claim("PAQ2 is never below VAQ", not _below(values, BOTH), _lowest(gained)),
             Claim(
@@ -344,9 +350,9 @@ def _bandwidth(fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence
             ),
         ],
         explanation=[
-            "Claims are taken at their word, and what that is was fixed before the first run: "
-            "about is within 10 points, never below is by less than 1 %, almost none is less than "
-            "5 %, nearly all is nine in ten. No constant was fitted to a result.",
+            "Claims are taken literally, and their meaning was fixed before the first run: "
+            "about is within 10 points, never below is by less than 1 %, almost none is less "
+            "than 5 %, nearly all is nine in ten. No constant was fitted to a result.",
             *skipped,
         ],
         data={"mb_per_s": values | beside},
@@ -362,45 +368,49 @@ def _iops(fitted: dict[str, Runs]) -> Figure:
     msnfs4 = {scheduler: gains(values, scheduler)["msnfs4"] for scheduler in PAQ}
     return Figure(
         id="6.9",
-        title="Figure 6.9: requests a second",
+        title="Figure 6.9: IOPS",
         section="6.6.1",
-        measured="Requests completed a second in the runs of figure 6.8.",
+        measured="Requests completed per second in the runs of figure 6.8.",
         rows=[
             Row("PAQ2 over VAQ, mean", mean, "%", PUBLISHED("6.9", "gain, mean")),
-            Row("PAQ2 over VAQ, most", max(gained.values()), "%", PUBLISHED("6.9", "gain, most")),
+            Row(
+                "PAQ2 over VAQ, maximum", max(gained.values()), "%", PUBLISHED("6.9", "gain, most")
+            ),
             Row("msnfs4", gained["msnfs4"], "%", PUBLISHED("6.9", "msnfs4")),
             *_rows(values),
         ],
         plots=[
-            Plot("Requests a second", "Of the generated loads.", bars(values, VARIANTS, "IOPS")),
+            Plot("Requests a second", "Generated loads.", bars(values, VARIANTS, "IOPS")),
         ],
         claims=[
             Claim(
-                "PAQ2 serves about 32.7 % more requests than VAQ on average",
+                "PAQ2 has about 32.7 % more IOPS than VAQ on average",
                 _about(mean, 32.7),
                 f"{mean:+.1f} %",
             ),
             Claim(
-                "and up to about 62.6 % more", _about(max(gained.values()), 62.6), _highest(gained)
+                "PAQ2 has up to about 62.6 % more IOPS than VAQ",
+                _about(max(gained.values()), 62.6),
+                _highest(gained),
             ),
             Claim("PAQ2 is never below VAQ", not _below(values, BOTH), _lowest(gained)),
             Claim(
-                "msnfs4 serves the fewest requests",
+                "msnfs4 has the lowest IOPS",
                 least == "msnfs4",
                 f"{least} {values[least][VAQ]:,.0f}, msnfs4 {values['msnfs4'][VAQ]:,.0f}",
             ),
             Claim(
-                "and about 41 % more of them under PAQ2",
+                "msnfs4 has about 41 % more IOPS under PAQ2",
                 _about(gained["msnfs4"], 41),
                 f"{gained['msnfs4']:+.1f} %",
             ),
             Claim(
-                "PAQ1 and PAQ2 serve similar numbers (mean gains within 10 points)",
+                "PAQ1 and PAQ2 have similar IOPS (mean gains within 10 points)",
                 apart <= ABOUT,
                 f"{apart:.1f} points apart",
             ),
             Claim(
-                "msnfs4: packing or clumping alone gain less than both",
+                "msnfs4: packing or clumping alone gain less than both together",
                 msnfs4[BOTH] > max(msnfs4["paq0"], msnfs4["paq1"]),
                 ", ".join(f"{short(one)} {value:+.1f} %" for one, value in msnfs4.items()),
             ),
@@ -418,40 +428,40 @@ def _latency(fitted: dict[str, Runs]) -> Figure:
         id="6.10",
         title="Figure 6.10: latency",
         section="6.6.2",
-        measured="Mean time from admission to the queue to completion in the runs of figure 6.8.",
+        measured="Mean time from admission to the queue to completion, in the runs of figure 6.8.",
         rows=[
-            Row("PAQ2 against VAQ, mean", mean, "%", PUBLISHED("6.10", "change, mean")),
+            Row("PAQ2 relative to VAQ, mean", mean, "%", PUBLISHED("6.10", "change, mean")),
             Row(
-                "PAQ2 against VAQ, most",
+                "PAQ2 relative to VAQ, maximum",
                 min(changed.values()),
                 "%",
                 PUBLISHED("6.10", "change, most"),
             ),
             *_rows(values),
         ],
-        plots=[Plot("Latency", "Of the generated loads.", bars(values, VARIANTS, "µs"))],
+        plots=[Plot("Latency", "Generated loads.", bars(values, VARIANTS, "µs"))],
         claims=[
             Claim(
-                "PAQ2 answers about 25.1 % faster than VAQ on average",
+                "PAQ2 has about 25.1 % less latency than VAQ on average",
                 _about(mean, -25.1),
                 f"{mean:+.1f} %",
             ),
             Claim(
-                "and up to about 41.6 % faster",
+                "PAQ2 has up to about 41.6 % less latency than VAQ",
                 _about(min(changed.values()), -41.6),
                 _lowest(changed),
             ),
             Claim(
-                "in similar proportion on nearly all loads (within 10 points of the mean)",
+                "The reduction is similar on nearly all loads (within 10 points of the mean)",
                 len(similar) >= NEARLY * len(changed),
                 f"{len(similar)} of {len(changed)}",
             ),
         ],
         explanation=[
-            "With the queue kept full the mean latency is the 32 requests over those served a "
-            "second (Little's law) and says nothing that figure 6.9 does not. The document's "
-            "numbers fit that: 32.7 % more requests a second make 24.6 % less latency, published "
-            "are 25.1. Latency of requests that come by themselves is below.",
+            "With a full queue, the mean latency is the 32 requests over those completed per "
+            "second (Little's law) and adds nothing to figure 6.9. The document's numbers "
+            "agree with that: 32.7 % more IOPS give 24.6 % less latency; 25.1 % is published. "
+            "Open-loop latency is shown below.",
         ],
         data={"latency_us": values},
     )
@@ -473,15 +483,22 @@ def _idle(fitted: dict[str, Runs]) -> Figure:
         id="6.11",
         title="Figure 6.11: idle time of the dies",
         section="6.6.2",
-        measured="Time that the dies served no transaction, over that under VAQ, in the runs of "
-        "figure 6.8. One that waits for the bus is not served.",
+        measured=(
+            "Time in which the dies serve no transaction, relative to VAQ, in the runs of "
+            "figure 6.8. A transaction that waits for the bus is not being served."
+        ),
         rows=[
-            Row("PAQ2 against VAQ, mean", mean, "%", PUBLISHED("6.11", "change, mean")),
-            Row("PAQ2 against VAQ, most", changed[most], "%", PUBLISHED("6.11", "change, most")),
-            Row("PAQ2 against VAQ, mean: dies that hold no transaction", held, "%"),
+            Row("PAQ2 relative to VAQ, mean", mean, "%", PUBLISHED("6.11", "change, mean")),
+            Row(
+                "PAQ2 relative to VAQ, maximum",
+                changed[most],
+                "%",
+                PUBLISHED("6.11", "change, most"),
+            ),
+            Row("PAQ2 relative to VAQ, mean: time in which dies hold no transaction", held, "%"),
             *_rows(values),
         ],
-        plots=[Plot("Idle time", "Over that of VAQ.", bars(values, VARIANTS, "time / VAQ"))],
+        plots=[Plot("Idle time", "Relative to VAQ.", bars(values, VARIANTS, "time / VAQ"))],
         claims=[
             Claim(
                 "Dies are idle for about 20 % less time under PAQ2 on average",
@@ -489,22 +506,22 @@ def _idle(fitted: dict[str, Runs]) -> Figure:
                 f"{mean:+.1f} %",
             ),
             Claim(
-                "up to about 60 % less, on a load that mostly reads",
+                "Dies are idle for up to about 60 % less time, on a load that mostly reads",
                 _about(changed[most], -60) and TABLE[most].read_percent > 50,
                 _lowest(changed),
                 because=SAME_WORK,
             ),
             Claim(
-                "On some loads that mostly write there is almost no difference",
+                "On some loads that mostly write, there is almost no difference",
                 bool(hardly),
                 _named(hardly) or "on none",
             ),
         ],
         explanation=[
-            "Idle time is published as `the total time each die spent without serving any "
-            "transaction`, and a transaction that waits for the bus is one that has still `to get "
-            "to a specific die` (section 6.6.2). This was chosen after seeing results; the other "
-            "way to count, with the wait for the bus as service, is a row.",
+            "The document defines idle time as the time in which a die serves no transaction, "
+            "and a transaction that waits for the bus has not reached its die yet (section "
+            "6.6.2). This reading was chosen after seeing results; a row shows the "
+            "alternative, which counts the wait for the bus as service.",
         ],
         data={"idle_s": seconds},
     )
@@ -520,29 +537,31 @@ def _contention(fitted: dict[str, Runs]) -> Figure:
         id="6.12",
         title="Figure 6.12: contention",
         section="6.6.2",
-        measured="Mean time that requests waited in the queue and for their die, over that under "
-        "VAQ, in the runs of figure 6.8. Loads that wait for nothing under VAQ are left out.",
+        measured=(
+            "Mean time that requests wait in the queue and for their die, relative to VAQ, in "
+            "the runs of figure 6.8. Loads without waiting under VAQ are omitted."
+        ),
         rows=[
             *_rows(values),
             Row(
-                "PAQ2 against VAQ, mean: the bus, on the way to the die and from it",
+                "PAQ2 relative to VAQ, mean: bus time, to the die and from it",
                 fmean(gains(bus, BOTH).values()),
                 "%",
             ),
         ],
-        plots=[Plot("Contention", "Over that of VAQ.", bars(values, VARIANTS, "time / VAQ"))],
+        plots=[Plot("Contention", "Relative to VAQ.", bars(values, VARIANTS, "time / VAQ"))],
         claims=[
             Claim(
-                "Contention is less under PAQ2 on every load",
+                "Contention is lower under PAQ2 on every load",
                 len(less) == len(changed),
                 f"{len(less)} of {len(changed)}; {_highest(changed)}",
             ),
         ],
         explanation=[
-            "Contention is published as the time a transaction spends `waiting on the I/O bus "
-            "within a flash package to get to a specific die`. What counts is the way to the die; "
-            "most of what waits for the bus here is data that leave it, and that waits longer the "
-            "more is under way. This was chosen after seeing results.",
+            "The document defines contention as the time for which a transaction waits for the "
+            "bus on its way to a die. The way to the die is what counts. Most waiting for the "
+            "bus here is by data on their way from a die, and it grows with the number of "
+            "transactions in progress. This reading was chosen after seeing results.",
         ],
         data={"contention_us": waits},
     )
@@ -556,15 +575,17 @@ def _all(fitted: dict[str, Runs]) -> Figure:
         id="all",
         title="All schedulers",
         section="6.6",
-        measured="Requests a second over those under VAQ in the runs of figure 6.8, beside "
-        "schedulers that are not in the document: each page goes to the queue of its die at once "
-        "(immediate), the same with reads first (read-first), and Sprinkler, which orders by "
-        "resource and over-commits packages.",
+        measured=(
+            "IOPS relative to VAQ in the runs of figure 6.8, with schedulers that are not in "
+            "the document: each page enters the queue of its die at once (immediate), the same "
+            "with reads first (read-first), and Sprinkler, which orders by resource and "
+            "over-commits packages."
+        ),
         rows=[
             *(Row(f"{short(one)} over VAQ, mean", value, "%") for one, value in means.items()),
             *(
                 Row(
-                    f"{short(one)}: 99th percentile of latency against VAQ, mean",
+                    f"{short(one)}: 99th percentile of latency relative to VAQ, mean",
                     mean_gain(waits, one),
                     "%",
                 )
@@ -573,12 +594,12 @@ def _all(fitted: dict[str, Runs]) -> Figure:
             ),
         ],
         plots=[
-            Plot("Requests a second", "Over those of VAQ.", bars(values, ALL, "IOPS / VAQ")),
+            Plot("Requests a second", "Relative to VAQ.", bars(values, ALL, "IOPS / VAQ")),
             Plot("Latency", "99th percentile.", bars(waits, ALL, "µs")),
         ],
         claims=[
             Claim(
-                "Sprinkler serves no fewer requests than PAQ2 on average",
+                "Sprinkler has no fewer IOPS than PAQ2 on average",
                 means["sprinkler"] >= means[BOTH] - EQUAL,
                 f"{means['sprinkler']:+.1f} and {means[BOTH]:+.1f} %",
             ),
@@ -604,8 +625,10 @@ def _search(fitted: dict[str, Runs], free: dict[str, Runs]) -> Figure:
         id="search",
         title="Cost of the search",
         section="6.6.3",
-        measured="Requests a second lost to searches of 1.77 µs, against searches that take no "
-        "time, in the runs of figure 6.8.",
+        measured=(
+            "IOPS lost to searches of 1.77 µs, relative to searches that take no time, in the "
+            "runs of figure 6.8."
+        ),
         rows=[
             Row("PAQ2, mean", mean, "%", PUBLISHED("search", "overhead")),
             *(
@@ -623,7 +646,7 @@ def _search(fitted: dict[str, Runs], free: dict[str, Runs]) -> Figure:
         ],
         explanation=[
             "The document's 1 % is 1.77 µs over the 180 µs of a read. Whether a search delays "
-            "others depends on how many there are at a time.",
+            "others depends on the number of searches in parallel.",
         ],
         data={"lost_percent": lost},
     )
@@ -634,23 +657,28 @@ def _as_they_come(arriving: dict[str, Runs]) -> Figure:
     means = {scheduler: mean_gain(values, scheduler) for scheduler in ALL if scheduler != VAQ}
     return Figure(
         id="arriving",
-        title="Latency of requests that come by themselves",
+        title="Open-loop latency",
         section="6.6.2",
-        measured="Mean time from arrival to completion over that under VAQ. Requests come "
-        f"independently of each other, at {100 * RATE:.0f} % of what VAQ serves with the queue "
-        "kept full, the same for all schedulers.",
+        measured=(
+            "Mean time from arrival to completion, relative to VAQ. Requests arrive "
+            f"independently of completions, at {100 * RATE:.0f} % of VAQ's throughput with a "
+            "full queue, with the same arrivals for all schedulers."
+        ),
         rows=[
-            *(Row(f"{short(one)} against VAQ, mean", value, "%") for one, value in means.items()),
             *(
-                Row(f"{load}: PAQ2 against VAQ", value, "%")
+                Row(f"{short(one)} relative to VAQ, mean", value, "%")
+                for one, value in means.items()
+            ),
+            *(
+                Row(f"{load}: PAQ2 relative to VAQ", value, "%")
                 for load, value in gains(values, BOTH).items()
             ),
         ],
-        plots=[Plot("Latency", "Over that of VAQ.", bars(values, ALL, "time / VAQ"))],
+        plots=[Plot("Latency", "Relative to VAQ.", bars(values, ALL, "time / VAQ"))],
         explanation=[
-            "Searches are made one after another, 1.77 µs for each command: a read of web1 has "
-            "7.5 pages and waits 13 µs for them, which at half the load is all that there is to "
-            "wait for. With the queue kept full most of it is hidden.",
+            "Searches are serial and take 1.77 µs per command. A read of web1 has 7.5 pages "
+            "and waits 13 µs for them, which is all of its waiting at half the load. With a "
+            "full queue, most of that time is hidden.",
         ],
         data={"latency_over_vaq": values},
     )

@@ -1,4 +1,5 @@
-"""The reading that the figures follow, the other that the text allows, and each rule by itself."""
+"""The reading of the thesis that the figures follow, the other possible one, and each rule by
+itself."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,37 +15,34 @@ from wordline_studies.paq.runs import closed, mb_per_s
 from wordline_studies.paq.schedulers import BOTH, VAQ, A, Reading, Runs
 
 TOLD = (
-    "The sweep: `prev_tag := check_and_wait(ch_id, flash_id)` (Algorithm 2, line 4) stands inside "
-    "loops over channels and packages. PAQ1 and PAQ2 visit packages in turn, those of a channel "
-    "after each other; one with nothing waiting is passed over, one that cannot take what waits "
-    "for it holds up the sweep.",
-    "The part: `a read operation takes 180 us (including NAND flash I/O bus activities)` (6.6.3), "
-    "`Based on a 4 KB page size, read, write and block erase latencies are 183.2 us, 860.36 us, "
-    "and 2 ms` (a footnote of 7.6), `still limited by about 40MB/sec` (3.1). The rate of the bus "
-    "was settled after 20, 25 and 30 ns a byte had been tried.",
-    "Writes: `the FTL of the SSD will work to split up and stripe that sequential request or "
-    "simply will send the random requests down separate channels` (6.3): pages are placed as they "
-    "come, in turn over the channels first, then packages. That they `are destined for packages "
-    "and dies that are the least busy` follows from it where all take equally long; under PAQ2, "
-    "where writes do not wait, it is shown as a rule by itself. Under PAQ1 and PAQ2 they do not "
-    "wait: `For requests that are not a read, the PHY sends acknowledgment first and bypasses the "
-    "request to the underlying FTL` (6.4.5). Under VAQ and PAQ0, which is `only using our "
-    "plane-packing optimization` (6.5.2), they wait in line, and PAQ0 packs waiting ones of any "
-    "requests as it does reads.",
-    "VAQ, reading A, which the figures follow: a request begins when no package that it needs is "
-    "used by another, and all behind it wait. Requests 1 and 2 of the worked example share a "
-    "package and no die, and `VAQ scheduling (see Figure 6.6(b)) requires six request sets with "
-    "only two requests interleaved` (6.4.3): at dies they would be four. "
-    "Pages are striped over the device by their address (section 3.2).",
-    "VAQ, reading B: a page waits for its die, and all behind it wait: two pages of request 2 "
-    "`both attempt to access die 1 in package 1 on channel 1, which stall the FTL` (6.4.3). The "
-    "sets would be three. Addresses do not say where pages lie: others profit from `artificial "
-    "alignment of LBAs and physical addresses` (6.7), and in figure 6.5 two pages of a request lie "
-    "on one die. That there are two readings was seen after seeing results; A stands first for the "
-    "sets of the worked example.",
+    "Sweep: the function that checks a package and waits for it is inside loops over channels "
+    "and packages (Algorithm 2, line 4). PAQ1 and PAQ2 visit packages in turn, those of a "
+    "channel one after the other. A package without waiting pages is skipped; one that cannot "
+    "accept its pages stops the sweep.",
+    "Part: a read takes 180 us including the bus (6.6.3). For pages of 4 KB, read, write and "
+    "erase take 183.2 us, 860.36 us and 2 ms (a footnote of 7.6), and the bus transfers about "
+    "40 MB/s (3.1). The rate of the bus was chosen after trying 20, 25 and 30 ns per byte.",
+    "Writes: the FTL stripes them over the channels (6.3). Pages are allocated in order of "
+    "arrival, over the channels first, then over the packages. Allocation to the least busy "
+    "packages and dies is equivalent if all take equally long; under PAQ2, where writes do not "
+    "wait, a rule of its own shows it. Under PAQ1 and PAQ2, writes do not wait: requests other "
+    "than reads are acknowledged first and bypass the queue (6.4.5). Under VAQ and PAQ0, which "
+    "only packs planes (6.5.2), they wait in the queue, and PAQ0 packs waiting writes of any "
+    "requests as it packs reads.",
+    "VAQ, reading A (used in the figures): a request starts when no other request uses a "
+    "package that it needs, and all later requests wait. Requests 1 and 2 of the worked "
+    "example share a package but no die, and VAQ needs six request sets for the example, with "
+    "only two requests interleaved (6.4.3); with conflicts at dies, there would be four. Pages "
+    "are striped over the device by address (section 3.2).",
+    "VAQ, reading B: a page waits for its die, and all later pages wait. Two pages of request "
+    "2 need the same die and stall the FTL (6.4.3). The example would need three sets. "
+    "Physical positions do not follow addresses: other schedulers profit from an alignment of "
+    "the two (6.7), and in figure 6.5 two pages of a request are on one die. The two readings "
+    "were identified after seeing results; A is the first because of the sets of the worked "
+    "example.",
 )
-# Each rule of the reading by itself: what the schedulers get instead. Chapter 3's part has pages of
-# 2 KiB, so that a page of the load is two of its.
+# Each rule of the reading by itself: settings that replace it. The flash part of chapter 3 has
+# pages of 2 KiB, so that a page of the load is two of its pages.
 CHAPTER_3: dict[str, Value] = {
     "nand.cell.mlc-alpha.lambda": 2,
     "nand.geometry.page_bytes": 2048,
@@ -53,7 +51,7 @@ CHAPTER_3: dict[str, Value] = {
     "nand.timing.erase_ns": 2_500_000,
 }
 FAST_BUS: dict[str, Value] = {"nand.timing.bus_mt_per_s": 50.0}
-# Section 6.2.1: the hardware abstraction layer polls "using the ready/busy pins".
+# Section 6.2.1: the hardware abstraction layer polls the ready/busy pins.
 PINS: dict[str, Value] = {"nand.timing.ready_busy_pin": True}
 RULES: dict[str, dict[str, dict[str, Value]]] = {
     "no sweep in turn": {BOTH: {"ssd.scheduler.paq2.in_turn": False}},
@@ -65,13 +63,13 @@ RULES: dict[str, dict[str, dict[str, Value]]] = {
     },
     "chapter 3's part": dict.fromkeys((VAQ, BOTH), CHAPTER_3),
     "a bus of 20 ns a byte": dict.fromkeys((VAQ, BOTH), FAST_BUS),
-    "pins tell that dies are ready": dict.fromkeys((VAQ, BOTH), PINS),
+    "ready/busy pins": dict.fromkeys((VAQ, BOTH), PINS),
     "a search that takes no time": {BOTH: {"ssd.scheduler.paq2.search_ns": 0}},
 }
 
 
 def rules(setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]) -> Figure:
-    """Requests a second with one rule left out at a time."""
+    """IOPS with one rule of the reading changed at a time."""
     runs = by_load(
         setup,
         {
@@ -107,7 +105,7 @@ def rules(setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]) -> 
                 "%",
                 PUBLISHED("6.9", "gain, mean"),
             ),
-            Row(f"{rule}: most", max(one.values()), "%", PUBLISHED("6.9", "gain, most")),
+            Row(f"{rule}: maximum", max(one.values()), "%", PUBLISHED("6.9", "gain, most")),
             Row(f"{rule}: msnfs4", one["msnfs4"], "%", PUBLISHED("6.9", "msnfs4")),
             Row(f"{rule}: web1", more[rule]["web1"], "MB/s"),
         ]
@@ -115,20 +113,22 @@ def rules(setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]) -> 
         id="rules",
         title="Each rule by itself",
         section="6.3 to 6.6",
-        measured="Requests a second of PAQ2 over those of VAQ in the runs of figure 6.8, with one "
-        "rule of the reading changed at a time.",
+        measured=(
+            "IOPS of PAQ2 relative to VAQ in the runs of figure 6.8, with one rule of the "
+            "reading changed at a time."
+        ),
         rows=rows,
         explanation=[
-            "The sweep in turn, the part and what VAQ stalls at decide the means; that writes wait "
-            "in VAQ's queue decides what msnfs4 gains. A faster bus gives the web loads the 100 "
-            "MB/s that are published of them, and msnfs4 more than is.",
+            "The means depend on the sweep in turn, the flash part and the conflicts of VAQ. "
+            "The gain of msnfs4 depends on writes waiting in VAQ's queue. A faster bus gives "
+            "the web loads their published 100 MB/s, but msnfs4 more than published.",
         ],
         data={"gain_percent": gains, "more_mb_per_s": more},
     )
 
 
 def figure(others: Mapping[Reading, Sequence[Figure]]) -> Figure:
-    """What is read, and how the claims come out under the other reading."""
+    """Description of the reading, and the verdicts of the claims under the other reading."""
     claims = [
         (reading, one.id, claim)
         for reading, figures in others.items()
@@ -154,8 +154,10 @@ def figure(others: Mapping[Reading, Sequence[Figure]]) -> Figure:
         id="reading",
         title="The reading",
         section="6.3 to 6.6",
-        measured="What the text is taken to say. Under reading B figures 6.8 to 6.12 are made "
-        "again, with the same loads; not with `--quick`.",
+        measured=(
+            "Interpretation of the text. Figures 6.8 to 6.12 are repeated under reading B with "
+            "the same loads, but not with `--quick`."
+        ),
         rows=rows,
         explanation=[
             *TOLD,

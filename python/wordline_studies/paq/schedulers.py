@@ -1,4 +1,4 @@
-"""The schedulers, in the document's words and in the simulator's."""
+"""The schedulers: names in the document and configuration keys."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import TypeAlias
 from wordline.config import Value
 from wordline.summary import Summary
 
-# As `ssd.scheduler` names them: those of the document, and others.
+# Values of `ssd.scheduler`: the document's schedulers, and others.
 VAQ = "vaq"
 BOTH = "paq2"
 VARIANTS = (VAQ, "paq0", "paq1", BOTH)
@@ -24,14 +24,14 @@ TITLES = {
     "read-first": "read-first",
     "sprinkler": "Sprinkler",
 }
-# By scheduler.
+# Values by scheduler.
 Values: TypeAlias = dict[str, float]
 Runs: TypeAlias = dict[str, Summary]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What the text is taken to say of addresses and of what VAQ and PAQ0 wait for."""
+    """Interpretation of the text: placement by address, and conflicts of VAQ and PAQ0."""
 
     name: str
     conflict: str
@@ -39,7 +39,7 @@ class Reading:
     layout: str
 
     def settings(self, scheduler: str) -> dict[str, Value]:
-        """Of a scheduler; a search takes 1.77 µs where there is one."""
+        """Settings of a scheduler. A search takes 1.77 µs if the scheduler has one."""
         made: dict[str, Value] = {
             "precondition.layout": self.layout,
             "ftl.allocate.dynamic.order": "CWDP",
@@ -71,20 +71,20 @@ B = Reading("B", "die", "page", "scattered")
 
 
 def short(scheduler: str) -> str:
-    """Its name without what it is made of."""
+    """Short title of a scheduler."""
     return TITLES[scheduler].split(" (")[0]
 
 
 def normalised(values: Mapping[str, float]) -> Values:
-    """Each over that of VAQ."""
+    """Values relative to VAQ."""
     return {scheduler: value / values[VAQ] for scheduler, value in values.items()}
 
 
 def mean_gain(values: Mapping[str, Mapping[str, float]], scheduler: str) -> float:
-    """What a scheduler has more than VAQ, mean of the loads. By load, scheduler. Per cent."""
+    """Mean gain over VAQ of the loads. Per cent. `values` are by load and scheduler."""
     return fmean(100 * (one[scheduler] / one[VAQ] - 1) for one in values.values())
 
 
 def gains(values: Mapping[str, Mapping[str, float]], scheduler: str) -> dict[str, float]:
-    """By load: what a scheduler has more than VAQ. Per cent."""
+    """Gain over VAQ by load. Per cent."""
     return {load: 100 * (one[scheduler] / one[VAQ] - 1) for load, one in values.items()}

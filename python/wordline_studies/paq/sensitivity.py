@@ -1,4 +1,4 @@
-"""Figures 6.14 and 6.15: length of the queue, number of channels."""
+"""Figures 6.14 and 6.15: queue length and number of channels."""
 
 from collections.abc import Callable, Sequence
 from statistics import fmean
@@ -15,45 +15,45 @@ from wordline_studies.paq.runs import QUEUE, closed, host_queue_us
 from wordline_studies.paq.schedulers import BOTH, PAQ, TITLES, VAQ, VARIANTS, short
 
 QUEUES = (8, 16, 32, 64, 128, 256)
-# Where it has to be quick.
+# Queue lengths of a quick study.
 FEWER = (8, 32, 256)
 CHANNELS = (4, 8, 16)
 SHORTEST, LONGEST = QUEUES[0], QUEUES[-1]
 REQUESTS, QUICK_REQUESTS = 5000, 800
-# A load that is no more than 500 writes of a page, in order, to as many dies.
+# A load of only 500 single-page writes, in order, to as many dies.
 FEW = "msnfs3"
-# Pages that a read anywhere fits, of those that a device of 8 channels has: on its die, the other
-# plane, the same offset in its block.
+# Pages that can be packed with a random read on a device of 8 channels: the other plane of its die,
+# at the same offset in a block.
 MATES = 128 * 2 * 128
-# Why claims do not hold.
+# Reasons why claims do not hold.
 SHORT = (
-    "eight requests, fewer than any queue that is published, leave most packages alone; from the "
-    f"published {QUEUE} to {LONGEST} the loads but {FEW}, whose writes are in nobody's way, gain a "
+    "eight requests, fewer than in any published queue, leave most packages idle; from the "
+    f"published {QUEUE} to {LONGEST}, all loads but {FEW}, whose writes do not conflict, gain a "
     "few per cent at most"
 )
 DRAIN = (
-    f"{FEW} is 500 writes of a page, which VAQ spreads over all dies; PAQ0 packs each with the one "
-    "128 behind it, which shares its die, and the few that there are leave other dies idle. sql3, "
-    "at 1.1 %, is next to what counts as below; no other load is"
+    f"{FEW} has 500 single-page writes, which VAQ spreads over all dies; PAQ0 packs each with "
+    "the write 128 positions later, which shares its die, and the few writes leave other dies "
+    "idle; sql3, at 1.1 %, is near the limit of the claim, and no other load is"
 )
 MATE = (
-    f"a page read anywhere fits one in {MATES:,} of those that wait (128 dies, the other plane, "
-    "128 offsets): order limits VAQ, not the time of the cells"
+    f"a random page read can be packed with one in {MATES:,} of the waiting reads (128 dies, "
+    "the other plane, 128 offsets); VAQ is limited by order, not by the array time"
 )
 LITTLE = (
-    "with as many waiting as the queue holds the wait is their number over the requests served a "
-    "second (Little's law), and PAQ0 serves as many as VAQ (within 1 %) or more at every point"
+    "if as many requests wait as the queue holds, the wait is their number over IOPS (Little's "
+    "law), and PAQ0 has at least VAQ's IOPS (within 1 %) at every point"
 )
 # A significant gain, fixed before the first run: at least 10 %.
 SIGNIFICANT = 10
-# Load, channels, scheduler, length of the queue.
+# Load, channels, scheduler, queue length.
 Key = tuple[str, int, str, int]
-# By channels, scheduler, length of the queue: the mean of the loads.
+# Mean of the loads by channels, scheduler and queue length.
 Means = dict[int, dict[str, dict[int, float]]]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Throughput and waiting over queue and channels."""
+    """Figures of throughput and waiting time over queue length and channels."""
     loads = tuple(TABLE)
     queues = FEWER if setup.quick else QUEUES
     count = QUICK_REQUESTS if setup.quick else REQUESTS
@@ -131,14 +131,16 @@ def _throughput(found: dict[Key, Summary], loads: Sequence[str], queues: Sequenc
     }
     return Figure(
         id="6.14",
-        title="Figure 6.14: throughput over queue and channels",
+        title="Figure 6.14: throughput over queue length and channels",
         section="6.6.5",
-        measured="Requests a second over those of VAQ with 8 channels and a queue of 32, mean of "
-        f"the {len(loads)} loads. The host has twice as many requests outstanding as the queue "
-        "holds, so that it is always full and as many wait for a slot.",
+        measured=(
+            f"IOPS relative to VAQ with 8 channels and a queue of 32, mean of the {len(loads)} "
+            "loads. The host keeps twice as many requests outstanding as the queue holds, so "
+            "the queue is always full and as many requests wait for a slot."
+        ),
         rows=[
             Row(
-                f"PAQ0 over VAQ, queue of {LONGEST}, most of the three",
+                f"PAQ0 over VAQ, queue of {LONGEST}, maximum of the three",
                 most,
                 "%",
                 PUBLISHED("6.14", "PAQ0 over VAQ"),
@@ -160,7 +162,7 @@ def _throughput(found: dict[Key, Summary], loads: Sequence[str], queues: Sequenc
                 for channels, value in from_32.items()
             ),
             Row(
-                f"PAQ0 over VAQ, queue of {LONGEST}, least of the loads but {FEW}",
+                f"PAQ0 over VAQ, queue of {LONGEST}, minimum of the loads but {FEW}",
                 min(others.values()),
                 "%",
             ),
@@ -184,9 +186,9 @@ def _throughput(found: dict[Key, Summary], loads: Sequence[str], queues: Sequenc
         ],
         claims=[
             Claim(
-                "Every scheduler serves more with more channels, whatever the queue",
+                "Every scheduler has higher IOPS with more channels, for any queue length",
                 min(steps) > 0,
-                f"twice the channels: {min(steps):+.1f} to {max(steps):+.1f} %",
+                f"doubling the channels: {min(steps):+.1f} to {max(steps):+.1f} %",
             ),
             Claim(
                 f"VAQ gains almost nothing from a longer queue (below {HARDLY} %)",
@@ -196,17 +198,17 @@ def _throughput(found: dict[Key, Summary], loads: Sequence[str], queues: Sequenc
             ),
             *(
                 Claim(
-                    f"{TITLES[scheduler]} gains significantly from a longer queue "
-                    f"(at least {SIGNIFICANT} %)",
+                    f"{TITLES[scheduler]} gains significantly from a longer queue (at least "
+                    f"{SIGNIFICANT} %)",
                     min(values) >= SIGNIFICANT,
                     ", ".join(f"{value:+.1f} %" for value in values),
                 )
                 for scheduler, values in physical.items()
             ),
             Claim(
-                "With long queues PAQ0 is below VAQ on no load any more (8 channels)",
+                "With long queues, PAQ0 is no longer below VAQ on any load (8 channels)",
                 min(below.values()) >= -EQUAL,
-                f"least {min(below, key=lambda load: below[load])} {min(below.values()):+.1f} %",
+                f"minimum {min(below, key=lambda load: below[load])} {min(below.values()):+.1f} %",
                 because=DRAIN,
             ),
             Claim(
@@ -243,9 +245,11 @@ def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[i
         id="6.15",
         title="Figure 6.15: waiting for a slot",
         section="6.6.5",
-        measured="Mean time that requests waited for a slot of the queue, mean of the loads, in "
-        "the runs of figure 6.14. How many wait is not stated; here they are as many as the queue "
-        "holds.",
+        measured=(
+            "Mean time for which requests wait for a slot of the queue, mean of the loads, in "
+            "the runs of figure 6.14. The document does not give the number of waiting "
+            "requests; here it equals the queue length."
+        ),
         rows=[
             *(
                 Row(
@@ -257,7 +261,7 @@ def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[i
                 for scheduler, value in by_name.items()
             ),
             *(
-                Row(f"{channels} channels: PAQ2 against VAQ, queue of {queue}", value, "%")
+                Row(f"{channels} channels: PAQ2 relative to VAQ, queue of {queue}", value, "%")
                 for (channels, queue), value in against[BOTH].items()
             ),
         ],
@@ -267,12 +271,12 @@ def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[i
         ],
         claims=[
             Claim(
-                "Under PAQ0 the wait grows with the queue",
+                "Under PAQ0, the wait grows with the queue length",
                 all(by_name["paq0"] > 0 for by_name in growth.values()),
                 ", ".join(f"{by_name['paq0']:+.0f} %" for by_name in growth.values()),
             ),
             Claim(
-                "and is longer than under VAQ at some points",
+                "At some points, the wait is longer under PAQ0 than under VAQ",
                 bool(worse),
                 ", ".join(
                     f"{channels} channels and a queue of {queue}" for channels, queue in worse
@@ -281,17 +285,17 @@ def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[i
                 because=LITTLE,
             ),
             Claim(
-                "Under PAQ2 it is shorter than under VAQ everywhere",
+                "The wait is shorter under PAQ2 than under VAQ at all points",
                 max(against[BOTH].values()) < 0,
                 f"{min(against[BOTH].values()):+.1f} to {max(against[BOTH].values()):+.1f} %",
             ),
         ],
         explanation=[
-            "The wait is the number of those that wait over the requests served a second (Little's "
-            "law), so that with twice the queue it doubles unless more are served, and that of two "
-            "schedulers compares as figure 6.14 does. Published of PAQ0 are both a wait that grows "
-            "slightly and a throughput that rises; then more must wait with a longer queue, but "
-            "not in proportion to it.",
+            "The wait is the number of waiting requests over IOPS (Little's law). It doubles "
+            "with the queue length unless IOPS rise, and two schedulers compare as in figure "
+            "6.14. For PAQ0, the document publishes both a slightly growing wait and rising "
+            "throughput. That requires more waiting requests with a longer queue, but not in "
+            "proportion.",
         ],
         data={"wait_ms": means},
     )

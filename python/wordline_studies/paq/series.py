@@ -1,4 +1,4 @@
-"""Figure 6.13: latencies one by one."""
+"""Figure 6.13: latencies of single requests."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,19 +15,19 @@ from wordline_studies.paq.runs import QUEUE, closed
 from wordline_studies.paq.schedulers import BOTH, VAQ
 
 LOAD = "sql3"
-# Beside it, a load on which requests are late.
+# In addition, a load with late requests.
 LATE = "web1"
 REQUESTS = 5000
-# Fixed before the first run: a small subset is less than this share. Per cent.
+# A small subset is less than this share, fixed before the first run. Per cent.
 FEW = 10
 SCHEDULERS = {"VAQ": VAQ, "PAQ2": BOTH, "PAQ2, bounded": BOTH}
 BOUNDED = "PAQ2, bounded"
-# By scheduler: the latency of each request in order. Microseconds.
+# Latency of each request in order, by scheduler. Microseconds.
 Series = dict[str, list[float]]
 
 
 def figure(setup: Setup) -> Figure:
-    """Requests of sql3 in order, without and with a bound on their age."""
+    """Requests of sql3 in order, without and with an age bound."""
     with written([LOAD, LATE], REQUESTS) as paths:
         found = _series(setup, paths)
     series = found[LOAD]
@@ -40,14 +40,17 @@ def figure(setup: Setup) -> Figure:
         id="6.13",
         title="Figure 6.13: latencies of sql3",
         section="6.6.4",
-        measured=f"Time from admission to completion of the first {REQUESTS:,} requests of sql3, "
-        f"in order, {QUEUE} at a time. Once more under PAQ2 with `age_bound_us` at VAQ's mean: a "
-        "read that has waited for so long goes first. The same of web1.",
+        measured=(
+            f"Time from admission to completion of the first {REQUESTS:,} requests of sql3, in "
+            f"order, at queue depth {QUEUE}. A second run under PAQ2 has `age_bound_us` at "
+            "VAQ's mean: a read that has waited for that long goes first. The same runs for "
+            "web1."
+        ),
         rows=[row for load, one in found.items() for row in _rows(load, one)],
         plots=[
             Plot(
                 f"{load}: {name}",
-                "A dot for each request.",
+                "One dot per request.",
                 dots(
                     name,
                     SCHEDULERS[name],
@@ -60,31 +63,32 @@ def figure(setup: Setup) -> Figure:
             for name, values in one.items()
         ],
         claims=[
-            Claim("Most requests are answered sooner under PAQ2", faster > 50, f"{faster:.1f} %"),
+            Claim("Most requests have a lower latency under PAQ2", faster > 50, f"{faster:.1f} %"),
             Claim(
-                f"A small subset (below {FEW} %) takes more than twice its time under VAQ",
+                f"A small subset (below {FEW} %) takes more than twice its latency under VAQ",
                 0 < above[LOAD] < FEW,
                 f"{above[LOAD]:.2f} %",
             ),
             Claim(
-                "VAQ's latencies scatter less than PAQ2's, by their standard deviation over mean",
+                "VAQ's latencies vary less than PAQ2's (standard deviation over mean)",
                 _scatter(virtual) < _scatter(physical),
                 f"{_scatter(virtual):.2f} and {_scatter(physical):.2f}",
             ),
             Claim(
-                f"{LATE}: a small subset (below {FEW} %) takes more than twice its time",
+                f"{LATE}: a small subset (below {FEW} %) takes more than twice its latency "
+                "under VAQ",
                 0 < above[LATE] < FEW,
                 f"{above[LATE]:.2f} %",
             ),
             Claim(
-                f"{LATE}: with the bound fewer exceed twice VAQ's mean",
+                f"{LATE}: with the bound, fewer requests exceed twice VAQ's mean",
                 late[BOUNDED] < late["PAQ2"],
                 f"{late[BOUNDED]:.2f} and {late['PAQ2']:.2f} %",
             ),
         ],
         explanation=[
-            "The document calls 5,000 requests about the first tenth of the trace; by table 6.1 "
-            "it has five million.",
+            "The document calls 5,000 requests about the first tenth of the trace. By table "
+            "6.1, it has five million.",
             f"The bound costs {cost:+.1f} % of PAQ2's mean latency of sql3.",
         ],
         data={"latency_us": found},
@@ -92,7 +96,7 @@ def figure(setup: Setup) -> Figure:
 
 
 def _series(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Series]:
-    """By load."""
+    """Latencies by load."""
     free = {"VAQ": VAQ, "PAQ2": BOTH}
     cases = {
         (load, name): closed(load, path, scheduler)
@@ -125,14 +129,14 @@ def _rows(load: str, series: Series) -> list[Row]:
         ]
         if name != "VAQ":
             twice = _above(values, virtual)
-            rows.append(Row(f"{load}, {name}: above twice its time under VAQ", twice, "%"))
+            rows.append(Row(f"{load}, {name}: above twice its latency under VAQ", twice, "%"))
     return rows
 
 
 def _latencies(
     setup: Setup, cases: Mapping[tuple[str, str], Case]
 ) -> dict[tuple[str, str], list[float]]:
-    """By case, of the requests in order. Microseconds."""
+    """Latencies of the requests in order, by case. Microseconds."""
     named = {
         key: replace(case, label=f"{case.label}, {REQUESTS} requests")
         for key, case in cases.items()
@@ -141,12 +145,12 @@ def _latencies(
 
 
 def _above(values: Sequence[float], others: Sequence[float]) -> float:
-    """Requests that took more than twice their time among the others. Per cent."""
+    """Share of requests that take more than twice their latency in `others`. Per cent."""
     return 100 * fmean(one > 2 * other for one, other in zip(values, others, strict=True))
 
 
 def _far(values: Sequence[float], others: Sequence[float]) -> float:
-    """Requests that took more than twice the mean of the others. Per cent."""
+    """Share of requests above twice the mean of `others`. Per cent."""
     mean = fmean(others)
     return 100 * fmean(one > 2 * mean for one in values)
 
