@@ -331,8 +331,8 @@ def _thresholds(
                 lines(
                     over | {"L-FTL": dict.fromkeys(ends, 100.0)},
                     {
-                        "relative to L-FTL at 1 %": "#12a07a",
-                        "relative to L-FTL at 3 %": "#1f78b4",
+                        "against L-FTL at 1 %": "#12a07a",
+                        "against L-FTL at 3 %": "#1f78b4",
                         "L-FTL": SCHEMES[L].colour,
                     },
                     "free-block threshold (%)",

@@ -1,4 +1,4 @@
-"""Jung 2013, chapter 4: flash software on the host, and firmware behind a bridge."""
+"""Jung 2013, chapter 4: FTL on the host, and firmware behind a bridge."""
 
 from wordline_studies.figure import Study
 from wordline_studies.host_side import cliff, resources, workers

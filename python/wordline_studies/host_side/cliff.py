@@ -1,4 +1,4 @@
-"""Section 4.4.3, "Garbage collections": a run that writes more than the drive holds."""
+"""Section 4.4.3: GC in a run that writes more than the drive holds."""
 
 from statistics import median
 
@@ -18,12 +18,12 @@ from wordline_studies.host_side.runs import (
 
 SIZE = 4096
 BLOCKS = 16
-"""Blocks a plane: collections need some of them free."""
+"""Blocks per plane. GC needs some of them free."""
 PAGES_PER_BLOCK = 1024
-"""Pages of 4 KiB in a block of both planes."""
+"""Pages of 4 KiB in the blocks of both planes."""
 DIES = 64
 TURNS = {False: 2.0, True: 1.5}
-"""Times that the flash is written in the run, and in that of a quick study."""
+"""Written data in flash capacities, in a whole (False) and in a quick study (True)."""
 PARTS = 16
 NO_BRIDGE = "bssd, no bridge"
 COLOURS = {"fssd": "#1f78b4", "bssd": "#d8731c", NO_BRIDGE: "#777777"}
@@ -56,19 +56,23 @@ def cliff(setup: Setup) -> Figure:
     left = {name: rates[-1] / median(rates[: PARTS // 2]) for name, rates in course.items()}
     return Figure(
         id="4.8",
-        title="Figures 4.7(a) and 4.8(a): collections",
+        title="Figures 4.7(a) and 4.8(a): GC",
         section="4.4.3",
         measured=(
-            f"Random writes of {SIZE} bytes in a queue, {turns:g} times what the flash of an "
-            f"erased drive holds. Drives are {WHOLE_BLOCKS // BLOCKS} times smaller, with all "
-            "their dies. With `--quick` only BSSD without its bridge is run."
+            f"Random writes of {SIZE} bytes with a queue, {turns:g} times the flash of an "
+            f"erased drive. Drives are {WHOLE_BLOCKS // BLOCKS} times smaller, with all their "
+            "dies. With `--quick`, only BSSD without its bridge is simulated."
         ),
         rows=[
             row
             for name, run in runs.items()
             for row in (
-                Row(f"IOPS at the end over the first half's, {_words(name)}", left[name], "times"),
-                Row(f"time that dies are busy, {_words(name)}", 100 * _busy(run), "%"),
+                Row(
+                    f"IOPS at the end over IOPS of the first half, {_words(name)}",
+                    left[name],
+                    "times",
+                ),
+                Row(f"die utilisation, {_words(name)}", 100 * _busy(run), "%"),
             )
         ],
         plots=[
@@ -86,21 +90,23 @@ def cliff(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "H5: BSSD falls off a cliff at half the run, FSSD does not",
+                "H5: BSSD has a write cliff at half of the run, FSSD has none",
                 holds=left.get("bssd", HALF) < HALF <= left.get("fssd", 0),
                 detail=", ".join(f"{_words(name)} ends at {one:.0%}" for name, one in left.items()),
-                only_told="neither the length of the run nor FSSD's over-provisioning is "
-                "published; BSSD is bound by a bridge as slow as the ratios of figure 4.8 want, "
-                "and FSSD by its lock, which steps of collections take as well",
+                only_told=(
+                    "neither the length of the run nor FSSD's over-provisioning is published; "
+                    "BSSD is bound by its bridge, whose time is fitted to the ratios of figure "
+                    "4.8, and FSSD by its lock, which GC takes as well"
+                ),
             ),
             Claim(
-                "H5, why: without the time of its bridge BSSD falls off a cliff (to less than "
-                "half)",
+                "H5, reason: without the time of its bridge, BSSD has a write cliff (to less "
+                "than half)",
                 left[NO_BRIDGE] < HALF,
                 f"ends at {left[NO_BRIDGE]:.0%}",
             ),
         ],
-        explanation=["Cliffs of drives by themselves are in the study of the device laboratory."],
+        explanation=["The study device-lab has the write cliffs of drives without a host side."],
         data={"iops": course},
     )
 
@@ -110,7 +116,7 @@ def _words(name: str) -> str:
 
 
 def _course(run: Run) -> list[float]:
-    """Requests a second in each of so many parts of the run's requests."""
+    """IOPS in each of `PARTS` parts of the run's requests."""
     table = run.table("series")
     done, ends = table["writes"].cum_sum().to_list(), table["end_s"].to_list()
     starts = table["start_s"].to_list()

@@ -43,8 +43,9 @@ def memory(setup: Setup) -> Figure:
         title="Figures 4.3 and 4.4(a): memory of the host",
         section="4.4.1",
         measured=(
-            "Random writes of 512 bytes on erased drives, by how many there were: bytes of the map "
-            f"on the host. Drives are {SCALE} times smaller; bytes an entry do not depend on that."
+            "Size of the map in host memory after random writes of 512 bytes on erased drives, "
+            f"by their number. Drives are {SCALE} times smaller; bytes per entry do not depend "
+            "on that."
         ),
         rows=[
             Row(
@@ -59,30 +60,37 @@ def memory(setup: Setup) -> Figure:
                 "GB",
                 PUBLISHED("4.4", "growth of memory, BSSD"),
             ),
-            Row("bytes an extent of the tree", per_entry, "B"),
+            Row("bytes per extent of the tree", per_entry, "B"),
         ],
         claims=[
             Claim(
-                "H4: memory of FSSD grows with what is mapped, of BSSD it does not",
+                "H4: memory grows with the mapped data on FSSD, but not on BSSD",
                 grows and byte["bssd", 4] == 0,
                 ", ".join(f"{m} {byte[m, 1]:,} to {byte[m, 4]:,} bytes" for m in MAPPINGS),
             ),
             Claim(
-                "H4: a tree under random writes takes 16 bytes over the fill of its nodes, "
-                "one half to all",
+                "H4: a tree under random writes takes 16 bytes per extent, divided by the fill "
+                "of its nodes, which is between a half and one",
                 16 <= per_entry <= 33,
-                f"{per_entry:.1f} bytes an extent",
+                f"{per_entry:.1f} bytes per extent",
             ),
             Claim(
-                "H4: 2 GB at first, 10 GB in the end",
+                "H4: 2 GB at the start, 10 GB at the end",
                 holds=False,
-                detail=f"a flat table of all {SECTORS / 1e6:.0f} million sectors has "
-                f"{SECTORS * FLAT_ENTRY / 1e9:.1f} GB",
-                only_told="what the driver holds besides, and how long runs of sectors are, is "
-                "not published; bytes a mapped sector would be fitted, the form is the model's",
+                detail=(
+                    f"a flat table of all {SECTORS / 1e6:.0f} million sectors has "
+                    f"{SECTORS * FLAT_ENTRY / 1e9:.1f} GB"
+                ),
+                only_told=(
+                    "the driver's other memory and the length of sector runs are not "
+                    "published; bytes per mapped sector would be fitted, the form is the "
+                    "model's"
+                ),
             ),
         ],
-        explanation=["The row of FSSD is bytes an entry times all sectors of the drive, no run."],
+        explanation=[
+            "The row of FSSD is bytes per entry times all sectors of the drive, not a run."
+        ],
         data={"map_bytes": {f"{what} {part}/4": value for (what, part), value in byte.items()}},
     )
 
@@ -109,21 +117,23 @@ def processors(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "H4: FSSD takes more CPU than BSSD",
+                "H4: FSSD takes more CPU time than BSSD",
                 order,
                 ", ".join(
                     f"{many}: {used['fssd', many]:.1f} against {used['bssd', many]:.1f} %"
                     for many in WORKERS
                 ),
-                only_told="the CPU of both is that of fitted shares: an order that was put in",
+                only_told="the CPU time of both has fitted shares, so their order is an input",
             ),
             Claim(
-                "H4: 60 % in legacy mode, and 20 %",
+                "H4: CPU use is 60 % in legacy mode, and 20 %",
                 holds=False,
                 detail=f"{used['fssd', 1]:.1f} % and {used['bssd', 1]:.1f} % with one worker",
-                only_told="one thread is 25 % of four cores; 60 % at one request of 45 us is "
-                "108 us of CPU a request, more than it lasts: other threads must run, of which "
-                "nothing is said",
+                only_told=(
+                    "one thread is 25 % of four cores; 60 % at one request per 45 us is 108 us "
+                    "of CPU time per request, more than the request takes, so other threads "
+                    "must run, which the text does not mention"
+                ),
             ),
         ],
         data={"cpu_percent": {f"{d} {many}": value for (d, many), value in used.items()}},

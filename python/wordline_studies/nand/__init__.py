@@ -1,4 +1,4 @@
-"""Jung 2013, chapter 2 (NANDFlashSim): a NAND package by itself."""
+"""Jung 2013, chapter 2 (NANDFlashSim): a single NAND package."""
 
 from wordline_studies.figure import Study
 from wordline_studies.nand import (
@@ -14,7 +14,7 @@ from wordline_studies.nand import (
 
 STUDY = Study(
     name="nand",
-    title="A NAND package by itself",
+    title="A single NAND package",
     source="M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania "
     "State University, 2013, chapter 2",
     figures=(

@@ -41,7 +41,7 @@ def figure(setup: Setup) -> Figure:
         for curve in one.values()
         for earlier, later in pairwise(curve)
     ]
-    # Writes of few dies hardly wait, so that their ratio says nothing.
+    # With few dies, writes hardly wait, and the ratio is meaningless.
     over = {
         kind: [
             gain(mlc, slc)
@@ -52,10 +52,12 @@ def figure(setup: Setup) -> Figure:
     published = PUBLISHED("2.21", "SLC over MLC")
     return Figure(
         id="2.21",
-        title="Figure 2.21: contention for the bus",
+        title="Figure 2.21: bus contention",
         section="2.8.7",
-        measured="Share of the time of transactions that they waited for the bus, in packages of "
-        "1 to 8 dies of SLC and MLC1, legacy mode, die-interleaved.",
+        measured=(
+            "Share of transaction time spent waiting for the bus, in packages of 1 to 8 dies "
+            "of SLC and MLC1, legacy mode, die-interleaved."
+        ),
         rows=[
             *(
                 Row(f"{words[kind]}, {dies} dies: SLC over MLC1", value, "%", published)
@@ -73,7 +75,7 @@ def figure(setup: Setup) -> Figure:
         plots=[
             Plot(
                 words[kind].capitalize(),
-                "Share of time spent in line for the bus.",
+                "Share of time spent waiting for the bus.",
                 lines(DIES, curves[kind], "dies", "%", log=True),
             )
             for kind in found
@@ -82,11 +84,11 @@ def figure(setup: Setup) -> Figure:
             Claim(
                 "SLC waits for the bus at least as much as MLC1, with any number of dies",
                 all(slc >= mlc for slc, mlc in pairs),
-                f"8 dies: writes {pairs[3][0]:.1f} and {pairs[3][1]:.1f} %, "
-                f"reads {pairs[7][0]:.1f} and {pairs[7][1]:.1f} %",
+                f"8 dies: writes {pairs[3][0]:.1f} and {pairs[3][1]:.1f} %, reads "
+                f"{pairs[7][0]:.1f} and {pairs[7][1]:.1f} %",
             ),
             Claim(
-                "It grows with the number of dies, for both",
+                "Contention grows with the number of dies, for both parts",
                 all(growing),
                 ", ".join(
                     f"{name} {words[kind]} {curve[1]:.1f} to {curve[-1]:.1f} %"
@@ -96,13 +98,14 @@ def figure(setup: Setup) -> Figure:
             ),
         ],
         explanation=[
-            "The document measured recorded workloads, reads and writes mixed, and does not say "
-            "with how many dies; we have streams of either, and their mean. The ratio depends on "
-            "both: it is near the published one only for the mean with eight dies, where writes of "
-            "SLC begin to fill the bus. The reason that it gives is seen in all: while the array "
-            "of one die works, others use the bus, and the arrays of SLC work for a shorter time.",
-            "Writes of up to four dies hardly wait: in a closed loop the dies settle on turns that "
-            "do not meet.",
+            "The document measured recorded workloads with mixed reads and writes, and does "
+            "not give the number of dies. This figure has separate streams of reads and "
+            "writes, and their mean. The ratio depends on both: it is near the published one "
+            "only for the mean with eight dies, where writes of SLC begin to saturate the bus. "
+            "The document's explanation holds in all cases: other dies use the bus while the "
+            "array of one works, and the array operations of SLC are shorter.",
+            "With up to four dies, writes hardly wait: in a closed loop, the dies take turns "
+            "on the bus without collisions.",
         ],
         data={"dies": list(DIES), "contention_percent": curves},
     )

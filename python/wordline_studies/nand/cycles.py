@@ -37,7 +37,7 @@ PAGES = 16
 
 
 def share(report: Report, stages: Sequence[str]) -> float:
-    """Share of all cycles that went to these stages. Per cent."""
+    """Share of all cycles spent in the given stages. Per cent."""
     times = report["stage_ps"]
     return 100 * sum(times[stage] for stage in stages) / sum(times.values())
 
@@ -45,7 +45,7 @@ def share(report: Report, stages: Sequence[str]) -> float:
 def stacked(
     names: Sequence[str], shares: Mapping[str, Sequence[float]], unit: str
 ) -> dict[str, Any]:
-    """A bar a name, cut by stage."""
+    """A bar per name, stacked by stage."""
     seen = {stage: values for stage, values in shares.items() if any(values)}
     return bars(names, seen, unit, [STAGES[stage] for stage in seen], stacked=True)
 
@@ -117,8 +117,8 @@ def _data(found: dict[str, list[Strip]]) -> dict[str, Any]:
 
 def _plot(found: dict[str, list[Strip]]) -> Plot:
     return Plot(
-        "Stages in time",
-        "A strip is a stage: on the bus (commands, addresses, data, status) or in the array. "
+        "Stages over time",
+        "A strip is a stage, on the bus (commands, addresses, data, status) or in the array. "
         "Drag to zoom in.",
         _gantt(found),
     )
@@ -135,11 +135,13 @@ def writes(setup: Setup) -> Figure:
         id="2.13",
         title="Figure 2.13: cycles of writes",
         section="2.8.2",
-        measured="8 pages written to each of two blocks, in different planes of one die of MLC1, "
-        "as 16 requests of 2 KiB that are all there at the start.",
+        measured=(
+            "Writes of 8 pages to each of two blocks, in different planes of one die of MLC1, "
+            "as 16 requests of 2 KiB that are all present at the start."
+        ),
         rows=[
             Row(
-                f"{mode}: programs of the array",
+                f"{mode}: array programs",
                 len(times),
                 "",
                 PUBLISHED("2.13", "programs of the array") if mode != "2x" else None,
@@ -159,22 +161,22 @@ def writes(setup: Setup) -> Figure:
                 "µs",
                 PUBLISHED("2.13", "longest program"),
             ),
-            Row("cache: longest pause of the array", max(gaps) / 1e6, "µs"),
+            Row("cache: longest pause between array programs", max(gaps) / 1e6, "µs"),
         ],
         plots=[_plot(found)],
         claims=[
             Claim(
-                "Cache mode: the sixteen programs of the array follow one another without pause",
+                "Cache mode: the sixteen array programs follow one another without a pause",
                 max(gaps) == 0 and len(programs["cache"]) == PAGES,
                 f"{len(programs['cache'])} programs, longest pause {max(gaps)} ps",
             ),
             Claim(
-                "2x halves the number of programs of the array",
+                "2x halves the number of array programs",
                 2 * len(programs["2x"]) == len(programs["legacy"]),
                 f"{len(programs['2x'])} instead of {len(programs['legacy'])}",
             ),
             Claim(
-                "Programs take longer or shorter by the address of their page",
+                "Program times depend on the page address",
                 min(programs["legacy"]) < max(programs["legacy"]),
                 f"{min(programs['legacy']):g} to {max(programs['legacy']):g} µs",
             ),
@@ -185,9 +187,9 @@ def writes(setup: Setup) -> Figure:
             ),
         ],
         explanation=[
-            "Programs of the document's figure take 650 µs to 5 ms, which is neither of its MLC "
-            "parts (table 2.1: 250 to 2,200 µs, and 440 to 5,000 µs); ours are MLC1's, the part "
-            "that the document uses unless it says otherwise.",
+            "Programs in the document's figure take 650 µs to 5 ms, which matches neither of "
+            "its MLC parts (table 2.1: 250 to 2,200 µs, and 440 to 5,000 µs). The simulated "
+            "programs are those of MLC1, the document's default part.",
         ],
         data=_data(found),
     )
@@ -203,20 +205,20 @@ def reads(setup: Setup) -> Figure:
         id="2.14",
         title="Figure 2.14: cycles of reads",
         section="2.8.2",
-        measured="The same pages as in figure 2.13, read.",
+        measured="Reads of the pages of figure 2.13.",
         rows=[
             row
             for mode, (array_us, out_us) in times.items()
             for row in (
-                Row(f"{mode}: reads of the array", len(array_us), ""),
-                Row(f"{mode}: data out over array time", sum(out_us) / sum(array_us), ""),
+                Row(f"{mode}: array reads", len(array_us), ""),
+                Row(f"{mode}: data-out time over array time", sum(out_us) / sum(array_us), ""),
                 Row(f"{mode}: command cycles without status", commands[mode], ""),
             )
         ],
         plots=[_plot(found)],
         claims=[
             Claim(
-                "Reads of the array all take the same time",
+                "All array reads take the same time",
                 len({time for array_us, _ in times.values() for time in array_us}) == 1,
                 f"{times['legacy'][0][0]:g} µs",
             ),
@@ -237,10 +239,10 @@ def reads(setup: Setup) -> Figure:
             ),
         ],
         explanation=[
-            "2x selects each plane before its data come out (06h, address, E0h), which costs 7 "
-            "cycles of 25 ns a page; it saves an array read for every second page.",
-            "The cache reads are two commands here, one for each plane: a cache read stays in the "
-            "planes that it began with.",
+            "2x selects each plane before its data out (06h, address, E0h), which takes 7 "
+            "cycles of 25 ns per page; it saves one array read for every second page.",
+            "There are two cache read commands, one per plane, because a cache read stays in "
+            "the planes in which it began.",
         ],
         data=_data(found),
     )
@@ -269,13 +271,13 @@ def breakdown(setup: Setup) -> Figure:
         for row in (
             Row(f"writes, {name}: array", array[place], "%", PUBLISHED("2.16", "writes, array")),
             Row(
-                f"writes, {name}: moving data",
+                f"writes, {name}: data transfer",
                 moved[place],
                 "%",
                 PUBLISHED("2.16", "writes, moving data"),
             ),
             Row(
-                f"reads, {name}: moving data",
+                f"reads, {name}: data transfer",
                 read[place],
                 "%",
                 PUBLISHED("2.16", "reads, moving data"),
@@ -284,11 +286,12 @@ def breakdown(setup: Setup) -> Figure:
     ]
     return Figure(
         id="2.16",
-        title="Figure 2.16: where the cycles go",
+        title="Figure 2.16: cycles by stage",
         section="2.8.4",
-        measured="Share of all cycles by stage, for writes and reads of 2 KiB on one die of MLC1 "
-        "with programs of 650 to 2,200 µs. "
-        "Cycles that overlap count each.",
+        measured=(
+            "Share of all cycles by stage, for writes and reads of 2 KiB on one die of MLC1 "
+            "with programs of 650 to 2,200 µs. Overlapping cycles are counted in each stage."
+        ),
         rows=rows,
         plots=[
             Plot(
@@ -300,32 +303,33 @@ def breakdown(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "Writes: most cycles are the array's, in every mode",
+                "Writes: the array has most of the cycles in every mode",
                 min(array) > 50,
                 ", ".join(f"{name} {a:.1f} %" for name, a in zip(names, array, strict=True)),
             ),
             Claim(
-                "Legacy and cache writes: at least 93 % in the array, at most 7 % moving data",
+                "Legacy and cache writes: at least 93 % array, at most 7 % data transfer",
                 min(array[:2]) >= 93 and max(moved[:2]) <= 7,
-                f"array {min(array[:2]):.1f} %, moving data {max(moved[:2]):.1f} %",
+                f"array {min(array[:2]):.1f} %, data transfer {max(moved[:2]):.1f} %",
             ),
             Claim(
-                "2x writes: at most 7 % moving data, at least 93 % in the array",
+                "2x writes: at most 7 % data transfer, at least 93 % array",
                 max(moved[2:]) <= 7 and min(array[2:]) >= 93,
                 f"{max(moved[2:]):.2f} and {min(array[2:]):.2f} %",
             ),
             Claim(
-                "Reads: at least half of the cycles move data, in every mode",
+                "Reads: data transfer has at least half of the cycles in every mode",
                 round(min(read), 1) >= 50.5,
                 ", ".join(f"{name} {r:.2f} %" for name, r in zip(names, read, strict=True)),
             ),
         ],
         explanation=[
-            "One page: program 1,400.8 µs on average, read 50 µs, transfer 51.2 µs. Programs take "
-            "650 to 2,200 µs, as section 2.8.2 has them (`fluctuate from 650 thousand cycles` of a "
-            "nanosecond): the published shares need a mean program of 1,360 to 1,411 µs on this "
-            "bus, and table 2.1's 250 µs for the fast pages give 7.7 % to moving data in 2x mode. "
-            "That 650 goes with 2,200 µs and not with the 5,000 µs of figure 2.13 was chosen.",
+            "For one page, a program takes 1,400.8 µs on average, a read 50 µs, a transfer "
+            "51.2 µs. Programs take 650 to 2,200 µs: section 2.8.2 gives 650,000 cycles of 1 "
+            "ns as the shortest. The published shares need a mean program time of 1,360 to "
+            "1,411 µs on this bus; with table 2.1's 250 µs for the fast pages, data transfer "
+            "has 7.7 % in 2x mode. Combining 650 µs with 2,200 µs, and not with the 5,000 µs "
+            "of figure 2.13, is our choice.",
         ],
         data={"share_of_cycles_percent": shares, "modes": names},
     )

@@ -11,24 +11,27 @@ NAMES = {"SLC": "jung2013-slc", "MLC1": "jung2013-mlc1", "MLC2": "jung2013-mlc2"
 
 
 def table(setup: Setup) -> Figure:
-    """The presets beside the table."""
+    """Compares the presets with the table."""
     rows = [row for name, preset in NAMES.items() for row in _rows(setup, name, preset)]
     same = all(row.difference in (0, None) for row in rows)
     return Figure(
         id="table-2.1",
         title="Table 2.1: devices",
         section="2.8",
-        measured="The presets that the other figures are made with, beside the table. Of a range, "
-        "both ends are compared.",
+        measured=(
+            "The presets of the other figures, compared with the table. For a range, both ends "
+            "are compared."
+        ),
         rows=rows,
-        claims=[Claim("The presets have the values of the table", same, "every row is equal")],
+        claims=[Claim("The presets have the values of the table", same, "all rows are equal")],
         explanation=[
-            "What the table leaves open is assumed, and named in the presets: two planes a die, an "
-            "asynchronous bus of 8 bits and 25 ns a cycle on which the 2,048 bytes of a page take "
-            "51.2 µs (the table names no spare, and the stages of section 2.7.1 are without a busy "
-            "time between planes), the grouping of fast and slow pages, currents. The bus "
-            "is the parameter that matters most for reads; with it, reads of one die spend 51 % "
-            "of their time on the bus, the share that the document gives (figure 2.16)."
+            "Values that the table leaves open are assumed and listed in the presets: two "
+            "planes per die; an asynchronous 8-bit bus with cycles of 25 ns, on which the "
+            "2,048 bytes of a page take 51.2 µs (the table gives no spare area, and the stages "
+            "of section 2.7.1 have no busy time between planes); the grouping of fast and slow "
+            "pages; currents. The bus is the most important parameter for reads. With this "
+            "bus, reads of one die spend 51 % of their time on the bus, the published share "
+            "(figure 2.16)."
         ],
     )
 

@@ -1,4 +1,4 @@
-"""Figures 2.11 and 2.12: three latency models."""
+"""Figures 2.11 and 2.12: comparison of latency models."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,7 +18,7 @@ from wordline_studies.nand.modes import (
     stream,
 )
 
-# Overrides of [nand.timing]. The data sheet's typical time is in the preset.
+# Overrides of [nand.timing]. The preset has the data sheet's typical time.
 MODELS: dict[str, dict[str, Value]] = {
     "variation": {"timing.model": "variation"},
     "typical, data sheet": {"timing.model": "typical"},
@@ -29,7 +29,7 @@ Bandwidths = dict[str, dict[str, list[float]]]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """One die and two."""
+    """Figures of one die and of two."""
     one, two = _bandwidths(setup, 1, {}), _bandwidths(setup, 2, FROM_650_US)
     return [_sdp(one), _ddp(one, two)]
 
@@ -44,12 +44,13 @@ def _sdp(found: Bandwidths) -> Figure:
         f"{doubled:.2f} times",
     )
     explanation = [
-        "The data sheet's typical time, 650 µs, is well below the mean over the pages of a block, "
-        "1,194.5 µs: 62 of 128 pages are slow. A model with 650 µs is too fast by (1,194.5 + bus) "
-        "/ (650 + bus). With the mean as typical time one die comes out right: where programs "
-        "follow one another, only the sum of their times matters. The error of the typical model "
-        "is one of the number, not of taking a constant.",
-        "Deviations of the document are from hardware, which we do not have; ours are from the "
+        "The data sheet's typical time, 650 µs, is well below the mean over the pages of a "
+        "block, 1,194.5 µs, because 62 of 128 pages are slow. A model with 650 µs is too fast "
+        "by a factor of (1,194.5 + bus) / (650 + bus). With the mean as typical time, the "
+        "throughput of one die is correct: if programs follow one another, only the sum of "
+        "their times matters. The error of the typical model is the value of its constant, not "
+        "the use of a constant.",
+        "The document's deviations are from hardware. The simulated ones are from the "
         "variation model.",
     ]
     return replace(made, claims=[*made.claims, claim], explanation=explanation)
@@ -66,18 +67,19 @@ def _ddp(one: Bandwidths, two: Bandwidths) -> Figure:
     }
     typical, worst = deviations["typical, data sheet"], deviations["worst"]
     claim = Claim(
-        "With two dies the typical model deviates more than with one, the worst model less",
+        "With two dies, the typical model deviates more than with one, and the worst model less",
         max(typical[1]) > max(typical[0]) and max(worst[1]) < max(worst[0]) - 1,
-        f"typical {max(typical[0]):.1f} and {max(typical[1]):.1f} %, "
-        f"worst {max(worst[0]):.1f} and {max(worst[1]):.1f} % at most",
+        f"typical at most {max(typical[0]):.1f} and {max(typical[1]):.1f} %, worst at most "
+        f"{max(worst[0]):.1f} and {max(worst[1]):.1f} %",
     )
     explanation = [
-        "Section 2.8 has two types of MLC packages, SDP and DDP, and gives the programs of one. "
-        "The package of two dies has those of section 2.8.2 here, 650 to 2,200 µs: nearly all "
-        "pages are slower than the data sheet's typical time, so that this model is further off, "
-        "and none is much faster than the worst. That these are the dies of the DDP was chosen "
-        "after seeing results: with table 2.1's 250 µs in both packages, the second die doubles "
-        "the throughput of every model, and the deviations of two dies are those of one.",
+        "Section 2.8 uses two types of MLC packages, SDP and DDP, and gives the program times "
+        "of one. The package of two dies has those of section 2.8.2 here, 650 to 2,200 µs. "
+        "Nearly all of its pages are slower than the data sheet's typical time, so the typical "
+        "model deviates more; none is much faster than the slowest, so the worst model "
+        "deviates less. Assigning these times to the DDP was chosen after seeing results. With "
+        "table 2.1's 250 µs in both packages, the second die doubles the throughput of every "
+        "model, and the deviations of two dies equal those of one.",
     ]
     return replace(made, claims=[*made.claims, claim], explanation=explanation)
 
@@ -105,10 +107,12 @@ def _figure(number: Literal["2.11", "2.12"], words: str, found: Bandwidths) -> F
         id=number,
         title=f"Figure {number}: latency models, {words}",
         section="2.8.1",
-        measured=f"Bandwidth of pages written and read one after another on {words} of MLC1, in "
-        "four operation modes, under four latency models: each page its own program time "
-        "(variation), the data sheet's typical time of 650 µs, the mean over the pages of a "
-        "block, and the slowest. Deviations are from the variation model.",
+        measured=(
+            f"Bandwidth of sequential page writes and reads on {words} of MLC1, in four "
+            "operation modes, under four latency models: a program time per page (variation), "
+            "the data sheet's typical time of 650 µs, the mean over the pages of a block, and "
+            "the slowest page. Deviations are from the variation model."
+        ),
         rows=_rows(number, found["program"]),
         plots=[
             Plot(
@@ -131,13 +135,13 @@ def _rows(number: str, writes: dict[str, list[float]]) -> list[Row]:
             published = PUBLISHED(number, f"variation, {mode.name}")
         else:
             published = PUBLISHED(number, "variation")
-        rows.append(Row(f"{mode.name}: variation, from hardware", None, "%", published))
+        rows.append(Row(f"{mode.name}: deviation of variation from hardware", None, "%", published))
         for model, name in (("typical, data sheet", "typical"), ("worst", "worst")):
             deviation = abs(gain(base, writes[model][place]))
-            what = f"{mode.name}: {model}, from variation"
+            what = f"{mode.name}: deviation of {model} from variation"
             rows.append(Row(what, deviation, "%", PUBLISHED(number, name)))
         mean = abs(gain(base, writes["typical, mean"][place]))
-        rows.append(Row(f"{mode.name}: typical, mean, from variation", mean, "%"))
+        rows.append(Row(f"{mode.name}: deviation of typical, mean from variation", mean, "%"))
     return rows
 
 

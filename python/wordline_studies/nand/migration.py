@@ -1,4 +1,4 @@
-"""Figures 2.15 and 2.17: blocks are migrated."""
+"""Figures 2.15 and 2.17: block migration."""
 
 from typing import get_args
 
@@ -52,15 +52,17 @@ def _performance(setup: Setup, found: Reports) -> Figure:
         id="2.15",
         title="Figure 2.15: block migration",
         section="2.8.3",
-        measured="Destination blocks are erased, all pages of the source blocks are copied there, "
-        "the source blocks are erased, on one die of MLC1, through each of six operation modes. "
-        f"Blocks are sources and destinations: {BLOCKS[0]} are one of each. The table is for "
-        f"{BLOCKS[-1]} blocks.",
+        measured=(
+            "Destination blocks are erased, all pages of the source blocks are copied to them, "
+            "and the source blocks are erased, on one die of MLC1 in each of six operation "
+            f"modes. The number of blocks counts sources and destinations: {BLOCKS[0]} blocks "
+            f"are one of each. The table is for {BLOCKS[-1]} blocks."
+        ),
         rows=rows,
         plots=[
             Plot(
                 "Latency",
-                "Time until the last erase is over.",
+                "Time until the last erase is complete.",
                 lines(BLOCKS, latency, "blocks", "ms", log=True),
             ),
             Plot(
@@ -69,21 +71,22 @@ def _performance(setup: Setup, found: Reports) -> Figure:
         ],
         claims=_claims(setup, latency, energy),
         explanation=[
-            "A page costs a read (50 µs), a program (1,194.5 µs on average) and, but for internal "
-            "moves, 102.4 µs of data on the bus. Programs are done in every mode, one at a time "
-            "or two at once. So two planes are worth a factor of nearly two, and the bus, which "
-            "is all that cache mode and internal moves can hide or save, at most 8 %.",
-            "The document finds internal data move about twice as fast as legacy and 2x. For an "
-            "internal move to halve the time of a page, data would have to take as long as the "
-            "array, 1,244.5 µs for a page out and in, a bus of 3.3 MB/s, where the text has data "
-            "out and array read about equally long (figure 2.14). If every program took the "
-            "shortest 250 µs, it would be 402 / 300 = 1.34 times.",
-            "The text contradicts itself here: 2x doubles the throughput of legacy (section "
-            "2.8.2), so a mode that is twice as fast as legacy is as fast as 2x, and cannot be "
-            "twice as fast as it, too.",
-            "Two blocks are read as a source and its destination (`copying pages from source "
-            "block(s) to destination block(s)`): there is no second block for another plane then. "
-            "With two sources the modes differ by more than two times, as with more blocks.",
+            "A page takes a read (50 µs), a program (1,194.5 µs on average) and, except for "
+            "internal moves, 102.4 µs of data on the bus. Every mode performs the programs, "
+            "one or two at a time. Two planes therefore gain a factor of nearly two. The bus "
+            "time, which is all that cache mode and internal moves can hide or save, is at "
+            "most 8 %.",
+            "In the document, internal data move is about twice as fast as legacy and 2x. For "
+            "that factor, data transfer would have to take as long as the array: 1,244.5 µs "
+            "for a page out and in, a bus of 3.3 MB/s. The text gives about equal times for "
+            "data out and array read (figure 2.14). If every program took the shortest time, "
+            "250 µs, the factor would be 402 / 300 = 1.34.",
+            "The text contradicts itself here. 2x doubles the throughput of legacy (section "
+            "2.8.2). A mode twice as fast as legacy is therefore as fast as 2x, not twice as "
+            "fast.",
+            "Two blocks are read as one source and one destination, so there is no second "
+            "block for another plane. With two sources, the modes differ by more than a factor "
+            "of two, as with more blocks.",
         ],
         data={"blocks": list(BLOCKS), "latency_ms": latency, "energy_mj": energy},
     )
@@ -108,12 +111,12 @@ def _claims(
             f"{min(planes):.2f} to {max(planes):.2f} times",
         ),
         Claim(
-            "2x internal data move is the fastest of all",
+            "2x internal is the fastest mode",
             last["2x internal"] == min(last.values()),
             ", ".join(f"{name} {ms:,.0f} ms" for name, ms in last.items()),
         ),
         Claim(
-            "Internal data moves are faster than the same pages through the bus",
+            "Internal data moves are faster than copies of the same pages over the bus",
             last["internal"] < last["legacy"] and last["2x internal"] < last["2x"],
             f"{last['legacy'] / last['internal']:.2f} and "
             f"{last['2x'] / last['2x internal']:.2f} times",
@@ -122,13 +125,16 @@ def _claims(
             "Internal data move is about twice as fast as legacy",
             moved >= 1.8,
             f"{moved:.2f} times",
-            because="the program, 1,194.5 of 1,348 µs a page, stays; the bus saves 8 % at most.",
+            because=(
+                "the program, 1,194.5 of 1,348 µs per page, remains; without the bus, at most "
+                "8 % are saved"
+            ),
         ),
         Claim(
             "2x cache and 2x internal are about twice as fast as 2x",
             two >= 1.8,
             f"{two:.2f} times",
-            because="2x already programs two pages at once; what is left to hide is the bus.",
+            because="2x already programs two pages at once, and only the bus time is left to hide",
         ),
         Claim(
             "Two blocks: the modes hardly differ",
@@ -138,8 +144,8 @@ def _claims(
         Claim(
             "Energy is nearly equal in all modes",
             spread < 10,
-            f"within {spread:.1f} %: a page is programmed once in every mode, and internal moves "
-            f"save its bus energy; of SLC, with a fifth of the program time, within "
+            f"within {spread:.1f} %: a page is programmed once in every mode, and internal "
+            "moves save its bus energy; on SLC, with a fifth of the program time, within "
             f"{100 * (max(slc) / min(slc) - 1):.0f} %",
         ),
     ]
@@ -158,31 +164,33 @@ def _stages(found: Reports) -> Figure:
         id="2.17",
         title="Figure 2.17: stages of a migration",
         section="2.8.3",
-        measured=f"Time by stage of the migration of {BLOCKS[-1]} blocks of figure 2.15. Stages "
-        "that overlap count each.",
+        measured=(
+            f"Time by stage for the migration of {BLOCKS[-1]} blocks of figure 2.15. "
+            "Overlapping stages are counted in each."
+        ),
         rows=[Row(f"{name}: data on the bus", ps / 1e9, "ms") for name, ps in data.items()],
         plots=[
             Plot(
                 "Time by stage",
-                "Summed over the migration.",
+                "Sum over the migration.",
                 stacked(list(found), shares, "ms"),
             )
         ],
         claims=[
             Claim(
-                "Internal data moves have neither data in nor data out; all others have both",
+                "Internal data moves have neither data in nor data out; all other modes have both",
                 all((ps == 0) == (name in without) for name, ps in data.items()),
                 ", ".join(f"{name} {ps / 1e9:.0f} ms" for name, ps in data.items()),
             ),
             Claim(
-                "Two planes at once halve the programs of the array",
+                "Two planes at once halve the array program time",
                 abs(shares["TIN"][3] / shares["TIN"][0] - 0.5) < 0.01,
                 f"{shares['TIN'][0]:,.0f} and {shares['TIN'][3]:,.0f} ms",
             ),
         ],
         explanation=[
-            "The saving of internal moves is the stages TOR and TIR, and nothing else; whether it "
-            "is large depends on how long they take beside TIN (figure 2.15).",
+            "Internal moves save exactly the stages TOR and TIR. Whether that matters depends "
+            "on their duration relative to TIN (figure 2.15).",
         ],
         data={"stage_ms": shares, "modes": list(found)},
     )

@@ -14,10 +14,11 @@ PUBLISHED = Numbers("wordline_studies.nand")
 MLC = "jung2013-mlc1"
 SLC = "jung2013-slc"
 
-# Rows that a cache command joins: enough that what its first and last row cannot overlap is small.
+# Rows per cache command: enough that the first and last row, which cannot overlap, have a small
+# share.
 ROWS = 32
-# Programs "fluctuate from 650 thousand cycles" of 1 ns (section 2.8.2); the slowest are those of
-# table 2.1. The programs of figure 2.16, and of the package of two dies.
+# The shortest program takes 650,000 cycles of 1 ns (section 2.8.2); the slowest are those of table
+# 2.1. These are the program times of figure 2.16 and of the package of two dies.
 FROM_650_US: Mapping[str, Value] = {"timing.program_ns": [650_000, 2_200_000]}
 COLOURS = ("#3b86c6", "#d8731c", "#12a07a", "#c2457f", "#e0a30a", "#7a6bc9", "#8b929c", "#7cc0ea")
 OPERATIONS: tuple[Literal["program", "read"], ...] = ("program", "read")
@@ -26,7 +27,7 @@ WORDS = {"program": "writes (swr)", "read": "reads (srd)"}
 
 @dataclass(frozen=True)
 class Mode:
-    """An operation mode: the scheduler that gives it its planes, and rows in a command."""
+    """An operation mode: its scheduler, which selects the planes, and its rows per command."""
 
     name: str
     scheduler: str
@@ -49,7 +50,7 @@ def part(
     mode: Mode = LEGACY,
     more: Mapping[str, Value] | None = None,
 ) -> Package:
-    """A package of a device; `more` are keys below `nand`."""
+    """A package of a device. `more` are keys below `nand`."""
     more = more or {}
     overrides: dict[str, Value] = {
         "nand.geometry.dies_per_package": dies,
@@ -69,7 +70,7 @@ def stream(
     mode: Mode = LEGACY,
     requests: int = 8192,
 ) -> Report:
-    """Requests of a page each, as many under way as every die and plane can use."""
+    """Single-page requests, as many outstanding as all dies and planes can use."""
     return package.stream(operation, requests=setup.requests(requests), cache_rows=mode.rows)
 
 
@@ -81,7 +82,7 @@ def bars(
     *,
     stacked: bool = False,
 ) -> Figure:
-    """Grouped or stacked bars: a group a name, a colour a series."""
+    """Grouped or stacked bars: a group per name, a colour per series."""
     values = {
         name: dict(zip(series, own, strict=True))
         for name, own in zip(names, zip(*series.values(), strict=True), strict=True)
@@ -104,5 +105,5 @@ def lines(
     *,
     log: bool = False,
 ) -> Figure:
-    """A line a series. An axis of points swept is labelled with them."""
+    """A line per series. An axis of swept points shows their labels."""
     return charts.sweep(x, series, dict(zip(series, COLOURS, strict=False)), x_title, unit, log=log)

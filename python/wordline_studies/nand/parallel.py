@@ -1,4 +1,4 @@
-"""Figures 2.18, 2.19, 2.22 and 2.23: planes, dies, pages, transfers."""
+"""Figures 2.18, 2.19, 2.22 and 2.23: planes, dies, page size and transfer size."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -27,7 +27,7 @@ TRANSFERS = (2, 4, 8, 16, 32, 64, 128)
 Operation = Literal["program", "read"]
 Curves = dict[str, dict[str, list[float]]]
 
-# Bandwidth of one die of one plane, by bytes and times: what the figures are explained with.
+# Bytes and times of one die with one plane, from which the explanations derive bandwidths.
 TRANSFER_US, PROGRAM_US = 51.2, 1194.53
 
 
@@ -36,7 +36,7 @@ def _page(kib: int) -> dict[str, Value]:
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Planes, dies, and what a doubling brings."""
+    """Planes, dies, and the gain of a doubling."""
     planes = {
         operation: {
             f"{kib} KiB": [
@@ -129,8 +129,10 @@ def _planes(found: Curves) -> Figure:
         id="2.18",
         title="Figure 2.18: many planes",
         section="2.8.5",
-        measured="Bandwidth of one die of MLC1 with 1 to 8 planes, which one command uses "
-        "together, for pages of 2 to 16 KiB.",
+        measured=(
+            "Bandwidth of one die of MLC1 with 1 to 8 planes, all used by one command, for "
+            "pages of 2 to 16 KiB."
+        ),
         rows=rows,
         plots=_plots(found, COUNTS, "planes"),
         claims=[
@@ -145,23 +147,23 @@ def _planes(found: Curves) -> Figure:
                 f"{writes['2 KiB']:+.1f} %",
             ),
             Claim(
-                "Reads saturate: data out of the planes come one after another",
+                "Reads saturate, because data out is serial over the planes",
                 gain(two[3], two[7]) < 15 < gain(two[0], two[1]),
-                f"1 to 2 planes {gain(two[0], two[1]):+.1f} %, "
-                f"4 to 8 planes {gain(two[3], two[7]):+.1f} %",
+                f"1 to 2 planes {gain(two[0], two[1]):+.1f} %, 4 to 8 planes "
+                f"{gain(two[3], two[7]):+.1f} %",
             ),
         ],
         explanation=[
-            "With n planes a row takes n transfers and one array operation, so n pages come in "
-            "n (T + B) / (T + n B) times less time, T being the array's time and B a transfer's. "
-            "For reads (50 and 51.2 µs) that is 1.76 for 8 planes, 1.755 with the commands that "
-            "address planes; published is 1.755. For writes with the mean of MLC1 "
-            f"({PROGRAM_US:,.1f} µs) it is "
+            "With n planes, a row takes n transfers and one array operation, so the bandwidth "
+            "is n (T + B) / (T + n B) times that of one plane; T is the array time and B a "
+            "transfer. For reads (50 and 51.2 µs) and 8 planes, the factor is 1.76, or 1.755 "
+            "with the commands that address planes; 1.755 is published. For writes with MLC1's "
+            f"mean ({PROGRAM_US:,.1f} µs) it is "
             f"{8 * (PROGRAM_US + TRANSFER_US) / (PROGRAM_US + 8 * TRANSFER_US):.2f}. The "
-            "published 4.61 would need programs of 436 µs, or larger pages. The document's figure "
-            "varies the page unit and does not say which its numbers belong to; the mean over "
-            "pages of 2 to 16 KiB, looked at because 2 KiB did not agree, is near it for writes "
-            "and far from it for reads.",
+            "published 4.61 would need programs of 436 µs, or larger pages. The document's "
+            "figure varies the page size and does not state the size of its numbers. The mean "
+            "over pages of 2 to 16 KiB was evaluated because 2 KiB did not agree; it is near "
+            "the published value for writes and far from it for reads.",
         ],
         data={"planes": list(COUNTS), "bandwidth_mb_per_s": found},
     )
@@ -199,8 +201,10 @@ def _dies(found: Curves, ends: Curves) -> Figure:
         id="2.19",
         title="Figure 2.19: many dies",
         section="2.8.5",
-        measured="Bandwidth of a package of MLC1 with 1 to 8 dies of two planes on one bus, "
-        "die-interleaved, in four operation modes.",
+        measured=(
+            "Bandwidth of a package of MLC1 with 1 to 8 dies of two planes on one bus, "
+            "die-interleaved, in four operation modes."
+        ),
         rows=rows,
         plots=_plots(found, COUNTS, "dies"),
         claims=[
@@ -215,17 +219,18 @@ def _dies(found: Curves, ends: Curves) -> Figure:
                 f"{_whole(reads):+.1f} %, of which 4 to 8 dies {gain(reads[3], reads[7]):+.1f} %",
             ),
             Claim(
-                "Reads are bound by data out whatever the mode",
+                "Data out bounds reads in every mode",
                 all(abs(gain(reads[-1], one[-1])) < 15 for one in found["read"].values()),
                 ", ".join(f"{name} {one[-1]:.1f} MB/s" for name, one in found["read"].items()),
             ),
         ],
         explanation=[
-            "Eight dies take the bus for 8 x 51.2 = 410 µs of every 1,246 µs, so writes of 2 KiB "
-            "are hardly held back: eight times the throughput would be +700 %. Larger pages fill "
-            "the bus. As in figure 2.18, the mean over page sizes was looked at because 2 KiB did "
-            "not agree; it is near the published number for writes, while reads agree with 2 KiB. "
-            "Which pages the document means it does not say, so that neither is confirmed.",
+            "Eight dies use the bus for 8 x 51.2 = 410 µs of every 1,246 µs, so it hardly "
+            "limits writes of 2 KiB: eight times the throughput would be +700 %. Larger pages "
+            "saturate the bus. As in figure 2.18, the mean over page sizes was evaluated "
+            "because 2 KiB did not agree. It is near the published value for writes, while "
+            "reads agree with 2 KiB. The document does not state the page size, so neither is "
+            "confirmed.",
             "Reads: eight dies fall into step under first come first served. All send data "
             "out in turn, all get their next command, and the bus waits for the array once a "
             "round: n (T + B) / (T + n B) again, +76 %, as published. Cache mode and "
@@ -259,11 +264,13 @@ def _doubling(planes: Curves, dies: Curves, sizes: Curves) -> Figure:
     rows.append(Row("writes, mean of the three", _mean(writes), "%", mean))
     return Figure(
         id="doubling",
-        title="Twice the dies, planes, pages",
+        title="Doubling dies, planes and page size",
         section="2.1",
-        measured="What the last doubling brings: dies and page size in legacy mode (page size on "
-        "two dies), planes with commands for all of them. From the runs of figures 2.18, 2.19 and "
-        "2.22.",
+        measured=(
+            "Gain of the last doubling: dies and page size in legacy mode (page size on two "
+            "dies), planes with commands for all of them. From the runs of figures 2.18, 2.19 "
+            "and 2.22."
+        ),
         rows=rows,
         plots=[
             Plot(
@@ -275,19 +282,19 @@ def _doubling(planes: Curves, dies: Curves, sizes: Curves) -> Figure:
         ],
         claims=[
             Claim(
-                "Reads gain about a tenth from any of the three",
+                "Reads gain about a tenth from each of the three",
                 all(8 <= one <= 14 for one in reads),
                 ", ".join(f"{name} {one:+.1f} %" for name, one in zip(names, reads, strict=True)),
             ),
             Claim(
-                "Writes gain nearly twice as much again",
+                "Each of the three nearly doubles write bandwidth",
                 all(one > 60 for one in writes),
                 ", ".join(f"{name} {one:+.1f} %" for name, one in zip(names, writes, strict=True)),
             ),
         ],
         explanation=[
-            "For reads the three are the same: n pages of data out for one array read that is not "
-            "hidden, 2 (T + 4 B) / (T + 8 B) = 1.109 with T = 50 and B = 51.2 µs.",
+            "For reads, the three are equivalent: n pages of data out per unhidden array read "
+            "give 2 (T + 4 B) / (T + 8 B) = 1.109 with T = 50 and B = 51.2 µs.",
         ],
         data={"reads_percent": list(reads), "writes_percent": list(writes)},
     )
@@ -304,23 +311,25 @@ def page_size(setup: Setup) -> Figure:
         id="2.22",
         title="Figure 2.22: page size",
         section="2.8.6",
-        measured="Bandwidth of two dies of two planes (DDP) of MLC1 with pages of 2 to 16 KiB, one "
-        "page a request; array times stay.",
+        measured=(
+            "Bandwidth of two dies of two planes (DDP) of MLC1 with pages of 2 to 16 KiB, one "
+            "page per request; array times do not change."
+        ),
         rows=[
             Row(f"{WORDS[operation]}, {name}: 2 to 16 KiB", _whole(values), "%")
             for operation in OPERATIONS
             for name, values in found[operation].items()
         ],
-        plots=_plots(found, KIB, "KiB of a page", log=True),
+        plots=_plots(found, KIB, "page size, KiB", log=True),
         claims=[
             Claim(
-                "Writes grow with the page in every mode",
+                "Write bandwidth grows with the page size in every mode",
                 all(value > 25 for value in grown.values()),
-                "least gain of a doubling: "
+                "smallest gain of a doubling: "
                 + ", ".join(f"{name} {value:+.0f} %" for name, value in grown.items()),
             ),
             Claim(
-                "Reads saturate: each doubling brings less, the last less than a tenth",
+                "Reads saturate: each doubling gains less, the last less than a tenth",
                 falling and max(one[-1] for one in steps) < 10,
                 ", ".join(
                     f"{name} {' '.join(f'{step:+.1f} %' for step in one)}"
@@ -329,9 +338,9 @@ def page_size(setup: Setup) -> Figure:
             ),
         ],
         explanation=[
-            "Bytes per array operation double, and so do bytes on the bus. Writes have the array "
-            "to gain from until the bus is full (40 MB/s); reads have not, and cache "
-            "reads are at that roof with 2 KiB pages already.",
+            "Bytes per array operation double, and so do bytes on the bus. Writes gain from "
+            "fewer array operations until the bus is saturated (40 MB/s). Reads have little to "
+            "gain, and cache reads reach that limit with 2 KiB pages.",
         ],
         data={"kib": list(KIB), "bandwidth_mb_per_s": found},
     )
@@ -367,12 +376,14 @@ def scheduling(setup: Setup) -> Figure:
     }
     return Figure(
         id="2.23",
-        title="Figure 2.23: dies first or planes first",
+        title="Figure 2.23: die-first and plane-first",
         section="2.8.8",
-        measured="Bandwidth by transfer size, one request at a time, on 2, 4 and 8 dies of two "
-        "planes of MLC1. Die-first stripes the pages of a request over dies, one plane a command; "
-        "plane-first gives pages that come together to two planes of a die, then goes on to the "
-        "next.",
+        measured=(
+            "Bandwidth by transfer size, one request at a time, on 2, 4 and 8 dies of two "
+            "planes of MLC1. Die-first stripes the pages of a request over dies, one plane per "
+            "command. Plane-first gives adjacent pages to two planes of a die, then continues "
+            "with the next die."
+        ),
         rows=[
             Row(
                 f"{WORDS[operation]}, {dies} dies, 128 KiB: plane-first over die-first",
@@ -381,14 +392,14 @@ def scheduling(setup: Setup) -> Figure:
             )
             for (operation, dies), (die, plane) in ends.items()
         ],
-        plots=_plots(found, TRANSFERS, "KiB of a request", log=True),
+        plots=_plots(found, TRANSFERS, "request size, KiB", log=True),
         claims=_scheduling_claims(ends),
         explanation=[
-            "A request of n pages fills n dies under die-first and n / 2 under plane-first; up to "
-            "as many pages as there are dies, die-first has all that there is to be had, and no "
-            "addressing rule to obey. Beyond that it runs a second round of array operations, "
-            "where plane-first uses the second planes. With one request at a time and aligned, the "
-            "plane rule costs plane-first nothing; recorded traces show what it costs otherwise "
+            "A request of n pages occupies n dies under die-first and n / 2 under plane-first. "
+            "Up to as many pages as there are dies, die-first is optimal and has no addressing "
+            "rule to obey. Above that, it needs a second round of array operations, where "
+            "plane-first uses the second planes. With aligned requests, one at a time, the "
+            "plane rule costs plane-first nothing; recorded traces show its cost otherwise "
             "(figure 2.20).",
         ],
         data={"kib": list(TRANSFERS), "bandwidth_mb_per_s": found},
@@ -410,7 +421,7 @@ def _scheduling_claims(
     ]
     return [
         Claim(
-            "Large transfers: plane-first is faster on any number of dies",
+            "Large transfers: plane-first is faster with any number of dies",
             large,
             ", ".join(
                 f"{dies} dies {WORDS[operation]} {gain(die[-1], plane[-1]):+.0f} %"
@@ -442,5 +453,5 @@ def _one_at_a_time(setup: Setup, operation: Operation, mode: Mode, dies: int, ki
 
 
 def _filled(values: Sequence[float]) -> int:
-    """The first place at which nine tenths of the last value are reached."""
+    """Index of the first value that reaches nine tenths of the last."""
     return next(place for place, value in enumerate(values) if value >= 0.9 * values[-1])

@@ -1,4 +1,4 @@
-"""Figure 2.20: recorded traces, many dies against many planes."""
+"""Figure 2.20: recorded traces, many dies and many planes."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from wordline_studies.nand.modes import MLC, PUBLISHED, lines
 from wordline_studies.traces import recorded
 
 COUNTS = (1, 2, 4, 8)
-# Workloads of the document (table 2.2), and what files of them may be called.
+# Workloads of the document (table 2.2), and words in the names of their recordings.
 KNOWN = {
     "msnfs": ("msnfs",),
     "fin": ("financial", "fin1", "fin2"),
@@ -18,10 +18,10 @@ KNOWN = {
     "usr": ("usr_", "-usr"),
     "prn": ("prn_", "-prn"),
 }
-# Of a trace; half of the device is spare, so that no collection is part of the figure.
+# Requests of a trace. Half of the device is spare, so that no GC runs.
 REQUESTS = 10_000
 BLOCKS = 8192
-# Where a page that is written goes: `ftl.allocate`.
+# Placement of written pages: `ftl.allocate`.
 PLACES = {"by address": "static", "as they come": "dynamic"}
 DEPTH = 32
 
@@ -67,7 +67,7 @@ def _case(setup: Setup, path: Path, kind: str, places: str, count: int) -> Case:
 
 
 def _figure(found: dict[str, dict[str, list[float]]], skipped: list[str]) -> Figure:
-    # By trace and placement: what 2, 4 and 8 dies have over as many planes.
+    # Gain of 2, 4 and 8 dies over as many planes, by trace and placement.
     gains = {
         (name, places): [
             gain(planes, dies)
@@ -82,39 +82,42 @@ def _figure(found: dict[str, dict[str, list[float]]], skipped: list[str]) -> Fig
     absent = ", ".join(sorted(set(KNOWN) - known))
     return Figure(
         id="2.20",
-        title="Figure 2.20: recorded traces, dies against planes",
+        title="Figure 2.20: recorded traces, dies and planes",
         section="2.8.5",
-        measured="IOPS of a whole SSD with one package of MLC1, of 1 to 8 dies of one plane "
-        "(die-first) or one die of 1 to 8 planes (plane-first), all of one capacity, 32 requests "
-        f"at a time from the first {REQUESTS:,} of each trace; written pages are placed by their "
-        "address or, over planes in turn, as they come.",
+        measured=(
+            "IOPS of a whole SSD with one package of MLC1, with 1 to 8 dies of one plane "
+            "(die-first) or one die of 1 to 8 planes (plane-first), all of the same capacity, "
+            f"at queue depth 32, for the first {REQUESTS:,} requests of each trace. Written "
+            "pages are placed by address, or as they come, over planes in turn."
+        ),
         rows=_rows(gains),
         plots=[
             Plot(
                 name,
-                "Requests a second by dies or planes.",
+                "IOPS by dies or planes.",
                 lines(COUNTS, one, "dies or planes", "IOPS", log=True),
             )
             for name, one in found.items()
         ],
         claims=_claims(found, gains) if found else [],
         explanation=[
-            "Reads and writes of different planes go in one command only if their pages lie at "
-            "the same place in their blocks. Placed by address, requests that do not fill all "
-            "planes leave the write positions of the planes apart, and small random writes hardly "
-            "ever meet again: that is what the document says of many planes. Placed as "
-            "they come, positions stay together, and what remains is that planes wait for each "
-            "other. Dies know no such rule. The mean depends on the traces: the more random "
-            "writes, the larger.",
+            "Reads and writes of different planes form one command only if their pages have "
+            "the same position in their blocks. With placement by address, requests that do "
+            "not fill all planes move the write positions of the planes apart, and small "
+            "random writes hardly ever align again; the document describes this for many "
+            "planes. With placement as they come, positions stay aligned, and planes still "
+            "wait for each other. Dies have no such rule. The mean depends on the traces: it "
+            "is larger with more random writes.",
             *(
                 [
-                    f"Of the document's workloads, no trace was given for {absent}; `--traces "
-                    "DIR` names a folder of traces, which are recognised by their names."
+                    f"No trace was given for these workloads of the document: {absent}. "
+                    "`--traces DIR` names a folder of traces, which are recognised by their "
+                    "names."
                 ]
                 if absent
                 else []
             ),
-            *([] if found else ["No trace was found at all, so that nothing was run."]),
+            *([] if found else ["No trace was found, so nothing was simulated."]),
             *skipped,
         ],
         data={"counts": list(COUNTS), "iops": found},
@@ -127,7 +130,7 @@ def _rows(gains: dict[tuple[str, str], list[float]]) -> list[Row]:
     for places in PLACES:
         values = [one for (_, where), some in gains.items() if where == places for one in some]
         if values:
-            what = f"dies over planes, pages {places}, mean of all"
+            what = f"dies over planes, pages {places}, mean of all traces"
             rows.append(Row(what, sum(values) / len(values), "%", published))
     rows += [
         Row(f"{name}, {places}: {count} dies over {count} planes", value, "%")
@@ -147,7 +150,7 @@ def _claims(
     }
     return [
         Claim(
-            "Many dies serve more requests than as many planes, with every trace",
+            "Dies have higher IOPS than as many planes, with every trace",
             all(value > 0 for values in gains.values() for value in values),
             "; ".join(
                 f"{name}, {places} {min(values):+.1f} to {max(values):+.0f} %"
@@ -155,7 +158,7 @@ def _claims(
             ),
         ),
         Claim(
-            "From four on, planes bring less than dies",
+            "From four on, further planes gain less than further dies",
             all(planes < dies for planes, dies in last.values()),
             "; ".join(
                 f"{name}, {places}: 4 to 8 planes {planes:+.0f} %, dies {dies:+.0f} %"

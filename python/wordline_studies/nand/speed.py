@@ -1,4 +1,4 @@
-"""Section 2.9: how fast the simulator is."""
+"""Section 2.9: speed of the simulator."""
 
 from wordline_studies.figure import Figure, Row, Setup
 from wordline_studies.nand.modes import PUBLISHED, part
@@ -8,7 +8,7 @@ REQUESTS = 400_000
 
 
 def figure(setup: Setup) -> Figure:
-    """Requests per CPU second on the set-ups of the document."""
+    """Requests per CPU second on the document's set-ups."""
     rows: list[Row] = []
     for name, dies in DIES.items():
         package = part(setup, dies=dies)
@@ -20,15 +20,17 @@ def figure(setup: Setup) -> Figure:
         id="speed",
         title="Simulation speed",
         section="2.9",
-        measured="Legacy transactions per CPU second of this machine: 2 KiB writes on two dies "
-        "(DDP) and eight (ODP) of MLC1. A request is one transaction. The document's simulator "
-        "ran on a virtual machine of two cores in 2012.",
+        measured=(
+            "Legacy transactions per CPU second of this machine: 2 KiB writes on two dies "
+            "(DDP) and eight dies (ODP) of MLC1. A request is one transaction. The document's "
+            "simulator ran on a virtual machine with two cores in 2012."
+        ),
         rows=rows,
         explanation=[
             "The numbers depend on the machine, and on whether the extension was built with "
-            "optimisation; nothing is asserted of them. The simulator goes from event to event, "
-            "four for a legacy program, whatever the time between them; the document's goes "
-            "through clock cycles, skipping those in which nothing changes.",
+            "optimisation; they are not tested. This simulator processes events, four for a "
+            "legacy program, whatever the time between them. The document's simulator steps "
+            "through clock cycles and skips those without changes.",
         ],
         timed=True,
     )
