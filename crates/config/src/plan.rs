@@ -111,7 +111,7 @@ devices! {
 /// Composition of a store, as far as a run depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// One SSD.
+    /// A single SSD.
     Ssd,
     /// An array of SSDs, at any depth.
     Ssds,

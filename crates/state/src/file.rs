@@ -428,7 +428,7 @@ mod tests {
         assert_eq!(
             fs::read_dir(folder.path()).unwrap().count(),
             1,
-            "nothing is left beside it"
+            "no other file is left"
         );
     }
 

@@ -1,6 +1,6 @@
 //! Valid configurations, and the messages for faulty ones.
 
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::expect_used, reason = "a test that cannot continue fails")]
 
 use wordline_config::plan::{Replay, Series, Settle};
 use wordline_config::{Config, Loaded, Origin, Plan, presets};

@@ -1,6 +1,6 @@
 //! Property tests: any text or override gives a configuration or a message.
 
-#![allow(clippy::panic, reason = "a test that cannot go on fails")]
+#![allow(clippy::panic, reason = "a test that cannot continue fails")]
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

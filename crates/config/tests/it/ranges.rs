@@ -1,6 +1,6 @@
 //! The schema states the range of every number, and values outside are rejected by it.
 
-#![allow(clippy::panic, reason = "a test that cannot go on fails")]
+#![allow(clippy::panic, reason = "a test that cannot continue fails")]
 
 use std::collections::BTreeSet;
 use std::ops::Bound;

@@ -35,7 +35,7 @@ pub enum Grain {
 /// Operations of the head request with which those of later requests are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Packs {
-    /// None.
+    /// No operations.
     Nothing,
     /// Reads.
     Reads,

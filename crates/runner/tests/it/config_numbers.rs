@@ -1,7 +1,7 @@
 //! Every number of a configuration, set to the limits of its type and beyond, gives an error or a
 //! run.
 
-#![allow(clippy::panic, reason = "a test that cannot go on fails")]
+#![allow(clippy::panic, reason = "a test that cannot continue fails")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

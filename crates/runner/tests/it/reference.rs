@@ -21,8 +21,8 @@ fn metric_page() -> String {
         .map(|metric| entry(metric.name, metric.unit, &metric.description));
     reference::list(
         "Metrics",
-        "The numbers of `summary.json`, keys joined by dots. `{op}` stands for `all`, `read` and \
-         `write`. The part before the run (preconditioning) is excluded from all but \
+        "The numbers of `summary.json`, with keys joined by dots. `{op}` stands for `all`, `read` and \
+         `write`. Preconditioning is excluded from all metrics except \
          `precondition`.",
         "metric",
         &metrics.collect::<Vec<_>>(),
@@ -35,8 +35,8 @@ fn format_page() -> String {
         .map(|format| entry(format.name(), "", format.description()));
     reference::list(
         "Trace formats",
-        "The formats that are read, plain or compressed by gzip, bzip2, Zstandard or xz. The format is told \
-         by the content of the file, in this order; `--format` names it instead.",
+        "The supported formats, uncompressed or compressed by gzip, bzip2, Zstandard or xz. The format is detected \
+         from the content of the file, in this order; `--format` overrides it.",
         "format",
         &formats.collect::<Vec<_>>(),
     )
