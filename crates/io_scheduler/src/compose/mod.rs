@@ -16,8 +16,8 @@ pub mod off;
 pub struct Waiting {
     /// Plane, within the die.
     pub plane: u32,
-    /// Whether it is of the same kind as the first operation in the queue and may share a command
-    /// with it by the plane rule, apart from the planes being distinct.
+    /// Whether it is of the same kind as the first operation in the queue, and the plane rule allows
+    /// both in one command if their planes differ.
     pub fits: bool,
 }
 
