@@ -106,13 +106,14 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
             "pauses of 13 million requests (41.3 %) last 62 days, not five. For disk 0 it "
             "gives 2 KB per write (3,051,918 KB in 1,467,625 writes, table 6.1), where table "
             "2.2 gives 20.7 KB; one more digit makes both agree.",
-            'Section 7.6 puts the "write fraction of total I/Os" of disks 4 and 5 at 80 % and that '
-            "of the others under 20 %. Of each disk by itself table 6.1 has 24 and 23 %, and 92 to "
-            "100 %; the two groups' shares of the array's traffic are 78 and 22 % (KB). Write-"
-            "intensive sections there are in any case (section 7.6.2): a quarter of the requests "
-            "of disks 4 and 5 (assumed) comes in sections of 80 % writes, of which 90 % come at "
-            f"once; of their pauses {100 * BUSY_LONG_OF_PAUSES:.0f} % are long (chosen after "
-            "seeing results; section 7.6.1 says that even short ones are very few).",
+            "Section 7.6 gives shares of writes of 80 % for disks 4 and 5 and below 20 % for "
+            "the others. By disk, table 6.1 gives 24 and 23 %, and 92 to 100 %; the shares of "
+            "the two groups in the traffic of the array are 78 and 22 % (KB). Write-intensive "
+            "sections exist in any case (section 7.6.2). A quarter of the requests of disks 4 "
+            "and 5 (assumed) is in sections of 80 % writes. 90 % of these requests follow "
+            f"without a pause, and {100 * BUSY_LONG_OF_PAUSES:.0f} % of the pauses are long "
+            "(chosen after seeing results; section 7.6.1 says that even short pauses are very "
+            "few).",
             "Reads are spread over the whole disk. Writes go to as few logical blocks (rows of "
             "8 pages dealt to 64 planes) as the 10,554 writes among the first 100,000 requests "
             f"of disk 5, the available excerpt: a quarter of their pages to {QUARTERS[0]} "

@@ -159,10 +159,12 @@ def _section(setup: Setup, load: Sequence[Request], beside: Sequence[Request]) -
                 "H-FTL removes about 40 % of the GC cost (within 10 points)",
                 abs(removed[H] - 40) <= 10,
                 f"{removed[H]:.1f} %",
-                because="with writes as spread as recorded, two blocks that share their update "
-                "blocks are merged nearly as often as one, and have twice as many pages; it does "
-                'where they lie side by side (section 7.6.3: "by maximizing the block-level '
-                'locality")',
+                because=(
+                    "with writes spread as recorded, two blocks that share their update blocks "
+                    "are merged nearly as often as one, and have twice as many pages; the "
+                    "claim holds if the blocks are adjacent, which favours block-level "
+                    "locality (section 7.6.3)"
+                ),
             ),
             Claim(
                 "H-FTL removes about 40 % if as many logical blocks are adjacent",

@@ -260,11 +260,11 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
             ),
         ],
         explanation=[
-            "Full update blocks hardly exist: 21 erases a block of 64 GiB with table 7.1's 30 GiB "
-            f"written to disk 5 are a merge for every {_pages_a_merge():.1f} pages, where an "
-            "update block has 128. What is compacted is therefore nearly always the logical "
-            'block that was written least recently, as section 7.6.5 allows ("or if an on-demand '
-            'GC is to be invoked very soon").',
+            "Full update blocks are rare: 21 erases per block of 64 GiB with table 7.1's 30 "
+            f"GiB written to disk 5 are one merge for every {_pages_a_merge():.1f} pages, and "
+            "an update block has 128. Compaction is therefore nearly always that of the least "
+            "recently written logical block, which section 7.6.5 allows if on-demand GC is "
+            "about to start.",
             "43 % of 3 % is more than 1 %. AGC+DGC therefore keeps more blocks free than L-FTL "
             "at the threshold of section 7.6, and can only erase less than an FTL that keeps "
             "even more blocks free.",

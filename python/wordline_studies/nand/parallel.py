@@ -231,9 +231,9 @@ def _dies(found: Curves, ends: Curves) -> Figure:
             "because 2 KiB did not agree. It is near the published value for writes, while "
             "reads agree with 2 KiB. The document does not state the page size, so neither is "
             "confirmed.",
-            "Reads: eight dies fall into step under first come first served. All send data "
-            "out in turn, all get their next command, and the bus waits for the array once a "
-            "round: n (T + B) / (T + n B) again, +76 %, as published. Cache mode and "
+            "Reads: with first come first served, eight dies fall into step. All send data out in "
+            "turn, all receive their next command, and the bus waits for the array once per round: "
+            "n (T + B) / (T + n B) again, +76 %, as published. Cache mode and "
             '`nand.arbitration = "commands-first"` fill that gap.',
         ],
         data={"dies": list(COUNTS), "bandwidth_mb_per_s": found},
