@@ -353,8 +353,8 @@ impl ContentOracle {
         Ok(())
     }
 
-    /// As [`ContentOracle::cut`], for pages managed by an owner that may choose any version: each page
-    /// must hold a content that was written. The found content becomes the expected one.
+    /// As [`ContentOracle::cut`], for pages managed by an owner that may choose any version: each
+    /// page must hold a content that was written. The found content becomes the expected one.
     pub fn adopt(
         &mut self,
         now: Time,

@@ -189,8 +189,8 @@ macro_rules! members {
             impl Connect for Connection by [$($Variant),+] {
                 #[inline]
                 fn takes(&self, stream: u32) -> bool {
-                    // Called at every event. The dispatch would cost most with the direct interface,
-                    // which takes the least time itself.
+                    // Called at every event. The dispatch would cost most with the direct
+                    // interface, which takes the least time itself.
                     if let Self::Direct(state) = self {
                         return state.takes(stream);
                     }

@@ -25,8 +25,8 @@ use wordline_kernel::link::{Link, Rate};
 #[serde(default, deny_unknown_fields)]
 pub struct Nvme {
     /// Generation of PCI Express, 1 to 5: 2.5, 5, 8, 16 or 32 GT/s per lane, coded 8b/10b in
-    /// generations 1 and 2 and 128b/130b from 3 on (PCI Express Base Specification 5.0). The default
-    /// is assumed.
+    /// generations 1 and 2 and 128b/130b from 3 on (PCI Express Base Specification 5.0). The
+    /// default is assumed.
     #[schemars(range(min = 1, max = 5))]
     pub generation: u32,
     /// Lanes of the link; the standard has 1, 2, 4, 8, 12 and 16. Count. The default is assumed.

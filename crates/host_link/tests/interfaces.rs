@@ -325,7 +325,8 @@ fn nvme_commands_wait_in_their_queue_for_a_slot() {
 fn sata_is_bound_by_its_link_in_both_directions_together() {
     let count = 500;
     let instant = || Time::ZERO;
-    // 16 frames of 8192 bytes: 40 + 16 * (16 + 8192) + 20 = 131,388 bytes in 218,980,000 ps, 18 frames.
+    // 16 frames of 8192 bytes: 40 + 16 * (16 + 8192) + 20 = 131,388 bytes in 218,980,000 ps,
+    // 18 frames.
     let reading = 1_106_667 + 218_980_000 + 18 * 500_000;
     // 16 more DMA Activate, 256 bytes, and Set Device Bits on its own: 131,624 bytes in
     // 219,373,333.3 ps, 33 frames.

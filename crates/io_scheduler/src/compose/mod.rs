@@ -16,8 +16,8 @@ pub mod off;
 pub struct Waiting {
     /// Plane, within the die.
     pub plane: u32,
-    /// Whether it is of the same kind as the first operation in the queue, and the plane rule allows
-    /// both in one command if their planes differ.
+    /// Whether it is of the same kind as the first operation in the queue, and the plane rule
+    /// allows both in one command if their planes differ.
     pub fits: bool,
 }
 
