@@ -40,7 +40,7 @@ fn verification_does_not_change_results() {
 const RECORDED: &str = "f50ed186098e2bad";
 
 #[test]
-fn the_same_on_every_build_and_machine() {
+fn digest_is_equal_on_every_build_and_machine() {
     assert_eq!(digest(1, false), RECORDED);
 }
 
@@ -50,7 +50,7 @@ fn in_another_process() {
     let output = Command::new(itself)
         .args([
             "--exact",
-            "determinism::the_same_on_every_build_and_machine",
+            "determinism::digest_is_equal_on_every_build_and_machine",
             "--nocapture",
         ])
         .output()
