@@ -74,7 +74,7 @@ impl Buffer {
         let seen = Observation::Destaged { partial };
         backing.observe(now, seen);
         let length = self.port.time(bytes.into());
-        let wait = self.port.hold(now, length);
+        let wait = self.port.reserve(now, length);
         let event = Event::Sent(entry);
         backing.schedule(now + wait + length, event);
     }
@@ -150,7 +150,7 @@ impl Buffer {
         }
         frame.valid = all;
         let length = self.port.time(self.grid.page_bytes.into());
-        self.port.hold(now, length);
+        self.port.reserve(now, length);
         for place in 0..frame.waiting.len() {
             let part = &mut self.parts[frame.waiting[place] as usize];
             if part.kind == Kind::Read {

@@ -102,7 +102,7 @@ impl Buffer {
     pub(crate) fn move_data<B: Backing>(&mut self, now: Time, place: u32, backing: &mut B) {
         let part = &mut self.parts[place as usize];
         let length = self.port.time(part.bytes.into());
-        let wait = self.port.hold(now, length);
+        let wait = self.port.reserve(now, length);
         let dram = length + self.plan.access;
         part.parts.buffer_wait += now - part.since + wait;
         part.parts.buffer += dram;

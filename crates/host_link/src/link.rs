@@ -70,7 +70,7 @@ impl State {
         let Passage {
             length, transfer, ..
         } = &mut self.passages[ticket as usize];
-        let wait = self.link.hold(now, *length);
+        let wait = self.link.reserve(now, *length);
         transfer.link_wait += wait;
         transfer.link += *length;
         act.schedule(now + wait + *length, event);

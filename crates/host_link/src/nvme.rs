@@ -236,13 +236,13 @@ impl State {
     /// Interleaves a short packet on the link to the device; returns its length.
     fn slip_down(&mut self, now: Time, bytes: u64) -> Time {
         let length = self.to_device.time(bytes);
-        self.to_device.slip(now, length);
+        self.to_device.interleave(now, length);
         length
     }
     /// Interleaves a short packet on the link to the host; returns its length.
     fn slip_up(&mut self, now: Time, bytes: u64) -> Time {
         let length = self.to_host.time(bytes);
-        self.to_host.slip(now, length);
+        self.to_host.interleave(now, length);
         length
     }
     /// Schedules `event` after `length` on the link, without a wait.
@@ -286,7 +286,7 @@ impl State {
     fn answered(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
         let bytes = self.passage(ticket).command.bytes;
         let length = self.to_device.time(self.packets.around(bytes));
-        let wait = self.to_device.hold(now, length);
+        let wait = self.to_device.reserve(now, length);
         self.carried(ticket, wait, length);
         act.schedule(now + wait + length, Event::Sent(ticket));
     }
@@ -358,7 +358,7 @@ impl Connect for State {
             return;
         }
         let length = self.to_host.time(self.packets.around(bytes) + completion);
-        let wait = self.to_host.hold(now, length);
+        let wait = self.to_host.reserve(now, length);
         self.carried(ticket, wait, length);
         act.schedule(now + wait + length, Event::Posted(ticket));
     }

@@ -142,7 +142,7 @@ impl State {
     ) {
         let bytes = frames.bytes + frames.count * bytes::AROUND;
         let length = self.link.time(bytes) + self.frame_overhead * frames.count;
-        let wait = self.link.hold(now, length);
+        let wait = self.link.reserve(now, length);
         let transfer = &mut self.passages[ticket as usize].transfer;
         transfer.link_wait += wait;
         transfer.link += length;

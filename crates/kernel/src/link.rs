@@ -49,7 +49,7 @@ impl Link {
     }
     /// Reserves the link for `length`, after all earlier reservations. Returns the wait until then.
     #[inline]
-    pub fn hold(&mut self, now: Time, length: Time) -> Time {
+    pub fn reserve(&mut self, now: Time, length: Time) -> Time {
         let start = self.free_at.max(now);
         self.free_at = start + length;
         start - now
@@ -57,7 +57,7 @@ impl Link {
     /// Sends a short packet between the packets of a transfer in progress. The packet does not
     /// wait; it delays the next transfer by `length`.
     #[inline]
-    pub fn slip(&mut self, now: Time, length: Time) {
+    pub fn interleave(&mut self, now: Time, length: Time) {
         self.free_at = self.free_at.max(now) + length;
     }
 }
@@ -84,10 +84,14 @@ mod tests {
     fn transfers_queue_and_packets_interleave() {
         let mut link = Link::new(THIRDS);
         let at = Time::from_ps;
-        assert_eq!(link.hold(at(10), at(100)), Time::ZERO);
-        assert_eq!(link.hold(at(20), at(100)), at(90));
-        link.slip(at(30), at(5));
-        assert_eq!(link.hold(at(215), at(100)), Time::ZERO, "free again at 215");
-        assert_eq!(link.hold(at(400), at(1)), Time::ZERO);
+        assert_eq!(link.reserve(at(10), at(100)), Time::ZERO);
+        assert_eq!(link.reserve(at(20), at(100)), at(90));
+        link.interleave(at(30), at(5));
+        assert_eq!(
+            link.reserve(at(215), at(100)),
+            Time::ZERO,
+            "free again at 215"
+        );
+        assert_eq!(link.reserve(at(400), at(1)), Time::ZERO);
     }
 }
