@@ -1,14 +1,14 @@
 //! Policies that a configuration names.
 
 use serde_json::Value;
-use wordline_kernel::slot::Member;
+use wordline_kernel::slot::PolicyInfo;
 
 use super::{Config, policies};
 
 /// Returns the policies in the slots of a configuration, including those of array members and
 /// streams. Each is listed once, in the order of [`policies`]. Slots without effect are skipped:
 /// the replacement of a buffer that is off, and the scheduler of a standalone package.
-pub fn chosen(config: &Config) -> Vec<Member> {
+pub fn chosen(config: &Config) -> Vec<PolicyInfo> {
     let all = policies();
     let mut named = Vec::new();
     let config = serde_json::to_value(config).unwrap_or_default();
@@ -20,7 +20,7 @@ pub fn chosen(config: &Config) -> Vec<Member> {
 }
 
 /// Adds to `named` the indices in `all` of the policies in `value`, which is at `path`.
-fn walk(value: &Value, path: &str, all: &[Member], named: &mut Vec<usize>) {
+fn walk(value: &Value, path: &str, all: &[PolicyInfo], named: &mut Vec<usize>) {
     match value {
         Value::Array(elements) => {
             for element in elements {
@@ -30,7 +30,7 @@ fn walk(value: &Value, path: &str, all: &[Member], named: &mut Vec<usize>) {
         Value::Object(table) => {
             // The DRAM buffer and the flash cache share one policy family.
             let slot = path.replace("cache.replacement", "buffer.replacement");
-            let names = |member: &Member| {
+            let names = |member: &PolicyInfo| {
                 let family = slot.strip_suffix(member.family);
                 family.is_some_and(|outer| outer.is_empty() || outer.ends_with('.'))
                     && table.len() == 1

@@ -33,7 +33,7 @@ use wordline_dram_buffer::config::Buffer;
 use wordline_host_link::Interface;
 use wordline_host_link::config::Host;
 use wordline_io_scheduler::Composition;
-use wordline_kernel::slot::Member;
+use wordline_kernel::slot::PolicyInfo;
 use wordline_nand::{
     Arbitration, Cell, Energy, Geometry, PlaneRule, Scheduler, SlcMode, Suspend, Timing,
 };
@@ -350,7 +350,7 @@ pub fn schema() -> serde_json::Value {
 }
 
 /// Returns all policies of all slots, in the order of the configuration.
-pub fn policies() -> Vec<Member> {
+pub fn policies() -> Vec<PolicyInfo> {
     [
         Cell::members(),
         Programming::members(),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::Value;
-use wordline_kernel::slot::Member;
+use wordline_kernel::slot::PolicyInfo;
 use wordline_nand::PerLevel;
 
 use super::keys::{self, Key, Kind};
@@ -211,8 +211,8 @@ pub fn policy_page() -> String {
     page
 }
 
-fn policy(page: &mut String, member: &Member) {
-    let Member {
+fn policy(page: &mut String, member: &PolicyInfo) {
+    let PolicyInfo {
         family,
         name,
         description,

@@ -2,7 +2,7 @@
 
 /// Policy, as described in the reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member {
+pub struct PolicyInfo {
     /// Configuration key of the family, such as `ftl.gc.victim`.
     pub family: &'static str,
     /// Question that the family answers.
@@ -78,8 +78,8 @@ macro_rules! family {
                 }
             }
             /// All members, for the reference.
-            pub fn members() -> Vec<$crate::slot::Member> {
-                vec![$($crate::slot::Member {
+            pub fn members() -> Vec<$crate::slot::PolicyInfo> {
+                vec![$($crate::slot::PolicyInfo {
                     family: $path,
                     question: Self::QUESTION,
                     name: $tag,
