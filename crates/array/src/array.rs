@@ -162,13 +162,13 @@ impl Tickets {
 }
 
 /// Reports observations of a member to the probe of the array.
-struct Outside<'a, P> {
+struct MemberProbe<'a, P> {
     member: u32,
     members: u32,
     probe: &'a mut P,
 }
 
-impl<T: MemberObservation, P: Probe<ArrayObservation<T::Device>>> Probe<T> for Outside<'_, P> {
+impl<T: MemberObservation, P: Probe<ArrayObservation<T::Device>>> Probe<T> for MemberProbe<'_, P> {
     const WANTS_FRAGMENTS: bool = P::WANTS_FRAGMENTS;
     #[inline(always)]
     fn wants_fragments(&self) -> bool {
@@ -177,7 +177,7 @@ impl<T: MemberObservation, P: Probe<ArrayObservation<T::Device>>> Probe<T> for O
     #[inline]
     fn observe(&mut self, now: Time, heard: T) {
         self.probe
-            .observe(now, heard.outside(self.member, self.members));
+            .observe(now, heard.wrap(self.member, self.members));
     }
 }
 
@@ -277,16 +277,16 @@ where
         &mut self,
         cx: &mut Context<'_, ArrayEvent<D>, P>,
         member: u32,
-        act: impl FnOnce(&mut D, &mut Context<'_, D::Event, Outside<'_, P>>) -> Result<T, D::Error>,
+        act: impl FnOnce(&mut D, &mut Context<'_, D::Event, MemberProbe<'_, P>>) -> Result<T, D::Error>,
     ) -> Result<T, ArrayError<D::Error>> {
         let members = self.members.len() as u32;
-        let mut outside = Outside {
+        let mut member_probe = MemberProbe {
             member,
             members,
             probe: cx.probe,
         };
         let inside = &mut self.members[member as usize];
-        let mut within = Context::new(cx.now, &mut self.scheduled, &mut outside);
+        let mut within = Context::new(cx.now, &mut self.scheduled, &mut member_probe);
         act(&mut inside.device, &mut within).map_err(|error| inside.fault(error))
     }
 
@@ -310,7 +310,7 @@ where
     fn pass_on(&mut self, member: u32, queue: &mut EventQueue<ArrayEvent<D>>) {
         let members = self.members.len() as u32;
         while let Some((at, event)) = self.scheduled.pop() {
-            queue.schedule(at, event.outside(member, members));
+            queue.schedule(at, event.wrap(member, members));
         }
     }
 
@@ -352,7 +352,7 @@ where
 }
 
 /// Event of an array of `D`.
-type ArrayEvent<D> = <<D as BlockDevice>::Event as Nested>::Outside;
+type ArrayEvent<D> = <<D as BlockDevice>::Event as Nested>::Wrapped;
 /// Observation of an array of `D`.
 type Observed<D> = ArrayObservation<<<D as BlockDevice>::Observation as MemberObservation>::Device>;
 
@@ -435,7 +435,7 @@ where
         event: ArrayEvent<D>,
     ) -> Result<(), Self::Error> {
         let members = self.members.len() as u32;
-        let (member, event) = D::Event::inside(event, members);
+        let (member, event) = D::Event::unwrap(event, members);
         self.inside(cx, member, |device, cx| device.handle(cx, event))?;
         self.settle(cx, member);
         self.feed(cx, member)
@@ -464,12 +464,12 @@ where
         let mut lost = self.tickets.begun();
         let members = self.members.len() as u32;
         for (member, inside) in (0..).zip(&mut self.members) {
-            let mut outside = Outside {
+            let mut member_probe = MemberProbe {
                 member,
                 members,
                 probe,
             };
-            let cut = inside.device.cut_power(now, &mut outside);
+            let cut = inside.device.cut_power(now, &mut member_probe);
             all.join(&cut.map_err(|error| inside.fault(error))?);
             let Member { device, wholes, .. } = inside;
             let parts = device.completions();

@@ -25,9 +25,9 @@ pub(crate) type Event = Member<DeviceEvent>;
 /// store.
 pub trait Part: BlockDevice<Event: Copy + Default> {
     /// Wraps an event of the device as an event of the store.
-    fn outside(event: Self::Event) -> Event;
+    fn wrap(event: Self::Event) -> Event;
     /// Unwraps an event of the store; `None` if it is not an event of the device.
-    fn inside(event: Event) -> Option<Self::Event>;
+    fn unwrap(event: Event) -> Option<Self::Event>;
     /// Wraps an observation of the device as an observation of the store.
     fn heard(observation: Self::Observation) -> ArrayObservation<OfDevice>;
     /// Converts an error of the device to an error of the store.
@@ -115,10 +115,10 @@ macro_rules! kinds {
             }
 
             impl Part for $Device {
-                fn outside(event: Self::Event) -> Event {
+                fn wrap(event: Self::Event) -> Event {
                     only(DeviceEvent::$Kind(event))
                 }
-                fn inside(event: Event) -> Option<Self::Event> {
+                fn unwrap(event: Event) -> Option<Self::Event> {
                     match event.of {
                         DeviceEvent::$Kind(event) => Some(event),
                         _ => None,

@@ -23,14 +23,14 @@ pub fn behind_cache<T>(observation: ArrayObservation<T>) -> ArrayObservation<T> 
 }
 
 impl Part for Cached<Store> {
-    fn outside(event: Self::Event) -> Event {
+    fn wrap(event: Self::Event) -> Event {
         match event {
-            flash_cache::Event::Flash(event) => only(DeviceEvent::Ssd(event)).outside(FLASH, TIERS),
-            flash_cache::Event::Backing(event) => event.outside(BACKING, TIERS),
+            flash_cache::Event::Flash(event) => only(DeviceEvent::Ssd(event)).wrap(FLASH, TIERS),
+            flash_cache::Event::Backing(event) => event.wrap(BACKING, TIERS),
         }
     }
-    fn inside(event: Event) -> Option<Self::Event> {
-        let (tier, event) = Event::inside(event, TIERS);
+    fn unwrap(event: Event) -> Option<Self::Event> {
+        let (tier, event) = Event::unwrap(event, TIERS);
         match (tier, event.of) {
             (FLASH, DeviceEvent::Ssd(event)) => Some(flash_cache::Event::Flash(event)),
             (FLASH, _) => None,
@@ -89,7 +89,7 @@ impl<D: Part> Device<D> {
         let mut within = Context::new(cx.now, &mut self.scheduled, &mut probe);
         let done = act(&mut self.device, &mut within).map_err(D::fault)?;
         while let Some((at, event)) = self.scheduled.pop() {
-            cx.queue.schedule(at, D::outside(event));
+            cx.queue.schedule(at, D::wrap(event));
         }
         Ok(done)
     }
@@ -98,7 +98,7 @@ impl<D: Part> Device<D> {
         cx: &mut Context<'_, Event, impl Probe<ArrayObservation<OfDevice>>>,
         event: Event,
     ) -> Result<(), StoreError> {
-        let Some(event) = D::inside(event) else {
+        let Some(event) = D::unwrap(event) else {
             unreachable!("a device only receives its own events");
         };
         self.act(cx, |device, cx| device.handle(cx, event))

@@ -26,24 +26,24 @@ impl<E: Event> Event for Member<E> {
 /// Event of a device that can be wrapped as an event of an outer device, at any depth.
 pub trait Nested: Event {
     /// Event of the outer device.
-    type Outside: Event;
+    type Wrapped: Event;
     /// Wraps the event as one of member `member` of `members`.
-    fn outside(self, member: u32, members: u32) -> Self::Outside;
+    fn wrap(self, member: u32, members: u32) -> Self::Wrapped;
     /// Unwraps an event of the outer device into the number of the member and the member's event.
-    fn inside(event: Self::Outside, members: u32) -> (u32, Self);
+    fn unwrap(event: Self::Wrapped, members: u32) -> (u32, Self);
 }
 
 impl<E: Event> Nested for Member<E> {
-    type Outside = Self;
+    type Wrapped = Self;
     #[inline]
-    fn outside(self, member: u32, members: u32) -> Self {
+    fn wrap(self, member: u32, members: u32) -> Self {
         Self {
             member: member + members * self.member,
             of: self.of,
         }
     }
     #[inline]
-    fn inside(event: Self, members: u32) -> (u32, Self) {
+    fn unwrap(event: Self, members: u32) -> (u32, Self) {
         let Self { member, of } = event;
         let inner = Self {
             member: member / members,

@@ -56,13 +56,13 @@ pub trait MemberObservation: Copy {
     /// Observation of the innermost device.
     type Device: Copy;
     /// Wraps the observation as one of member `member` of `members`.
-    fn outside(self, member: u32, members: u32) -> ArrayObservation<Self::Device>;
+    fn wrap(self, member: u32, members: u32) -> ArrayObservation<Self::Device>;
 }
 
 impl<T: Copy> MemberObservation for ArrayObservation<T> {
     type Device = T;
     #[inline]
-    fn outside(self, member: u32, members: u32) -> Self {
+    fn wrap(self, member: u32, members: u32) -> Self {
         self.behind(member, members)
     }
 }

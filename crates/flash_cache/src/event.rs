@@ -40,13 +40,13 @@ impl<B: wordline_block::Event> wordline_block::Event for Event<B> {
 }
 
 impl<B: wordline_block::Event> Nested for Event<B> {
-    type Outside = Member<Self>;
+    type Wrapped = Member<Self>;
     #[inline]
-    fn outside(self, member: u32, _members: u32) -> Member<Self> {
+    fn wrap(self, member: u32, _members: u32) -> Member<Self> {
         Member { member, of: self }
     }
     #[inline]
-    fn inside(event: Member<Self>, _members: u32) -> (u32, Self) {
+    fn unwrap(event: Member<Self>, _members: u32) -> (u32, Self) {
         (event.member, event.of)
     }
 }
@@ -54,7 +54,7 @@ impl<B: wordline_block::Event> Nested for Event<B> {
 impl<B: Copy> MemberObservation for Observation<B> {
     type Device = Self;
     #[inline]
-    fn outside(self, member: u32, _members: u32) -> ArrayObservation<Self> {
+    fn wrap(self, member: u32, _members: u32) -> ArrayObservation<Self> {
         ArrayObservation::Device(Member { member, of: self })
     }
 }

@@ -37,11 +37,11 @@ impl wordline_block::Event for Event {
 }
 
 impl Nested for Event {
-    type Outside = Member<Self>;
-    fn outside(self, member: u32, _members: u32) -> Member<Self> {
+    type Wrapped = Member<Self>;
+    fn wrap(self, member: u32, _members: u32) -> Member<Self> {
         Member { member, of: self }
     }
-    fn inside(event: Member<Self>, _members: u32) -> (u32, Self) {
+    fn unwrap(event: Member<Self>, _members: u32) -> (u32, Self) {
         (event.member, event.of)
     }
 }
@@ -141,7 +141,7 @@ impl wordline_block::GcObservation for Observation {
 
 impl MemberObservation for Observation {
     type Device = Self;
-    fn outside(self, member: u32, _members: u32) -> ArrayObservation<Self> {
+    fn wrap(self, member: u32, _members: u32) -> ArrayObservation<Self> {
         ArrayObservation::Device(Member { member, of: self })
     }
 }

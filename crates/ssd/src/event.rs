@@ -65,13 +65,13 @@ impl wordline_block::Event for Event {
 }
 
 impl Nested for Event {
-    type Outside = Member<Self>;
+    type Wrapped = Member<Self>;
     #[inline]
-    fn outside(self, member: u32, _members: u32) -> Member<Self> {
+    fn wrap(self, member: u32, _members: u32) -> Member<Self> {
         Member { member, of: self }
     }
     #[inline]
-    fn inside(event: Member<Self>, _members: u32) -> (u32, Self) {
+    fn unwrap(event: Member<Self>, _members: u32) -> (u32, Self) {
         (event.member, event.of)
     }
 }

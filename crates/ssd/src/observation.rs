@@ -185,7 +185,7 @@ impl wordline_block::GcObservation for Observation {
 impl MemberObservation for Observation {
     type Device = Self;
     #[inline]
-    fn outside(self, member: u32, _members: u32) -> ArrayObservation<Self> {
+    fn wrap(self, member: u32, _members: u32) -> ArrayObservation<Self> {
         ArrayObservation::Device(Member { member, of: self })
     }
 }
