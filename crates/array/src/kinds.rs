@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_block::{
-    ArrayObservation, BeyondEnd, BlockDevice, DeviceObservation, Failure, GcObservation, Member,
-    RequestObservation,
+    ArrayObservation, BeyondEnd, BlockDevice, DeviceObservation, Failure, FromMember,
+    GcObservation, RequestObservation,
 };
 use wordline_flash_cache::{self as flash_cache, Cached, CachedError};
 use wordline_ftl::Map;
@@ -19,7 +19,7 @@ use crate::device::Device;
 use crate::error::ArrayError;
 
 /// Event of a store.
-pub(crate) type Event = Member<DeviceEvent>;
+pub(crate) type Event = FromMember<DeviceEvent>;
 
 /// Device or cache of a store: conversion of its events, observations and errors to those of the
 /// store.
@@ -35,8 +35,8 @@ pub trait Part: BlockDevice<Event: Copy + Default> {
 }
 
 /// Wraps an event or observation of a single device.
-pub(crate) fn only<T>(of: T) -> Member<T> {
-    Member { member: 0, of }
+pub(crate) fn only<T>(of: T) -> FromMember<T> {
+    FromMember { member: 0, of }
 }
 
 /// Derives from the list of device kinds the types of a store, its devices, events, observations
@@ -48,7 +48,7 @@ macro_rules! kinds {
         /// Store whose structure is known only at run time. If all devices of a store are of one
         /// kind, [`Array`] and [`Cached`] alone are faster.
         ///
-        /// Its devices are numbered: the members of an array as in [`wordline_block::Member`]; in a
+        /// Its devices are numbered: the members of an array as in [`wordline_block::FromMember`]; in a
         /// cached store the flash is member 0 of two, and the backing store is member 1.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         pub enum Store {

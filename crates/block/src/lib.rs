@@ -14,7 +14,7 @@ pub mod trim_range;
 
 pub use completion::{Completion, Ticket};
 pub use device::{BlockDevice, Busy, Event, Failure, GcObservation};
-pub use member::{Member, Nested};
+pub use member::{FromMember, Nested};
 pub use observation::{ArrayObservation, DeviceObservation, MemberObservation, RequestObservation};
 pub use part::{PARTS, PageParts, Part, Parts, Shown};
 pub use power_cut::PowerCut;

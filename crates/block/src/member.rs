@@ -8,14 +8,14 @@ use crate::device::Event;
 /// Event or observation of a member device. Members of nested devices are numbered consecutively:
 /// member `j` inside member `i` of `n` has the number `i + n * j` in the outer device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Member<T> {
+pub struct FromMember<T> {
     /// Number of the member.
     pub member: u32,
     /// Event or observation of the member.
     pub of: T,
 }
 
-impl<E: Event> Event for Member<E> {
+impl<E: Event> Event for FromMember<E> {
     #[inline]
     fn mix(self, digest: &mut Digest) {
         digest.mix(self.member.into());
@@ -33,7 +33,7 @@ pub trait Nested: Event {
     fn unwrap(event: Self::Wrapped, members: u32) -> (u32, Self);
 }
 
-impl<E: Event> Nested for Member<E> {
+impl<E: Event> Nested for FromMember<E> {
     type Wrapped = Self;
     #[inline]
     fn wrap(self, member: u32, members: u32) -> Self {

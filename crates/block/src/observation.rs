@@ -1,7 +1,7 @@
 //! Observations of devices, and of arrays and their members at any depth.
 
 use crate::device::GcObservation;
-use crate::member::Member;
+use crate::member::FromMember;
 use crate::part::Parts;
 use crate::power_cut::PowerCut;
 use crate::request::Request;
@@ -36,7 +36,7 @@ pub trait DeviceObservation: Copy {
 pub enum ArrayObservation<T> {
     /// Observation of a member that is not an array. Its requests are parts of the array's
     /// requests, at addresses of the member.
-    Device(Member<T>),
+    Device(FromMember<T>),
     /// The last part of a request completed, and with it the request.
     Request {
         /// Completed request, at addresses of the array.
@@ -73,7 +73,7 @@ impl<T> ArrayObservation<T> {
     #[must_use]
     pub fn behind(self, member: u32, members: u32) -> Self {
         match self {
-            Self::Device(Member { member: inner, of }) => Self::Device(Member {
+            Self::Device(FromMember { member: inner, of }) => Self::Device(FromMember {
                 member: member + members * inner,
                 of,
             }),

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_block::{
-    ArrayObservation, BeyondEnd, DeviceObservation, Failure, Member, MemberObservation, Nested,
+    ArrayObservation, BeyondEnd, DeviceObservation, Failure, FromMember, MemberObservation, Nested,
     Parts, PowerCut, Request, RequestObservation,
 };
 use wordline_kernel::Digest;
@@ -40,13 +40,13 @@ impl<B: wordline_block::Event> wordline_block::Event for Event<B> {
 }
 
 impl<B: wordline_block::Event> Nested for Event<B> {
-    type Wrapped = Member<Self>;
+    type Wrapped = FromMember<Self>;
     #[inline]
-    fn wrap(self, member: u32, _members: u32) -> Member<Self> {
-        Member { member, of: self }
+    fn wrap(self, member: u32, _members: u32) -> FromMember<Self> {
+        FromMember { member, of: self }
     }
     #[inline]
-    fn unwrap(event: Member<Self>, _members: u32) -> (u32, Self) {
+    fn unwrap(event: FromMember<Self>, _members: u32) -> (u32, Self) {
         (event.member, event.of)
     }
 }
@@ -55,7 +55,7 @@ impl<B: Copy> MemberObservation for Observation<B> {
     type Device = Self;
     #[inline]
     fn wrap(self, member: u32, _members: u32) -> ArrayObservation<Self> {
-        ArrayObservation::Device(Member { member, of: self })
+        ArrayObservation::Device(FromMember { member, of: self })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{
-    ArrayObservation, DeviceObservation, Member, MemberObservation, Nested, Parts, PowerCut,
+    ArrayObservation, DeviceObservation, FromMember, MemberObservation, Nested, Parts, PowerCut,
     Request, RequestObservation, Ticket,
 };
 use wordline_kernel::{Digest, Time};
@@ -37,11 +37,11 @@ impl wordline_block::Event for Event {
 }
 
 impl Nested for Event {
-    type Wrapped = Member<Self>;
-    fn wrap(self, member: u32, _members: u32) -> Member<Self> {
-        Member { member, of: self }
+    type Wrapped = FromMember<Self>;
+    fn wrap(self, member: u32, _members: u32) -> FromMember<Self> {
+        FromMember { member, of: self }
     }
-    fn unwrap(event: Member<Self>, _members: u32) -> (u32, Self) {
+    fn unwrap(event: FromMember<Self>, _members: u32) -> (u32, Self) {
         (event.member, event.of)
     }
 }
@@ -142,6 +142,6 @@ impl wordline_block::GcObservation for Observation {
 impl MemberObservation for Observation {
     type Device = Self;
     fn wrap(self, member: u32, _members: u32) -> ArrayObservation<Self> {
-        ArrayObservation::Device(Member { member, of: self })
+        ArrayObservation::Device(FromMember { member, of: self })
     }
 }

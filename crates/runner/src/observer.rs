@@ -6,9 +6,7 @@ use std::ops::Range;
 
 use wordline_array::OfDevice;
 use wordline_block::ArrayObservation as Heard;
-use wordline_block::{
-    DeviceObservation, Member as Of, Parts, PowerCut, Request, RequestObservation,
-};
+use wordline_block::{DeviceObservation, FromMember, Parts, PowerCut, Request, RequestObservation};
 use wordline_config::Plan;
 use wordline_config::plan::Device;
 use wordline_flash_cache as flash_cache;
@@ -401,7 +399,7 @@ impl Probe<Heard<Observation>> for Several {
     const WANTS_FRAGMENTS: bool = false;
     fn observe(&mut self, now: Time, observation: Heard<Observation>) {
         match observation {
-            Heard::Device(Of { member, of }) => self.hear_ssd(now, self.place(member), of),
+            Heard::Device(FromMember { member, of }) => self.hear_ssd(now, self.place(member), of),
             Heard::Request {
                 request,
                 parts,
@@ -416,7 +414,7 @@ impl Probe<Heard<OfDevice>> for Several {
     const WANTS_FRAGMENTS: bool = false;
     fn observe(&mut self, now: Time, observation: Heard<OfDevice>) {
         match observation {
-            Heard::Device(Of { member, of }) => {
+            Heard::Device(FromMember { member, of }) => {
                 let place = self.place(member);
                 // All other device kinds, including future ones, are recorded by their requests.
                 #[allow(clippy::match_wildcard_for_single_variants)]

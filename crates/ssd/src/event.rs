@@ -1,7 +1,7 @@
 //! Events that a device schedules.
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{Member, Nested};
+use wordline_block::{FromMember, Nested};
 use wordline_kernel::Digest;
 
 use wordline_dram_buffer as buffer;
@@ -65,13 +65,13 @@ impl wordline_block::Event for Event {
 }
 
 impl Nested for Event {
-    type Wrapped = Member<Self>;
+    type Wrapped = FromMember<Self>;
     #[inline]
-    fn wrap(self, member: u32, _members: u32) -> Member<Self> {
-        Member { member, of: self }
+    fn wrap(self, member: u32, _members: u32) -> FromMember<Self> {
+        FromMember { member, of: self }
     }
     #[inline]
-    fn unwrap(event: Member<Self>, _members: u32) -> (u32, Self) {
+    fn unwrap(event: FromMember<Self>, _members: u32) -> (u32, Self) {
         (event.member, event.of)
     }
 }

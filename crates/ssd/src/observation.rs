@@ -1,8 +1,8 @@
 //! Observations of a device.
 
 use wordline_block::{
-    ArrayObservation, DeviceObservation, Member, MemberObservation, Parts, PowerCut, ReadEvents,
-    Request, RequestObservation,
+    ArrayObservation, DeviceObservation, FromMember, MemberObservation, Parts, PowerCut,
+    ReadEvents, Request, RequestObservation,
 };
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_ftl::{GcKind, Programmed};
@@ -186,6 +186,6 @@ impl MemberObservation for Observation {
     type Device = Self;
     #[inline]
     fn wrap(self, member: u32, _members: u32) -> ArrayObservation<Self> {
-        ArrayObservation::Device(Member { member, of: self })
+        ArrayObservation::Device(FromMember { member, of: self })
     }
 }

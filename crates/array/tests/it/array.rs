@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use wordline_array::{AddressMap, Array};
 use wordline_block::ArrayObservation as Observation;
-use wordline_block::{BlockDevice, Event, Member, Op, Parts, Request};
+use wordline_block::{BlockDevice, Event, FromMember, Op, Parts, Request};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Map, Mapping, Precondition};
 use wordline_host_link::Interface;
@@ -198,7 +198,7 @@ impl Probe<Observation<wordline_ssd::Observation>> for Heard {
                 ..
             } => self.whole.push((request.arrival, now, parts)),
             Observation::Request { .. } => {}
-            Observation::Device(Member { member, of }) => {
+            Observation::Device(FromMember { member, of }) => {
                 *self.members.entry(member).or_default() += 1;
                 if let wordline_ssd::Observation::Request { request, parts, .. } = of {
                     let done = ((request.arrival, now, parts), request.bytes);

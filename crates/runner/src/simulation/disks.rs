@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_array::{AddressMap, Array};
 use wordline_block::ArrayObservation as Observation;
-use wordline_block::{DeviceObservation, Member, RequestObservation};
+use wordline_block::{DeviceObservation, FromMember, RequestObservation};
 use wordline_config::Plan;
 use wordline_config::plan::{Shape, Store};
 use wordline_ftl::Map;
@@ -48,7 +48,7 @@ impl Probe<Observation<wordline_hdd::Observation>> for OfDisks {
     const WANTS_FRAGMENTS: bool = false;
     fn observe(&mut self, now: Time, heard: Observation<wordline_hdd::Observation>) {
         match heard {
-            Observation::Device(Member { of, .. }) => match of.of_requests() {
+            Observation::Device(FromMember { of, .. }) => match of.of_requests() {
                 Some(RequestObservation::Admitted { .. }) => {
                     self.serving += 1;
                     self.recorder.admitted(now, self.serving);

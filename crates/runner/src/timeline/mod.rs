@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use wordline_array::{OfDevice, behind_cache};
-use wordline_block::{ArrayObservation, DeviceObservation, Member, RequestObservation};
+use wordline_block::{ArrayObservation, DeviceObservation, FromMember, RequestObservation};
 use wordline_config::Plan;
 use wordline_config::plan::{BEHIND, Device, Leaf};
 use wordline_flash_cache as flash_cache;
@@ -252,7 +252,7 @@ impl Shown for wordline_ssd::Observation {
 
 impl<T: Copy + Into<OfDevice>> Shown for ArrayObservation<T> {
     fn show(self, now: Time, timeline: &mut Timeline) {
-        if let Self::Device(Member { member, of }) = self {
+        if let Self::Device(FromMember { member, of }) = self {
             timeline.device(member, now, of.into());
         }
     }
