@@ -56,7 +56,7 @@ impl<D: BlockDevice> Member<D> {
         }
         let heads = self.lines.iter_mut().filter(|line| {
             let stream = line.front().map(|part| part.request.stream);
-            stream.is_some_and(|stream| self.device.takes(stream))
+            stream.is_some_and(|stream| self.device.can_accept(stream))
         });
         let first = heads.min_by_key(|line| line.front().map(|part| part.request.arrival))?;
         self.waiting -= 1;
@@ -380,7 +380,7 @@ where
             member.device.begin_measuring(now);
         }
     }
-    fn takes(&self, _stream: u32) -> bool {
+    fn can_accept(&self, _stream: u32) -> bool {
         self.waiting < MAX_WAITING
     }
     fn tags(&self) -> u32 {

@@ -139,8 +139,8 @@ impl BlockDevice for Store {
     fn begin_measuring(&mut self, now: Time) {
         either!(self, one => one.device.begin_measuring(now), array => array.begin_measuring(now));
     }
-    fn takes(&self, stream: u32) -> bool {
-        either!(self, one => one.device.takes(stream), array => array.takes(stream))
+    fn can_accept(&self, stream: u32) -> bool {
+        either!(self, one => one.device.can_accept(stream), array => array.can_accept(stream))
     }
     fn tags(&self) -> u32 {
         either!(self, one => one.device.tags(), array => array.tags())

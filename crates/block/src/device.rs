@@ -52,7 +52,7 @@ pub trait BlockDevice {
     /// Returns `true` if the device can accept another request of `stream`. While it returns
     /// `false`, a submission of another stream does not change the result: only an event, a power
     /// cut or the end of the power cut can.
-    fn takes(&self, stream: u32) -> bool;
+    fn can_accept(&self, stream: u32) -> bool;
     /// Number of upcoming requests that the host announces through [`BlockDevice::look_ahead`]; 0
     /// if the device uses none.
     fn tags(&self) -> u32 {

@@ -385,7 +385,7 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         sub: Sub,
     ) -> Result<(), B> {
-        if !self.below.line.is_empty() || !self.backing.takes(sub.request.stream) {
+        if !self.below.line.is_empty() || !self.backing.can_accept(sub.request.stream) {
             self.below.line.push_back(sub);
             return Ok(());
         }
@@ -419,7 +419,7 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
     ) -> Result<(), B> {
         while let Some(sub) = self.below.line.front()
-            && self.backing.takes(sub.request.stream)
+            && self.backing.can_accept(sub.request.stream)
             && let Some(sub) = self.below.line.pop_front()
         {
             self.hand_down(cx, sub)?;
@@ -492,7 +492,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         self.backing.begin_measuring(now);
         self.before = self.counted();
     }
-    fn takes(&self, _stream: u32) -> bool {
+    fn can_accept(&self, _stream: u32) -> bool {
         (self.requests.len() as u32) < self.plan.queue_depth
     }
     #[inline]

@@ -590,7 +590,7 @@ impl BlockDevice for Disk {
     fn user_bytes(&self) -> u64 {
         self.plan.capacity_bytes
     }
-    fn takes(&self, _stream: u32) -> bool {
+    fn can_accept(&self, _stream: u32) -> bool {
         self.outstanding() < self.plan.queue_depth
     }
     fn submit(

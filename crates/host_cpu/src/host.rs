@@ -301,7 +301,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
     }
     /// Submits ready requests to the store in the order in which they became ready. A refused
     /// stream is not tried again: accepting another request never makes the store accept that
-    /// stream ([`BlockDevice::takes`]).
+    /// stream ([`BlockDevice::can_accept`]).
     fn feed<P: Probe<Observation<S::Observation>>>(
         &mut self,
         cx: &mut Context<'_, Event<S::Event>, P>,
@@ -309,7 +309,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         let mut from = 0;
         while let Some((place, stream)) = self.ready.head_from(from) {
             from = place + 1;
-            if !self.store.takes(stream) {
+            if !self.store.can_accept(stream) {
                 continue;
             }
             let Some((ticket, since)) = self.ready.pop(stream) else {
@@ -426,7 +426,7 @@ impl<S: BlockDevice<Observation: GcObservation>> BlockDevice for Host<S> {
         self.figures.most_bytes = self.figures.memory.bytes;
         self.before = self.figures;
     }
-    fn takes(&self, _stream: u32) -> bool {
+    fn can_accept(&self, _stream: u32) -> bool {
         self.held() < MAX_HELD
     }
     fn submit(

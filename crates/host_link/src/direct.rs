@@ -40,7 +40,7 @@ impl State {
 
 impl Connect for State {
     #[inline]
-    fn takes(&self, _stream: u32) -> bool {
+    fn can_accept(&self, _stream: u32) -> bool {
         self.in_flight < self.queue_depth
     }
     #[inline]

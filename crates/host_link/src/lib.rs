@@ -108,8 +108,8 @@ impl Transfer {
 /// Interface between a host and a device.
 pub trait Connect {
     /// Returns `true` if the interface can accept another request of `stream`.
-    fn takes(&self, stream: u32) -> bool;
-    /// Accepts a request of the host. The caller must check [`Connect::takes`] first.
+    fn can_accept(&self, stream: u32) -> bool;
+    /// Accepts a request of the host. The caller must check [`Connect::can_accept`] first.
     fn submit(&mut self, now: Time, command: Command, act: &mut impl Act);
     /// Handles an event that this interface scheduled.
     fn handle(&mut self, now: Time, event: Event, act: &mut impl Act);
@@ -188,13 +188,13 @@ macro_rules! members {
         wordline_kernel::forward! {
             impl Connect for Connection by [$($Variant),+] {
                 #[inline]
-                fn takes(&self, stream: u32) -> bool {
+                fn can_accept(&self, stream: u32) -> bool {
                     // Called at every event. The dispatch would cost most with the direct
                     // interface, which takes the least time itself.
                     if let Self::Direct(state) = self {
-                        return state.takes(stream);
+                        return state.can_accept(stream);
                     }
-                    match self { $(Self::$Variant(state) => state.takes(stream)),+ }
+                    match self { $(Self::$Variant(state) => state.can_accept(stream)),+ }
                 }
                 #[inline]
                 fn submit(&mut self, now: Time, command: Command, act: &mut impl Act);

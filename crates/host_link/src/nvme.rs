@@ -309,7 +309,7 @@ impl State {
 
 impl Connect for State {
     #[inline]
-    fn takes(&self, stream: u32) -> bool {
+    fn can_accept(&self, stream: u32) -> bool {
         self.taken[stream as usize] < self.room
     }
     fn submit(&mut self, now: Time, command: Command, act: &mut impl Act) {

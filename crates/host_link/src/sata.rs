@@ -152,7 +152,7 @@ impl State {
 
 impl Connect for State {
     #[inline]
-    fn takes(&self, _stream: u32) -> bool {
+    fn can_accept(&self, _stream: u32) -> bool {
         self.in_flight < self.tags
     }
     fn submit(&mut self, now: Time, command: Command, act: &mut impl Act) {

@@ -140,7 +140,7 @@ fn run(
             vacant.push(ticket);
         }
         for (stream, line) in waiting.iter_mut().enumerate() {
-            while connection.takes(stream as u32)
+            while connection.can_accept(stream as u32)
                 && let Some(index) = line.pop_front()
             {
                 let ticket = vacant.pop().unwrap_or(owners.len() as Ticket);

@@ -86,7 +86,7 @@ fn serve_of(ssd: &mut Ssd<PageMap>, op: Op, bytes: u64) -> Time {
     let mut cx = Context::new(Time::ZERO, &mut queue, &mut none);
     let mut issued = 0;
     loop {
-        while issued < requests && ssd.takes(0) {
+        while issued < requests && ssd.can_accept(0) {
             let request = Request {
                 stream: 0,
                 op,

@@ -371,8 +371,8 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         *self.before = self.stats();
     }
     #[inline]
-    fn takes(&self, stream: u32) -> bool {
-        self.connection.takes(stream)
+    fn can_accept(&self, stream: u32) -> bool {
+        self.connection.can_accept(stream)
     }
     fn tags(&self) -> u32 {
         self.controller.tags()

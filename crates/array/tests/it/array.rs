@@ -129,7 +129,7 @@ fn replay_with_cuts<S: BlockDevice>(
     loop {
         let due = queue.next_time();
         let ready = |request: &&Request| due.is_none_or(|due| request.arrival.max(now) <= due);
-        if store.takes(0)
+        if store.can_accept(0)
             && let Some(request) = left.next_if(|request| ready(request))
         {
             now = now.max(request.arrival);

@@ -86,7 +86,7 @@ where
     let mut nobody = ();
     while left > 0 || under_way > 0 {
         let cx = &mut Context::new(now, &mut queue, &mut nobody);
-        while left > 0 && under_way < 8 && store.takes(0) {
+        while left > 0 && under_way < 8 && store.can_accept(0) {
             let count = 1 + random.below(4);
             let first = random.below(random.clone().below(pages - 4).max(1));
             let request = Request {

@@ -88,7 +88,7 @@ impl Spindle {
         (offset.min(self.capacity - bytes), bytes)
     }
     fn start(&mut self) {
-        while self.disk.takes(0)
+        while self.disk.can_accept(0)
             && let Some((request, tag)) = self.outside.pop_front()
         {
             let probe = &mut ();

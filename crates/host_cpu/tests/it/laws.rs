@@ -68,7 +68,7 @@ struct Fixed {
     held: Vec<Option<Request>>,
     /// Requests in progress, by stream.
     under_way: Vec<usize>,
-    /// Calls of `takes`. Count.
+    /// Calls of `can_accept`. Count.
     questions: Cell<u64>,
     /// All requests so far: operation, first byte, bytes.
     asked: Vec<(Op, u64, u64)>,
@@ -107,7 +107,7 @@ impl BlockDevice for Fixed {
     fn user_bytes(&self) -> u64 {
         1 << 30
     }
-    fn takes(&self, stream: u32) -> bool {
+    fn can_accept(&self, stream: u32) -> bool {
         self.questions.set(self.questions.get() + 1);
         self.under_way(stream) < self.slots
     }
@@ -654,7 +654,7 @@ fn in_order_of_looking(streams: &[u32], slots: usize) -> Vec<u64> {
     taken
 }
 
-/// Returns the calls of `takes` while a backlog of these streams drains. Count.
+/// Returns the calls of `can_accept` while a backlog of these streams drains. Count.
 fn questions(streams: &[u32]) -> u64 {
     let mut store = Fixed::new(17_000);
     (store.slots, store.slots_by_stream) = (4, true);

@@ -27,7 +27,7 @@ pub(super) fn earliest(
             continue;
         };
         soonest = soonest.min(arrival);
-        if first.is_none_or(|(_, first)| arrival < first) && store.takes(intake.stream) {
+        if first.is_none_or(|(_, first)| arrival < first) && store.can_accept(intake.stream) {
             first = Some((place, arrival));
         }
     }
@@ -188,7 +188,7 @@ impl<'a> Host<'a> {
             [single] => {
                 let arrival = single.next_arrival();
                 let first = arrival
-                    .filter(|_| store.takes(0))
+                    .filter(|_| store.can_accept(0))
                     .map(|arrival| (0, arrival));
                 (arrival.unwrap_or(Time::MAX), first)
             }

@@ -336,7 +336,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
     };
     let mut left = gap;
     loop {
-        while issued < requests && ssd.takes(0) {
+        while issued < requests && ssd.can_accept(0) {
             let (mut op, offset, bytes) = load.next(ssd.user_bytes(), &mut random);
             if random.below(12) == 0 {
                 op = Op::Trim;
@@ -357,7 +357,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
                 now = time;
                 ssd.handle(&mut Context::new(now, &mut queue, &mut tally), event)?;
             }
-            None if issued < requests && ssd.takes(0) => {}
+            None if issued < requests && ssd.can_accept(0) => {}
             None => break,
         }
         let failed = ssd.completions().filter(|done: &Completion| done.failed);

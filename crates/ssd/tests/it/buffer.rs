@@ -54,7 +54,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>) -> Result<Seen, 
     let (mut now, mut issued) = (Time::ZERO, 0);
     let mut left = gap.map_or(u64::MAX, |gap| 1 + random.below(gap));
     loop {
-        while issued < requests && ssd.takes(0) {
+        while issued < requests && ssd.can_accept(0) {
             let (op, offset, bytes) = load.next(ssd.user_bytes(), &mut random);
             let (op, offset, bytes) = match random.below(40) {
                 0 => (Op::Flush, 0, 0),

@@ -198,7 +198,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>, told: &str) -> (
     let (mut now, mut issued, mut lost) = (Time::ZERO, 0, 0);
     let mut left = gap.map_or(u64::MAX, |gap| 1 + random.below(gap));
     loop {
-        while issued < requests && ssd.takes(0) {
+        while issued < requests && ssd.can_accept(0) {
             let first = random.below(space * 8);
             let sectors = [1 + random.below(7), 8, 8 + random.below(16)][random.below(3) as usize];
             let first = if sectors == 8 { first / 8 * 8 } else { first };

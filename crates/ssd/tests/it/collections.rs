@@ -99,7 +99,7 @@ fn serve(plan: &Plan, ssd: &mut Ssd<Map>, requests: &[Request]) -> Result<Heard,
     let ahead = |issued: usize| &requests[issued..requests.len().min(issued + tags)];
     ssd.look_ahead(&mut Context::new(now, &mut queue, &mut ()), ahead(0));
     loop {
-        let next = requests.get(issued).filter(|_| ssd.takes(0));
+        let next = requests.get(issued).filter(|_| ssd.can_accept(0));
         let due = next.map(|request| request.arrival.max(now));
         let event = queue.next_time();
         if let Some(at) = due.filter(|at| event.is_none_or(|event| *at <= event)) {

@@ -111,7 +111,7 @@ fn recount(plan: &Plan, seed: u64, requests: u64, seen: &mut Seen) -> Result<(),
     let mut queue = EventQueue::<Event>::default();
     let (mut tally, mut now, mut issued) = (Tally::default(), Time::ZERO, 0);
     loop {
-        while issued < requests && ssd.takes(0) {
+        while issued < requests && ssd.can_accept(0) {
             let (op, offset, bytes) = load.next(ssd.user_bytes(), &mut random);
             let op = if random.below(30) == 0 { Op::Trim } else { op };
             ssd.submit(

@@ -247,7 +247,7 @@ fn served(plan: &Plan, seed: u64) -> Commands {
             && due.is_none_or(|due| arrival <= due)
         {
             let request = *coming.next().unwrap();
-            assert!(ssd.takes(0));
+            assert!(ssd.can_accept(0));
             ssd.submit(
                 &mut Context::new(arrival, &mut queue, &mut commands),
                 request,

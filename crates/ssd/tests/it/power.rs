@@ -66,7 +66,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Seen, DeviceEr
     let (mut now, mut issued, mut pause) = (Time::ZERO, 0, Time::ZERO);
     let mut left = 1 + random.below(gap);
     loop {
-        while issued < requests && ssd.takes(0) && now >= pause {
+        while issued < requests && ssd.can_accept(0) && now >= pause {
             let (mut op, offset, bytes) = load.next(ssd.user_bytes(), &mut random);
             if random.below(12) == 0 {
                 op = Op::Trim;

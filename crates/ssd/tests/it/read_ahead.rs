@@ -452,7 +452,7 @@ fn cut_at_random(plan: &Plan, seed: u64) -> (u32, u64) {
     let (mut tally, mut now, mut issued) = (Tally::default(), Time::ZERO, 0);
     let (mut left, mut cuts, mut lost) = (300, 0, 0);
     loop {
-        while issued < REQUESTS && ssd.takes(0) {
+        while issued < REQUESTS && ssd.can_accept(0) {
             let (op, offset, bytes) = mixed(ssd.user_bytes(), issued, &mut random);
             let request = Request {
                 arrival: now,

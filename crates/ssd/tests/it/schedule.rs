@@ -147,7 +147,7 @@ fn longest_wait(scheduler: Scheduler, victim: Victim) -> Time {
     let mut random = Rng::new(5, "pages");
     let (mut now, mut issued) = (Time::ZERO, 0_u64);
     loop {
-        while issued < 3_000 && ssd.takes(0) {
+        while issued < 3_000 && ssd.can_accept(0) {
             let is_victim = issued % 100 == 50;
             let (op, die) = match victim {
                 Victim::Writes if is_victim => (Op::Write, 0),

@@ -71,7 +71,7 @@ impl Run {
         let mut tally = Tally::default();
         for _ in 0..events {
             let cx = &mut Context::new(self.now, &mut self.queue, &mut tally);
-            while self.issued < REQUESTS && self.ssd.takes(0) {
+            while self.issued < REQUESTS && self.ssd.can_accept(0) {
                 let (mut op, offset, bytes) = LOAD.next(self.ssd.user_bytes(), &mut self.random);
                 if self.issued.is_multiple_of(16) {
                     op = Op::Trim;

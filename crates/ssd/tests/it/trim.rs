@@ -327,7 +327,7 @@ fn churn(plan: &Plan, seed: u64, cuts: bool, random: &mut Rng) -> u64 {
     let (mut now, mut issued, mut run) = (Time::ZERO, 0, 0);
     let mut left = 50 + random.below(400);
     loop {
-        while issued < 500 && ssd.takes(0) {
+        while issued < 500 && ssd.can_accept(0) {
             let (op, offset, bytes) = next(user_bytes, &mut run, random);
             let request = at(now, op, offset, bytes);
             // With this interface, requests start in the order of submission.

@@ -302,7 +302,7 @@ pub fn drive<M: Mapping>(
     let mut random = Rng::new(1, "load");
     let (mut now, mut issued) = (Time::ZERO, 0);
     loop {
-        while issued < requests && ssd.takes(0) {
+        while issued < requests && ssd.can_accept(0) {
             let (op, offset, bytes) = next(&ssd, issued, &mut random);
             ssd.submit(
                 &mut Context::new(now, &mut queue, &mut tally),
@@ -359,7 +359,7 @@ pub fn play<M: Mapping>(ssd: &mut Ssd<M>, requests: &[Request]) -> (Vec<Played>,
         {
             let (number, request) = coming.next().unwrap();
             assert!(
-                ssd.takes(request.stream),
+                ssd.can_accept(request.stream),
                 "the device takes request {number}"
             );
             let ticket = ssd
