@@ -383,9 +383,13 @@ where
     fn can_accept(&self, _stream: u32) -> bool {
         self.waiting < MAX_WAITING
     }
-    fn tags(&self) -> u32 {
-        let tags = self.members().map(D::tags).max().unwrap_or_default();
-        tags.saturating_mul(self.members.len() as u32)
+    fn lookahead_depth(&self) -> u32 {
+        let depth = self
+            .members()
+            .map(D::lookahead_depth)
+            .max()
+            .unwrap_or_default();
+        depth.saturating_mul(self.members.len() as u32)
     }
     /// Announces to every member its own parts.
     fn look_ahead(
@@ -404,7 +408,7 @@ where
         }
         for (member, mut parts) in (0..).zip(parts) {
             let result = self.inside(cx, member, |device, cx| {
-                parts.truncate(device.tags() as usize);
+                parts.truncate(device.lookahead_depth() as usize);
                 device.look_ahead(cx, &parts);
                 Ok(())
             });

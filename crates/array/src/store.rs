@@ -142,8 +142,8 @@ impl BlockDevice for Store {
     fn can_accept(&self, stream: u32) -> bool {
         either!(self, one => one.device.can_accept(stream), array => array.can_accept(stream))
     }
-    fn tags(&self) -> u32 {
-        either!(self, one => one.device.tags(), array => array.tags())
+    fn lookahead_depth(&self) -> u32 {
+        either!(self, one => one.device.lookahead_depth(), array => array.lookahead_depth())
     }
     fn look_ahead(
         &mut self,

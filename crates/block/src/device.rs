@@ -55,7 +55,7 @@ pub trait BlockDevice {
     fn can_accept(&self, stream: u32) -> bool;
     /// Number of upcoming requests that the host announces through [`BlockDevice::look_ahead`]; 0
     /// if the device uses none.
-    fn tags(&self) -> u32 {
+    fn lookahead_depth(&self) -> u32 {
         0
     }
     /// Announces the next submissions of the host, in order of arrival, each time that they change.

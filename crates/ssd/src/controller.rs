@@ -285,8 +285,8 @@ impl<M: Mapping> Controller<M> {
     }
     /// Returns how many requests in advance the host should announce through
     /// [`Controller::look_ahead`].
-    pub fn tags(&self) -> u32 {
-        self.gc.tags()
+    pub fn lookahead_depth(&self) -> u32 {
+        self.gc.lookahead_depth()
     }
     /// Announces the next requests of the host, in order of arrival.
     pub fn look_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, upcoming: &[Request]) {

@@ -374,8 +374,8 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
     fn can_accept(&self, stream: u32) -> bool {
         self.connection.can_accept(stream)
     }
-    fn tags(&self) -> u32 {
-        self.controller.tags()
+    fn lookahead_depth(&self) -> u32 {
+        self.controller.lookahead_depth()
     }
     /// A command becomes known only when its announcement is due.
     fn look_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, upcoming: &[Request]) {

@@ -296,7 +296,7 @@ where
     } = state;
     let stride = ended.events.stride;
     let cx = &mut Context::new(ended.now, &mut queue, observer);
-    let looks_ahead = store.tags() > 0;
+    let looks_ahead = store.lookahead_depth() > 0;
     if looks_ahead && !begun {
         host.look_ahead(cx, store);
     }
@@ -438,7 +438,7 @@ pub(super) fn cut_power<S: BlockDevice>(
     let resumed = store.resume(cx);
     resumed.map_err(|error| Stop::of(&error))?;
     host.completed(ended.now, store, cx.probe.recorder_mut());
-    if store.tags() > 0 {
+    if store.lookahead_depth() > 0 {
         host.look_ahead(cx, store);
     }
     Ok(())

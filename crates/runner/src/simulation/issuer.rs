@@ -383,7 +383,7 @@ impl<'a> Host<'a> {
         cx: &mut Context<'_, S::Event, impl Probe<S::Observation>>,
         store: &mut S,
     ) {
-        let most = store.tags() as usize;
+        let most = store.lookahead_depth() as usize;
         let mut upcoming = Vec::with_capacity(most * self.intakes.len());
         for intake in &mut self.intakes {
             intake.look_ahead(most, &mut upcoming);

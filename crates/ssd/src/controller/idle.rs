@@ -97,15 +97,18 @@ impl Idling {
     }
 
     /// Returns the commands whose announcements are due.
-    fn tags(&self, now: Time) -> impl Iterator<Item = &Request> {
+    fn announced(&self, now: Time) -> impl Iterator<Item = &Request> {
         let known = now + self.attention.ahead;
-        let tags = self.upcoming.iter().take(self.attention.tags as usize);
-        tags.filter(move |request| request.arrival <= known)
+        let announced = self
+            .upcoming
+            .iter()
+            .take(self.attention.lookahead_depth as usize);
+        announced.filter(move |request| request.arrival <= known)
     }
 
     /// Returns the time until the next command, if its announcement is due.
     fn left(&self, now: Time) -> Option<Time> {
-        let next = self.tags(now).next()?;
+        let next = self.announced(now).next()?;
         Some(next.arrival.since(now))
     }
 
@@ -120,8 +123,11 @@ impl Idling {
     }
 
     /// Returns when the announcements of the next writes are due.
-    fn tags_of_writes(&self) -> impl Iterator<Item = Time> + '_ {
-        let upcoming = self.upcoming.iter().take(self.attention.tags as usize);
+    fn writes_announced(&self) -> impl Iterator<Item = Time> + '_ {
+        let upcoming = self
+            .upcoming
+            .iter()
+            .take(self.attention.lookahead_depth as usize);
         let writes = upcoming.filter(|request| request.op == Op::Write);
         let ahead = self.attention.ahead.0;
         writes.map(move |request| Time(request.arrival.0.saturating_sub(ahead)))
@@ -193,10 +199,10 @@ impl<M: Mapping> Collector<M> {
     }
 
     /// Returns how many requests in advance the host should announce through `look_ahead`.
-    pub fn tags(&self) -> u32 {
+    pub fn lookahead_depth(&self) -> u32 {
         self.idling
             .as_ref()
-            .map_or(0, |idling| idling.attention.tags)
+            .map_or(0, |idling| idling.attention.lookahead_depth)
     }
 
     /// Announces the next requests of the host, in order of arrival.
@@ -235,16 +241,16 @@ impl<M: Mapping> Collector<M> {
         let Some(idling) = &self.idling else {
             return;
         };
-        let tags = idling.tags_of_writes();
-        let tags = tags.filter(|tag| unseen || *tag > cx.now);
-        let tag = tags.map(|tag| tag.max(cx.now)).min();
+        let announced = idling.writes_announced();
+        let announced = announced.filter(|due| unseen || *due > cx.now);
+        let announcement = announced.map(|due| due.max(cx.now)).min();
         let long = idling.long();
         let long = long.filter(|long| *long > cx.now || unseen && *long == cx.now);
         let long = long.filter(|_| self.can_collect());
         let fold = idling.fold_due();
         let fold = fold.filter(|fold| *fold > cx.now || unseen && *fold == cx.now);
         let fold = fold.filter(|_| self.can_fold());
-        let Some(next) = tag.into_iter().chain(long).chain(fold).min() else {
+        let Some(next) = announcement.into_iter().chain(long).chain(fold).min() else {
             return;
         };
         if let Some(idling) = &mut self.idling
@@ -307,7 +313,9 @@ impl<M: Mapping> Collector<M> {
     /// Returns the first GC run on a plane that the announced writes will need, and its time.
     fn shortage(&self, now: Time, plane: Plane) -> Option<(SpaceRequest, Time)> {
         let idling = self.idling.as_ref()?;
-        let writes = idling.tags(now).filter(|request| request.op == Op::Write);
+        let writes = idling
+            .announced(now)
+            .filter(|request| request.op == Op::Write);
         let writes = writes.map(|request| {
             let first = request.offset / self.base.page_bytes;
             let last = (request.offset + request.bytes - 1) / self.base.page_bytes;

@@ -95,7 +95,7 @@ fn serve(plan: &Plan, ssd: &mut Ssd<Map>, requests: &[Request]) -> Result<Heard,
     let mut queue = EventQueue::<Event>::default();
     let (mut heard, mut digest) = (Heard::default(), Digest::default());
     let (mut now, mut issued) = (Time::ZERO, 0);
-    let tags = ssd.tags() as usize;
+    let tags = ssd.lookahead_depth() as usize;
     let ahead = |issued: usize| &requests[issued..requests.len().min(issued + tags)];
     ssd.look_ahead(&mut Context::new(now, &mut queue, &mut ()), ahead(0));
     loop {

@@ -74,7 +74,7 @@ impl Schedule for Agc {
         Some(Attention {
             at_once: true,
             after: Some(self.long_idle()),
-            tags: self.look_ahead_requests,
+            lookahead_depth: self.look_ahead_requests,
             ahead: milliseconds(self.look_ahead_ms),
         })
     }

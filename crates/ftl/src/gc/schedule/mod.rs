@@ -130,7 +130,7 @@ pub struct Attention {
     /// Time without a command after which it checks again.
     pub after: Option<Time>,
     /// Commands whose tags are examined before their data arrives (look-ahead). Count.
-    pub tags: u32,
+    pub lookahead_depth: u32,
     /// Maximum time between the arrival of a tag and of its data.
     pub ahead: Time,
 }
