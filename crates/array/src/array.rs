@@ -71,20 +71,20 @@ impl<D: BlockDevice> Member<D> {
     }
     /// Drops parts of requests that are not open, here and in the device. Returns the number of
     /// parts that waited here.
-    fn withdraw(&mut self, tickets: &Tickets) -> usize {
+    fn cancel(&mut self, tickets: &Tickets) -> usize {
         let waited = self.waiting;
         for line in &mut self.lines {
             line.retain(|part| tickets.is_open(part.whole));
         }
         self.waiting = self.lines.iter().map(VecDeque::len).sum();
-        let mut withdrawn = Vec::new();
+        let mut cancelled = Vec::new();
         for (ticket, own) in (0..).zip(&mut self.wholes) {
             if *own != NO_REQUEST && !tickets.is_open(*own) {
                 *own = NO_REQUEST;
-                withdrawn.push(ticket);
+                cancelled.push(ticket);
             }
         }
-        self.device.withdraw(&withdrawn);
+        self.device.cancel(&cancelled);
         waited - self.waiting
     }
     fn fault(&self, error: D::Error) -> ArrayError<D::Error> {
@@ -238,12 +238,12 @@ impl<D: BlockDevice> Array<D> {
                     failed: false,
                 }));
         }
-        self.withdraw_parts();
+        self.cancel_parts();
     }
     /// Drops the waiting parts of requests that are no longer open.
-    fn withdraw_parts(&mut self) {
+    fn cancel_parts(&mut self) {
         for member in &mut self.members {
-            self.waiting -= member.withdraw(&self.tickets);
+            self.waiting -= member.cancel(&self.tickets);
         }
     }
 
@@ -487,11 +487,11 @@ where
         self.lose(&lost);
         Ok(all)
     }
-    fn withdraw(&mut self, tickets: &[Ticket]) {
+    fn cancel(&mut self, tickets: &[Ticket]) {
         for &ticket in tickets {
             self.tickets.lose(ticket);
         }
-        self.withdraw_parts();
+        self.cancel_parts();
     }
     #[allow(clippy::redundant_closure_for_method_calls)] // a path names one lifetime, not any
     fn resume(

@@ -213,8 +213,8 @@ impl BlockDevice for Store {
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
         either!(self, one => one.device.volatile_pages(offset, bytes), array => array.volatile_pages(offset, bytes))
     }
-    fn withdraw(&mut self, tickets: &[Ticket]) {
-        either!(self, one => one.device.withdraw(tickets), array => array.withdraw(tickets));
+    fn cancel(&mut self, tickets: &[Ticket]) {
+        either!(self, one => one.device.cancel(tickets), array => array.cancel(tickets));
     }
     #[allow(clippy::redundant_closure_for_method_calls)] // a path names one lifetime, not any
     fn resume(

@@ -98,7 +98,7 @@ pub trait BlockDevice {
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32;
     /// Cancels requests after a power cut that did not lose them; they will not complete. `tickets`
     /// is in ascending order.
-    fn withdraw(&mut self, _tickets: &[Ticket]) {}
+    fn cancel(&mut self, _tickets: &[Ticket]) {}
     /// Starts the waiting requests after a power cut.
     fn resume(
         &mut self,

@@ -427,11 +427,11 @@ impl<B: BlockDevice> Cached<B> {
         Ok(())
     }
     /// Cancels the requests queued in the backing store after a power failure.
-    fn withdraw_below(&mut self) {
+    fn cancel_below(&mut self) {
         for lost in self.backing.completions() {
             self.below.done(lost.ticket);
         }
-        self.backing.withdraw(&self.below.forget());
+        self.backing.cancel(&self.below.forget());
     }
     /// Returns `true` if GC is in progress on a block of the flash and can finish.
     fn is_collecting(&self) -> bool {
@@ -559,7 +559,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         cut.pages_lost = cut.pages_lost.saturating_sub(in_flash);
         all.join(&cut);
         self.flash.completions().for_each(drop);
-        self.withdraw_below();
+        self.cancel_below();
         all.requests_lost = self.requests.len() as u32;
         all.clean_dropped = held - dirty;
         all.dirty_restored = self.residents().dirty();
@@ -583,7 +583,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         below.saturating_sub(self.volatile_in_flash(offset..offset + bytes))
     }
     /// No request keeps waiting: a power cut cancels all.
-    fn withdraw(&mut self, tickets: &[Ticket]) {
+    fn cancel(&mut self, tickets: &[Ticket]) {
         self.blocked
             .retain(|blocked| tickets.binary_search(blocked).is_err());
         for &ticket in tickets {

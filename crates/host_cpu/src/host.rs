@@ -491,7 +491,7 @@ impl<S: BlockDevice<Observation: GcObservation>> BlockDevice for Host<S> {
             .filter(|(_, whole)| *whole != NONE)
             .map(|(own, _)| own)
             .collect();
-        self.store.withdraw(&held);
+        self.store.cancel(&held);
         self.count_held(now);
         let open = std::mem::take(&mut self.open);
         self.vacant.clear();
