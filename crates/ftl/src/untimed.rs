@@ -10,7 +10,7 @@ use wordline_nand::{Array, Block, Layout, Plane, Ppn, Violation};
 
 use crate::job::{Collection, JobId, SpaceRequest, Step};
 use crate::lpn::Lpn;
-use crate::mapping::{Bulk, Mapping, Placed, Written};
+use crate::mapping::{Bulk, Mapping, Placed, WriteOutcome};
 use crate::recovery::ProgramObserver;
 
 /// Error of untimed writes.
@@ -98,8 +98,8 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
     pub fn write(&mut self, page: Lpn) -> Result<(), InstantError> {
         self.fetch(page)?;
         let place = match self.mapping.write(page) {
-            Written::Placed(place) => place,
-            Written::Wait(want) => self.make_room(page, want)?,
+            WriteOutcome::Placed(place) => place,
+            WriteOutcome::Blocked(want) => self.make_room(page, want)?,
         };
         self.array.program(place)?;
         self.note.host(place, page);
@@ -195,9 +195,9 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
                 SpaceRequest::Update(..) => self.collect_once(want)?,
             };
             match self.mapping.write(page) {
-                Written::Placed(place) => return Ok(place),
-                Written::Wait(_) if !gained => return Err(InstantError::Full(page.0)),
-                Written::Wait(next) => want = next,
+                WriteOutcome::Placed(place) => return Ok(place),
+                WriteOutcome::Blocked(_) if !gained => return Err(InstantError::Full(page.0)),
+                WriteOutcome::Blocked(next) => want = next,
             }
         }
     }

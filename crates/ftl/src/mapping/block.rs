@@ -9,7 +9,7 @@ use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
-use super::{Build, LogicalBlock, Mapping, SpaceRequest, Written};
+use super::{Build, LogicalBlock, Mapping, SpaceRequest, WriteOutcome};
 use crate::allocate::{Allocator, PlanePolicy};
 use crate::job::{Collection, Cost, JobId, Step};
 use crate::lists::Lists;
@@ -435,7 +435,7 @@ impl Mapping for BlockMap {
     /// A waiting write of a logical block determines the pages copied for it. Other writes of the
     /// logical block wait, so that only a GC run changes the state that it needs.
     #[inline]
-    fn write(&mut self, page: Lpn) -> Written {
+    fn write(&mut self, page: Lpn) -> WriteOutcome {
         let (logical, offset) = self.split(page);
         let plane = self.plane_of(logical);
         let wanted = self.wanted(plane, logical);
@@ -443,14 +443,14 @@ impl Mapping for BlockMap {
             if let Some(place) = self.place(plane, page) {
                 self.home_mut(logical).wanted = 0;
                 self.set_valid(page, true);
-                return Written::Placed(place);
+                return WriteOutcome::Placed(place);
             }
             let over = self.planes[plane.index()].over;
             let home = self.home_mut(logical);
             home.wanted = offset + 1;
             home.asked = over;
         }
-        Written::Wait(SpaceRequest::Update(plane, logical))
+        WriteOutcome::Blocked(SpaceRequest::Update(plane, logical))
     }
     fn trim(&mut self, page: Lpn) {
         self.set_valid(page, false);

@@ -21,7 +21,7 @@ use self::frozen::Frozen;
 use self::job::TranslationJob;
 pub use self::shape::Shape;
 use super::page::{Demand, PageMap};
-use super::{Abilities, Build, MapCache, Mapping, SpaceRequest, Written};
+use super::{Abilities, Build, MapCache, Mapping, SpaceRequest, WriteOutcome};
 use crate::allocate::Order;
 use crate::job::{Collection, Cost, JobId, Step};
 use crate::lpn::Lpn;
@@ -323,9 +323,9 @@ impl Mapping for DftlMap {
     fn map_cache(&self) -> Option<MapCache> {
         Some(self.cache.counts)
     }
-    fn write(&mut self, page: Lpn) -> Written {
+    fn write(&mut self, page: Lpn) -> WriteOutcome {
         let written = self.pages.write(page);
-        if let Written::Placed(_) = written {
+        if let WriteOutcome::Placed(_) = written {
             self.cache.change(page.0);
         }
         written

@@ -32,12 +32,12 @@ use crate::summary::SummaryPage;
 
 /// Result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum WriteOutcome {
     /// The page is to be programmed at this location, where lookups now find it.
     Placed(Ppn),
     /// There is no room. Call [`Mapping::collect`] with this request, and write again when a GC run
     /// has ended.
-    Wait(SpaceRequest),
+    Blocked(SpaceRequest),
 }
 
 /// Counts of lookups in a cached map.
@@ -156,7 +156,7 @@ pub trait Mapping {
     /// ([`crate::allocate::Allocate::is_by_work`]).
     fn set_die_loads(&mut self, _work: impl Fn(Die) -> Time) {}
     /// Allocates a page for a new copy of a logical page; the previous copy becomes invalid.
-    fn write(&mut self, page: Lpn) -> Written;
+    fn write(&mut self, page: Lpn) -> WriteOutcome;
     /// Allocates pages on all planes of a die, one host page each, that one multi-plane command can
     /// program: the same page of blocks that are kept aligned for this purpose. Returns `false` and
     /// changes nothing if there are none; the pages are then written one by one.
@@ -475,7 +475,7 @@ impl Mapping for Map {
         each!(self, map => map.map_cache())
     }
     #[inline]
-    fn write(&mut self, page: Lpn) -> Written {
+    fn write(&mut self, page: Lpn) -> WriteOutcome {
         page_first!(self, map => map.write(page))
     }
     fn write_in_step(&mut self, pages: &[Lpn], places: &mut Vec<Ppn>) -> bool {

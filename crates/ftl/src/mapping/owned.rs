@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_nand::{Block, Die, Layout, Plane, Ppn};
 
-use super::{Mapping, PageMap, SpaceRequest, Written};
+use super::{Mapping, PageMap, SpaceRequest, WriteOutcome};
 use crate::gc::reclaim::{Reclaim, Reclaiming};
 use crate::job::{Collection, Cost, GcKind, JobId, Step};
 use crate::lpn::Lpn;
@@ -305,12 +305,12 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     /// A suspected page was evicted while its program was in progress: it remains suspected, at its
     /// new location.
     #[inline]
-    fn write(&mut self, page: Lpn) -> Written {
+    fn write(&mut self, page: Lpn) -> WriteOutcome {
         let written = self.pages.map.write(page);
         if self.pages.is_suspected(page) && self.lookup(page).is_some() {
             self.pages.suspect(page);
         }
-        if let Written::Placed(place) = written {
+        if let WriteOutcome::Placed(place) = written {
             self.has_place(place);
         }
         written

@@ -25,7 +25,7 @@ use wordline_nand::{Block, Die, Layout, Plane, Ppn};
 use self::collect::Victim;
 pub(super) use self::room::Demand;
 use self::slc_cache::Cache;
-use super::{Abilities, Build, Bulk, Mapping, SpaceRequest, Written};
+use super::{Abilities, Build, Bulk, Mapping, SpaceRequest, WriteOutcome};
 use crate::allocate::{Allocator, PlanePolicy};
 use crate::block::{Blocks, Phase};
 use crate::gc::check::Check;
@@ -379,13 +379,13 @@ impl Mapping for PageMap {
         self.allocator.set_die_loads(work);
     }
     #[inline]
-    fn write(&mut self, page: Lpn) -> Written {
+    fn write(&mut self, page: Lpn) -> WriteOutcome {
         let Some((plane, home)) = self.plane_for(page) else {
-            return Written::Wait(SpaceRequest::Anywhere);
+            return WriteOutcome::Blocked(SpaceRequest::Anywhere);
         };
         match self.put(page, plane, home) {
-            Some(put) => Written::Placed(put.placed.place),
-            None => Written::Wait(SpaceRequest::Free(plane)),
+            Some(put) => WriteOutcome::Placed(put.placed.place),
+            None => WriteOutcome::Blocked(SpaceRequest::Free(plane)),
         }
     }
     fn fill<E>(

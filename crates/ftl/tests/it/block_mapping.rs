@@ -11,7 +11,7 @@ use wordline_ftl::recovery::SpareWriter;
 use wordline_ftl::untimed::{FlashOps, UntimedFtl};
 use wordline_ftl::{
     Collection, Config, GcKind, JobId, LogicalBlock, Lpn, Map, Mapping, Plan, PlanError,
-    SpaceRequest, Step, Written,
+    SpaceRequest, Step, WriteOutcome,
 };
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Geometry, Layout, Plane, Ppn};
@@ -98,7 +98,7 @@ impl Bench {
     /// GC run that the next write of a page waits for, and its cost.
     fn needs(&mut self, page: u32) -> (GcKind, u32, u32, u32) {
         let mut map = self.map.clone();
-        let Written::Wait(want) = map.write(Lpn(page)) else {
+        let WriteOutcome::Blocked(want) = map.write(Lpn(page)) else {
             panic!("page {page} has room");
         };
         let cost = map.cost(want);
@@ -214,7 +214,7 @@ fn page_trimmed_during_its_copy_is_replaced_by_a_filler() {
     let mut bench = Bench::new(1);
     bench.write(0..40);
     let want = SpaceRequest::Update(Plane(0), LogicalBlock(0));
-    assert_eq!(bench.map.write(Lpn(1)), Written::Wait(want));
+    assert_eq!(bench.map.write(Lpn(1)), WriteOutcome::Blocked(want));
     let job = bench.map.collect(want).unwrap().job;
     assert_eq!(bench.map.step(job), Step::Move(Ppn(0)));
     assert_eq!(bench.map.step(job), Step::Wait);
@@ -224,7 +224,7 @@ fn page_trimmed_during_its_copy_is_replaced_by_a_filler() {
     assert_eq!(bench.map.step(job), Step::Program { place, label: 0 });
     assert_eq!(bench.map.step(job), Step::Wait);
     assert_eq!(bench.map.step(job), Step::Done);
-    assert_eq!(bench.map.write(Lpn(1)), Written::Placed(Ppn(41)));
+    assert_eq!(bench.map.write(Lpn(1)), WriteOutcome::Placed(Ppn(41)));
 }
 
 /// Writes of a logical block keep their order: the second one waits for the first, although its
@@ -234,8 +234,8 @@ fn writes_of_a_logical_block_are_placed_in_order() {
     let mut bench = Bench::new(1);
     bench.write(0..40);
     let want = SpaceRequest::Update(Plane(0), LogicalBlock(0));
-    assert_eq!(bench.map.write(Lpn(2)), Written::Wait(want));
-    assert_eq!(bench.map.write(Lpn(0)), Written::Wait(want));
+    assert_eq!(bench.map.write(Lpn(2)), WriteOutcome::Blocked(want));
+    assert_eq!(bench.map.write(Lpn(0)), WriteOutcome::Blocked(want));
     assert_eq!(bench.map.collect(want).unwrap().kind, GcKind::Partial);
     assert_eq!(bench.map.collect(want), None);
 }
@@ -331,7 +331,7 @@ fn interrupted_copy_is_erased() {
     let mut bench = Bench::new(2);
     bench.write(0..40);
     let want = SpaceRequest::Update(Plane(0), LogicalBlock(0));
-    assert_eq!(bench.map.write(Lpn(2)), Written::Wait(want));
+    assert_eq!(bench.map.write(Lpn(2)), WriteOutcome::Blocked(want));
     let job = bench.map.collect(want).unwrap().job;
     assert_eq!(bench.map.step(job), Step::Move(Ppn(0)));
     let place = bench.map.relocate(job, Ppn(0)).unwrap();
@@ -396,11 +396,13 @@ fn a_waiting_write_always_has_a_gc_run() {
         let mut left = Vec::new();
         for page in waiting {
             match bench.map.write(Lpn(page)) {
-                Written::Wait(_) => left.push(page),
-                Written::Placed(place) => {
+                WriteOutcome::Blocked(_) => left.push(page),
+                WriteOutcome::Placed(place) => {
                     bench.array.program(place).unwrap();
                     let later = again.pop().filter(|_| page == 1);
-                    if later.is_some_and(|page| bench.map.write(Lpn(page)) == Written::Wait(want)) {
+                    if later.is_some_and(|page| {
+                        bench.map.write(Lpn(page)) == WriteOutcome::Blocked(want)
+                    }) {
                         left.insert(0, 1);
                     }
                 }

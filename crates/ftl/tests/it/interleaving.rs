@@ -12,7 +12,7 @@ use naive::CheckedMap;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use wordline_ftl::{JobId, Lpn, Mapping, Plan, SpaceRequest, Step as JobStep, Written};
+use wordline_ftl::{JobId, Lpn, Mapping, Plan, SpaceRequest, Step as JobStep, WriteOutcome};
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Block, Plane, Ppn};
 
@@ -97,7 +97,7 @@ impl Device {
     /// Places a write. Returns `false` if it must wait.
     fn place(&mut self, page: Lpn) -> bool {
         match self.checked.write(page) {
-            Written::Placed(place) => {
+            WriteOutcome::Placed(place) => {
                 let plane = self.plane_of(place);
                 let free = self.checked.map.free_blocks_of(plane);
                 let collecting = self.jobs[plane.index()].is_some();
@@ -109,7 +109,7 @@ impl Device {
                 self.enqueue(plane, Operation::HostProgram(place, (page, version)));
                 true
             }
-            Written::Wait(want) => {
+            WriteOutcome::Blocked(want) => {
                 for plane in self.planes() {
                     if want == SpaceRequest::Anywhere || want == SpaceRequest::Free(plane) {
                         assert!(self.checked.map.free_blocks_of(plane) <= self.plan.reserve_blocks);

@@ -24,7 +24,7 @@ use wordline_ftl::mapping::logical::shape::Stripe;
 use wordline_ftl::untimed::UntimedFtl;
 use wordline_ftl::wear::{FreeBlocks, Spend, Wear};
 use wordline_ftl::{
-    Bulk, Config, Lpn, Map, Mapping, PageMap, Placed, Plan, SpaceRequest, Step, Written,
+    Bulk, Config, Lpn, Map, Mapping, PageMap, Placed, Plan, SpaceRequest, Step, WriteOutcome,
 };
 use wordline_kernel::{Rng, Time};
 use wordline_nand::{Array, Block, Die, Plane, Ppn};
@@ -45,7 +45,7 @@ fn choices(config: &Config, blocks: u32, pages: u32, count: usize) -> Vec<Choice
     let mut choices = Vec::new();
     while choices.len() < count {
         let page = random.below(plan.user_pages.into()) as u32;
-        assert!(matches!(device.write(Lpn(page)), Written::Placed(_)));
+        assert!(matches!(device.write(Lpn(page)), WriteOutcome::Placed(_)));
         while device.wants_collection(Plane(0)) {
             let closed: Vec<Block> = device.naive.closed(Plane(0)).collect();
             let valid = |&block: &Block| device.map.valid(block);
@@ -432,7 +432,7 @@ fn only_policies_that_draw_random_numbers_depend_on_the_seed() {
 
 /// Writes a page, and runs GC if needed, one step after another.
 fn write_by_steps(map: &mut PageMap, array: &mut Array, plan: &Plan, page: Lpn) {
-    let Written::Placed(place) = map.write(page) else {
+    let WriteOutcome::Placed(place) = map.write(page) else {
         panic!("page {} has no room", page.0);
     };
     array.program(place).unwrap();
@@ -641,7 +641,7 @@ fn only_never_written_pages_are_filled_by_whole_blocks() {
         assert_eq!(fill(&mut map, 0..200), 0);
         assert_eq!(fill(&mut map, 144..215), 0);
         assert_eq!(fill(&mut map, 144..216), 72);
-        assert!(matches!(map.write(Lpn(1)), Written::Placed(_)));
+        assert!(matches!(map.write(Lpn(1)), WriteOutcome::Placed(_)));
         assert_eq!(fill(&mut map, 216..plan.user_pages), 0);
         map.audit().unwrap();
     }
@@ -668,13 +668,13 @@ fn write_row_both(map: &mut PageMap, single: &mut PageMap, plan: &Plan, pages: R
         let before = single.lookup(page).map(block_of);
         assert_eq!((page, superseded), (Lpn(next), before));
         assert_eq!(plane, plan.layout.plane_of(block_of(place)));
-        assert_eq!(single.write(page), Written::Placed(place));
+        assert_eq!(single.write(page), WriteOutcome::Placed(place));
         (next, last) = (next + 1, Some(place));
         Ok::<_, ()>(())
     });
     assert_eq!(ended, Ok(()));
     if next < pages.end && last.is_none_or(|last| !must_end(map, last)) {
-        assert!(matches!(single.write(Lpn(next)), Written::Wait(_)));
+        assert!(matches!(single.write(Lpn(next)), WriteOutcome::Blocked(_)));
     }
     next - pages.start
 }

@@ -8,7 +8,9 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::dftl::Dftl;
 use wordline_ftl::untimed::{FlashOps, UntimedFtl};
-use wordline_ftl::{Config, JobId, Lpn, Map, Mapping, PageMap, Plan, SpaceRequest, Step, Written};
+use wordline_ftl::{
+    Config, JobId, Lpn, Map, Mapping, PageMap, Plan, SpaceRequest, Step, WriteOutcome,
+};
 use wordline_kernel::{Rng, Since};
 use wordline_nand::{Array, Geometry, Layout, Plane};
 
@@ -127,7 +129,7 @@ impl Device {
     }
     fn write(&mut self, page: u32) -> Cost {
         let cost = self.fetch(page, true);
-        let Written::Placed(place) = self.map.write(Lpn(page)) else {
+        let WriteOutcome::Placed(place) = self.map.write(Lpn(page)) else {
             panic!("no room for page {page}");
         };
         self.array.program(place).unwrap();

@@ -5,7 +5,9 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::{buffered, hybrid, log_block};
 use wordline_ftl::untimed::{FlashOps, UntimedFtl};
-use wordline_ftl::{Collection, Config, GcKind, Lpn, Map, Mapping, Plan, SpaceRequest, Written};
+use wordline_ftl::{
+    Collection, Config, GcKind, Lpn, Map, Mapping, Plan, SpaceRequest, WriteOutcome,
+};
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Geometry, Layout, Plane};
 
@@ -57,7 +59,7 @@ impl Bench {
     /// Space that the next write of a page waits for, and the kind of GC run that gains it.
     fn needs(&mut self, page: u32) -> (SpaceRequest, GcKind) {
         let mut map = self.map.clone();
-        let Written::Wait(want) = map.write(Lpn(page)) else {
+        let WriteOutcome::Blocked(want) = map.write(Lpn(page)) else {
             panic!("page {page} has room");
         };
         let Collection { kind, .. } = map.collect(want).unwrap();

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use wordline_ftl::{Lpn, Mapping, SpaceRequest, Written};
+use wordline_ftl::{Lpn, Mapping, SpaceRequest, WriteOutcome};
 use wordline_nand::{Operation, Ppn};
 
 use super::Controller;
@@ -59,13 +59,15 @@ impl Writes {
                 && base.mapping.write_in_step(&pages, &mut places);
             for (turn, issued) in group.into_iter().enumerate() {
                 let written = if in_step {
-                    Written::Placed(places[turn])
+                    WriteOutcome::Placed(places[turn])
                 } else {
                     base.mapping.write(issued.page)
                 };
                 match written {
-                    Written::Placed(place) => placing.placed.push((issued, place, before[turn])),
-                    Written::Wait(want) => placing.waits.push((issued, want)),
+                    WriteOutcome::Placed(place) => {
+                        placing.placed.push((issued, place, before[turn]))
+                    }
+                    WriteOutcome::Blocked(want) => placing.waits.push((issued, want)),
                 }
             }
         }

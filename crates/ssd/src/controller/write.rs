@@ -9,7 +9,7 @@ use wordline_block::{Request, Ticket};
 use wordline_content_oracle::{ContentOracle, NO_VERSION, Version};
 use wordline_dram_buffer::Span;
 use wordline_ftl::program_mode::Characteristic;
-use wordline_ftl::{Bulk, Lpn, Mapping, Placed, SpaceRequest, Written};
+use wordline_ftl::{Bulk, Lpn, Mapping, Placed, SpaceRequest, WriteOutcome};
 use wordline_io_scheduler::Slot;
 use wordline_kernel::Time;
 use wordline_nand::{Block, Plane, Ppn};
@@ -133,8 +133,8 @@ impl Writes {
         let before = gc.base.mapping.lookup(page);
         let superseded = before.map(|before| gc.base.flash.layout.block_of(before));
         let place = match gc.base.mapping.write(page) {
-            Written::Placed(place) => place,
-            Written::Wait(want) => gc.replace(cx, page, want)?,
+            WriteOutcome::Placed(place) => place,
+            WriteOutcome::Blocked(want) => gc.replace(cx, page, want)?,
         };
         Ok(Place { place, superseded })
     }
@@ -272,8 +272,8 @@ impl<M: Mapping> Collector<M> {
         cx.observe(Observation::Replaced);
         self.base.observe_free_blocks(cx);
         match self.base.mapping.write(page) {
-            Written::Placed(place) => Ok(place),
-            Written::Wait(want) => Err(want),
+            WriteOutcome::Placed(place) => Ok(place),
+            WriteOutcome::Blocked(want) => Err(want),
         }
     }
 }

@@ -9,7 +9,7 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::recovery::{Flash, Recovery};
 use wordline_ftl::{
     Collection, Config, Cost, JobId, Lpn, Mapping, PageMap, Precondition, SpaceRequest, Step,
-    Written,
+    WriteOutcome,
 };
 use wordline_kernel::Time;
 use wordline_nand::{Block, Plane, Ppn};
@@ -75,7 +75,7 @@ impl Mapping for Faulty {
             _ => place,
         }
     }
-    fn write(&mut self, page: Lpn) -> Written {
+    fn write(&mut self, page: Lpn) -> WriteOutcome {
         self.map.write(page)
     }
     fn trim(&mut self, page: Lpn) {

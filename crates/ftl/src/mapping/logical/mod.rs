@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
-use super::{LogicalBlock, Mapping, SpaceRequest, Written};
+use super::{LogicalBlock, Mapping, SpaceRequest, WriteOutcome};
 use crate::Plan;
 use crate::block::{Blocks, Phase};
 use crate::job::{Collection, Cost, JobId, Step};
@@ -160,13 +160,13 @@ impl Mapping for LogicalMap {
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
         Some(self.shape.home(self.shape.of(page).0))
     }
-    fn write(&mut self, page: Lpn) -> Written {
+    fn write(&mut self, page: Lpn) -> WriteOutcome {
         let (logical, offset) = self.shape.of(page);
         let plane = self.shape.home(logical);
         let room = self.room(plane, logical);
         let block = match room.or_else(|want| self.buffer(plane, logical).ok_or(want)) {
             Ok(block) => block,
-            Err(want) => return Written::Wait(want),
+            Err(want) => return WriteOutcome::Blocked(want),
         };
         let before = self.lookup(page);
         match before {
@@ -183,7 +183,7 @@ impl Mapping for LogicalMap {
             self.sort(logical);
         }
         self.touch(plane, logical);
-        Written::Placed(place)
+        WriteOutcome::Placed(place)
     }
     fn fill<E>(
         &mut self,

@@ -20,7 +20,7 @@ use wordline_ftl::mapping::logical::shape::Stripe;
 use wordline_ftl::recovery::{Flash, Label, PageOwner, Spare, SpareRecord};
 use wordline_ftl::wear::Wear;
 use wordline_ftl::{
-    Collection, Config, JobId, Lpn, Map, Mapping, Plan, SpaceRequest, Step, Written,
+    Collection, Config, JobId, Lpn, Map, Mapping, Plan, SpaceRequest, Step, WriteOutcome,
 };
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Block, Geometry, Layout, Plane, Ppn};
@@ -488,8 +488,8 @@ impl Device {
     fn place(&mut self, page: Lpn) -> Result<(), SpaceRequest> {
         let before = self.look_up(page).map(|(place, _)| place);
         let place = match self.map.write(page) {
-            Written::Placed(place) => place,
-            Written::Wait(want) => {
+            WriteOutcome::Placed(place) => place,
+            WriteOutcome::Blocked(want) => {
                 self.check_wait(want);
                 self.replace(page, want)?
             }
@@ -534,8 +534,8 @@ impl Device {
         }
         self.seen.replaced += 1;
         match self.map.write(page) {
-            Written::Placed(place) => Ok(place),
-            Written::Wait(want) => panic!("{want:?} after a replacement"),
+            WriteOutcome::Placed(place) => Ok(place),
+            WriteOutcome::Blocked(want) => panic!("{want:?} after a replacement"),
         }
     }
     /// Checks that a write does not wait although there are free blocks above the reserve.

@@ -12,7 +12,7 @@ use wordline_ftl::gc::victim::Victim;
 use wordline_ftl::gc::victim::greedy::Ties;
 use wordline_ftl::recovery::{Flash, Recovery};
 use wordline_ftl::{
-    Collection, Cost, GcKind, JobId, Lpn, Mapping, PageMap, Plan, SpaceRequest, Step, Written,
+    Collection, Cost, GcKind, JobId, Lpn, Mapping, PageMap, Plan, SpaceRequest, Step, WriteOutcome,
 };
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Block, Layout, Plane, Ppn};
@@ -349,9 +349,9 @@ impl Mapping for CheckedMap {
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
         self.map.lookup(page)
     }
-    fn write(&mut self, page: Lpn) -> Written {
+    fn write(&mut self, page: Lpn) -> WriteOutcome {
         let written = self.map.write(page);
-        if let Written::Placed(place) = written {
+        if let WriteOutcome::Placed(place) = written {
             self.naive.write(page, place);
         }
         written
