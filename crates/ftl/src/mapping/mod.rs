@@ -359,13 +359,13 @@ macro_rules! page_first {
         if let Map::Page($inner) = $map {
             $body
         } else {
-            apart(move || each!($map, $inner => $body))
+            out_of_line(move || each!($map, $inner => $body))
         }
     };
 }
 
 #[inline(never)]
-fn apart<T>(body: impl FnOnce() -> T) -> T {
+fn out_of_line<T>(body: impl FnOnce() -> T) -> T {
     body()
 }
 
