@@ -11,24 +11,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static SHORT: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    static ASKING: Cell<bool> = const { Cell::new(false) };
+    static ALLOCATING: Cell<bool> = const { Cell::new(false) };
     static DENSE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Reserves `bytes` of untouched memory, or returns `None`. Unlike an ordinary allocation, failure
 /// does not abort the process.
-pub fn ask(bytes: u64) -> Option<Vec<u8>> {
+pub fn try_allocate(bytes: u64) -> Option<Vec<u8>> {
     let mut room = Vec::new();
     let size = usize::try_from(bytes).ok()?;
-    ASKING.set(true);
+    ALLOCATING.set(true);
     let given = room.try_reserve_exact(size);
-    ASKING.set(false);
+    ALLOCATING.set(false);
     given.is_ok().then_some(room)
 }
 
-/// Returns `true` if this thread is in [`ask`], so that the allocator may refuse.
-pub fn is_asking() -> bool {
-    ASKING.try_with(Cell::get).unwrap_or(false)
+/// Returns `true` if this thread is in [`try_allocate`], so that the allocator may refuse.
+pub fn is_trying() -> bool {
+    ALLOCATING.try_with(Cell::get).unwrap_or(false)
 }
 
 /// Builds a structure that will be written nearly everywhere before it is used. An allocator may

@@ -4,7 +4,7 @@ pub mod limit;
 
 use std::fmt;
 
-use wordline_kernel::memory::{Table, ask};
+use wordline_kernel::memory::{Table, try_allocate};
 
 pub use limit::{Limit, Limits, Of};
 
@@ -110,7 +110,7 @@ impl Estimate {
             .iter()
             .filter(|(table, _)| table.reserved > LARGE);
         for (table, key) in large {
-            let Some(room) = ask(table.reserved) else {
+            let Some(room) = try_allocate(table.reserved) else {
                 return Err(MemoryError {
                     needed: self.reserved(),
                     what: Of::AddressSpace,

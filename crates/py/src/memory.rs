@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use pyo3::prelude::*;
 use serde_json::json;
 use wordline_config::{Loaded, plan};
-use wordline_kernel::memory::{is_asking, is_dense, set_short};
+use wordline_kernel::memory::{is_dense, is_trying, set_short};
 use wordline_memory::Limits;
 use wordline_runner::memory::{Checks, estimate};
 
@@ -104,7 +104,7 @@ fn advise(_block: *mut u8, _size: usize) {}
 /// Retries a failed allocation with the reserve.
 #[cold]
 fn refused(again: impl Fn() -> *mut u8) -> *mut u8 {
-    if is_asking() {
+    if is_trying() {
         return null_mut();
     }
     if give_back() {
