@@ -76,7 +76,7 @@ def fast_bytes(pace: list[tuple[int, float]], level: float) -> float:
 
 
 def pauses(setup: Setup) -> Figure:
-    """Figure 5.15."""
+    """Reproduces figure 5.15."""
     made = {
         "L": drive("L", setup, blocks=BLOCKS, depth=4),
         "C": drive("C", setup, blocks=BLOCKS // 2, depth=4, more={"ftl.mapping": "page"}),

@@ -142,7 +142,7 @@ def _pattern_rows(shares: Mapping[Key, float], mean: Means) -> list[Row]:
 
 
 def worst_kind(setup: Setup) -> Figure:
-    """Figure 5.2."""
+    """Reproduces figure 5.2."""
     depths = (1, DEPTH, 32) if setup.quick else DEPTHS
     sizes = QUICK_SIZES if setup.quick else SIZES
     runs = _patterns(setup, depths, sizes)
@@ -253,7 +253,7 @@ def _patterns_claims(
 
 
 def aged_reads(setup: Setup) -> Figure:
-    """Figure 5.3."""
+    """Reproduces figure 5.3."""
     ratio, ahead = (_aged_over_pristine(setup, more) for more in (AS_THEY_ARE, AHEAD))
     told, told_ahead = (
         {letter: one[letter][aged.TOLD] for letter in BASIC} for one in (ratio, ahead)
@@ -330,7 +330,7 @@ def _mean_us(runs: Mapping[str, Measured], state: str, size: int) -> float:
 
 
 def layouts(setup: Setup) -> Figure:
-    """Figures 5.4 and 5.5."""
+    """Reproduces figures 5.4 and 5.5."""
     figures, ahead = (_by_layout(setup, more) for more in (AS_THEY_ARE, AHEAD))
     ratio, ratio_ahead = (
         {letter: one["mean_ratio"] for letter, one in of.items()} for of in (figures, ahead)

@@ -51,7 +51,7 @@ def _reads(one: Drive, share: float, rounds: int) -> Trial:
 
 
 def cycles(setup: Setup) -> Figure:
-    """Figure 5.6."""
+    """Reproduces figure 5.6."""
     more = {**ERRS, "ftl.mapping": "page"}
     blind = drive("A", setup, more=more, blocks=WEAR_BLOCKS)
     least = drive("A", setup, more={**more, "ftl.wear": "dynamic"}, blocks=WEAR_BLOCKS)
@@ -230,7 +230,7 @@ def since(first: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def managed_reads(setup: Setup) -> Figure:
-    """Figure 5.7."""
+    """Reproduces figure 5.7."""
     more = {**ERRS, **WHOLE_PROGRAM, "ftl.refresh.steps": "page", "ftl.mapping": "page"}
     made = [drive(letter, setup, more=more, depth=1, blocks=READ_BLOCKS) for letter in BASIC]
     found = carried_out(setup, [(one, "reliability", _by_size(one)) for one in made])

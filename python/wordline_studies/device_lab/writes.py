@@ -38,7 +38,7 @@ def _flash_rate(one: Drive) -> float:
 
 
 def mixes(setup: Setup) -> Figure:
-    """Figure 5.8."""
+    """Reproduces figure 5.8."""
     letters = "LZ" if setup.quick else "LCZAX"
     made = [drive(letter, setup, more=AT_THRESHOLD, blocks=MIXED_BLOCKS) for letter in letters]
     wanted = [(one, "mixes", _of_mixes(one)) for one in made]
@@ -137,7 +137,7 @@ def _of_disks(one: Drive) -> Mapping[str, Trial]:
 
 
 def cliffs(setup: Setup) -> Figure:
-    """Figure 5.9."""
+    """Reproduces figure 5.9."""
     made = {
         "L": drive("L", setup, more=AT_THRESHOLD),
         "L, flash twice the link": drive("L", setup, more={**AT_THRESHOLD, **SAME}),
@@ -317,7 +317,7 @@ def _plots(series: Mapping[str, Mapping[str, Sequence[Any]]]) -> list[Plot]:
 
 
 def buffers(setup: Setup) -> Figure:
-    """Figure 5.10."""
+    """Reproduces figure 5.10."""
     made = [drive(letter, setup, more=AT_THRESHOLD, blocks=MIXED_BLOCKS) for letter in "LC"]
     found = carried_out(setup, [(one, "buffer", _of_buffers(one)) for one in made])
     told = {one.letter: runs for one, runs in zip(made, found, strict=True)}

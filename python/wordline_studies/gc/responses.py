@@ -158,7 +158,7 @@ def _low(found: Mapping[str, Responses]) -> Figure:
                 f"{hidden:.1f} % ({late_of[L]:,} to {late_of[AGC]:,})",
             ),
             Claim(
-                "AGC does so by GC in advance",
+                "AGC alone hides GC by GC runs in advance",
                 advanced > all_of_agc / 2,
                 f"{advanced:,} of {all_of_agc:,}",
             ),
@@ -229,7 +229,8 @@ def _high(found: Mapping[str, Responses], turns: Mapping[str, Summary], more: Su
                 because=KEEPS,
             ),
             Claim(
-                "They perform no more if writes go to logical blocks in turn",
+                "AGC and DGC together perform no more GC runs if writes go to logical blocks "
+                "in turn",
                 in_turns[BOTH] <= in_turns[L] + kept,
                 f"{in_turns[BOTH]:,} and {in_turns[L]:,}",
             ),

@@ -222,7 +222,7 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
             Claim(
                 "AGC performs at least 80 % of the GC runs", least >= 80, f"minimum {least:.1f} %"
             ),
-            Claim("DGC performs at most 20 %", most <= 20, f"maximum {most:.1f} %"),
+            Claim("DGC performs at most 20 % of the GC runs", most <= 20, f"maximum {most:.1f} %"),
             Claim(
                 "Compaction is the majority of AGC's runs",
                 compactions > ahead,

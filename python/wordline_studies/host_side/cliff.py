@@ -31,7 +31,7 @@ HALF = 0.5
 
 
 def cliff(setup: Setup) -> Figure:
-    """Figures 4.7(a) and 4.8(a), over the run."""
+    """Reproduces figures 4.7(a) and 4.8(a), over the run."""
     alone = by_themselves(setup)
     turns = TURNS[setup.quick]
     sides = {drive: host_side(drive, alone[drive], queued=True) for drive in DRIVES}

@@ -20,7 +20,7 @@ MAPPINGS = ("flat-table", "b-tree")
 
 
 def memory(setup: Setup) -> Figure:
-    """Figures 4.3 and 4.4(a)."""
+    """Reproduces figures 4.3 and 4.4(a)."""
     alone = by_themselves(setup)
     cases = {
         (mapping, part): case(
@@ -96,7 +96,7 @@ def memory(setup: Setup) -> Figure:
 
 
 def processors(setup: Setup) -> Figure:
-    """Figures 4.4(b) and 4.5."""
+    """Reproduces figures 4.4(b) and 4.5."""
     alone = by_themselves(setup)
     cases = {
         (drive, many): case(setup, drive, host_side(drive, alone[drive]), many)

@@ -26,7 +26,7 @@ FIT = (
 
 
 def latency(setup: Setup) -> Figure:
-    """Figures 4.7 and 4.8."""
+    """Reproduces figures 4.7 and 4.8."""
     alone = by_themselves(setup)
     cases = {
         (drive, many): case(setup, drive, host_side(drive, alone[drive]), many)
@@ -129,7 +129,7 @@ def latency(setup: Setup) -> Figure:
 
 
 def queues(setup: Setup) -> Figure:
-    """Figure 4.9."""
+    """Reproduces figure 4.9."""
     modes = {True: "queued", False: "legacy"}
     alone = by_themselves(setup)
     cases = {

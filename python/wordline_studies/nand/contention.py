@@ -11,7 +11,7 @@ NAMES = {"SLC": SLC, "MLC1": MLC}
 
 
 def figure(setup: Setup) -> Figure:
-    """Figure 2.21."""
+    """Reproduces figure 2.21."""
     found = {
         operation: {
             name: [

@@ -125,7 +125,7 @@ def _plot(found: dict[str, list[Strip]]) -> Plot:
 
 
 def writes(setup: Setup) -> Figure:
-    """Figure 2.13."""
+    """Reproduces figure 2.13."""
     found = _strips(setup, "program")
     programs = {mode: _us(strips, "TIN") for mode, strips in found.items()}
     runs = pairwise(_of(found["cache"], "TIN"))
@@ -196,7 +196,7 @@ def writes(setup: Setup) -> Figure:
 
 
 def reads(setup: Setup) -> Figure:
-    """Figure 2.14."""
+    """Reproduces figure 2.14."""
     found = _strips(setup, "read")
     times = {mode: (_us(strips, "TON"), _us(strips, "TOR")) for mode, strips in found.items()}
     commands = {mode: len(_of(strips, "CLE")) for mode, strips in found.items()}
@@ -249,7 +249,7 @@ def reads(setup: Setup) -> Figure:
 
 
 def breakdown(setup: Setup) -> Figure:
-    """Figure 2.16."""
+    """Reproduces figure 2.16."""
     reports = {
         operation: [
             stream(setup, part(setup, mode=mode, more=FROM_650_US), operation, mode)

@@ -301,7 +301,7 @@ def _doubling(planes: Curves, dies: Curves, sizes: Curves) -> Figure:
 
 
 def page_size(setup: Setup) -> Figure:
-    """Figure 2.22."""
+    """Reproduces figure 2.22."""
     found = _sizes(setup)
     writes, reads = found["program"], found["read"]
     grown = {name: min(_steps(values)) for name, values in writes.items()}
@@ -351,7 +351,7 @@ def _steps(values: Sequence[float]) -> list[float]:
 
 
 def scheduling(setup: Setup) -> Figure:
-    """Figure 2.23."""
+    """Reproduces figure 2.23."""
     found: Curves = {
         operation: {
             f"{dies} dies, {mode.scheduler}": [

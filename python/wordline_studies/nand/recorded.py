@@ -27,7 +27,7 @@ DEPTH = 32
 
 
 def figure(setup: Setup) -> Figure:
-    """Figure 2.20."""
+    """Reproduces figure 2.20."""
     traces = recorded(setup, KNOWN)
     kinds = [(kind, places) for places in PLACES for kind in ("dies", "planes")]
     cases = {

@@ -119,7 +119,8 @@ def times(charged: Curves, alone: Curve) -> list[Claim]:
             "; ".join(_at(alone[scheme]) for scheme in FIXED),
         ),
         Claim(
-            "O5: it does so if fills are charged to reads",
+            "O5: the response time of Search Engine falls continuously if fills are charged to "
+            "reads",
             all(best(search[scheme]) == 95 for scheme in FIXED),
             "; ".join(_at(search[scheme]) for scheme in FIXED),
             FILL,
@@ -167,7 +168,7 @@ def _large(charged: Curves) -> list[Claim]:
             ]
         ),
         Claim(
-            "O10: they do so above 80 % too",
+            "O10: FP-FCL and RW-FCL take equally long on MSN above 80 % too",
             all(abs(one) <= 4 for one in high),
             _list(high),
             SWINGS,

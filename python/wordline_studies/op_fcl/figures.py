@@ -49,7 +49,7 @@ READING = (
 
 
 def model_figures(setup: Setup) -> list[Figure]:
-    """Figures 3 and 4, from the cost model alone."""
+    """Reproduces figures 3 and 4, from the cost model alone."""
     del setup
     least_3 = model.optimum(model.FIGURE_3, STEPS, only_reads=True)
     least_4 = model.optimum(model.FIGURE_4, STEPS)
@@ -125,7 +125,7 @@ def model_figures(setup: Setup) -> list[Figure]:
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Figures 6 to 14, from the same runs."""
+    """Reproduces figures 6 to 14, from the same runs."""
     loads = named(TABLE)
     paths = written(setup, loads, part(setup))
     charged = curves(setup, paths, loads, percents(setup))

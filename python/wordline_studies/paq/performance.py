@@ -125,7 +125,7 @@ def _most(setup: Setup, load: str, count: int) -> int | None:
 
 
 def _under(fitted: dict[str, Runs]) -> list[Figure]:
-    """Figures 6.8 to 6.12 from runs under a reading."""
+    """Reproduces figures 6.8 to 6.12 from runs under a reading."""
     return [
         _bandwidth(fitted, fitted, ()),
         _iops(fitted),

@@ -114,7 +114,7 @@ each in the other two blocks. Four misses fill the fourth block."""
 
 
 def examples(_setup: Setup) -> Figure:
-    """Figures 2 and 7, which have no numbers, replayed and counted."""
+    """Reproduces figures 2 and 7, which have no numbers, replayed and counted."""
     aware, zero = Scheme(LRU, aware=True, reclaim=ZM), Scheme(LRU, reclaim=ZM)
     _, two = _played(FIGURE_2, aware)
     _, without = _played(FIGURE_2, zero)

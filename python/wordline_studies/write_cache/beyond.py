@@ -215,10 +215,12 @@ def _both_claims(found: Mapping[Key, Both]) -> list[Claim]:
             told(gains),
         ),
         Claim(
-            "It never lengthens the response time (1 %)", max(slower.values()) <= 1, told(slower)
+            "Reviving clean pages never lengthens the response time (1 %)",
+            max(slower.values()) <= 1,
+            told(slower),
         ),
         Claim(
-            "Its gain grows with over-provisioning",
+            "The gain of reviving grows with over-provisioning",
             all(
                 gains[f"{load}, {PERCENTS[-1]} %"] >= gains[f"{load}, {PERCENTS[0]} %"]
                 for load in {load for load, _ in points}

@@ -234,18 +234,18 @@ def dynamic(found: Fitted) -> list[Claim]:
             _by_fit(above[CLEAR]),
         ),
         Claim(
-            "X9: it is within 5 % if the pages of earlier windows are kept",
+            "X9: the dynamic cache is within 5 % if the pages of earlier windows are kept",
             max(above[KEEP].values()) <= 5,
             _by_fit(above[KEEP]),
         ),
         Claim(
-            "X9: it is within 5 % if half a window precedes, except for Financial1 and Homes "
-            "at a = 0.6 and 0.9",
+            "X9: the dynamic cache is within 5 % if half a window precedes, except for "
+            "Financial1 and Homes at a = 0.6 and 0.9",
             max(half.values()) <= 5,
             _by_fit(half),
         ),
         Claim(
-            "X9: it is so for Homes at a = 0.6 and 0.9 too",
+            "X9: if half a window precedes, Homes at a = 0.6 and 0.9 is within 5 % too",
             max(above[HALF][fit] for fit in mixed) <= 5,
             _by_fit({fit: above[HALF][fit] for fit in mixed}),
             COARSE,
@@ -253,13 +253,14 @@ def dynamic(found: Fitted) -> list[Claim]:
         ),
         *_own(found),
         Claim(
-            "X9: it is so for Financial1 at a = 0.6 and 0.9 too",
+            "X9: if half a window precedes, Financial1 at a = 0.6 and 0.9 is within 5 % too",
             max(long_half.values()) <= 5,
             _by_fit(long_half),
             SHORT,
         ),
         Claim(
-            "X9: as printed and with the destages of shrinking charged, it is within 15 %",
+            "X9: as printed and with the destages of shrinking charged, the dynamic cache is "
+            "within 15 %",
             max(charged.values()) <= 15,
             _by_fit(charged),
             CHARGED,
@@ -318,7 +319,8 @@ def _msnfs(found: Fitted) -> list[Claim]:
             told(at25),
         ),
         Claim(
-            "X10: it is faster as printed too, with a window of 40 GB",
+            "X10: on MSNFS (a = 0.6), the dynamic cache is faster as printed too, with a "
+            "window of 40 GB",
             found.over(fit, printed) < 0,
             f"{found.over(fit, printed):+.1f} % response time, at {found.ended(fit, printed)} %",
             FIRST,
@@ -363,7 +365,7 @@ def erases(found: Fitted) -> list[Claim]:
             told(larger, 0),
         ),
         Claim(
-            "X11: it erases less if it chooses 35 % or less too",
+            "X11: the dynamic cache erases less than that of 35 % if it chooses 35 % or less, too",
             bool(others) and max(others.values()) < 0,
             told(others, 0),
             FREE,
@@ -395,7 +397,7 @@ def sensitivity(found: Fitted) -> list[Claim]:
             _by_fit(gained[CLEAR]),
         ),
         Claim(
-            "X14: it changes little at larger windows (10 %)",
+            "X14: the response time of Homes changes little at larger windows (10 %)",
             max(later.values()) <= 10,
             _by_fit(later),
         ),

@@ -83,7 +83,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             *(
                 Row(
                     f"{name}: Kolmogorov-Smirnov distance of raw sampled distances, R = 1/62 "
-                    "(report only)",
+                    "(not tested)",
                     one,
                     "",
                 )

@@ -112,7 +112,7 @@ def _responses(found: Fitted, measured: str) -> Figure:
             *(
                 Row(
                     f"{fit}: best static "
-                    f"over-provisioning{' (report only)' if fit.name == 'Financial1' else ''}",
+                    f"over-provisioning{' (not tested)' if fit.name == 'Financial1' else ''}",
                     float(found.best(fit)),
                     "%",
                     PUBLISHED("13", f"best, {fit.name}"),
@@ -199,7 +199,7 @@ def _erases(found: Fitted, measured: str) -> Figure:
         rows=[
             *(
                 Row(
-                    f"{fit}: lifetime gained from 35 to 65 % (report only)",
+                    f"{fit}: lifetime gained from 35 to 65 % (not tested)",
                     claims.lifetime(found, fit),
                     "%",
                     PUBLISHED("15", "lifetime, Exchange"),
@@ -283,9 +283,9 @@ def _windows(found: Fitted, measured: str) -> Figure:
         claims=claims.sensitivity(found),
         explanation=[
             "For Financial1, the text states longer response times for windows above 8 GB "
-            "(X15, report only). That is so here if the pages of earlier windows are kept, "
-            "because the cache stays at 35 % for longer. As printed it is not, because longer "
-            "windows are less pessimistic.",
+            "(X15, not tested). Here, this holds if the pages of earlier windows are kept, "
+            "because the cache stays at 35 % for longer. It does not hold as printed, because "
+            "longer windows are less pessimistic.",
             optima(found),
         ],
         data={

@@ -150,7 +150,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             *_in_line_claims(in_line),
         ],
         explanation=[
-            "The text says that a static equation cannot work (X18, report only). The one here "
+            "The text says that a static equation cannot work (X18, not tested). The one here "
             "is u = (u' - 1) / ln u', where u is the cached share of the 95 % that is not kept "
             "free. It is too high where victims of a write cache are empty, which changes few "
             "choices.",
@@ -244,12 +244,12 @@ def _rows(found: Fitted, fit: Fit, off: Mapping[int, float]) -> list[Row]:
             "points",
         ),
         Row(
-            f"{fit}: equation, largest difference from measured (report only)",
+            f"{fit}: equation, largest difference from measured (not tested)",
             max(abs(100 * (equation(op) - found.static[fit][op].victims)) for op in OPS),
             "points",
         ),
         Row(
-            f"{fit}: response time with the equation, relative to the measured table (report only)",
+            f"{fit}: response time with the equation, relative to the measured table (not tested)",
             100 * (by_equation.mean_us / table.mean_us - 1),
             "%",
         ),
@@ -274,7 +274,7 @@ def _claims(
             quick=False,
         ),
         Claim(
-            "They are so where victims become empty, too",
+            "Victims of small flashes are within these tolerances where victims become empty, too",
             not at_edge,
             "; ".join(at_edge) or "all",
             HOTTEST,
