@@ -1,4 +1,4 @@
-"""Studies: claims decide the exit code, the page needs no network, the numbers do not change."""
+"""Studies: exit code, self-contained page, reproducible numbers."""
 
 import html
 import json
@@ -294,7 +294,7 @@ def test_no_claim_of_nand_has_an_unexpected_outcome(nand: Path) -> None:
     told = json.loads((nand / "study.json").read_text())
     claims = [claim for figure in told["figures"] for claim in figure["claims"]]
     assert [claim["text"] for claim in claims if not claim["passed"]] == []
-    # Every figure and table that the specification lists.
+    # All figures and tables of the chapter.
     ids = {figure["id"] for figure in told["figures"] + told["speed"]}
     numbers = {f"2.{number}" for number in range(11, 24)}
     assert ids == numbers | {"table-2.1", "doubling", "speed"}

@@ -1,4 +1,4 @@
-"""The studies of regulation: recordings in pages, what they are used for, passes, and reasons."""
+"""Studies `agcr` and `ecc`: numbered pages, access kinds, passes, and reasons."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -22,47 +22,48 @@ TRACES = tuple(sorted(SHARED.iterdir())) if SHARED.is_dir() else ()
 
 
 @pytest.mark.parametrize("name", ["agcr", "ecc"])
-def test_every_claim_is_as_asserted_without_recordings(name: str) -> None:
+def test_no_claim_has_an_unexpected_outcome_without_recordings(name: str) -> None:
     assert run(studies.load(name), Setup(quick=True)).failed == []
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not TRACES, reason="recorded traces are too large for the project")
 @pytest.mark.parametrize("name", ["agcr", "ecc"])
-def test_every_claim_is_as_asserted(name: str) -> None:
+def test_no_claim_has_an_unexpected_outcome(name: str) -> None:
     assert run(studies.load(name), Setup(traces=TRACES)).failed == []
 
 
 def of(*told: tuple[str, int, int]) -> list[Request]:
-    """Requests a millisecond apart: `r` or `w`, first page, pages."""
+    """Requests a millisecond apart, given as `r` or `w`, first page, and number of pages."""
     return [
         Request(number * 10**6, op == "w", first, pages)
         for number, (op, first, pages) in enumerate(told)
     ]
 
 
-def test_pages_are_ranked_in_the_order_of_addresses() -> None:
+def test_pages_are_numbered_in_address_order() -> None:
     recording = ranked(of(("w", 900, 2), ("r", 100, 1), ("r", 901, 2)), 4096)
     assert recording.pages == 4
     assert [(one.first, one.pages) for one in recording.requests] == [(1, 2), (0, 1), (2, 2)]
 
 
-def test_what_pages_are_used_for() -> None:
-    """Page 0 is read three times, 1 written twice, 2 both."""
+def test_pages_have_an_access_kind() -> None:
+    """Page 0 is read three times, page 1 written twice, page 2 both."""
     told = of(("r", 0, 1), ("w", 1, 2), ("r", 0, 1), ("w", 1, 1), ("r", 2, 1), ("r", 0, 1))
     recording = ranked(told, 4096)
     assert [recording.used(page) for page in range(3)] == ["read", "write", "both"]
     assert recording.both_percent == pytest.approx(100 / 3)
     assert recording.of_their_kind(writes=False) == pytest.approx(75)
     assert recording.of_their_kind(writes=True) == pytest.approx(100 * 2 / 3)
-    # Of seven accesses, the two of page 2 are not found; with one before it, the last is.
+    # Of seven accesses, the kind is wrong at the two of page 2. With a window of two, it is right
+    # at the last.
     assert recording.accuracy(1) == pytest.approx(100 * 5 / 7)
     assert recording.accuracy(2) == pytest.approx(100 * 6 / 7)
 
 
-def test_a_second_pass_finds_a_history() -> None:
-    """Pages that are only written: high cost in the first pass, low in the second; one that is only
-    read costs 70 in both, for what was there before was written at high cost."""
+def test_pages_have_a_history_in_the_second_pass() -> None:
+    """A write-only page has high-cost writes in the first pass and low-cost ones in the second. A
+    read-only page takes 70 us in both, because it was written at high cost before the run."""
     told = [("w", 2 * page, 1) for page in range(50)] + [
         ("r", 2 * page + 1, 1) for page in range(50)
     ]
@@ -78,8 +79,9 @@ def test_a_second_pass_finds_a_history() -> None:
     assert second.wear == pytest.approx(50)
 
 
-def test_reads_cost_the_same_whatever_made_them_dear() -> None:
-    """Why figure 5 does not lie below figure 3: 310 us both, and writes that take longer."""
+def test_high_cost_reads_take_the_same_time_in_both_modes() -> None:
+    """Reason why reads of figure 5 are no faster than those of figure 3: both take 310 us, and the
+    writes take longer."""
     modes = ("low", "reduced")
     asked = {
         "workload.requests": 4000,
@@ -97,7 +99,7 @@ def test_reads_cost_the_same_whatever_made_them_dear() -> None:
 
 
 def trace_of(reads: int, path: Path) -> Path:
-    """Two hundred pages, each written and then read so many times, again and again."""
+    """Two hundred pages. Each is written once and then read `reads` times, repeatedly."""
 
     def lines() -> Iterator[str]:
         at = 0
@@ -113,9 +115,9 @@ def trace_of(reads: int, path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("reads", "fast_pays"), [(2, True), (12, False)])
-def test_a_fast_write_pays_up_to_six_reads(tmp_path: Path, reads: int, fast_pays: bool) -> None:
-    """650 us saved by a write, 100 us lost by a read: why the lowest m is best on loads whose
-    pages are read less often than that for each write."""
+def test_a_fast_write_pays_off_up_to_six_reads(tmp_path: Path, reads: int, fast_pays: bool) -> None:
+    """A fast write saves 650 us, and a read after it costs 100 us. Reason why the lowest m is best
+    on loads with fewer reads per write."""
     trace = trace_of(reads, tmp_path / "trace.csv")
     means = [
         wordline.run(
@@ -133,7 +135,7 @@ def test_a_fast_write_pays_up_to_six_reads(tmp_path: Path, reads: int, fast_pays
 
 
 @pytest.mark.parametrize("name", fitted.TABLE)
-def test_fitted_loads_are_those_of_the_table(name: str) -> None:
+def test_fitted_loads_match_the_table(name: str) -> None:
     load, made = fitted.TABLE[name], fitted.load(name, fitted.REQUESTS)
     many = len(made.requests)
     share = load.read_percent / 100
@@ -150,8 +152,8 @@ def test_fitted_loads_are_those_of_the_table(name: str) -> None:
     assert both <= load.overlap_percent / 100 + 0.02
 
 
-def test_how_reads_gain_follows_the_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The shorter the gaps within bursts, the more reads gain by faster writes."""
+def test_the_gain_of_reads_depends_on_the_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reads gain more from faster writes with shorter gaps within bursts."""
     from wordline_studies.ecc.runs import NORMAL, OURS
     from wordline_studies.ecc.runs import SCHEMES as OF_CHAPTER
 
@@ -170,12 +172,12 @@ def test_how_reads_gain_follows_the_gaps(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.skipif(not TRACES, reason="recorded traces are too large for the project")
-def test_recordings_are_what_they_are_said_to_be() -> None:
+def test_recordings_match_the_table() -> None:
     """web_3 is the trace of table 8: 31,380 requests, 32.03 % reads."""
     found = recordings(Setup(traces=TRACES), 8192)
     assert len(found["web_3"].requests) == 31_380
     assert found["web_3"].read_percent == pytest.approx(32.03, abs=0.005)
-    # Of pages of 8 KiB more are read and written than the text says, of 4 KiB fewer.
+    # More pages of 8 KiB are both read and written than the text gives, and fewer pages of 4 KiB.
     (small,) = recordings(Setup(traces=TRACES), 4096, ["web_3"]).values()
     assert found["web_3"].both_percent == pytest.approx(11.1, abs=0.05)
     assert small.both_percent == pytest.approx(9.1, abs=0.05)

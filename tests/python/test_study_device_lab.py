@@ -1,5 +1,4 @@
-"""The study of the device laboratory: claims as asserted, closed forms by hand, the drives that the
-text names."""
+"""Study `device-lab`: claims, closed forms, and the drives named in the text."""
 
 import json
 import tomllib
@@ -19,7 +18,7 @@ SETUP = Setup(quick=True)
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    """The study in short, as written."""
+    """Results of the quick study."""
     place = tmp_path_factory.mktemp("study") / "device-lab"
     run(studies.load("device-lab"), Setup(quick=True)).write(place)
     return json.loads((place / "study.json").read_text())
@@ -27,17 +26,17 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict:
 
 @pytest.fixture(scope="module")
 def data(told: dict) -> dict:
-    """By figure: the numbers behind its plots."""
+    """Data of the plots, by figure."""
     return {figure["id"]: figure["data"] for figure in told["figures"]}
 
 
-def test_every_claim_is_as_asserted(told: dict) -> None:
+def test_no_claim_has_an_unexpected_outcome(told: dict) -> None:
     claims = [claim for figure in told["figures"] for claim in figure["claims"]]
     assert [claim["text"] for claim in claims if not claim["passed"]] == []
     assert all(claim["because"] or claim["only_told"] for claim in claims if not claim["holds"])
 
 
-def test_every_claim_of_the_chapter_is_there(told: dict) -> None:
+def test_all_claims_of_the_chapter_are_present(told: dict) -> None:
     texts = [claim["text"] for figure in told["figures"] for claim in figure["claims"]]
     for name in (
         "R1",
@@ -61,7 +60,7 @@ def test_every_claim_of_the_chapter_is_there(told: dict) -> None:
         assert any(text.startswith(f"{name}: ") for text in texts), name
 
 
-def test_experiments_run_on_the_drives_that_the_text_names(told: dict) -> None:
+def test_experiments_run_on_the_drives_named_in_the_text(told: dict) -> None:
     labels = list(told["configs"])
 
     def on(words: str) -> set[str]:
@@ -77,7 +76,7 @@ def test_experiments_run_on_the_drives_that_the_text_names(told: dict) -> None:
     assert on("pause") == {"SSD-L", "SSD-C"}
 
 
-def test_the_factor_of_capacity_is_told(told: dict) -> None:
+def test_the_page_states_the_scale_of_the_drives(told: dict) -> None:
     table = next(figure for figure in told["figures"] if figure["id"] == "table-5.1")
     assert f"{runs.SCALE} times fewer" in " ".join(table["explanation"])
 
@@ -98,13 +97,13 @@ CAPACITY = {"l": 120, "c": 256, "z": 240, "a": 251, "x": 240, "p": 240}
 
 
 @pytest.mark.parametrize("letter", CAPACITY)
-def test_presets_have_the_capacity_that_the_table_leaves(letter: str) -> None:
+def test_presets_have_the_capacity_of_the_table(letter: str) -> None:
     made = runs.drive(letter.upper(), SETUP, blocks=runs.WHOLE_BLOCKS // 16)
-    # In GB; a sixteenth, and a page of each die that may be missing.
+    # In GB. A sixteenth of the drive, less at most one page per die.
     assert made.bench.user_bytes * 16 / 1e9 == pytest.approx(CAPACITY[letter], rel=1e-3)
 
 
-def test_presets_say_what_is_published_and_what_assumed() -> None:
+def test_presets_state_published_and_assumed_values() -> None:
     for name in [runs.preset(letter) for letter in drives.LETTERS] + [
         "jung2013-fssd",
         "jung2013-bssd",
@@ -115,11 +114,11 @@ def test_presets_say_what_is_published_and_what_assumed() -> None:
         assert "preemptible" in text, name
 
 
-def test_an_erasing_trim_takes_the_blocks_of_the_busiest_die(data: dict) -> None:
+def test_an_erasing_trim_takes_the_erases_of_the_busiest_die(data: dict) -> None:
     told = data["5.13"]["us"]
-    # Of 2 GiB less 32 KiB whole erase blocks' worth of units are freed, which the fill has spread
-    # over the dies in turn: the unit that is cut keeps one page of a block on every die.
-    # The command on the bus and the answer take some 10 us.
+    # A TRIM of 2 GiB less 32 KiB frees whole units, which the fill has spread over the dies in
+    # turn. The incomplete unit keeps one page of a block on every die. The command on the bus and
+    # the completion take about 10 us.
     for letter, block_mib in (("L", 2), ("Z", 4)):
         dies, erase_us = 32, 3000
         for size, kept in ((2**27, 0), (2**29, 0), (trims.LONGEST, 1)):
@@ -128,9 +127,9 @@ def test_an_erasing_trim_takes_the_blocks_of_the_busiest_die(data: dict) -> None
             assert 0 < took - blocks * erase_us < 20, (letter, size)
 
 
-def test_an_invalidating_trim_touches_the_map_pages_of_what_it_frees(data: dict) -> None:
+def test_an_invalidating_trim_accesses_the_map_pages_of_its_range(data: dict) -> None:
     told = data["5.13"]["map_pages"]
-    # 1,024 entries of 4 bytes a page of 4 KiB list 4 MiB; units are 2 MiB (A) and 4 MiB (C).
+    # A map page of 4 KiB has 1,024 entries of 4 bytes for 4 MiB. Units are 2 MiB (A) and 4 MiB (C).
     for letter, unit in (("A", 2**21), ("C", 2**22)):
         for size in trims.SIZES:
             freed = size // unit * unit
@@ -138,30 +137,30 @@ def test_an_invalidating_trim_touches_the_map_pages_of_what_it_frees(data: dict)
     assert trims.map_pages(runs.drive("C", SETUP), 2**24) == 4
 
 
-def test_what_idle_time_gives_is_the_blocks_that_it_freed(data: dict) -> None:
+def test_idle_time_gains_the_blocks_that_it_freed(data: dict) -> None:
     made = runs.drive("L", SETUP, blocks=idleness.BLOCKS)
-    # 12.6885 % of 128 blocks of 2 MiB on each of 32 dies are spare, of which half are free, and one
-    # is kept back.
+    # Spare blocks are 12.6885 % of 128 blocks of 2 MiB on each of 32 dies. Half of them are free,
+    # and one per die is reserved.
     spare = 0.126885 * 128
     assert idleness.freed_bytes(made) == pytest.approx((spare / 2 - 1) * 32 * 2**21, rel=0.001)
     assert data["5.15"]["fast_bytes"]["L"] == pytest.approx(idleness.freed_bytes(made), rel=0.1)
 
 
-def test_parts_of_a_burst_are_put_together() -> None:
+def test_parts_of_a_burst_are_averaged() -> None:
     pace = [(10_000_000, 10.0), (20_000_000, 5.0), (30_000_000, 2.0), (40_000_000, 2.0)]
-    # 20 MB in 1 + 2 s; 20 MB in 10 s.
+    # 20 MB in 1 s and 2 s; 20 MB in 10 s.
     assert idleness.coarse(pace) == [(20_000_000, pytest.approx(20 / 3)), (40_000_000, 2.0)]
     assert idleness.fast_bytes([(10, 90.0), (20, 60.0), (30, 20.0), (40, 90.0)], 10) == 20
     assert idleness.fast_bytes([(10, 11.0), (20, 90.0)], 10) == 0
 
 
-def test_rounds_of_reads_are_told_by_what_came_between() -> None:
+def test_rounds_of_reads_are_counted_by_difference() -> None:
     first, last = {"most": 2, "mean": 0.25}, {"most": 10, "mean": 0.5}
     assert wear.since(first, last) == {"most": 8, "mean": 0.25, "ratio": 32}
 
 
-def test_random_reads_wait_for_more_than_writes_if_few_are_under_way(data: dict) -> None:
-    # More requests under way keep more dies reading: the share rises with the depth.
+def test_random_reads_are_slower_than_writes_at_low_queue_depth(data: dict) -> None:
+    # A deeper queue keeps more dies reading, so the share rises with the queue depth.
     shares = data["5.2"]["rate_percent"]
     for letter in reads.BASIC:
         of = [shares[f"{letter}, {depth}, "] for depth in (1, 4, 32)]

@@ -36,7 +36,7 @@ from wordline_studies.results import run
 
 
 @pytest.mark.slow
-def test_every_claim_is_as_asserted(tmp_path) -> None:
+def test_no_claim_has_an_unexpected_outcome(tmp_path) -> None:
     place = tmp_path / "gc"
     run(studies.load("gc"), Setup(quick=True)).write(place)
     told = json.loads((place / "study.json").read_text())
@@ -60,8 +60,8 @@ def test_every_claim_is_as_asserted(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("disk", TABLE)
-def test_generated_loads_are_those_of_the_table(disk: int) -> None:
-    """Shares and mean sizes, within five standard errors and the chance of sections."""
+def test_generated_loads_match_the_table(disk: int) -> None:
+    """Compares shares and mean sizes, within five standard errors and the variation of sections."""
     writes = WRITES // 8
     row, many = TABLE[disk], count(writes, disk)
     made = list(of_disk(writes, disk))
@@ -79,7 +79,7 @@ def test_generated_loads_are_those_of_the_table(disk: int) -> None:
             rounded = 5 * (0.25 / len(pages)) ** 0.5
             assert sum(pages) / len(pages) == pytest.approx(max(1, mean), abs=rounded)
     assert all(0 <= one.first <= OF_64_GB * BLOCK - one.pages for one in made)
-    # Each of the quarters takes a quarter of the writes: so many pauses, so long a time.
+    # Each set of blocks takes a quarter of the writes.
     assert made[-1].at / 1e9 == pytest.approx(duration_s(writes), rel=10 / (many * long) ** 0.5)
 
 
@@ -95,7 +95,7 @@ def test_writes_go_to_as_few_blocks_as_recorded() -> None:
         assert share == pytest.approx(0.25, abs=5 * (0.1875 / len(blocks)) ** 0.5)
 
 
-def test_writes_in_turn_come_back_after_all_others() -> None:
+def test_writes_in_turn_repeat_a_block_after_all_others() -> None:
     writes, disk = WRITES // 8, HIGH[1]
     load, turned = list(of_disk(writes, disk)), list(in_turn(of_disk(writes, disk)))
     alike = [(one.at, one.writes, one.pages) for one in load]
@@ -109,7 +109,7 @@ def test_writes_in_turn_come_back_after_all_others() -> None:
     assert reads == [one.first for one in load if not one.writes]
 
 
-def test_disks_of_a_member_lie_one_behind_the_other() -> None:
+def test_disks_of_a_member_are_consecutive() -> None:
     writes = writes_of(Setup(quick=True))
     disks = THREE_SSDS["SSD0"]
     made = list(of_member(writes, disks))
@@ -126,28 +126,29 @@ def test_tables_6_1_and_7_1_have_the_same_requests() -> None:
     told = [1_509_397, 2_221_728, 500, 4_352, 12_627_396, 12_981_710]
     assert [row.requests - (disk == 1) for disk, row in TABLE.items()] == told
     assert sum(told) == 29_345_083
-    # Table 2.2: 93.9 % of the bytes are written, 20.7 KB a write, 47.1 KB a read.
+    # Table 2.2: 93.9 % of the bytes are written, 20.7 KB per write, 47.1 KB per read.
     row = TABLE[0]
     assert row.written_kib / row.kib == pytest.approx(0.939, abs=5e-4)
     assert row.write_pages * 4 == pytest.approx(20.7, abs=0.1)
     assert row.read_pages * 4 == pytest.approx(47.1, abs=0.1)
 
 
-def test_numbers_of_the_text_that_exclude_each_other() -> None:
+def test_published_numbers_exclude_each_other() -> None:
     """Numbers that the reasons derive from the tables."""
     gib = 2**20
-    # P-FTL: no volume has disk 0 hide in 14 GB and disk 5 not.
+    # P-FTL: no buffer size hides disk 0 in 14 GB but not disk 5.
     first, last = TABLE[0].written_kib / gib, TABLE[5].written_kib / gib
     assert min(first, last) > 2 * 14
     assert last / first < 1.05
-    # Figure 7.9(c): four million writes of disk 5.
+    # Figure 7.9(c) shows four million writes of disk 5.
     assert TABLE[5].writes < 4_000_000
-    # Pauses of a second and more of disk 5, in days.
+    # Pauses of disk 5 of at least a second, in days.
     assert TABLE[5].requests * TABLE[5].idle_percent / 100 / 86_400 > 60
-    # The groups' shares of the traffic: 80 and 20 %.
+    # Shares of the two groups in the traffic: 80 and 20 %.
     busy = sum(TABLE[disk].kib for disk in HIGH) / sum(row.kib for row in TABLE.values())
     assert busy == pytest.approx(0.78, abs=0.005)
-    # AGC+DGC keeps more free than L-FTL at 1 %, and as much as one at 1 % at a third of 3 %.
+    # AGC+DGC keeps more blocks free than L-FTL at 1 %. With a threshold of a third of 3 % it keeps
+    # as many.
     assert COMPACT_BELOW * SPARE > THRESHOLD
     assert pytest.approx(1 / 3) == THRESHOLD / SPARE
 
@@ -163,19 +164,19 @@ def test_every_page_of_a_logical_block_is_a_page_of_the_host() -> None:
         assert {block_of(page) for page in pages} == {block}
 
 
-def test_sections_have_some_20_000_requests_at_the_full_scale() -> None:
-    """Rows of at least 600,000 requests."""
+def test_sections_have_about_20_000_requests_at_full_scale() -> None:
+    """A disk has at least 600,000 requests."""
     assert count(WRITES, HIGH[1]) >= 600_000
     assert count(WRITES, HIGH[1]) / STRETCHES == pytest.approx(20_000, rel=0.1)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_every_scheme_is_a_sound_device(scheme: str, tmp_path) -> None:
+def test_every_scheme_is_a_valid_device(scheme: str, tmp_path) -> None:
     one = case(Load("none", tmp_path, 100.0), scheme)
     wordline.config.check(one.device, one.overrides)
 
 
-def test_schemes_serve_the_same_requests_on_as_many_bytes() -> None:
+def test_schemes_serve_the_same_requests_with_the_same_capacity() -> None:
     writes = writes_of(Setup(quick=True))
     asked = set()
     with written({"disk 2": of_disk(writes, 2)}) as paths:

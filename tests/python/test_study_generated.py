@@ -1,4 +1,4 @@
-"""Loads that several figures play."""
+"""Generated loads that several figures replay."""
 
 import gc
 from pathlib import Path
@@ -9,7 +9,7 @@ from wordline_studies.generated import Generated, Request
 LOAD = [Request(0, True, 3, 2), Request(7, False, 5, 1, volume=1)]
 
 
-def test_a_load_is_written_once_and_another_one_beside_it() -> None:
+def test_each_load_is_written_once() -> None:
     generated, asked = Generated(), list[str]()
 
     def load(name: str) -> list[Request]:
@@ -25,7 +25,7 @@ def test_a_load_is_written_once_and_another_one_beside_it() -> None:
     assert asked == ["one", "two"]
 
 
-def test_loads_are_gone_when_they_are_cleared_or_nobody_plays_them() -> None:
+def test_loads_are_removed_when_cleared_or_unused() -> None:
     setup = Setup()
     path = setup.generated.trace("load", lambda: LOAD)
     assert path.exists()

@@ -35,7 +35,7 @@ MANY = 40_000
 
 
 @pytest.mark.slow
-def test_every_claim_is_as_asserted(tmp_path: Path) -> None:
+def test_no_claim_has_an_unexpected_outcome(tmp_path: Path) -> None:
     place = tmp_path / "lcr"
     run(studies.load("lcr"), Setup(quick=True)).write(place)
     told = json.loads((place / "study.json").read_text())
@@ -57,12 +57,12 @@ def test_every_claim_is_as_asserted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_generated_loads_are_those_of_the_table(name: str) -> None:
-    """Share of writes, mean size and rate, within five standard errors."""
+def test_generated_loads_match_the_table(name: str) -> None:
+    """Compares share of writes, mean size and rate, within five standard errors."""
     load = TABLE[name]
     made = list(requests(load, Playback(MANY)))
     assert len(made) == MANY
-    # As many independent draws as there are bursts.
+    # The number of independent draws is the number of bursts.
     error = 5 * (0.25 * (BURST_MEAN if load.bursts else 1) / MANY) ** 0.5
     assert sum(one.writes for one in made) / MANY == pytest.approx(
         load.writes_percent / 100, abs=error
@@ -72,21 +72,21 @@ def test_generated_loads_are_those_of_the_table(name: str) -> None:
     assert pages == pytest.approx(max(load.small, load.kib / 4), abs=15 * error)
     assert {one.pages for one in made} <= {load.small, 16}
     assert all(0 <= one.first <= load.pages - one.pages for one in made)
-    # Bursts differ in length by more than a Poisson process of them would say.
+    # Burst lengths vary more than in a Poisson process.
     assert made[-1].at / 1e9 == pytest.approx(MANY / load.rate, rel=0.1)
     assert all(one.at <= two.at for one, two in pairwise(made))
 
 
 def test_sizes_are_twice_those_of_table_iii() -> None:
-    """The paper's table III and table 8 of Xia's thesis have the same recordings."""
+    """Table III of the paper and table 8 of Xia's thesis describe the same recordings."""
     table_iii = {"web_0": 7.64, "ts_0": 4.64, "proj_0": 19.06, "wdev_2": 4.08}
     for name, kib in table_iii.items():
         assert TABLE[name].kib / kib == pytest.approx(2, abs=0.06), name
 
 
 @pytest.mark.parametrize("name", ["web_0", "web_0, recorded reuse"])
-def test_writes_come_again_at_the_ages_of_their_load(name: str) -> None:
-    """A share of them, at ages of which as many are below the median as above."""
+def test_writes_are_repeated_at_the_ages_of_their_load(name: str) -> None:
+    """Checks the share of repeated writes, and that half of their ages are below the median."""
     load = LOADS[name]
     assert isinstance(load.writes, Again)
     ages, last, fresh = [], {}, 0
@@ -98,7 +98,7 @@ def test_writes_come_again_at_the_ages_of_their_load(name: str) -> None:
             fresh += 1
         last[first] = turn
     assert len(ages) / (len(ages) + fresh) == pytest.approx(load.writes.share, abs=0.03)
-    # A page that comes again is younger than the request that it was drawn from.
+    # A repeated page is younger than the request from which it was drawn.
     median = drawn(load.writes.ages, 0.5) / (load.small if load.writes.in_pages else 1)
     assert 0.3 * median < sorted(ages)[len(ages) // 2] < 1.1 * median
 
@@ -111,7 +111,7 @@ def test_a_burst_only_reads_or_only_writes() -> None:
 
 
 @pytest.mark.skipif(not RECORDED.exists(), reason=f"put {RECORDED.name} in ../shared/traces")
-def test_bursts_and_gaps_are_those_of_the_recording() -> None:
+def test_bursts_and_gaps_match_the_recording() -> None:
     with gzip.open(RECORDED, "rt") as lines:
         times = sorted(int(line.split(",")[0]) for line in lines if line[0].isdigit())
     gaps = [(two - one) / 10 for one, two in pairwise(times)]
@@ -127,7 +127,7 @@ def test_bursts_and_gaps_are_those_of_the_recording() -> None:
     for share, value in BURSTS:
         low = bisect_left(lengths, value) / len(lengths)
         assert low - 0.01 <= share <= bisect_right(lengths, value) / len(lengths) + 0.01
-    # Times have a resolution of a hundred nanoseconds.
+    # Time stamps have a resolution of 100 ns.
     for share, value in GAPS_US:
         low = bisect_left(within, value - 0.2) / len(within)
         assert low - 0.01 <= share <= bisect_right(within, value + 0.2) / len(within) + 0.01
@@ -135,7 +135,7 @@ def test_bursts_and_gaps_are_those_of_the_recording() -> None:
 
 
 @pytest.mark.parametrize("policy", ALL)
-def test_the_policies_are_the_devices(policy: str) -> None:
+def test_devices_accept_the_policies(policy: str) -> None:
     told = wordline.config.show(DEVICE, chosen(policy, 0.25))
     named = f"[buffer.replacement.{policy}]"
     assert named in told or f'replacement = "{policy}"' in told
@@ -145,7 +145,7 @@ def test_the_policies_are_the_devices(policy: str) -> None:
 def played(
     name: str, many: int, policy: str, window: float = 0.5, *, bursts: bool = True
 ) -> Summary:
-    """A load as in the study, on an eighth of the disk."""
+    """A load of the study, on an eighth of the disk."""
     setup = Setup()
     paths = written(setup, {name: (name, playback(setup, many, bursts=bursts))})
     one = case(setup, name, paths[name], policy, window=window)
@@ -153,14 +153,17 @@ def played(
 
 
 @pytest.mark.parametrize(("name", "percent"), [("web_0", 76), ("ts_0", 40)])
-def test_clean_replacements_are_those_of_the_document(name: str, percent: int) -> None:
+def test_clean_replacements_match_the_document(name: str, percent: int) -> None:
     assert clean_percent(played(name, 60_000, LCR)) == pytest.approx(percent, abs=4)
 
 
 def test_as_many_pages_leave_dirty_as_become_dirty() -> None:
-    """Why CFLRU gains by write hits and nothing else: what it has fewer dirty evictions is what it
-    has more write hits, and what it has left at the end; within a tenth, for a write of a page that
-    is on its way in or out is counted as a miss and makes no new one dirty."""
+    """Reason why CFLRU gains only by write hits.
+
+    Its fewer dirty evictions equal its additional write hits plus the dirty pages left at the end.
+    The tolerance is a tenth: a write to a page that is being loaded or evicted counts as a miss,
+    but makes no new page dirty.
+    """
     lru, cflru = (played("web_0", 60_000, policy)["buffer"] for policy in (LRU, CFLRU))
     assert lru
     assert cflru
@@ -175,9 +178,9 @@ def test_as_many_pages_leave_dirty_as_become_dirty() -> None:
     assert more > 0.5 * fewer
 
 
-def test_the_whole_buffer_as_a_window_costs_the_reads_that_come_again() -> None:
-    """Why hits depend on the window: web_0's do only beyond a half, proj_0's, whose reads do not
-    come again, nowhere."""
+def test_a_window_of_the_whole_buffer_loses_repeated_reads() -> None:
+    """Reason why hits depend on the window: those of web_0 do above a half only. proj_0's do not,
+    because its reads are not repeated."""
 
     def hits(name: str, window: float) -> float:
         return hit_percent(played(name, 30_000, LCR, window))
@@ -187,8 +190,8 @@ def test_the_whole_buffer_as_a_window_costs_the_reads_that_come_again() -> None:
     assert abs(hits("proj_0", 0.5) - hits("proj_0", 1)) < 1
 
 
-def test_wdev_2_gains_where_the_disk_collects() -> None:
-    """Filled it never does, and LCR gains less than 5 %; worn it gains more."""
+def test_wdev_2_gains_if_gc_runs() -> None:
+    """On a filled disk, GC never runs and LCR gains less than 5 %; on a worn disk it gains more."""
     setup = Setup()
     path = written(setup, {"wdev_2": ("wdev_2", playback(setup, 22_000))})["wdev_2"]
     gains = []
@@ -202,7 +205,7 @@ def test_wdev_2_gains_where_the_disk_collects() -> None:
     assert gains[0] < 5 < gains[1]
 
 
-def test_the_window_of_proj_0_counts_in_bursts_only() -> None:
+def test_the_window_matters_on_proj_0_in_bursts_only() -> None:
     def gain(*, bursts: bool) -> float:
         small, half = (
             latency_us(played("proj_0", 12_000, LCR, window, bursts=bursts))
@@ -214,9 +217,9 @@ def test_the_window_of_proj_0_counts_in_bursts_only() -> None:
     assert abs(gain(bursts=False)) < 1
 
 
-def test_the_window_of_ts_0_counts_more_where_writes_come_again_as_recorded() -> None:
-    """What a half gains over a 64th depends on the reuse, by more than a third, and not on how many
-    of the requests write."""
+def test_the_window_matters_more_on_ts_0_with_recorded_reuse() -> None:
+    """The gain of a half over a 64th depends on the reuse, by more than a third, and not on the
+    share of writes."""
     gains = []
     for name in ("ts_0", "ts_0, recorded reuse"):
         small, half = (latency_us(played(name, 100_000, LCR, window)) for window in (1 / 64, 0.5))

@@ -1,4 +1,5 @@
-"""Why two claims of figure 2.15 do not hold, and what the choices of the study decide."""
+"""Study `nand`: reasons why two claims of figure 2.15 do not hold, and effects of the study's
+choices."""
 
 import pytest
 
@@ -12,8 +13,9 @@ def ms(blocks: int, mode: MigrateMode, more: dict[str, Value] | None = None) -> 
     return wordline.package("jung2013-mlc1", overrides).migrate(blocks, mode)["elapsed_ps"] / 1e9
 
 
-def test_an_internal_move_saves_two_transfers_and_nothing_else() -> None:
-    """A page: read 50, program 1,194.5 on average, 51.2 out and 51.2 in, a 128th of two erases."""
+def test_an_internal_move_saves_two_transfers_only() -> None:
+    """Time per page in us: read 50, program 1,194.5 on average, transfers 51.2 out and 51.2 in, and
+    a 128th of two erases."""
     erases = 2 * 2500 / 128
     nominal = ms(16, "legacy") / ms(16, "move")
     assert nominal == pytest.approx((1244.5 + erases + 102.4) / (1244.5 + erases), abs=0.003)
@@ -22,23 +24,25 @@ def test_an_internal_move_saves_two_transfers_and_nothing_else() -> None:
     assert fastest == pytest.approx((300 + erases + 102.4) / (300 + erases), abs=0.003)
 
 
-def test_it_would_halve_the_time_on_a_bus_as_slow_as_the_array() -> None:
-    """2,048 bytes out and in in 1,244.5 us: 3.3 MB/s."""
+def test_an_internal_move_halves_the_time_if_the_bus_is_as_slow_as_the_array() -> None:
+    """2,048 bytes out and in within 1,244.5 us are 3.3 MB/s."""
     slow: dict[str, Value] = {"nand.timing.bus_mt_per_s": 2 * 2048 / 1244.5}
     moved = ms(16, "legacy", slow) / ms(16, "move", slow)
     assert moved == pytest.approx(2, abs=0.05)
 
 
-def test_two_planes_and_twice_as_fast_as_two_planes_exclude_each_other() -> None:
-    """2x doubles the throughput of legacy (section 2.8.2): twice as fast as legacy is as fast."""
+def test_twice_as_fast_as_legacy_and_as_2x_exclude_each_other() -> None:
+    """2x doubles the throughput of legacy (section 2.8.2). A mode twice as fast as legacy is
+    therefore as fast as 2x."""
     legacy, two = ms(16, "legacy"), ms(16, "multi-plane")
     internal = ms(16, "multi-plane-move")
     assert legacy / internal == pytest.approx(2, abs=0.2)
     assert two / internal < 1.2
 
 
-def test_a_second_source_parts_the_modes() -> None:
-    """With one source there is no block for another plane; with two, two planes halve the time."""
+def test_modes_differ_with_a_second_source() -> None:
+    """With one source, the second plane has no block. With two sources, two planes halve the
+    time."""
     modes: tuple[MigrateMode, ...] = ("legacy", "multi-plane-move")
     one = [ms(1, mode) for mode in modes]
     two = [ms(2, mode) for mode in modes]

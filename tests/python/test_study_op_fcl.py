@@ -48,7 +48,7 @@ GB = 262_144
 
 
 @pytest.mark.slow
-def test_every_claim_is_as_asserted(tmp_path: Path) -> None:
+def test_no_claim_has_an_unexpected_outcome(tmp_path: Path) -> None:
     place = tmp_path / "op-fcl"
     run(studies.load("op-fcl"), Setup()).write(place)
     told = json.loads((place / "study.json").read_text())
@@ -66,7 +66,7 @@ def test_victims_have_the_average_of_the_worst_case(worst: float, average: float
     assert isclose((found - 1) / log(found), worst, rel_tol=1e-9)
 
 
-def test_a_page_costs_what_equation_4_says() -> None:
+def test_the_cost_of_a_page_follows_equation_4() -> None:
     assert abs(model.page_write_us(0.64) - 475.0) < 0.05
 
 
@@ -87,14 +87,14 @@ def test_distinct_extents_of_a_uniform_law() -> None:
     assert abs(distinct(1000, 0.0, 500) - 1000 * (1 - (1 - 1e-3) ** 500)) < 1e-6
 
 
-def test_distinct_extents_in_groups_are_as_one_by_one() -> None:
+def test_distinct_extents_in_groups_match_single_ranks() -> None:
     whole = sum(1 / rank for rank in range(1, 20_001))
     singly = sum(1 - (1 - 1 / (rank * whole)) ** 5_000 for rank in range(1, 20_001))
     assert abs(distinct(20_000, 1.0, 5_000) / singly - 1) < 1e-4
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_loads_are_those_of_the_table(name: str) -> None:
+def test_loads_match_the_table(name: str) -> None:
     load = TABLE[name]
     part = load.part(PARTS)
     many = list(requests(name, load, part))
@@ -113,7 +113,7 @@ def test_loads_are_those_of_the_table(name: str) -> None:
     assert {one.volume for one in many} == ({0, 1, 2} if load.large else {0})
 
 
-def test_loads_are_the_same_every_time() -> None:
+def test_loads_are_deterministic() -> None:
     load = TABLE["financial"]
     assert list(requests("financial", load, 512)) == list(requests("financial", load, 512))
 
@@ -126,7 +126,7 @@ def test_a_spread_load_keeps_its_pages_apart() -> None:
     assert max(one.first for one in far) > 100 * max(one.first for one in near)
 
 
-def test_extents_are_as_many_as_the_working_set_needs() -> None:
+def test_the_number_of_extents_gives_the_working_set() -> None:
     one = TABLE["financial"].writes
     count = extents_of(one, PART)
     wanted = one.set_gb * GB / PART / one.pages
@@ -142,9 +142,7 @@ def test_a_law_that_is_too_steep_is_refused() -> None:
     ("group", "percent", "shares"),
     [(1, 60, ()), (32, 60, ()), (32, 90, ()), (32, 70, (0.25, 0.75))],
 )
-def test_a_store_written_from_the_text_does_the_same(
-    group: int, percent: int, shares: tuple[float, ...]
-) -> None:
+def test_an_independent_model_agrees(group: int, percent: int, shares: tuple[float, ...]) -> None:
     load, store = TABLE["financial"], Store.of(TABLE["financial"], PARTS)
     more: dict[str, Value] = {
         "cache.destage.group_pages": group,
@@ -162,11 +160,11 @@ def test_a_store_written_from_the_text_does_the_same(
     twin.play((one.writes, one.first, one.pages) for one in requests("financial", load, PART))
     cell = Cell.of(summary)
     assert abs(1000 * cell.work_ms / twin.mean_us - 1) < 2e-3
-    # Of a request's destages one may be read while another is written.
+    # While one destage of a request is being written, another can be read.
     assert 0.97 < 1000 * cell.mean_ms / twin.mean_us < 1.001
     assert abs(cell.erases * store.blocks / twin.log.erases - 1) < 2e-3
     assert abs(cache["destaged_on_demand"] / twin.destaged - 1) < 3e-3
-    # A write to what the list of reads holds is a miss in the text.
+    # The text counts a write to a page of the read list as a miss.
     assert abs(cell.hit - 100 * twin.hits / twin.pages) < (2 if shares else 1e-2)
 
 
@@ -208,13 +206,13 @@ def test_claims_can_fail_and_hold() -> None:
     assert all(claim.holds for claim in claims.lifetimes(dict.fromkeys(TABLE, worn)))
 
 
-def test_the_course_is_read_after_a_third() -> None:
+def test_list_sizes_are_averaged_after_a_third() -> None:
     course = claims.Course([1, 2, 3], [9.0, 1.0, 1.0], [9.0, 1.0, 2.0], 4.0)
     assert course.settled() == (1.0, 1.5)
     assert isclose(course.drift_percent(), 50)
 
 
-def test_claims_of_periods_know_their_loads() -> None:
+def test_claims_on_periods_are_checked_by_load() -> None:
     alike = {name: dict.fromkeys((12, 14, 16, 18, 20), 0.0) for name in TABLE}
     alike["search"][20] = alike["msn"][12] = 20.0
     assert all(claim.passed for claim in claims.periods(alike))

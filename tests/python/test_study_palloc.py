@@ -42,7 +42,7 @@ SMALL = {"workload.requests": 100, "nand.geometry.blocks_per_plane": 64}
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    """The study in short, as written."""
+    """Results of the quick study."""
     place = tmp_path_factory.mktemp("study") / "palloc"
     run(studies.load("palloc"), Setup(quick=True)).write(place)
     return json.loads((place / "study.json").read_text())
@@ -53,13 +53,13 @@ def figure(told: dict, name: str) -> dict:
     return one
 
 
-def test_every_claim_is_as_asserted(told: dict) -> None:
+def test_no_claim_has_an_unexpected_outcome(told: dict) -> None:
     claims = [claim for figure in told["figures"] for claim in figure["claims"]]
     assert [claim["text"] for claim in claims if not claim["passed"]] == []
 
 
-def test_reads_come_back_to_a_page_as_often_in_a_run_as_in_a_full_one() -> None:
-    """The reading has 20,000 requests on the preset's 512 blocks a plane."""
+def test_reads_repeat_pages_as_often_in_a_scaled_run() -> None:
+    """The reading has 20,000 requests on the preset's 512 blocks per plane."""
     blocks = "nand.geometry.blocks_per_plane"
     here, full = (
         closed(Setup(full=full), "sql1", ORDERS[0], {}).overrides for full in (False, True)
@@ -70,14 +70,14 @@ def test_reads_come_back_to_a_page_as_often_in_a_run_as_in_a_full_one() -> None:
     assert share == Fraction(cast("int", here[blocks]), 512) < 1
 
 
-def test_every_figure_of_the_specification_is_there(told: dict) -> None:
+def test_all_figures_are_present(told: dict) -> None:
     ids = {figure["id"] for figure in told["figures"]}
     numbers = {f"3.{number}" for number in range(4, 12)}
     beside = {"reading", "table-3.1", "placement", "sequential", "immediate", "busy"}
     assert ids == numbers | beside
 
 
-def test_every_load_meets_all_strategies(told: dict) -> None:
+def test_every_load_runs_under_all_strategies(told: dict) -> None:
     figures = {figure["id"]: figure for figure in told["figures"]}
     runs = [figures["3.4"]["data"]["iops"], figures["immediate"]["data"]["iops"]]
     assert set(TABLE) <= set(runs[0])
@@ -85,9 +85,12 @@ def test_every_load_meets_all_strategies(told: dict) -> None:
     assert all(sorted(of) == sorted(ORDERS) for iops in runs for of in iops.values())
 
 
-def test_generated_loads_are_those_of_the_tables(told: dict) -> None:
-    """Within five standard errors of the shortened run: the number of writes is binomial, a size is
-    one of the two whole numbers of pages next to the mean. The means are data over requests."""
+def test_generated_loads_match_the_tables(told: dict) -> None:
+    """Tolerance of five standard errors of the quick run.
+
+    The number of writes is binomial, and a size is one of the two whole numbers of pages around the
+    mean. Means are data over requests.
+    """
     rows = {row["what"]: row for row in figure(told, "table-3.1")["rows"]}
     for name, load in TABLE.items():
         written = load.write_percent / 100
@@ -103,8 +106,8 @@ def test_generated_loads_are_those_of_the_tables(told: dict) -> None:
 
 
 def test_the_tables_of_the_document_agree() -> None:
-    """Data over the requests of table 6.1 are 2.0 to 2.2 KB for a unit of table 3.1, but where it
-    rounds small sizes down: fin1, fin2, and web's 0.1 % of data."""
+    """Data over the requests of table 6.1 give 2.0 to 2.2 KB per unit of table 3.1, except where
+    the table rounds small sizes down: fin1, fin2, and web's 0.1 % of data."""
     for name, load in TABLE.items():
         written = load.megabytes * load.data_written_percent / 100
         sizes = {"write": (written / load.writes, load.write_pages)}
@@ -116,9 +119,9 @@ def test_the_tables_of_the_document_agree() -> None:
 
 
 @pytest.mark.parametrize("order", ["WCDP", "DPWC", "PWCD"])
-def test_requests_of_a_page_do_not_know_the_strategy(order: str) -> None:
-    """A page anywhere is on each plane with the same probability; without a queue that blocks it
-    does not matter what was before it."""
+def test_single_page_requests_do_not_depend_on_the_strategy(order: str) -> None:
+    """A random page is on each plane with the same probability. Without a blocking queue, earlier
+    requests have no influence."""
     load = {"workload.requests": 20_000, "workload.read_ratio": 0.8}
     load |= {"workload.request_bytes": 2048, "workload.align_bytes": 2048, CLOSED: 32}
     one, other = (
@@ -135,7 +138,7 @@ def test_there_are_24_strategies_in_four_families() -> None:
     assert sorted(sum(FAMILIES.values(), ())) == sorted(ORDERS)
 
 
-def test_the_numbers_are_the_same_again(told: dict) -> None:
+def test_the_study_is_reproducible(told: dict) -> None:
     written = {figure["id"]: figure for figure in told["figures"]}
     setup = Setup(quick=True)
     made = Study("again", "", "", (sequential.figure,))
@@ -145,7 +148,7 @@ def test_the_numbers_are_the_same_again(told: dict) -> None:
     assert again["configs"].items() <= told["configs"].items()
 
 
-def test_answers_stand_in_the_order_of_the_cases_and_faults_are_told() -> None:
+def test_results_are_in_case_order_and_include_errors() -> None:
     cases = [
         Case(DEVICE, "", SMALL | {"workload.request_bytes": 2048 * pages}) for pages in (1, 2, 3, 4)
     ]
@@ -169,7 +172,7 @@ def measured(variant: Variant, order: str, load: dict[str, Value], depth: int = 
 
 
 def pages(count: int, writes: bool, requests: int = 500) -> dict[str, Value]:
-    """Requests of so many pages, at multiples of their size."""
+    """Requests of `count` pages, aligned to their size."""
     return {
         "workload.requests": requests,
         "workload.read_ratio": 0.0 if writes else 1.0,
@@ -178,17 +181,22 @@ def pages(count: int, writes: bool, requests: int = 500) -> dict[str, Value]:
     }
 
 
-def test_one_request_at_a_time_is_served_if_all_need_all_channels() -> None:
-    """A read of a page of every die: on each channel sixteen transfers of 2,048 bytes at 25 ns
-    after a read of 50 us, then the next request. Commands and addresses take a few cycles more."""
+def test_requests_that_need_all_channels_are_served_one_at_a_time() -> None:
+    """A read of one page of every die.
+
+    On each channel, sixteen transfers of 2,048 bytes at 25 ns follow a read of 50 us, then the next
+    request starts. Commands and addresses take a few cycles more.
+    """
     found = iops(measured(ADDRESS, "CWDP", pages(128, writes=False)))
     assert found == pytest.approx(1e6 / (50 + 16 * 51.2), rel=0.02)
 
 
 def test_two_planes_filled_unevenly_are_programmed_by_one_command() -> None:
-    """One write at a time, nine of ten of two pages; the others, of one page, leave the planes of
-    dies apart. A program takes 250 or 2,200 us, as its page has it: of two pages one command with
-    two transfers, or two programs one after the other."""
+    """Writes one at a time; nine of ten have two pages.
+
+    Writes of one page move the planes of a die apart. A program takes 250 or 2,200 us, depending on
+    the page. Two pages take one command with two transfers, or two serial programs.
+    """
     sizes = [{"bytes": 2048, "weight": 0.1}, {"bytes": 4096, "weight": 0.9}]
     load = pages(2, writes=True, requests=40_000) | {"workload.write_bytes": sizes}
     for on_issue, pair in ((True, 1225 + 2 * 51.2), (False, 2 * (1225 + 51.2))):
@@ -196,8 +204,9 @@ def test_two_planes_filled_unevenly_are_programmed_by_one_command() -> None:
         assert found == pytest.approx(0.1 * 1276.2 + 0.9 * pair, rel=0.06), on_issue
 
 
-def test_planes_before_dies_serve_more_where_commands_have_two_planes() -> None:
-    """Why CPWD is ahead of CWDP and WPCD of WDCP: sql1, with commands of two planes and without."""
+def test_planes_before_dies_are_faster_with_multi_plane_commands() -> None:
+    """Reason why CPWD is ahead of CWDP, and WPCD of WDCP: sql1 with and without multi-plane
+    commands."""
     for first, last in (("CPWD", "CWDP"), ("WPCD", "WDCP")):
         gains = []
         for composition in ("greedy", "off"):
@@ -208,8 +217,8 @@ def test_planes_before_dies_serve_more_where_commands_have_two_planes() -> None:
         assert gains[0] > 1.05 > 0.9 > gains[1], first
 
 
-def test_every_rule_decides_something() -> None:
-    """Changed by itself it gives another run of msnfs."""
+def test_every_rule_changes_the_run() -> None:
+    """Each rule changes the run of msnfs."""
     cases = [closed(Setup(quick=True), "msnfs", "PWCD", {}, one, 500) for one in RULES.values()]
     served = [round(iops(summary_of(run))) for run in run_all(cases)]
     assert len(set(served)) == len(RULES), dict(zip(RULES, served, strict=True))
@@ -229,9 +238,9 @@ def test_the_figure_of_the_rules_has_every_load_and_strategy(
         assert all(sorted(of) == sorted(ORDERS) for of in runs.values())
 
 
-def test_pdwc_loses_by_what_it_moves_over_one_channel(told: dict) -> None:
-    """Without web and sql2 PDCW answers sooner than CWDP; and PDWC waits less where requests have a
-    page or two."""
+def test_pdwc_loses_by_transfers_over_one_channel(told: dict) -> None:
+    """Without web and sql2, PDCW has a shorter response time than CWDP. PDWC waits less if requests
+    have one or two pages."""
     times = figure(told, "3.5")["data"]["latency_us"]
     rest = [load for load in TABLE if load not in ("web", "sql2")]
     means = {
@@ -246,23 +255,23 @@ def test_pdwc_loses_by_what_it_moves_over_one_channel(told: dict) -> None:
 
 
 def test_by_address_reads_of_web_cannot_gain_from_one_channel() -> None:
-    """Why web and sql2 gain only if data lie as they are first read: of 7.4 pages over eight
-    channels each sends one, over one all of them."""
+    """Reason why web and sql2 gain only with first-read placement: of a read of 7.4 pages, each of
+    eight channels sends one page, or one channel sends all of them."""
     for order, transfers in (("CWDP", 1), ("PDWC", 8)):
         found = latency_us(measured(ADDRESS, order, pages(8, writes=False), depth=1))
         assert found == pytest.approx(50 + transfers * 51.2, rel=0.02), order
 
 
-def test_latency_does_not_count_from_the_queue_that_is_always_full() -> None:
-    """Little's law: 32 over IOPS. With -34.4 % of the requests msnfs would be answered 52 % later
-    under channel-first strategies, and 23 % sooner is published."""
+def test_latency_of_a_full_queue_follows_iops() -> None:
+    """Little's law: the response time is 32 over IOPS. With 34.4 % fewer IOPS, msnfs would be 52 %
+    slower under channel-first strategies; 23 % faster is published."""
     later = 100 * (1 / (1 - 0.344) - 1)
     assert later == pytest.approx(52.4, abs=0.1)
     summary = measured(ADDRESS, "CWDP", pages(4, writes=True, requests=4_000))
     assert latency_us(summary) == pytest.approx(32e6 / iops(summary), rel=0.03)
 
 
-def test_interruption_ends_the_study_and_leaves_what_it_goes_on_from(tmp_path: Path) -> None:
+def test_an_interrupted_study_keeps_its_points(tmp_path: Path) -> None:
     started = subprocess.Popen(
         [sys.executable, "-m", "wordline", "study", "palloc", "--out", "out"],
         cwd=tmp_path,
@@ -287,7 +296,7 @@ def test_interruption_ends_the_study_and_leaves_what_it_goes_on_from(tmp_path: P
     assert len({json.loads(line)["key"] for line in runs}) == len(runs) > 3
 
 
-def test_only_a_recorded_load_may_be_left_out() -> None:
+def test_only_a_recorded_load_may_be_omitted() -> None:
     good = SMALL | {"workload.request_bytes": 2048}
     cases = {
         ("fitted", "CWDP"): Case(DEVICE, "fitted", good),

@@ -27,7 +27,7 @@ MANY = 20_000
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    """The study in short, as written."""
+    """Results of the quick study."""
     place = tmp_path_factory.mktemp("study") / "paq"
     run(studies.load("paq"), Setup(quick=True)).write(place)
     return json.loads((place / "study.json").read_text())
@@ -35,22 +35,22 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict:
 
 @pytest.fixture(scope="module")
 def data(told: dict) -> dict:
-    """By figure: the numbers behind its plots."""
+    """Data of the plots, by figure."""
     return {figure["id"]: figure["data"] for figure in told["figures"]}
 
 
-def test_every_claim_is_as_asserted(told: dict) -> None:
+def test_no_claim_has_an_unexpected_outcome(told: dict) -> None:
     claims = [claim for figure in told["figures"] for claim in figure["claims"]]
     assert [claim["text"] for claim in claims if not claim["passed"]] == []
 
 
-def test_every_figure_of_the_specification_is_there(told: dict) -> None:
+def test_all_figures_are_present(told: dict) -> None:
     ids = {figure["id"] for figure in told["figures"]}
     numbers = {f"6.{number}" for number in range(8, 16)}
     assert ids == numbers | {"reading", "table-6.1", "all", "search", "rules", "arriving"}
 
 
-def test_every_load_meets_all_schedulers(data: dict) -> None:
+def test_every_load_runs_under_all_schedulers(data: dict) -> None:
     for by_load in (data["all"]["iops_over_vaq"], data["arriving"]["latency_over_vaq"]):
         assert list(by_load) == list(TABLE)
         assert all(sorted(one) == sorted(ALL) for one in by_load.values())
@@ -63,8 +63,8 @@ def test_every_load_meets_all_schedulers(data: dict) -> None:
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_generated_loads_are_those_of_the_table(name: str) -> None:
-    """Shares and mean sizes, within five standard errors of so many requests."""
+def test_generated_loads_match_the_table(name: str) -> None:
+    """Compares shares and mean sizes, within five standard errors."""
     load = TABLE[name]
     made = list(requests(load, MANY))
     reads = [one for one in made if not one.writes]
@@ -84,12 +84,12 @@ def test_generated_loads_are_those_of_the_table(name: str) -> None:
 
 
 def near(ours: float, share: float, count: int) -> None:
-    """A share of so many draws."""
+    """Checks a share of draws."""
     assert abs(ours - share) <= 5 * (share * (1 - share) / count) ** 0.5 + 1 / count
 
 
 def test_a_full_queue_obeys_littles_law(data: dict) -> None:
-    """Requests under way are throughput times latency, but for the ends of the run."""
+    """Outstanding requests equal throughput times latency, except at the ends of the run."""
     latency, iops = data["6.10"]["latency_us"], data["6.9"]["iops"]
     for load in TABLE:
         for scheduler in ALL:
@@ -98,22 +98,22 @@ def test_a_full_queue_obeys_littles_law(data: dict) -> None:
 
 
 def test_the_part_has_the_times_of_the_text() -> None:
-    """A read of 180 us with its transfers (6.6.3); a write of 860.36 us less the 3.2 us by which
-    the read of the footnote in 7.6 is longer."""
+    """A read takes 180 us with its transfers (6.6.3). A write takes 860.36 us, less the 3.2 us by
+    which the read in the footnote of 7.6 is longer."""
     for writes, us in ((False, 180.0), (True, 860.36 - 3.2)):
         told = played([Request(0, writes, 5, 1)], VAQ, 1)
         assert told["latency"]["all"]["mean_us"] == pytest.approx(us)
 
 
 def played(load: list[Request], scheduler: str, queue: int) -> Summary:
-    """A load with twice as many requests outstanding as the queue holds."""
+    """A load with twice as many outstanding requests as the queue holds."""
     with generated.written({"load": load}, PAGE) as paths:
         more = {"host.queue_depth": queue}
         case = closed("load", paths["load"], scheduler, outstanding=2 * queue, more=more)
         return wordline.run(DEVICE, case.trace, overrides=case.overrides, requests=False).summary
 
 
-def test_a_faster_bus_gives_web_what_is_published_and_msnfs4_too_much(data: dict) -> None:
+def test_a_faster_bus_gives_web_the_published_gain_and_msnfs4_too_much(data: dict) -> None:
     """The reason of both claims on 100 MB/s, and its arithmetic."""
     rules = data["rules"]
     as_read = rules["more_mb_per_s"]["the reading"]
@@ -136,7 +136,7 @@ def test_idle_time_falls_with_the_duration_of_the_same_work(data: dict) -> None:
         assert min(busy) - 1 < changed < max(busy) + 1, load
 
 
-def test_from_the_published_queue_on_vaq_gains_little_but_where_nothing_conflicts(
+def test_above_the_published_queue_vaq_gains_little_if_requests_conflict(
     data: dict,
 ) -> None:
     means = data["6.14"]["iops_over_vaq"]
@@ -146,8 +146,8 @@ def test_from_the_published_queue_on_vaq_gains_little_but_where_nothing_conflict
         assert one["256"] / one["8"] > 1.05
 
 
-def test_paq0_is_below_at_the_end_of_a_short_load_only() -> None:
-    """Of loads as long as those of the whole study."""
+def test_paq0_is_below_vaq_on_a_short_load_only() -> None:
+    """Loads have the length of the whole study."""
     with written(tuple(TABLE), REQUESTS) as paths:
         found = required(
             Setup(),
@@ -173,9 +173,9 @@ def test_paq0_is_below_at_the_end_of_a_short_load_only() -> None:
         assert (paq0 < 0.99 * vaq) == loses, count
 
 
-def test_a_page_anywhere_seldom_finds_its_mate() -> None:
-    """Of 256 pages that wait, one in 32,768 fits: 0.78 % of the commands are pairs, less for the
-    head of the line that lets nothing pass. Within five standard errors above that."""
+def test_a_random_page_is_seldom_packed() -> None:
+    """Of 256 waiting pages, one in 32,768 can be packed: 0.78 % of the commands are pairs, fewer
+    because the head of the queue blocks. Tolerance of five standard errors above that."""
     random, count = Random(3), 8_000
     load = [Request(0, False, int(random.random() * PAGES), 1) for _ in range(count)]
     told = played(load, "paq0", 256)["commands"]
@@ -183,8 +183,8 @@ def test_a_page_anywhere_seldom_finds_its_mate() -> None:
     assert most / 2 < pairs < most + 5 * most**0.5
 
 
-def test_the_wait_is_that_of_as_many_as_the_queue_holds(data: dict) -> None:
-    """Little's law: the wait of two schedulers compares as what they serve."""
+def test_the_wait_for_a_slot_follows_iops(data: dict) -> None:
+    """Little's law: the waits of two schedulers compare as their IOPS."""
     random = Random(4)
     load = [Request(0, False, int(random.random() * (PAGES - 4)), 4) for _ in range(4_000)]
     for scheduler in VARIANTS:
@@ -197,7 +197,7 @@ def test_the_wait_is_that_of_as_many_as_the_queue_holds(data: dict) -> None:
 
 
 def test_the_sizes_of_table_7_1_agree_with_those_of_table_3_1() -> None:
-    """Disk 0, whose written volume has one digit less than it needs, is msnfs1."""
+    """Disk 0, whose write volume lacks one digit, is msnfs1."""
     load = TABLE["msnfs1"]
     for digit in (0, 9):
         written = 10 * 3_051_918 + digit
@@ -206,8 +206,8 @@ def test_the_sizes_of_table_7_1_agree_with_those_of_table_3_1() -> None:
         assert sizes.read == pytest.approx(load.sizes.read, rel=0.05)
 
 
-def test_a_scheduler_changes_the_order_and_not_the_work() -> None:
-    """Reads alone: the same bytes, the same pages, whoever schedules."""
+def test_a_scheduler_changes_the_order_but_not_the_work() -> None:
+    """Reads only: every scheduler reads the same bytes and pages."""
     done = set()
     with written(["web1"], 500) as paths:
         for scheduler in ALL:
@@ -218,7 +218,7 @@ def test_a_scheduler_changes_the_order_and_not_the_work() -> None:
     assert len(done) == 1
 
 
-def test_written_traces_are_gone_afterwards() -> None:
+def test_written_traces_are_removed() -> None:
     with written(["fin1"], 10) as paths:
         path = paths["fin1"]
         assert len(path.read_text().splitlines()) == 11

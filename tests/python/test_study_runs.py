@@ -40,7 +40,7 @@ def test_rows_of_a_case_are_those_of_its_run(trace: str, tiny: str) -> None:
     assert by_interval.table("series").equals(straight.series.polars())
 
 
-def test_a_study_that_was_stopped_goes_on(straight: dict[str, Any], tmp_path: Path) -> None:
+def test_an_interrupted_study_continues(straight: dict[str, Any], tmp_path: Path) -> None:
     def stop(state: State) -> None:
         if state.done >= 2:
             raise KeyboardInterrupt

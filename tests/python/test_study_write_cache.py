@@ -1,4 +1,4 @@
-"""The study of write caches: its loads, its caches, and its claims."""
+"""Study `write-cache`: loads, caches and claims."""
 
 import json
 from bisect import bisect_left
@@ -46,7 +46,7 @@ FLASH = 128 * BLOCK_PAGES
 
 
 @pytest.mark.slow
-def test_every_claim_is_as_asserted(tmp_path: Path) -> None:
+def test_no_claim_has_an_unexpected_outcome(tmp_path: Path) -> None:
     place = tmp_path / "write-cache"
     run(studies.load("write-cache"), Setup()).write(place)
     told = json.loads((place / "study.json").read_text())
@@ -62,7 +62,7 @@ def test_loads_have_the_volume_and_the_working_set_of_the_table(fit: Fit) -> Non
     assert written == list(pages(fit, PART))
 
 
-def test_the_table_says_how_many_writes_are_the_first_of_their_pages() -> None:
+def test_the_share_of_first_writes_follows_from_the_table() -> None:
     found = {name: 100 * row.working_set_gb / row.volume_gb for name, row in TABLE.items()}
     for name, percent in claims.COMPULSORY.items():
         assert found[name] == pytest.approx(percent, abs=0.05)
@@ -73,21 +73,21 @@ def test_more_skew_needs_more_objects() -> None:
     assert counts == sorted(counts)
 
 
-def test_the_equation_has_the_roots_of_tables() -> None:
-    """Victims where 1 - OP is the share of the 95 % that is not kept free."""
+def test_the_equation_has_the_tabulated_roots() -> None:
+    """Valid share of victims, where 1 - OP is the share of the 95 % that is not kept free."""
     assert equation(15) == pytest.approx(0.797, abs=5e-4)
     assert equation(35) == pytest.approx(0.443, abs=5e-4)
 
 
-def test_latency_by_hand() -> None:
-    """Half of 64 pages are moved for 7.2 ms, an erase takes 1.5, 32 pages are gained; every fifth
-    write reads a page and destages it."""
+def test_latency_matches_a_hand_calculation() -> None:
+    """Half of 64 pages are relocated in 7.2 ms, an erase takes 1.5 ms, 32 pages are gained. Every
+    fifth write reads a page and destages it."""
     assert latency_us(0.5, 0.2) == pytest.approx(200 + 8700 / 32 + 0.2 * 5025)
     assert choice({15: (0.8, 0.2), 35: (0.4, 0.25), 85: (0.0, 0.6)}) == 35
 
 
 def skewed(count: int, among: int) -> list[int]:
-    """Writes by Zipf's law with an exponent of 0.9."""
+    """Writes chosen by Zipf's law with an exponent of 0.9."""
     random = Random(7)
     weights = list(accumulate((rank + 1) ** -0.9 for rank in range(among)))
     return random.choices(range(among), cum_weights=weights, k=count)
@@ -95,7 +95,7 @@ def skewed(count: int, among: int) -> list[int]:
 
 @pytest.fixture
 def loaded(tmp_path: Path) -> Iterator[tuple[Device, Path, list[int]]]:
-    """A flash of 128 blocks, and a load of more than ten fills of it."""
+    """A flash of 128 blocks, and a load that writes more than ten times its size."""
     written = skewed(100_000, FLASH)
     path = tmp_path / "load.csv"
     write(path, written)
@@ -103,8 +103,10 @@ def loaded(tmp_path: Path) -> Iterator[tuple[Device, Path, list[int]]]:
         yield Device(FLASH, traces.fills(FLASH, [2.0])), path, written
 
 
-def test_formula_4_5_is_what_a_full_cache_takes(loaded: tuple[Device, Path, list[int]]) -> None:
-    """With the exact miss ratio of the load alone, by stack distances, and the measured U."""
+def test_formula_4_5_gives_the_latency_of_a_full_cache(
+    loaded: tuple[Device, Path, list[int]],
+) -> None:
+    """Uses the exact miss ratio of the load, from stack distances, and the measured U."""
     on, path, _ = loaded
     cells = statics(Setup(), {"load": (on, path)})["load"]
     exact, _ = curves(path, FLASH, "exact")
@@ -115,7 +117,7 @@ def test_formula_4_5_is_what_a_full_cache_takes(loaded: tuple[Device, Path, list
 
 
 class Twin:
-    """A write cache in a few lines: an LRU list, a page map, one frontier, greedy collection."""
+    """Minimal write cache: an LRU list, a page map, one active block, greedy GC."""
 
     def __init__(self, flash: int, op: int) -> None:
         self.most = cached(op, flash)
@@ -158,7 +160,8 @@ class Twin:
 
 @pytest.mark.parametrize("op", [15, 35, 55])
 def test_an_independent_model_agrees(loaded: tuple[Device, Path, list[int]], op: int) -> None:
-    """Misses to the page; erases and moves but for the choice among victims that are alike."""
+    """Misses agree exactly; erases and relocations agree except for the choice among equal
+    victims."""
     on, path, written = loaded
     twin = Twin(FLASH, op)
     for page in range(FLASH):
@@ -173,7 +176,7 @@ def test_an_independent_model_agrees(loaded: tuple[Device, Path, list[int]], op:
 
 
 class Recent:
-    """Pages by their last write."""
+    """Pages in order of their last write."""
 
     def __init__(self) -> None:
         self.last: dict[int, int] = {}
@@ -181,7 +184,8 @@ class Recent:
         self.at = 0
 
     def write(self, page: int) -> int | None:
-        """Distinct pages written since its last write, without it; None if there is none."""
+        """Number of distinct other pages written since the last write of the page; None for the
+        first write."""
         distance = None
         if page in self.last:
             place = bisect_left(self.places, self.last[page])
@@ -194,7 +198,8 @@ class Recent:
 
 
 class Moving(Twin):
-    """The same, whose list takes another size after every window, a page a write."""
+    """The minimal write cache with a list that changes its size after each window, by one page per
+    write."""
 
     def __init__(self, flash: int, tracker: str, table: Sequence[float]) -> None:
         super().__init__(flash, START)
@@ -220,7 +225,8 @@ class Moving(Twin):
         self.most = max(self.target, len(self.entries))
 
     def choose(self) -> None:
-        """By formula 4.5; the first of the least."""
+        """The over-provisioning with the least response time by formula 4.5; the first if several
+        are equal."""
         costs: dict[int, float] = {}
         for op, valid in zip(OPS, self.table, strict=True):
             size = cached(op, self.flash)
@@ -233,7 +239,7 @@ class Moving(Twin):
 
     @property
     def spent_us(self) -> float:
-        """Of evictions and collections, without the destages of a smaller list."""
+        """Time of evictions and GC, without the destages of a shrinking list."""
         return self.erases * 1500 + self.moved * 225 + self.evicted * 5025
 
 
@@ -241,7 +247,7 @@ class Moving(Twin):
 def test_an_independent_model_of_the_dynamic_cache_agrees(
     loaded: tuple[Device, Path, list[int]], tracker: str
 ) -> None:
-    """It chooses the same sizes: hits, erases and response times are alike."""
+    """Both choose the same sizes. Hits, erases and response times agree."""
     on, path, written = loaded
     table = [equation(op) for op in OPS]
     one = Dynamic(2.0, tracker)
@@ -264,7 +270,7 @@ def test_an_independent_model_of_the_dynamic_cache_agrees(
 def test_a_dynamic_cache_starts_with_the_load(
     loaded: tuple[Device, Path, list[int]], tracker: str
 ) -> None:
-    """What fills it does not resize it, and is not counted."""
+    """The writes that fill the cache do not resize it and are not counted."""
     on, path, _ = loaded
     cells = statics(Setup(), {"load": (on, path)})["load"]
     one = Dynamic(2.0, tracker)
@@ -275,14 +281,14 @@ def test_a_dynamic_cache_starts_with_the_load(
 
 
 def resized(on: Device, path: Path, more: Mapping[str, Value] | None = None) -> Cell:
-    """What came of a load on a dynamic cache that may shrink, full victims as the equation has
-    them."""
+    """Results of a load on a dynamic cache that may shrink, with victims as full as in the
+    equation."""
     one, table = Dynamic(2.0, CLEAR), {"load": [equation(op) for op in OPS]}
     return dynamics(Setup(), {"load": (on, path)}, table, {"load": [one]}, more)["load"][one]
 
 
 def dies(count: int) -> dict[str, Value]:
-    """The flash of 128 blocks on so many dies."""
+    """The flash of 128 blocks, divided over `count` dies."""
     return {
         "nand.geometry.dies_per_package": count,
         "nand.geometry.blocks_per_plane": FLASH // BLOCK_PAGES // count,
@@ -291,17 +297,20 @@ def dies(count: int) -> dict[str, Value]:
 
 
 ERASE_SHARE_US = 1500 / BLOCK_PAGES
-"""Of a page's program, where victims are empty."""
+"""Time of a page program with empty victims."""
 
 
 @pytest.mark.parametrize("count", [1, 2, 8])
-def test_a_destage_waits_on_its_die_for_what_its_request_began(
+def test_a_destage_waits_on_its_die_for_work_of_its_request(
     loaded: tuple[Device, Path, list[int]], count: int
 ) -> None:
-    """It begins with a request. If that hits, it is behind the read of the destage before, the
-    program of 200 us and the collections of that; if it misses, behind the read of what it evicts;
-    and if they are on the same die. Then it takes 25 us of the flash and 5 ms of the disk. While a
-    list shrinks, collections take less than otherwise, and at least an erase a block."""
+    """A destage starts with a request.
+
+    After a hit, it waits for the read of the previous destage, the program of 200 us and its GC.
+    After a miss, it waits for the read of the evicted page. Both waits occur on the same die only.
+    Then it takes 25 us of flash time and 5 ms of disk time. While a list shrinks, GC takes less
+    time than otherwise, but at least an erase per block.
+    """
     on, path, _ = loaded
     cell = resized(on, path, dies(count))
     hit = cell.hits / cell.pages
@@ -315,9 +324,9 @@ def test_a_destage_waits_on_its_die_for_what_its_request_began(
     assert most / least < 1.02
 
 
-def test_a_destage_beside_hits_alone_waits_for_one_program(tmp_path: Path) -> None:
-    """A thousand pages round and round: the cache shrinks to the smallest size, all hits, and
-    victims are empty. No write waits for the disk."""
+def test_a_destage_among_hits_waits_for_one_program(tmp_path: Path) -> None:
+    """The load cycles through a thousand pages: the cache shrinks to the smallest size, all writes
+    hit, and victims are empty. No write waits for the disk."""
     path = tmp_path / "load.csv"
     write(path, (page % 1000 for page in range(24_000)))
     with folder() as traces:
@@ -331,7 +340,7 @@ def test_a_destage_beside_hits_alone_waits_for_one_program(tmp_path: Path) -> No
     assert cell.response_us == pytest.approx(spent + cell.resized * 25, rel=1e-3)
 
 
-def test_a_destage_takes_an_access_of_the_disk_where_flash_takes_no_time(
+def test_a_destage_takes_one_disk_access_if_flash_takes_no_time(
     loaded: tuple[Device, Path, list[int]],
 ) -> None:
     on, path, _ = loaded
@@ -356,7 +365,7 @@ def _cell(op: int, mean_us: float) -> Cell:
 
 
 def _found() -> Fitted:
-    """Caches whose best is at 35 %, and dynamic ones that stay there."""
+    """Static caches with the optimum at 35 %, and dynamic ones that stay there."""
     static = {op: _cell(op, 1000 + 10 * abs(op - START)) for op in OPS}
     return Fitted(
         FLASH,
@@ -394,7 +403,7 @@ def test_claims_can_fail_and_hold() -> None:
     assert _holding(slower) != held
 
 
-def test_two_turns_are_not_one() -> None:
+def test_two_minima_are_not_one() -> None:
     cells = {op: _cell(op, 1000 + 100 * (op % 20 == 5)) for op in OPS}
     assert not claims.one_turn(cells)
 
