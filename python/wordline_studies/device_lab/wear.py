@@ -20,8 +20,8 @@ HOT = 1 / 32
 """Share of the drive that is read: two blocks per die."""
 WEAR_BLOCKS = 64
 SWEEPS = 5
-"""Times that the read blocks reach the read limit in one round. In the first round, GC writes
-blocks for the first time."""
+"""Times that the read blocks reach the read limit in one round. In the first of them, the data move
+to blocks that were never written."""
 EVEN_BLOCKS = 48
 EVEN_ROUNDS, QUICK_EVEN_ROUNDS = 3, 1
 READ_BLOCKS = 64

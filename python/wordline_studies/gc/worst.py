@@ -409,7 +409,7 @@ def _worst_of_three(runs: Runs, six: Runs) -> Figure:
         measured=(
             "As figure 7.10, with two disks on each of three SSDs of 8 channels x 8 ways: "
             "disks 0 and 1 on SSD0 (low intensity), 2 and 5 on SSD1, 3 and 4 on SSD2, the same "
-            f"share of both; one {FEWER}th of the writes."
+            f"share of both; 1/{FEWER} of the writes."
         ),
         rows=[
             *(
