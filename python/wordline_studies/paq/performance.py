@@ -544,7 +544,7 @@ def _contention(fitted: dict[str, Runs]) -> Figure:
         rows=[
             *_rows(values),
             Row(
-                "PAQ2 relative to VAQ, mean: bus time, to the die and from it",
+                "PAQ2 relative to VAQ, mean: wait for the bus, to the die and from it",
                 fmean(gains(bus, BOTH).values()),
                 "%",
             ),

@@ -189,7 +189,7 @@ def _apart(setup: Setup, own: Curves) -> Found:
 
 
 def _cost(cell: Cell) -> tuple[float, float]:
-    """Shares of misses and of GC in the mean response time. Microseconds."""
+    """Time of misses and time of GC in the mean response time. Microseconds."""
     misses = MISS_US * cell.missed + PROGRAM_US * cell.fills
     return misses / cell.requests, _collecting(cell) / cell.requests
 
