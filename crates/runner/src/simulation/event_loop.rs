@@ -3,7 +3,8 @@
 use super::issuer::Host;
 use super::power_cuts::PowerCuts;
 use super::watch::{STRIDE, Watcher};
-use crate::observer::Observer;
+use crate::observer::{Drawn, Observer};
+use crate::timeline::{Shown, Timeline};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_block::{BlockDevice, Busy, Event, Failure};
@@ -273,6 +274,28 @@ where
     }
     ended.break_off(store, observer);
     ended
+}
+
+/// Simulates a run, and draws its timeline if it has one.
+pub(super) fn simulate_drawn<S, O>(
+    store: &mut S,
+    host: &mut Host<'_>,
+    mut observer: O,
+    timeline: Option<Box<Timeline>>,
+    watcher: &mut Watcher<'_>,
+    state: LoopState<S::Event>,
+) -> (LoopEnd, O, Option<Box<Timeline>>)
+where
+    S: BlockDevice<Event: Serialize, Observation: Shown> + Kept,
+    O: Observer<S::Observation> + Serialize,
+{
+    let Some(timeline) = timeline else {
+        let ended = simulate(store, host, &mut observer, watcher, state);
+        return (ended, observer, None);
+    };
+    let mut drawn = Drawn { observer, timeline };
+    let ended = simulate(store, host, &mut drawn, watcher, state);
+    (ended, drawn.observer, Some(drawn.timeline))
 }
 
 /// The event loop: never inlined, so that `benches/d4.rs` can count it alone.

@@ -12,7 +12,6 @@ use super::shape::{OnShape, RunOutput, RunShape, on_shape, resident_bytes};
 use super::watch::Watcher;
 use super::{Clocks, Options, Run, identity, require_memory};
 use crate::error::SimulationError;
-use crate::observer::Observed;
 use wordline_state::{self as state, StateError, kind};
 
 /// A run to resume: inputs, options and watcher.
@@ -69,7 +68,7 @@ impl<'a> OnShape for Resumed<'a, '_, '_> {
             before,
             position,
             host,
-            observer,
+            mut observer,
         } = state;
         if before.run != identity(self.plan, self.options) {
             return Err(SimulationError::State(StateError::new(
@@ -82,12 +81,8 @@ impl<'a> OnShape for Resumed<'a, '_, '_> {
         let checkpoint = self.options.checkpoint.as_ref();
         self.watcher.checkpoints =
             checkpoint.map(|options| Checkpoints::new(options, before.clone(), self.clocks));
-        let mut observed = Observed {
-            observer,
-            timeline: None,
-        };
-        let ended = simulate(&mut store, &mut host, &mut observed, self.watcher, position);
-        let left = RunOutput::new(ended, observed, &store, &before.preconditioned);
+        let ended = simulate(&mut store, &mut host, &mut observer, self.watcher, position);
+        let left = RunOutput::new(ended, observer, None, &store, &before.preconditioned);
         Ok((host, left, before))
     }
 }

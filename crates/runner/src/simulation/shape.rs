@@ -18,7 +18,7 @@ use wordline_state::Kept;
 
 use super::Options;
 use super::event_loop::LoopEnd;
-use crate::observer::{Observed, Observer};
+use crate::observer::Observer;
 use crate::timeline::{Shown, Timeline};
 
 /// Capabilities of runs on a shape.
@@ -128,15 +128,16 @@ impl RunOutput {
     /// Creates the outcome of a run that ended with `ended`.
     pub(super) fn new<S: RunShape>(
         ended: LoopEnd,
-        observed: Observed<S::Recorder>,
+        recorder: S::Recorder,
+        timeline: Option<Box<Timeline>>,
         store: &S,
         preconditioned: &[Preconditioned],
     ) -> Self {
         Self {
             ended,
             resident_bytes: resident_bytes(),
-            timeline: observed.timeline,
-            store: store.end(observed.observer, preconditioned),
+            timeline,
+            store: store.end(recorder, preconditioned),
         }
     }
 }

@@ -6,7 +6,7 @@ use wordline_ftl::precondition::Preconditioned;
 use wordline_ssd::{DeviceError, Ssd};
 
 use super::checkpoint::{Before, Checkpoints, Spent};
-use super::event_loop::{LoopEnd, LoopState, Stop, simulate};
+use super::event_loop::{LoopEnd, LoopState, Stop, simulate_drawn};
 use super::issuer::Host;
 use super::power_cuts::PowerCuts;
 use super::shape::{OnShape, RunOutput, RunShape, resident_bytes};
@@ -14,7 +14,6 @@ use super::watch::{BETWEEN_REPORTS, Phase, Progress, Watcher};
 use super::{Clocks, Options, identity};
 use crate::devices;
 use crate::error::SimulationError;
-use crate::observer::Observed;
 use crate::timeline::Timeline;
 use wordline_kernel::Time;
 
@@ -54,21 +53,19 @@ impl OnShape for Start<'_, '_, '_> {
         if let Some(timeline) = &mut self.timeline {
             timeline.begin(store.free_blocks());
         }
-        let mut observed = Observed {
-            observer: recorder,
-            timeline: self.timeline,
-        };
-        let ended = if preconditioned.iter().any(|done| done.stopped) {
-            LoopEnd::new(Some(Stop::Interrupted))
+        let (ended, recorder, timeline) = if preconditioned.iter().any(|done| done.stopped) {
+            let ended = LoopEnd::new(Some(Stop::Interrupted));
+            (ended, recorder, self.timeline)
         } else {
             let cuts = options
                 .power_cut_every
                 .map(|every| PowerCuts::new(plan, every));
             let state = LoopState::start(plan, self.watcher, cuts);
-            simulate(&mut store, self.host, &mut observed, self.watcher, state)
+            let Self { host, watcher, .. } = self;
+            simulate_drawn(&mut store, host, recorder, self.timeline, watcher, state)
         };
         Ok(Started {
-            left: RunOutput::new(ended, observed, &store, &preconditioned),
+            left: RunOutput::new(ended, recorder, timeline, &store, &preconditioned),
             spent,
             memory,
         })
