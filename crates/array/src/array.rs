@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{
-    ArrayObservation, BlockDevice, Busy, Completion, MemberObservation, Nested, Op, Parts,
-    PowerCut, Request, Ticket,
+    ArrayObservation, BlockDevice, Busy, Completion, LatencyComponents, MemberObservation, Nested,
+    Op, PowerCut, Request, Ticket,
 };
 use wordline_kernel::{Context, EventQueue, Probe, Time};
 
@@ -234,7 +234,7 @@ impl<D: BlockDevice> Array<D> {
                 .extend(self.tickets.lose(ticket).map(|request| Completion {
                     ticket,
                     stream: request.stream,
-                    parts: Parts::default(),
+                    parts: LatencyComponents::default(),
                     failed: false,
                 }));
         }

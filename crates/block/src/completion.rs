@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::part::Parts;
+use crate::latency::LatencyComponents;
 
 /// Identifies a request from its submission to its completion; later, another request may have the
 /// same ticket.
@@ -16,7 +16,7 @@ pub struct Completion {
     /// Stream of the request.
     pub stream: u32,
     /// Latency components. All are zero for a request lost in a power cut.
-    pub parts: Parts,
+    pub parts: LatencyComponents,
     /// Whether some of the request's data was unreadable. The data returned is then invalid.
     pub failed: bool,
 }

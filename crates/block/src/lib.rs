@@ -4,9 +4,9 @@
 
 pub mod completion;
 pub mod device;
+pub mod latency;
 pub mod member;
 pub mod observation;
-pub mod part;
 pub mod power_cut;
 pub mod read_events;
 pub mod request;
@@ -14,9 +14,9 @@ pub mod trim_range;
 
 pub use completion::{Completion, Ticket};
 pub use device::{BlockDevice, Busy, Event, Failure, GcObservation};
+pub use latency::{LATENCY_COMPONENTS, LatencyComponent, LatencyComponents, PageComponents, Shown};
 pub use member::{FromMember, Nested};
 pub use observation::{ArrayObservation, DeviceObservation, MemberObservation, RequestObservation};
-pub use part::{PARTS, PageParts, Part, Parts, Shown};
 pub use power_cut::PowerCut;
 pub use read_events::ReadEvents;
 pub use request::{BeyondEnd, Op, Request};

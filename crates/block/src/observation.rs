@@ -1,8 +1,8 @@
 //! Observations of devices, and of arrays and their members at any depth.
 
 use crate::device::GcObservation;
+use crate::latency::LatencyComponents;
 use crate::member::FromMember;
-use crate::part::Parts;
 use crate::power_cut::PowerCut;
 use crate::request::Request;
 
@@ -19,7 +19,7 @@ pub enum RequestObservation {
         /// Completed request.
         request: Request,
         /// Latency components; their sum equals the response time exactly.
-        parts: Parts,
+        parts: LatencyComponents,
     },
     /// The power failed.
     PowerCut(PowerCut),
@@ -42,7 +42,7 @@ pub enum ArrayObservation<T> {
         /// Completed request, at addresses of the array.
         request: Request,
         /// Latency components of the last part; their sum equals the response time exactly.
-        parts: Parts,
+        parts: LatencyComponents,
         /// Member that served the last part.
         member: u32,
         /// Nesting depth of the array: 0 for the device that the host addresses, 1 for a member of

@@ -1,6 +1,6 @@
 //! Starts requests: look-ups, allocations of memory and evictions.
 
-use wordline_block::{Op, Parts, ReadEvents, Request, Ticket};
+use wordline_block::{LatencyComponents, Op, ReadEvents, Request, Ticket};
 use wordline_cache::Entry;
 use wordline_cache::replacement::{Replace, Replacing};
 use wordline_kernel::Time;
@@ -71,7 +71,7 @@ impl Buffer {
                 durable: kind == Kind::Write && (self.plan.write_through || request.fua),
                 version: 0,
                 since: now,
-                parts: Parts::default(),
+                parts: LatencyComponents::default(),
                 failed: false,
                 met: ReadEvents::default(),
             };

@@ -1,6 +1,6 @@
 //! Requests of the buffer to the flash, and their completions.
 
-use wordline_block::{Parts, ReadEvents};
+use wordline_block::{LatencyComponents, ReadEvents};
 use wordline_cache::Entry;
 use wordline_cache::replacement::Replace;
 use wordline_kernel::Time;
@@ -105,7 +105,7 @@ impl Buffer {
         now: Time,
         request: &PageRequest,
         began: Time,
-        (parts, outcome, met): (&Parts, Outcome, ReadEvents),
+        (parts, outcome, met): (&LatencyComponents, Outcome, ReadEvents),
         backing: &mut B,
     ) -> Result<(), Error> {
         let entry = request.entry;
@@ -138,7 +138,7 @@ impl Buffer {
         now: Time,
         entry: Entry,
         began: Time,
-        (parts, met): (&Parts, ReadEvents),
+        (parts, met): (&LatencyComponents, ReadEvents),
         backing: &mut B,
     ) -> Result<(), Error> {
         let all = self.grid.all();
@@ -186,7 +186,7 @@ impl Buffer {
         now: Time,
         entry: Entry,
         began: Time,
-        (parts, met): (&Parts, ReadEvents),
+        (parts, met): (&LatencyComponents, ReadEvents),
         backing: &mut B,
     ) -> Result<(), Error> {
         let is_lost = self.is_lost(self.frames.get(entry).page);
@@ -208,7 +208,12 @@ impl Buffer {
 
     /// Adds the wait of a part for flash work to its latency components: those of the flash work,
     /// if it began after the part.
-    pub(crate) fn waited_for_flash(now: Time, part: &mut Part, began: Time, parts: &Parts) {
+    pub(crate) fn waited_for_flash(
+        now: Time,
+        part: &mut Part,
+        began: Time,
+        parts: &LatencyComponents,
+    ) {
         if began >= part.since {
             part.parts.buffer_wait += began - part.since;
             part.parts.add(parts);
@@ -224,7 +229,7 @@ impl Buffer {
         now: Time,
         entry: Entry,
         began: Time,
-        parts: &Parts,
+        parts: &LatencyComponents,
         backing: &mut B,
     ) -> Result<(), Error> {
         let frame = self.frames.get_mut(entry);
@@ -256,7 +261,13 @@ impl Buffer {
 
     /// Completes the parts that waited until the flash holds a version. `began` is the start of the
     /// flash work.
-    pub(crate) fn synced(&mut self, now: Time, entry: Entry, began: Time, parts: &Parts) {
+    pub(crate) fn synced(
+        &mut self,
+        now: Time,
+        entry: Entry,
+        began: Time,
+        parts: &LatencyComponents,
+    ) {
         let frame = self.frames.get_mut(entry);
         let (durable, unkept) = (frame.durable, frame.unkept);
         let mut syncs = std::mem::take(&mut frame.syncs);

@@ -1,7 +1,7 @@
 //! Requests, and their parts per page.
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{Parts, ReadEvents, Ticket};
+use wordline_block::{LatencyComponents, ReadEvents, Ticket};
 use wordline_cache::Entry;
 use wordline_kernel::Time;
 
@@ -11,7 +11,7 @@ pub struct Served {
     /// Ticket of the request.
     pub ticket: Ticket,
     /// Latency components since its start.
-    pub parts: Parts,
+    pub parts: LatencyComponents,
     /// Whether the flash could not read or write a page of it.
     pub failed: bool,
     /// Flash events that delayed reads of its pages.
@@ -40,7 +40,7 @@ pub(crate) struct Part {
     pub(crate) version: u32,
     /// Start of its current wait.
     pub(crate) since: Time,
-    pub(crate) parts: Parts,
+    pub(crate) parts: LatencyComponents,
     /// Whether the flash could not read or write its page.
     pub(crate) failed: bool,
     /// Flash events that delayed it.
@@ -59,7 +59,7 @@ impl Part {
             durable: true,
             version: 0,
             since: now,
-            parts: Parts::default(),
+            parts: LatencyComponents::default(),
             failed: false,
             met: ReadEvents::default(),
         }

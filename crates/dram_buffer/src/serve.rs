@@ -1,6 +1,6 @@
 //! Service of parts whose page is available: data transfers, TRIMs, flushes.
 
-use wordline_block::{Parts, Ticket};
+use wordline_block::{LatencyComponents, Ticket};
 use wordline_cache::Entry;
 use wordline_cache::replacement::Replace;
 use wordline_kernel::Time;
@@ -165,7 +165,7 @@ impl Buffer {
         let frame = self.frames.get_mut(entry);
         if !frame.destaging {
             frame.durable = frame.version;
-            self.synced(now, entry, now, &Parts::default());
+            self.synced(now, entry, now, &LatencyComponents::default());
         }
         self.requests
             .push_back(PageRequest::trim(entry, page, place));

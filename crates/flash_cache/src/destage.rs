@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
-use wordline_block::{BlockDevice, Op, Parts, Request};
+use wordline_block::{BlockDevice, LatencyComponents, Op, Request};
 use wordline_ftl::Lpn;
 use wordline_kernel::{Probe, Time};
 
@@ -39,7 +39,7 @@ pub(super) struct Destage {
     is_flushed: bool,
     begun: Time,
     /// Latency components of the last read, and then of the last write.
-    parts: Parts,
+    parts: LatencyComponents,
     /// Programs that wait for the space, and the start of their wait.
     waiting: Vec<(u32, Time)>,
 }
@@ -142,7 +142,7 @@ impl<B: BlockDevice> Cached<B> {
             left: pages.len() as u32,
             is_flushed: false,
             begun: cx.now,
-            parts: Parts::default(),
+            parts: LatencyComponents::default(),
             waiting: Vec::new(),
         });
         self.latest_destage = Some(number);
@@ -168,7 +168,7 @@ impl<B: BlockDevice> Cached<B> {
         if let Some(destage) = self.destages.get_mut(number) {
             destage.pages.retain(|(other, _)| *other != page);
         }
-        self.victim_read(cx, number, &Parts::default())
+        self.victim_read(cx, number, &LatencyComponents::default())
     }
     pub(super) fn read_victim(
         &mut self,
@@ -193,7 +193,7 @@ impl<B: BlockDevice> Cached<B> {
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         number: u32,
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<(), B> {
         let Some(destage) = self.destages.get_mut(number) else {
             return Ok(());
@@ -242,7 +242,7 @@ impl<B: BlockDevice> Cached<B> {
             self.ask_below(cx, sub)?;
         }
         for place in lost {
-            let parts = &Parts::default();
+            let parts = &LatencyComponents::default();
             self.written_out(cx, Durability::Durable, number, (place, 1), parts)?;
         }
         Ok(())
@@ -255,7 +255,7 @@ impl<B: BlockDevice> Cached<B> {
         request: &Request,
         number: u32,
         pages: (u32, u32),
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<(), B> {
         let Some(destage) = self.destages.get_mut(number) else {
             return Ok(());
@@ -277,7 +277,7 @@ impl<B: BlockDevice> Cached<B> {
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         number: u32,
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<(), B> {
         let Some(destage) = self.destages.get_mut(number) else {
             return Ok(());
@@ -307,7 +307,7 @@ impl<B: BlockDevice> Cached<B> {
         held: Durability,
         number: u32,
         (first, count): (u32, u32),
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<(), B> {
         let mut due = Vec::new();
         let Some(destage) = self.destages.get_mut(number) else {
@@ -336,7 +336,7 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         number: u32,
         (first, count): (u32, u32),
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<(), B> {
         let Some(destage) = self.destages.get_mut(number) else {
             return Ok(());
@@ -373,9 +373,9 @@ impl<B: BlockDevice> Cached<B> {
         self.latest_destage = self.latest_destage.filter(|latest| *latest != number);
         cx.observe_fragment(|| Observation::Held(self.holding()));
         for (waiting, since) in destage.waiting {
-            let behind = Parts {
+            let behind = LatencyComponents {
                 disk_queue: cx.now - since,
-                ..Parts::default()
+                ..LatencyComponents::default()
             };
             let is_first = since == destage.begun;
             self.hasten(cx, waiting, if is_first { &destage.parts } else { &behind })?;

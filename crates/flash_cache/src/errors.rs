@@ -10,7 +10,7 @@
 //! be read. When no page is dirty, a cache with records is retired ([`super::records`]): after a
 //! power cut nothing is restored from it.
 
-use wordline_block::{BlockDevice, Op, Parts, Request, Ticket};
+use wordline_block::{BlockDevice, LatencyComponents, Op, Request, Ticket};
 use wordline_ftl::Lpn;
 use wordline_kernel::{Probe, Time};
 
@@ -59,7 +59,7 @@ impl<B: BlockDevice> Cached<B> {
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         sub: &Sub,
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<(), B> {
         match sub.task {
             Task::Hit {
@@ -172,7 +172,7 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         ticket: Ticket,
         (page, copy, dirty): (u64, Lpn, bool),
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<(), B> {
         let begun = cx.now - parts.total();
         let is_dirty = self.residents().is_dirty(page);
@@ -236,9 +236,9 @@ impl<B: BlockDevice> Cached<B> {
             return Ok(());
         };
         let request = open.request;
-        let earlier = Parts {
+        let earlier = LatencyComponents {
             disk_queue: cx.now - since,
-            ..Parts::default()
+            ..LatencyComponents::default()
         };
         self.fetch(cx, ticket, &request, (page, page), Vec::new(), earlier)?;
         self.part_done(cx, ticket, None);
@@ -251,7 +251,7 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         waiting: u32,
         page: u64,
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<(), B> {
         let Some(held) = self.waiting.get_mut(waiting) else {
             return Ok(());
@@ -280,7 +280,7 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         ticket: Ticket,
         sub: &Sub,
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<(), B> {
         self.fail(ticket);
         let Request { op, arrival, .. } = sub.request;

@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_block::{
-    ArrayObservation, BeyondEnd, DeviceObservation, Failure, FromMember, MemberObservation, Nested,
-    Parts, PowerCut, Request, RequestObservation,
+    ArrayObservation, BeyondEnd, DeviceObservation, Failure, FromMember, LatencyComponents,
+    MemberObservation, Nested, PowerCut, Request, RequestObservation,
 };
 use wordline_kernel::Digest;
 use wordline_ssd::DeviceError;
@@ -143,7 +143,7 @@ pub enum Observation<B> {
         /// The request.
         request: Request,
         /// Latency components of the request.
-        parts: Parts,
+        parts: LatencyComponents,
         /// Whether the flash alone served it.
         hit: bool,
     },

@@ -32,7 +32,7 @@ use std::marker::PhantomData;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use wordline_block::{BlockDevice, Busy, Completion, Parts, PowerCut, Request, Ticket};
+use wordline_block::{BlockDevice, Busy, Completion, LatencyComponents, PowerCut, Request, Ticket};
 use wordline_ftl::{Lpn, OwnedMap};
 use wordline_host_link::Interface;
 use wordline_kernel::memory::Table as MemoryTable;
@@ -137,7 +137,7 @@ impl<B: BlockDevice> Default for Scheduled<B> {
 }
 
 /// Completed operation of a tier: the operation, its latency components, and whether it failed.
-type Done = (Sub, Parts, bool);
+type Done = (Sub, LatencyComponents, bool);
 
 /// Result type of the flash cache.
 type Result<T, B> = std::result::Result<T, CachedError<<B as BlockDevice>::Error>>;

@@ -1,7 +1,7 @@
 //! Reads: hits, fetches from the backing store and the fills that follow them.
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{BlockDevice, Op, Parts, Request, Ticket};
+use wordline_block::{BlockDevice, LatencyComponents, Op, Request, Ticket};
 use wordline_cache::Found;
 use wordline_ftl::Lpn;
 use wordline_kernel::{Probe, Time};
@@ -30,9 +30,9 @@ pub(super) struct Fetch {
     /// Outstanding fills.
     left: u32,
     /// Latency components before the fetch started, if another read of its pages came first.
-    earlier: Parts,
+    earlier: LatencyComponents,
     /// Latency components until the data arrived.
-    parts: Parts,
+    parts: LatencyComponents,
 }
 
 impl Fetch {
@@ -65,7 +65,7 @@ impl<B: BlockDevice> Cached<B> {
             if self.is_lost(page) {
                 self.fail(ticket);
                 self.expect(ticket, 1, false);
-                self.part_done(cx, ticket, Some((cx.now, &Parts::default())));
+                self.part_done(cx, ticket, Some((cx.now, &LatencyComponents::default())));
                 continue;
             }
             if told {
@@ -105,7 +105,14 @@ impl<B: BlockDevice> Cached<B> {
             missed: not,
         }));
         if let Some((first, last)) = missed {
-            self.fetch(cx, ticket, request, (first, last), taken, Parts::default())?;
+            self.fetch(
+                cx,
+                ticket,
+                request,
+                (first, last),
+                taken,
+                LatencyComponents::default(),
+            )?;
         } else if self
             .requests
             .get_mut(ticket)
@@ -191,7 +198,7 @@ impl<B: BlockDevice> Cached<B> {
         request: &Request,
         (first, last): (u64, u64),
         pages: Vec<u64>,
-        earlier: Parts,
+        earlier: LatencyComponents,
     ) -> Result<(), B> {
         let taken = pages.clone();
         let fetch = self.fetches.add(Fetch {
@@ -202,7 +209,7 @@ impl<B: BlockDevice> Cached<B> {
             waiters: Vec::new(),
             left: 0,
             earlier,
-            parts: Parts::default(),
+            parts: LatencyComponents::default(),
         });
         self.fetching
             .extend(taken.into_iter().map(|page| (page, fetch)));
@@ -227,7 +234,7 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         request: &Request,
         number: u32,
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<(), B> {
         let takes_programs = self.takes_programs();
         let Some(fetch) = self.fetches.get_mut(number) else {
@@ -279,7 +286,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.answer(cx, waiters);
         if over {
-            self.end_fetch(cx, number, &Parts::default());
+            self.end_fetch(cx, number, &LatencyComponents::default());
         }
         Ok(())
     }
@@ -288,7 +295,7 @@ impl<B: BlockDevice> Cached<B> {
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         number: u32,
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) {
         let Some(fetch) = self.fetches.get_mut(number) else {
             return;
@@ -320,7 +327,7 @@ impl<B: BlockDevice> Cached<B> {
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         number: u32,
-        fill: &Parts,
+        fill: &LatencyComponents,
     ) {
         let Some(mut fetch) = self.fetches.remove(number) else {
             return;
@@ -344,9 +351,9 @@ impl<B: BlockDevice> Cached<B> {
         waiters: Vec<(Ticket, u64, Time)>,
     ) {
         for (ticket, _, since) in waiters {
-            let parts = Parts {
+            let parts = LatencyComponents {
                 disk_queue: cx.now - since,
-                ..Parts::default()
+                ..LatencyComponents::default()
             };
             self.part_done(cx, ticket, Some((since, &parts)));
         }

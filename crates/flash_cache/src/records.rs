@@ -1,7 +1,7 @@
 //! Operations that wait until records are in flash: see [`super::journal`].
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{BlockDevice, Op, Parts, Request};
+use wordline_block::{BlockDevice, LatencyComponents, Op, Request};
 use wordline_ftl::Lpn;
 use wordline_kernel::{Probe, Time};
 
@@ -27,7 +27,7 @@ struct Demand {
     begun: usize,
     next: Next,
     since: Time,
-    parts: Parts,
+    parts: LatencyComponents,
 }
 
 /// Operations that wait for records, in order of arrival. If no record can be programmed any more,
@@ -60,7 +60,7 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         records: Vec<(u64, u64)>,
         next: Next,
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<bool, B> {
         if records.is_empty() {
             return Ok(false);
@@ -210,7 +210,7 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         copy: Lpn,
         asked: Time,
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<(), B> {
         let (residents, pages) = self.flash.mapping_mut().parts();
         if let Some(journal) = &mut residents.journal {

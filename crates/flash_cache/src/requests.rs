@@ -1,7 +1,7 @@
 //! Host requests, from arrival to completion.
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{BlockDevice, Completion, Op, Parts, Request, Ticket};
+use wordline_block::{BlockDevice, Completion, LatencyComponents, Op, Request, Ticket};
 use wordline_ftl::Lpn;
 use wordline_kernel::{Probe, Time};
 
@@ -23,7 +23,7 @@ pub(super) struct Open {
     /// Whether a page of it could not be read or written.
     pub failed: bool,
     /// Latency components of the operation completed last.
-    parts: Parts,
+    parts: LatencyComponents,
     /// Completion time of that operation.
     done: Time,
 }
@@ -35,7 +35,7 @@ impl Open {
             left: 0,
             missed: false,
             failed: false,
-            parts: Parts::default(),
+            parts: LatencyComponents::default(),
             done: Time::ZERO,
         }
     }
@@ -117,7 +117,7 @@ impl<B: BlockDevice> Cached<B> {
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         sub: &Sub,
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<(), B> {
         let begun = sub.request.arrival;
         match sub.task {
@@ -188,7 +188,7 @@ impl<B: BlockDevice> Cached<B> {
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         sub: &Sub,
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<(), B> {
         let Task::Below { ticket } = sub.task else {
             return Ok(());
@@ -204,7 +204,7 @@ impl<B: BlockDevice> Cached<B> {
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         ticket: Ticket,
-        part: Option<(Time, &Parts)>,
+        part: Option<(Time, &LatencyComponents)>,
     ) {
         let Some(open) = self.requests.get_mut(ticket) else {
             return;
@@ -282,7 +282,7 @@ impl<B: BlockDevice> Cached<B> {
             self.completions.push(Completion {
                 ticket,
                 stream: open.request.stream,
-                parts: Parts::default(),
+                parts: LatencyComponents::default(),
                 failed: false,
             });
         }

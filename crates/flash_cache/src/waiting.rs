@@ -2,7 +2,7 @@
 //! page.
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{BlockDevice, Parts};
+use wordline_block::{BlockDevice, LatencyComponents};
 use wordline_kernel::Probe;
 
 use super::event::Observation;
@@ -18,9 +18,9 @@ pub(super) struct Waiting {
     left: u32,
     /// Latency components before the rest of its page was requested from the backing store, if the
     /// flash could not read it.
-    pub earlier: Parts,
+    pub earlier: LatencyComponents,
     /// Latency components of the event that ended its wait.
-    parts: Parts,
+    parts: LatencyComponents,
 }
 
 impl<B: BlockDevice> Cached<B> {
@@ -36,8 +36,8 @@ impl<B: BlockDevice> Cached<B> {
         self.waiting.add(Waiting {
             sub,
             left: 0,
-            earlier: Parts::default(),
-            parts: Parts::default(),
+            earlier: LatencyComponents::default(),
+            parts: LatencyComponents::default(),
         })
     }
     /// Adds an event that a program waits for.
@@ -51,10 +51,10 @@ impl<B: BlockDevice> Cached<B> {
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         number: u32,
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<(), B> {
         let waiting = self.waiting.get_mut(number);
-        let mut all = waiting.map_or_else(Parts::default, |waiting| waiting.earlier);
+        let mut all = waiting.map_or_else(LatencyComponents::default, |waiting| waiting.earlier);
         all.add(parts);
         self.hasten(cx, number, &all)
     }
@@ -63,7 +63,7 @@ impl<B: BlockDevice> Cached<B> {
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         number: u32,
-        parts: &Parts,
+        parts: &LatencyComponents,
     ) -> Result<(), B> {
         let Some(waiting) = self.waiting.get_mut(number) else {
             return Ok(());
@@ -96,9 +96,13 @@ impl<B: BlockDevice> Cached<B> {
             && self.residents().find(page) == Some((copy, Held::Resident))
     }
     /// Handles a completed program; returns its latency components, including its wait.
-    pub(super) fn programmed(&mut self, waited: Option<u32>, parts: &Parts) -> Parts {
+    pub(super) fn programmed(
+        &mut self,
+        waited: Option<u32>,
+        parts: &LatencyComponents,
+    ) -> LatencyComponents {
         let waiting = waited.and_then(|number| self.waiting.remove(number));
-        let mut all = waiting.map_or_else(Parts::default, |waiting| waiting.parts);
+        let mut all = waiting.map_or_else(LatencyComponents::default, |waiting| waiting.parts);
         all.add(parts);
         all
     }

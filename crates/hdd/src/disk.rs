@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{BlockDevice, Busy, Completion, Op, Parts, PowerCut, Request, Ticket};
+use wordline_block::{
+    BlockDevice, Busy, Completion, LatencyComponents, Op, PowerCut, Request, Ticket,
+};
 use wordline_kernel::{BusyTime, Context, Probe, Since, Time};
 
 use crate::buffer::{Ahead, Held, ReadAhead, Room, Segment, Segments, WriteHit};
@@ -28,7 +30,7 @@ struct Command {
     /// Time of arrival.
     since: Time,
     /// Latency components, once known.
-    parts: Parts,
+    parts: LatencyComponents,
 }
 
 impl Command {
@@ -214,12 +216,12 @@ impl Disk {
         let (bus, completion) = (times.bus(held.extent().sectors), times.completion(write));
         let begun = self.transfer_begins(cx.now, overhead, bus + completion);
         let done = begun + bus + completion;
-        held.parts = Parts {
+        held.parts = LatencyComponents {
             host_queue: held.since - held.request.arrival,
             disk_queue: begun - overhead - held.since,
             disk_overhead: overhead + completion,
             transfer: bus,
-            ..Parts::default()
+            ..LatencyComponents::default()
         };
         self.held[ticket as usize] = Some(held);
         let overhead = overhead + completion;
@@ -450,14 +452,14 @@ impl Disk {
         let completion = times.completion(purpose == Purpose::Write);
         let bus_held = times.bus_held;
         self.figures.overhead += completion;
-        let parts = Parts {
+        let parts = LatencyComponents {
             host_queue: held.since - held.request.arrival,
             disk_queue: cx.now - held.since,
             disk_overhead: overhead + completion,
             seek: access.seek,
             rotation: access.rotation,
             transfer: access.transfer + tail,
-            ..Parts::default()
+            ..LatencyComponents::default()
         };
         self.held[ticket as usize] = Some(Command { parts, ..held });
         let work = Work {
@@ -603,7 +605,7 @@ impl BlockDevice for Disk {
         let ticket = self.issue(Command {
             request,
             since: cx.now,
-            parts: Parts::default(),
+            parts: LatencyComponents::default(),
         });
         let held = self.outstanding();
         self.figures.came(&request);
@@ -671,7 +673,7 @@ impl BlockDevice for Disk {
             self.completions.push(Completion {
                 ticket,
                 stream: held.request.stream,
-                parts: Parts::default(),
+                parts: LatencyComponents::default(),
                 failed: false,
             });
         }

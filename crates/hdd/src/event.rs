@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{
-    ArrayObservation, DeviceObservation, FromMember, MemberObservation, Nested, Parts, PowerCut,
-    Request, RequestObservation, Ticket,
+    ArrayObservation, DeviceObservation, FromMember, LatencyComponents, MemberObservation, Nested,
+    PowerCut, Request, RequestObservation, Ticket,
 };
 use wordline_kernel::{Digest, Time};
 
@@ -98,7 +98,7 @@ pub enum Observation {
         /// Completed request.
         request: Request,
         /// Latency components.
-        parts: Parts,
+        parts: LatencyComponents,
     },
     /// The mechanism starts an operation, a fragment of the observations of requests
     /// ([`wordline_kernel::Probe::WANTS_FRAGMENTS`]). It ends after [`Work::total`] with

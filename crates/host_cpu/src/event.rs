@@ -1,7 +1,7 @@
 //! Events and observations of the host CPU model.
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{Parts, Request};
+use wordline_block::{LatencyComponents, Request};
 use wordline_kernel::Digest;
 
 use crate::cpu::Thread;
@@ -51,6 +51,6 @@ pub enum Observation<O> {
         /// The request.
         request: Request,
         /// Latency components; their sum is the response time exactly.
-        parts: Parts,
+        parts: LatencyComponents,
     },
 }

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wordline_block::{
-    BlockDevice, Busy, Completion, GcObservation, Parts, PowerCut, Request, Ticket,
+    BlockDevice, Busy, Completion, GcObservation, LatencyComponents, PowerCut, Request, Ticket,
 };
 use wordline_kernel::memory::Table;
 use wordline_kernel::{Context, EventQueue, Probe, Since, Time};
@@ -30,7 +30,7 @@ struct Open {
     /// Time of arrival.
     since: Time,
     /// Latency components so far.
-    parts: Parts,
+    parts: LatencyComponents,
     failed: bool,
 }
 
@@ -435,9 +435,9 @@ impl<S: BlockDevice<Observation: GcObservation>> BlockDevice for Host<S> {
         request: Request,
     ) -> Result<Ticket, Self::Error> {
         self.count_held(cx.now);
-        let parts = Parts {
+        let parts = LatencyComponents {
             host_queue: cx.now - request.arrival,
-            ..Parts::default()
+            ..LatencyComponents::default()
         };
         let ticket = self.issue(Open {
             request,
@@ -507,7 +507,7 @@ impl<S: BlockDevice<Observation: GcObservation>> BlockDevice for Host<S> {
             open.map(|open| Completion {
                 ticket,
                 stream: open.request.stream,
-                parts: Parts::default(),
+                parts: LatencyComponents::default(),
                 failed: false,
             })
         });

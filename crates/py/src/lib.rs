@@ -18,7 +18,7 @@ use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
 use serde_json::{Value, json};
-use wordline_block::{Part, Shown};
+use wordline_block::{LatencyComponent, Shown};
 use wordline_config::presets;
 use wordline_kernel::Time;
 use wordline_kernel::memory::is_short;
@@ -507,7 +507,7 @@ fn metrics() -> String {
 /// Returns the latency components as JSON.
 #[pyfunction]
 fn parts() -> String {
-    let all = Part::ALL.iter().map(|part| {
+    let all = LatencyComponent::ALL.iter().map(|part| {
         json!({
             "name": part.name,
             "figure": part.figure,

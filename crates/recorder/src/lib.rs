@@ -158,21 +158,21 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wordline_block::{Part, Parts};
+    use wordline_block::{LatencyComponent, LatencyComponents};
 
     /// Index of a latency component.
     fn place(key: &str) -> usize {
-        let mut all = Part::ALL.iter();
+        let mut all = LatencyComponent::ALL.iter();
         all.position(|part| part.key == key).expect("a part")
     }
 
     #[test]
     fn sums_beyond_64_bits_are_exact() {
         let long = Time::from_ps(u64::MAX / 2);
-        let parts = Parts {
+        let parts = LatencyComponents {
             host_queue: Time::from_ps(1),
             link: long,
-            ..Parts::default()
+            ..LatencyComponents::default()
         };
         let mut sums = PartSums::default();
         for _ in 0..5 {

@@ -1,7 +1,7 @@
 //! Sums of latency components.
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{PARTS, Parts};
+use wordline_block::{LATENCY_COMPONENTS, LatencyComponents};
 use wordline_kernel::Time;
 
 /// Sums of latency components, in picoseconds.
@@ -10,15 +10,15 @@ pub struct PartSums {
     /// Number of requests.
     pub count: u64,
     /// Recent sums, which fit 64 bits, and their total; earlier sums are in `before`.
-    pub(super) recent: Parts,
+    pub(super) recent: LatencyComponents,
     pub(super) all_recent: u64,
-    pub(super) before: [u128; PARTS],
+    pub(super) before: [u128; LATENCY_COMPONENTS],
 }
 
 impl PartSums {
     /// Adds the latency components of a request, which add up to `latency`.
     #[inline(always)]
-    pub(super) fn add(&mut self, parts: &Parts, latency: Time) {
+    pub(super) fn add(&mut self, parts: &LatencyComponents, latency: Time) {
         self.count += 1;
         if self.all_recent.checked_add(latency.0).is_none() {
             self.begin_again();
@@ -29,11 +29,11 @@ impl PartSums {
     #[cold]
     pub(super) fn begin_again(&mut self) {
         self.before = self.sums();
-        self.recent = Parts::default();
+        self.recent = LatencyComponents::default();
         self.all_recent = 0;
     }
-    /// Returns the sums in the order of [`Part::ALL`].
-    pub fn sums(&self) -> [u128; PARTS] {
+    /// Returns the sums in the order of [`LatencyComponent::ALL`].
+    pub fn sums(&self) -> [u128; LATENCY_COMPONENTS] {
         let recent = self.recent.in_order();
         std::array::from_fn(|part| self.before[part] + u128::from(recent[part].0))
     }
@@ -48,7 +48,7 @@ impl PartSums {
         }
     }
     /// Returns the mean of each component, in microseconds; 0 without requests.
-    pub fn means_us(&self) -> [f64; PARTS] {
+    pub fn means_us(&self) -> [f64; LATENCY_COMPONENTS] {
         self.sums()
             .map(|sum| sum as f64 / self.count.max(1) as f64 / 1e6)
     }

@@ -6,7 +6,7 @@ use super::rows::{Rows, Unnumbered, rows};
 use super::served::Served;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use wordline_block::{Op, Parts, PowerCut, Request};
+use wordline_block::{LatencyComponents, Op, PowerCut, Request};
 use wordline_config::Plan;
 use wordline_config::plan::{Device, Observe, Series, Shape, Ssd};
 use wordline_flash_cache as flash_cache;
@@ -247,7 +247,13 @@ impl Recorder {
 
     /// Records a completed request; in an array, `member` is that of the last part.
     #[inline(always)]
-    pub fn request(&mut self, now: Time, request: &Request, parts: &Parts, member: u32) {
+    pub fn request(
+        &mut self,
+        now: Time,
+        request: &Request,
+        parts: &LatencyComponents,
+        member: u32,
+    ) {
         let Request {
             stream,
             op,
@@ -280,7 +286,13 @@ impl Recorder {
     /// Keeps the row of a request until its number is known.
     #[cold]
     #[inline(never)]
-    fn keep_row(&mut self, request: &Request, latency: Time, parts: &Parts, member: u32) {
+    fn keep_row(
+        &mut self,
+        request: &Request,
+        latency: Time,
+        parts: &LatencyComponents,
+        member: u32,
+    ) {
         let row = Unnumbered::new(request, latency, parts, member);
         self.unnumbered.push_back(row);
     }

@@ -1,7 +1,7 @@
 //! One row per request.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::Error};
-use wordline_block::{PARTS, Part, Parts, Request};
+use wordline_block::{LATENCY_COMPONENTS, LatencyComponent, LatencyComponents, Request};
 use wordline_kernel::Time;
 use wordline_observe::{Finished, Heading, Kind, ObserveError, RowTable, Table};
 
@@ -39,13 +39,13 @@ head_columns! { request latency;
     latency_ps, PS, "Time from arrival to completion; sum of the following columns", Kind::I64, latency.0;
 }
 
-pub(super) const ROW: usize = HEAD + PARTS;
+pub(super) const ROW: usize = HEAD + LATENCY_COMPONENTS;
 
 pub(super) fn column(place: usize) -> (Heading, Kind) {
     HEAD_COLUMNS.get(place).copied().unwrap_or_else(|| {
-        let Part {
+        let LatencyComponent {
             column, meaning, ..
-        } = &Part::ALL[place - HEAD];
+        } = &LatencyComponent::ALL[place - HEAD];
         (Heading::new(column, PS, meaning), Kind::I64)
     })
 }
@@ -71,7 +71,12 @@ pub(super) struct Unnumbered {
 
 impl Unnumbered {
     /// Creates the row of a request whose last part was served by `member`.
-    pub(super) fn new(request: &Request, latency: Time, parts: &Parts, member: u32) -> Self {
+    pub(super) fn new(
+        request: &Request,
+        latency: Time,
+        parts: &LatencyComponents,
+        member: u32,
+    ) -> Self {
         let head = head(request, latency);
         let parts = parts.in_order();
         Self {

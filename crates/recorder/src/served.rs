@@ -2,7 +2,7 @@
 
 use super::parts::PartSums;
 use serde::{Deserialize, Serialize};
-use wordline_block::{Op, Parts};
+use wordline_block::{LatencyComponents, Op};
 use wordline_kernel::Time;
 use wordline_observe::{Excess, Histogram, Merge};
 
@@ -49,7 +49,7 @@ impl Served {
         all
     }
     #[inline(always)]
-    pub(super) fn add(&mut self, op: usize, bytes: u64, latency: Time, parts: &Parts) {
+    pub(super) fn add(&mut self, op: usize, bytes: u64, latency: Time, parts: &LatencyComponents) {
         self.latency[op].record(latency);
         self.excess[op].record(latency);
         self.parts[op].add(parts, latency);

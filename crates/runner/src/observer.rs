@@ -6,7 +6,9 @@ use std::ops::Range;
 
 use wordline_array::OfDevice;
 use wordline_block::ArrayObservation as Heard;
-use wordline_block::{DeviceObservation, FromMember, Parts, PowerCut, Request, RequestObservation};
+use wordline_block::{
+    DeviceObservation, FromMember, LatencyComponents, PowerCut, Request, RequestObservation,
+};
 use wordline_config::Plan;
 use wordline_config::plan::Device;
 use wordline_flash_cache as flash_cache;
@@ -112,7 +114,7 @@ impl Member {
         }
     }
     /// Records a completed request. Records of a device do not distinguish streams.
-    fn request(&mut self, now: Time, request: Request, parts: &Parts) {
+    fn request(&mut self, now: Time, request: Request, parts: &LatencyComponents) {
         let request = Request {
             stream: 0,
             ..request
@@ -315,7 +317,7 @@ impl Several {
         &mut self,
         now: Time,
         request: &Request,
-        parts: &Parts,
+        parts: &LatencyComponents,
         (member, depth): (u32, u32),
     ) {
         if depth == 0 && !self.is_hosted {

@@ -35,7 +35,7 @@ use wordline_kernel::{BusyTime, Rng, Time};
 use wordline_nand::{Block, Channels, Die, Layout, Operation, PlaneRule, Ppn};
 use wordline_reliability::{Code, ModeCosts};
 
-use crate::observation::PageParts;
+use crate::observation::PageComponents;
 use crate::plan::Plan;
 use wordline_io_scheduler::compose::{Compose, Composition};
 use wordline_io_scheduler::schedule::Load;
@@ -47,7 +47,7 @@ const MAX_PLANES: usize = 64;
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Finished {
     /// Latency components of the command.
-    parts: PageParts,
+    parts: PageComponents,
     began: Time,
     /// Time that GC had used the die when the command started.
     gc_before: Time,
@@ -190,13 +190,13 @@ impl BackEnd {
     }
 
     /// Adds latency components that the request of a transaction had before the transaction.
-    pub fn add_earlier(&mut self, slot: Slot, parts: &PageParts) {
+    pub fn add_earlier(&mut self, slot: Slot, parts: &PageComponents) {
         self.table.add_earlier(slot, parts);
     }
 
     /// Returns the latency components of a transaction of the last finished command that was not
     /// for GC.
-    pub fn parts(&self, slot: Slot) -> PageParts {
+    pub fn parts(&self, slot: Slot) -> PageComponents {
         let transaction = self.get(slot);
         let Finished {
             mut parts,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{Parts, PowerCut, ReadEvents, Request, Ticket};
+use wordline_block::{LatencyComponents, PowerCut, ReadEvents, Request, Ticket};
 use wordline_cache::replacement::foreign::Maker;
 use wordline_dram_buffer::{
     Backing, Buffer, Chip, Outcome, Page, PageOp, PageRequest, Served, Versions,
@@ -59,7 +59,7 @@ pub(crate) struct Buffered {
     requested: Vec<Option<(PageRequest, Time)>>,
     /// By ticket of a finished request: latency components, whether a page was unreadable, and read
     /// events.
-    served: Vec<(Parts, bool, ReadEvents)>,
+    served: Vec<(LatencyComponents, bool, ReadEvents)>,
 }
 
 impl Buffered {
@@ -92,7 +92,7 @@ impl Buffered {
     }
     /// Returns the latency components of a finished request, whether a page was unreadable, and its
     /// read events.
-    pub fn served(&self, ticket: Ticket) -> (Parts, bool, ReadEvents) {
+    pub fn served(&self, ticket: Ticket) -> (LatencyComponents, bool, ReadEvents) {
         self.served[ticket as usize]
     }
 
@@ -148,7 +148,7 @@ impl Buffered {
         };
         let now = cx.now;
         let mut flash = Flash { cx, controller };
-        let parts = Parts {
+        let parts = LatencyComponents {
             decode: beside.decode,
             ..done.parts.into()
         };
@@ -177,8 +177,10 @@ impl Buffered {
         self.buffer.request_done(now);
         let place = ticket as usize;
         if self.served.len() <= place {
-            self.served
-                .resize(place + 1, (Parts::default(), false, ReadEvents::default()));
+            self.served.resize(
+                place + 1,
+                (LatencyComponents::default(), false, ReadEvents::default()),
+            );
         }
         self.served[place] = (parts, failed, met);
         Some(ticket)

@@ -19,6 +19,6 @@ pub use controller::{
 };
 pub use error::DeviceError;
 pub use event::Event;
-pub use observation::{Observation, PageParts};
+pub use observation::{Observation, PageComponents};
 pub use plan::Plan;
 pub use ssd::Ssd;

@@ -1,15 +1,15 @@
 //! Observations of a device.
 
 use wordline_block::{
-    ArrayObservation, DeviceObservation, FromMember, MemberObservation, Parts, PowerCut,
-    ReadEvents, Request, RequestObservation,
+    ArrayObservation, DeviceObservation, FromMember, LatencyComponents, MemberObservation,
+    PowerCut, ReadEvents, Request, RequestObservation,
 };
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_ftl::{GcKind, Programmed};
 use wordline_kernel::{Probe, Time};
 use wordline_nand::{Die, Operation, Plane, Ppn};
 
-pub use wordline_block::PageParts;
+pub use wordline_block::PageComponents;
 
 /// A probe of device observations.
 pub trait DeviceProbe: Probe<Observation> {}
@@ -29,7 +29,7 @@ pub enum Observation {
         /// The request.
         request: Request,
         /// Latency components.
-        parts: Parts,
+        parts: LatencyComponents,
         /// Whether the request ended with an error.
         failed: bool,
     },

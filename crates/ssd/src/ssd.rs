@@ -7,7 +7,8 @@ use device_side::DeviceSide;
 use serde::{Deserialize, Serialize};
 use tickets::{Outstanding, Tickets};
 use wordline_block::{
-    BlockDevice, Busy, Completion, Op, Parts, PowerCut, ReadEvents, Request, Ticket, trim_range,
+    BlockDevice, Busy, Completion, LatencyComponents, Op, PowerCut, ReadEvents, Request, Ticket,
+    trim_range,
 };
 use wordline_cache::replacement::foreign::Maker;
 use wordline_content_oracle::ContentOracle;
@@ -227,7 +228,7 @@ impl<M: Mapping> Ssd<M> {
             .extend(outstanding.map(|((outstanding, ticket), _)| Completion {
                 ticket,
                 stream: outstanding.request.stream,
-                parts: Parts::default(),
+                parts: LatencyComponents::default(),
                 failed: false,
             }));
         self.outstanding = 0;
@@ -318,7 +319,7 @@ impl<M: Mapping> Ssd<M> {
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
         ticket: Ticket,
-        side: Parts,
+        side: LatencyComponents,
         (missed, met_before): (bool, ReadEvents),
     ) {
         let Outstanding {
@@ -333,7 +334,7 @@ impl<M: Mapping> Ssd<M> {
             failed |= beside.failed;
             decode += beside.decode;
         }
-        let parts = Parts {
+        let parts = LatencyComponents {
             host_queue: (submitted - request.arrival) + transfer.slot_wait,
             link_wait: transfer.link_wait,
             link: transfer.link,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use wordline_array::{AddressMap, Array};
 use wordline_block::ArrayObservation as Observation;
-use wordline_block::{BlockDevice, Event, FromMember, Op, Parts, Request};
+use wordline_block::{BlockDevice, Event, FromMember, LatencyComponents, Op, Request};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Map, Mapping, Precondition};
 use wordline_host_link::Interface;
@@ -101,7 +101,7 @@ fn load(user_bytes: u64, count: u64, mean_gap_us: u64, most_bytes: u64) -> Vec<R
 }
 
 /// Completed request: time of issue, time of completion, latency components.
-type Done = (Time, Time, Parts);
+type Done = (Time, Time, LatencyComponents);
 
 /// Issues requests at their times, as far as the store accepts them. Returns the digest of the run.
 fn replay<S: BlockDevice>(

@@ -12,7 +12,8 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use wordline_block::{
-    BlockDevice, Completion, Failure, GcObservation, Op, Parts, PowerCut, Request, Ticket,
+    BlockDevice, Completion, Failure, GcObservation, LatencyComponents, Op, PowerCut, Request,
+    Ticket,
 };
 use wordline_host_cpu::architecture::bridge::Bridge;
 use wordline_host_cpu::architecture::flash_software::FlashSoftware;
@@ -148,10 +149,10 @@ impl BlockDevice for Fixed {
         self.done.push(Completion {
             ticket,
             stream: request.stream,
-            parts: Parts {
+            parts: LatencyComponents {
                 host_queue: Time(request.bytes),
                 cell: self.time,
-                ..Parts::default()
+                ..LatencyComponents::default()
             },
             failed: false,
         });
@@ -173,7 +174,7 @@ impl BlockDevice for Fixed {
             self.done.extend(held.take().map(|request| Completion {
                 ticket,
                 stream: request.stream,
-                parts: Parts::default(),
+                parts: LatencyComponents::default(),
                 failed: false,
             }));
         }
@@ -189,7 +190,7 @@ impl BlockDevice for Fixed {
 
 /// Components and response times of completed requests, with their completion times.
 #[derive(Default)]
-struct Heard(Vec<(Time, Parts)>);
+struct Heard(Vec<(Time, LatencyComponents)>);
 
 impl Probe<Observation<Collected>> for Heard {
     fn observe(&mut self, now: Time, heard: Observation<Collected>) {
@@ -706,8 +707,8 @@ proptest! {
         // Little's law, N = X R, with both sides times the length of the run: exact.
         prop_assert_eq!(figures.held_time, figures.response);
         prop_assert_eq!(figures.completed, 200);
-        let parts = |of: fn(&Parts) -> Time| heard.0.iter().map(|(_, parts)| of(parts)).sum::<Time>();
-        let response = parts(Parts::total);
+        let parts = |of: fn(&LatencyComponents) -> Time| heard.0.iter().map(|(_, parts)| of(parts)).sum::<Time>();
+        let response = parts(LatencyComponents::total);
         prop_assert_eq!(u128::from(response.0), figures.response);
         // The working time of requests is the CPU time except GC, plus the bridge's.
         let own = figures.cpu.total() - figures.cpu.get(Cause::Collection);

@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, json};
 use std::borrow::Cow;
-use wordline_block::{PARTS, Part};
+use wordline_block::{LATENCY_COMPONENTS, LatencyComponent};
 use wordline_kernel::Time;
 use wordline_observe::Histogram;
 use wordline_recorder::{PartSums, Served};
@@ -65,31 +65,36 @@ pub struct LatencySummary {
     pub max_us: Option<f64>,
 }
 
-/// Components of the mean response time, in the order of [`Part::ALL`]. They add up to the mean.
+/// Components of the mean response time, in the order of [`LatencyComponent::ALL`]. They add up to the mean.
 /// Microseconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Breakdown(pub [f64; PARTS]);
+pub struct Breakdown(pub [f64; LATENCY_COMPONENTS]);
 
 impl JsonSchema for Breakdown {
     fn schema_name() -> Cow<'static, str> {
         "Breakdown".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let part = |part: &Part| {
+        let part = |part: &LatencyComponent| {
             let figure = json!({ "description": part.meaning, "type": "number" });
             (part.figure.to_owned(), figure)
         };
         json_schema!({
             "description": "Components of the mean response time. They add up to it.",
             "type": "object",
-            "properties": Part::ALL.iter().map(part).collect::<Map<_, _>>(),
+            "properties": LatencyComponent::ALL.iter().map(part).collect::<Map<_, _>>(),
         })
     }
 }
 
 impl Serialize for Breakdown {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(Part::ALL.iter().map(|part| part.figure).zip(self.0))
+        serializer.collect_map(
+            LatencyComponent::ALL
+                .iter()
+                .map(|part| part.figure)
+                .zip(self.0),
+        )
     }
 }
 

@@ -7,7 +7,7 @@ use wordline_kernel::{BusyTime, Time};
 use wordline_nand::Operation;
 
 use super::transaction::NONE;
-use crate::observation::PageParts;
+use crate::observation::PageComponents;
 use wordline_io_scheduler::Slot;
 
 /// Time for which GC has used a shared resource.
@@ -63,7 +63,7 @@ pub(super) struct DieCommand {
     /// Time of the last suspension.
     pub(super) suspended_at: Time,
     /// Latency components.
-    pub(super) parts: PageParts,
+    pub(super) parts: PageComponents,
     /// Time that GC had used the bus when the die requested it.
     pub(super) bus_gc: Time,
 }
@@ -82,7 +82,7 @@ impl DieCommand {
         since: Time::ZERO,
         busy_since: Time::ZERO,
         suspended_at: Time::ZERO,
-        parts: PageParts::NONE,
+        parts: PageComponents::NONE,
         bus_gc: Time::ZERO,
     };
 
@@ -106,7 +106,7 @@ impl DieCommand {
         self.began = now;
         self.gc_before = gc_before;
         self.since = now;
-        self.parts = PageParts::NONE;
+        self.parts = PageComponents::NONE;
     }
 }
 

@@ -14,7 +14,7 @@ use super::transaction::NONE;
 use super::transaction::{Order, Outcome, PageConditions, Purpose, Queued};
 use super::{BackEnd, MAX_PLANES};
 use crate::event::{Context, Kind};
-use crate::observation::{DeviceProbe, PageParts};
+use crate::observation::{DeviceProbe, PageComponents};
 use wordline_io_scheduler::Slot;
 
 impl BackEnd {
@@ -95,10 +95,10 @@ impl BackEnd {
             gc: clock,
         };
         if since < cx.now {
-            let parts = PageParts {
+            let parts = PageComponents {
                 gc: clock - gc,
                 queue: cx.now - since - (clock - gc),
-                ..PageParts::NONE
+                ..PageComponents::NONE
             };
             self.table.add_earlier(slot, &parts);
         }

@@ -7,7 +7,7 @@ use wordline_nand::{Die, Features, Operation};
 use super::die::{DieCommand, DieState};
 use super::transaction::NONE;
 use super::transaction::{Order, PageConditions, Queued, Transaction};
-use crate::observation::{DeviceProbe, Observation, PageParts};
+use crate::observation::{DeviceProbe, Observation, PageComponents};
 use wordline_io_scheduler::Slot;
 
 /// Transactions in progress.
@@ -18,7 +18,7 @@ pub(super) struct TransactionTable {
     /// Transactions numbered so far. Count.
     came: u64,
     /// Latency components before the wait for the die, of late transactions.
-    pub(super) earlier: Vec<PageParts>,
+    pub(super) earlier: Vec<PageComponents>,
     /// Bytes of the page that are not the host's, of partial writes.
     pub(super) fills: Vec<u32>,
     /// Page conditions by transaction, if pages differ: program mode, and the outcome of a read.
@@ -104,15 +104,15 @@ impl TransactionTable {
     }
 
     /// Adds latency components that the request of a transaction had before the wait for the die.
-    pub(super) fn add_earlier(&mut self, slot: Slot, parts: &PageParts) {
+    pub(super) fn add_earlier(&mut self, slot: Slot, parts: &PageComponents) {
         let place = slot as usize;
         let transaction = &mut self.transactions[place];
         if self.earlier.len() <= place {
-            self.earlier.resize(place + 1, PageParts::NONE);
+            self.earlier.resize(place + 1, PageComponents::NONE);
         }
         if !transaction.is_late {
             transaction.is_late = true;
-            self.earlier[place] = PageParts::NONE;
+            self.earlier[place] = PageComponents::NONE;
         }
         self.earlier[place].add(parts);
     }

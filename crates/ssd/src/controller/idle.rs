@@ -13,7 +13,7 @@ use super::pending::PageWrite;
 use super::requests::Done;
 use crate::error::Result;
 use crate::event::{Context, Kind};
-use crate::observation::{DeviceProbe, PageParts};
+use crate::observation::{DeviceProbe, PageComponents};
 use crate::plan::Plan;
 use wordline_block::{Op, Request, Ticket};
 use wordline_io_scheduler::Slot;
@@ -141,7 +141,7 @@ impl<M: Mapping> Collector<M> {
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
         ticket: Ticket,
-        parts: PageParts,
+        parts: PageComponents,
     ) {
         if self.base.requests.page_done(ticket) {
             self.base.requests.done.push(Done { ticket, parts });
@@ -195,7 +195,7 @@ impl<M: Mapping> Collector<M> {
     #[cold]
     pub fn refuse_now(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: u32) {
         self.base.conditions.fail_write(ticket);
-        self.page_done(cx, ticket, PageParts::NONE);
+        self.page_done(cx, ticket, PageComponents::NONE);
     }
 
     /// Returns how many requests in advance the host should announce through `look_ahead`.

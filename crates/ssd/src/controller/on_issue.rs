@@ -16,7 +16,7 @@ use super::pending::PageWrite;
 use super::write::Writes;
 use crate::backend::{Order, Purpose};
 use crate::event::Context;
-use crate::observation::{DeviceProbe, Observation, PageParts};
+use crate::observation::{DeviceProbe, Observation, PageComponents};
 use wordline_io_scheduler::Slot;
 use wordline_io_scheduler::schedule::{Schedule, Waiting};
 
@@ -97,7 +97,7 @@ impl Writes {
         let place = base.flash.layout.page(base.flash.layout.block(plane, 0), 0);
         let order = Order::new(Purpose::of_write(write.fill), place, write.owner, tag);
         let slot = base.flash.backend.admit(cx.now, &order);
-        if write.parts != PageParts::NONE {
+        if write.parts != PageComponents::NONE {
             base.flash.backend.add_earlier(slot, &write.parts);
         }
         let Some(stage) = &mut base.flash.issue else {

@@ -12,14 +12,14 @@ use wordline_ftl::recovery::Label;
 use wordline_kernel::Time;
 use wordline_nand::Plane;
 
-use crate::observation::PageParts;
+use crate::observation::PageComponents;
 
 /// A read that waits for its map entry.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct PageRead {
     pub owner: u32,
     pub page: Lpn,
-    pub parts: PageParts,
+    pub parts: PageComponents,
     pub since: Time,
     /// Oldest version that the read may return, for verification.
     pub oldest: Version,
@@ -31,7 +31,7 @@ pub(super) struct PageRead {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct PageTrim {
     pub owner: u32,
-    pub parts: PageParts,
+    pub parts: PageComponents,
     /// Start of the wait.
     pub since: Time,
 }
@@ -77,7 +77,7 @@ pub(super) struct PageWrite {
     /// Bytes of the page that are not the host's: read before, or padding.
     pub fill: u32,
     pub trim: bool,
-    pub parts: PageParts,
+    pub parts: PageComponents,
     /// Start of the wait.
     pub since: Time,
     /// For verification.

@@ -12,7 +12,7 @@ use super::pending::PageRead;
 use crate::backend::{Order, Purpose};
 use crate::error::{DeviceError, Result};
 use crate::event::Context;
-use crate::observation::{DeviceProbe, Observation, PageParts};
+use crate::observation::{DeviceProbe, Observation, PageComponents};
 
 impl<M: Mapping> Base<M> {
     /// Issues the read of a request, with latency components that its page had before.
@@ -21,11 +21,11 @@ impl<M: Mapping> Base<M> {
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
         order: &Order,
-        earlier: &PageParts,
+        earlier: &PageComponents,
         oldest: Version,
     ) {
         let slot = self.issue(cx, order);
-        if *earlier != PageParts::NONE {
+        if *earlier != PageComponents::NONE {
             self.flash.backend.add_earlier(slot, earlier);
         }
         if let Some(verification) = &mut self.contents.verification {
@@ -87,7 +87,7 @@ impl<M: Mapping> Controller<M> {
         let read = PageRead {
             owner,
             page,
-            parts: PageParts::NONE,
+            parts: PageComponents::NONE,
             since: cx.now,
             oldest: NO_VERSION,
             found: Characteristic::New,
@@ -116,7 +116,7 @@ impl<M: Mapping> Controller<M> {
         let read = PageRead {
             owner,
             page,
-            parts: PageParts::NONE,
+            parts: PageComponents::NONE,
             since: cx.now,
             oldest,
             found: self.gc.base.conditions.accessed(page, false),

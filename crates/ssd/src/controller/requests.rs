@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 
-use crate::observation::PageParts;
+use crate::observation::PageComponents;
 
 /// A request whose pages are all done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,7 +11,7 @@ pub(crate) struct Done {
     /// Ticket of the request.
     pub ticket: Ticket,
     /// Latency components in the device: those of the page that finished last.
-    pub parts: PageParts,
+    pub parts: PageComponents,
 }
 
 /// Requests in progress.

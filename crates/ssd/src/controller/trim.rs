@@ -17,7 +17,7 @@ use super::collector::Collector;
 use super::job::{Job, Waiter};
 use super::pending::{PageTrim, PageWrite};
 use crate::event::Context;
-use crate::observation::{DeviceProbe, Observation, PageParts};
+use crate::observation::{DeviceProbe, Observation, PageComponents};
 use crate::plan::Plan;
 
 /// TRIMs that wait for flash, and the state between TRIMs.
@@ -245,7 +245,7 @@ impl<M: Mapping> Controller<M> {
         if request.op == Op::Flush {
             // Completed writes are in flash.
             self.expect(ticket, 1, request.op);
-            self.gc.page_done(cx, ticket, PageParts::NONE);
+            self.gc.page_done(cx, ticket, PageComponents::NONE);
             return;
         }
         let bytes = self.trims.trim_frees(cx, self.gc.base.page_bytes, request);
@@ -253,7 +253,7 @@ impl<M: Mapping> Controller<M> {
         let count = (pages.end - pages.start) as u32;
         self.expect(ticket, count.max(1), request.op);
         if count == 0 {
-            return self.gc.page_done(cx, ticket, PageParts::NONE);
+            return self.gc.page_done(cx, ticket, PageComponents::NONE);
         }
         let all = Span {
             from: 0,

@@ -23,7 +23,7 @@ use super::power::LosesPower;
 use super::rewrite::Rewrites;
 use crate::backend::{Order, Purpose};
 use crate::event::Context;
-use crate::observation::{DeviceProbe, Observation, PageParts};
+use crate::observation::{DeviceProbe, Observation, PageComponents};
 use crate::plan::Plan;
 
 /// Allocated page of a write, and the block of the copy that it supersedes.
@@ -198,7 +198,7 @@ impl Writes {
         }
         let slot = gc.base.issue(cx, &order);
         gc.base.flash.backend.fill(slot, write.fill);
-        if write.parts != PageParts::NONE {
+        if write.parts != PageComponents::NONE {
             gc.base.flash.backend.add_earlier(slot, &write.parts);
         }
         if gc.base.follows {
@@ -330,7 +330,7 @@ impl<M: Mapping> Controller<M> {
             }
             (version, found) = self.gc.base.follow_coming(cx.now, page, &span, trim);
         }
-        let (parts, base) = (PageParts::default(), ContentOracle::unwritten());
+        let (parts, base) = (PageComponents::default(), ContentOracle::unwritten());
         let write = PageWrite {
             owner,
             page,

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 use wordline_block::{Request, Ticket};
 use wordline_kernel::Time;
 
-use crate::observation::PageParts;
+use crate::observation::PageComponents;
 
 /// A submitted request.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Outstanding {
     pub(super) request: Request,
     pub(super) submitted: Time,
-    pub(super) parts: PageParts,
+    pub(super) parts: PageComponents,
 }
 
 /// Requests in progress between host and device.
@@ -38,7 +38,7 @@ impl Tickets {
         self.outstanding.push(Outstanding {
             request,
             submitted: now,
-            parts: PageParts::NONE,
+            parts: PageComponents::NONE,
         });
         self.outstanding.len() as Ticket - 1
     }

@@ -5,7 +5,7 @@
 use crate::shared;
 
 use shared::{Played, Tally, at, play};
-use wordline_block::{Op, Parts, Request};
+use wordline_block::{LatencyComponents, Op, Request};
 use wordline_cache::Replacement;
 use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
@@ -359,8 +359,8 @@ fn hits_reach_the_roofline_of_the_port() {
 }
 
 /// Returns the flash components of a response time.
-fn of_flash(parts: &Parts) -> Time {
-    let Parts {
+fn of_flash(parts: &LatencyComponents) -> Time {
+    let LatencyComponents {
         queue,
         die_wait,
         bus_wait,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wordline_block::{BlockDevice, Completion, Op, Parts, Request};
+use wordline_block::{BlockDevice, Completion, LatencyComponents, Op, Request};
 use wordline_hdd::extent::Extent;
 use wordline_hdd::{Config, Disk, Event, Plan};
 use wordline_kernel::{Context, EventQueue, Time};
@@ -30,7 +30,7 @@ pub struct Answer {
     pub place: usize,
     pub arrival: Time,
     pub end: Time,
-    pub parts: Parts,
+    pub parts: LatencyComponents,
 }
 
 impl Answer {

@@ -1,7 +1,9 @@
 //! A small device and a closed loop around it.
 #![allow(dead_code)] // each test file uses some of these
 
-use wordline_block::{BlockDevice, Completion, Event as _, Op, Parts, ReadEvents, Request};
+use wordline_block::{
+    BlockDevice, Completion, Event as _, LatencyComponents, Op, ReadEvents, Request,
+};
 use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, GcKind, Map, Mapping, Precondition};
@@ -338,7 +340,7 @@ pub fn drive<M: Mapping>(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Played {
     pub done: Time,
-    pub parts: Parts,
+    pub parts: LatencyComponents,
     pub failed: bool,
 }
 

@@ -1,9 +1,9 @@
 //! Latency components: the shares of a response time.
 //!
-//! [`ALL`](Part::ALL) is their single table. Sums, columns of `requests.parquet`, the breakdown of
+//! [`ALL`](LatencyComponent::ALL) is their single table. Sums, columns of `requests.parquet`, the breakdown of
 //! the summary, its metrics, the Python types and the colours of the report derive from it, so a
 //! new component is one row here plus the place at which its time is measured. A component that an
-//! SSD measures per page is marked `in page` and becomes a field of [`PageParts`].
+//! SSD measures per page is marked `in page` and becomes a field of [`PageComponents`].
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
@@ -19,8 +19,8 @@ pub enum Shown {
 
 /// Latency component, as displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// Key, which is the field of [`Parts`].
+pub struct LatencyComponent {
+    /// Key, which is the field of [`LatencyComponents`].
     pub key: &'static str,
     /// Column in request tables. Picoseconds.
     pub column: &'static str,
@@ -43,17 +43,17 @@ macro_rules! parts {
     };
 }
 
-/// Generates [`Parts`] and [`Part::ALL`] from the rows of [`parts!`].
+/// Generates [`LatencyComponents`] and [`LatencyComponent::ALL`] from the rows of [`parts!`].
 macro_rules! request_parts {
     ($($field:ident $(in $_page:ident)?, $name:literal, $colour:literal, $shown:ident, $meaning:literal;)+) => {
         /// Latency components of a request. A request of several pages has the components of the
         /// page that completed last; their sum equals the response time exactly.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-        pub struct Parts {
+        pub struct LatencyComponents {
             $(#[doc = $meaning] pub $field: Time,)+
         }
 
-        impl Part {
+        impl LatencyComponent {
             /// All components, in the order in which a request passes them.
             pub const ALL: &[Self] = &[$(Self {
                 key: stringify!($field),
@@ -66,10 +66,10 @@ macro_rules! request_parts {
             }),+];
         }
 
-        impl Parts {
-            /// Times in the order of [`Part::ALL`].
+        impl LatencyComponents {
+            /// Times in the order of [`LatencyComponent::ALL`].
             #[inline]
-            pub const fn in_order(&self) -> [Time; PARTS] {
+            pub const fn in_order(&self) -> [Time; LATENCY_COMPONENTS] {
                 [$(self.$field),+]
             }
             /// Adds the components of `further`. Always inlined, so that components known to be
@@ -82,7 +82,7 @@ macro_rules! request_parts {
     };
 }
 
-/// Generates [`PageParts`] from the rows of [`parts!`] marked `in page`, row by row.
+/// Generates [`PageComponents`] from the rows of [`parts!`] marked `in page`, row by row.
 macro_rules! page_parts {
     ([$($kept:tt)*] $field:ident in page, $_n:literal, $_c:literal, $_s:ident, $meaning:literal; $($rows:tt)*) => {
         page_parts! { [$($kept)* $field $meaning,] $($rows)* }
@@ -94,11 +94,11 @@ macro_rules! page_parts {
         /// Latency components of a page inside the device, from the start of its request there: the
         /// components that a device measures per page.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-        pub struct PageParts {
+        pub struct PageComponents {
             $(#[doc = $meaning] pub $field: Time,)+
         }
 
-        impl PageParts {
+        impl PageComponents {
             /// Zero in all components.
             pub const NONE: Self = Self { $($field: Time::ZERO),+ };
 
@@ -114,9 +114,9 @@ macro_rules! page_parts {
             }
         }
 
-        impl From<PageParts> for Parts {
+        impl From<PageComponents> for LatencyComponents {
             #[inline]
-            fn from(page: PageParts) -> Self {
+            fn from(page: PageComponents) -> Self {
                 Self { $($field: page.$field,)+ ..Self::default() }
             }
         }
@@ -165,9 +165,9 @@ parts! {
 }
 
 /// Number of latency components.
-pub const PARTS: usize = Part::ALL.len();
+pub const LATENCY_COMPONENTS: usize = LatencyComponent::ALL.len();
 
-impl Parts {
+impl LatencyComponents {
     /// Response time.
     #[inline]
     pub fn total(&self) -> Time {
