@@ -5,7 +5,8 @@
 
 use std::io::{self, Write};
 
-use super::{Line, Probe, Reader, Record, flag, is_decimal, is_number, tick};
+use super::disksim_columns::behind_time;
+use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick};
 use crate::Request;
 use crate::error::Fault;
 use crate::fields::{Blanks, SECTOR};
@@ -24,21 +25,6 @@ pub(super) fn detect(probe: &Probe) -> bool {
 
 pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
     Box::new(Disksim)
-}
-
-/// Parses the columns after the time: device, sector, size in units of `unit` bytes, flag.
-#[inline(always)]
-pub(super) fn behind_time(
-    fields: &mut Blanks,
-    ticks: u64,
-    unit: u64,
-) -> Result<Option<Record>, Fault> {
-    let volume = fields.number32("device")?;
-    let offset = fields.units("sector", SECTOR)?;
-    let bytes = fields.units("size", unit)?;
-    let op = flag(fields, Op::Read, Op::Write)?;
-    fields.end()?;
-    Ok(Some(Record::plain(ticks, op, offset, bytes, volume)))
 }
 
 impl Line for Disksim {

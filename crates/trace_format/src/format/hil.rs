@@ -1,7 +1,8 @@
 //! HIL FlashSim: milliseconds with six decimals, device, LBA in sectors of 512 bytes, size in pages
 //! of 4 KiB, 1 = read; separated by tabs.
 
-use super::{Line, Probe, Reader, Record, disksim, is_number, tick};
+use super::disksim_columns::behind_time;
+use super::{Line, Probe, Reader, Record, is_number, tick};
 use crate::error::Fault;
 use crate::fields::Blanks;
 
@@ -35,7 +36,7 @@ impl Line for Hil {
     #[inline]
     fn parse(&mut self, fields: &mut Blanks<'_>) -> Result<Option<Record>, Fault> {
         let ticks = fields.decimal("time stamp", 6)?;
-        disksim::behind_time(fields, ticks, PAGE)
+        behind_time(fields, ticks, PAGE)
     }
 }
 

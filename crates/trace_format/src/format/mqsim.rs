@@ -5,7 +5,8 @@
 
 use std::io::{self, Write};
 
-use super::{Line, Probe, Reader, Record, disksim, is_number, tick};
+use super::disksim_columns::behind_time;
+use super::{Line, Probe, Reader, Record, is_number, tick};
 use crate::Request;
 use crate::error::Fault;
 use crate::fields::{Blanks, Row, SECTOR};
@@ -51,7 +52,7 @@ pub(super) fn too_fast(probe: &Probe) -> bool {
 #[inline]
 pub(super) fn parse(fields: &mut Blanks) -> Result<Option<Record>, Fault> {
     let ticks = fields.stamp("time stamp")?;
-    disksim::behind_time(fields, ticks, SECTOR)
+    behind_time(fields, ticks, SECTOR)
 }
 
 impl Line for Mqsim {
