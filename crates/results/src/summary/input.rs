@@ -2,10 +2,10 @@
 
 use crate::outcome::{Issued, Outcome};
 use crate::summary::StreamInput;
+use crate::summary::streams::{queue_depth, replay_name};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::{Deref, DerefMut};
-use wordline_config::plan::Replay;
 use wordline_recorder::FlashCounts;
 
 /// Requests of all streams together.
@@ -64,23 +64,5 @@ pub(super) fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSumm
     InputSummary {
         of,
         unwritten_pages_read: flash.unwritten_pages_read,
-    }
-}
-
-pub(crate) fn replay_name(replay: &Replay) -> &'static str {
-    match replay {
-        Replay::OpenLoop { .. } => "open-loop",
-        Replay::ClosedLoop { .. } => "closed-loop",
-        Replay::ThinkTime { .. } => "think-time",
-    }
-}
-
-/// Maximum number of requests in progress: that of a closed loop, or `slots` of the device in an
-/// open loop. `None` if unlimited.
-pub(crate) fn queue_depth(slots: Option<u32>, replay: &Replay) -> Option<u32> {
-    match replay {
-        Replay::OpenLoop { .. } => slots,
-        Replay::ClosedLoop { queue_depth } => Some(*queue_depth),
-        Replay::ThinkTime { .. } => Some(1),
     }
 }

@@ -46,7 +46,6 @@ pub use self::flash::{
 pub use self::host_side::HostSideSummary;
 pub use self::input::InputSummary;
 use self::input::input_summary;
-pub(crate) use self::input::{queue_depth, replay_name};
 pub use self::latency::{Breakdown, ByOp, LatencyByOp, LatencySummary, Throughput};
 pub(crate) use self::members::members;
 pub use self::members::{MemberInput, MemberSummary};

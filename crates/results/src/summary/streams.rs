@@ -8,10 +8,8 @@ use wordline_workload::InputFile;
 
 use crate::outcome::{ContentionWindow, InputCounts, Issued, Outcome};
 use crate::summary::ExcessOf;
-use crate::summary::{
-    Breakdown, ByOp, LatencyByOp, LatencySummary, Throughput, queue_depth, replay_name,
-};
-use wordline_config::plan;
+use crate::summary::{Breakdown, ByOp, LatencyByOp, LatencySummary, Throughput};
+use wordline_config::plan::{self, Replay};
 use wordline_recorder::Served;
 
 /// Stream of a run.
@@ -177,6 +175,24 @@ fn input(
         queue_depth: queue_depth(slots, &issued.replay),
         warm_up_requests: issued.unmeasured,
         ..StreamInput::new(&issued.counts, served)
+    }
+}
+
+pub(super) fn replay_name(replay: &Replay) -> &'static str {
+    match replay {
+        Replay::OpenLoop { .. } => "open-loop",
+        Replay::ClosedLoop { .. } => "closed-loop",
+        Replay::ThinkTime { .. } => "think-time",
+    }
+}
+
+/// Maximum number of requests in progress: that of a closed loop, or `slots` of the device in an
+/// open loop. `None` if unlimited.
+pub(super) fn queue_depth(slots: Option<u32>, replay: &Replay) -> Option<u32> {
+    match replay {
+        Replay::OpenLoop { .. } => slots,
+        Replay::ClosedLoop { queue_depth } => Some(*queue_depth),
+        Replay::ThinkTime { .. } => Some(1),
     }
 }
 
