@@ -8,8 +8,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wordline_ftl::precondition::Preconditioned;
 
-use super::event_loop::LoopState;
-use super::issuer::HostState;
 use wordline_state::{self as state, Kept, StateError, kind};
 
 /// Options for checkpoints, which are written at intervals and when the user interrupts the run.
@@ -43,9 +41,6 @@ pub(super) struct Parts<Past, Loop, Host, Observer> {
     pub(super) host: Host,
     pub(super) observer: Observer,
 }
-
-/// State of a run with events `E` and an observer `O`, as read from a file.
-pub(super) type RunState<E, O> = Parts<Before, LoopState<E>, HostState, O>;
 
 /// Properties of a run that do not change.
 #[derive(Clone, Debug, Serialize, Deserialize)]

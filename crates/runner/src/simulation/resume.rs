@@ -4,15 +4,18 @@ use std::path::Path;
 
 use wordline_config::Plan;
 
-use super::checkpoint::{Before, Checkpoints, RunState};
-use super::event_loop::simulate;
+use super::checkpoint::{Before, Checkpoints, Parts};
+use super::event_loop::{LoopState, simulate};
 use super::intake::Input;
-use super::issuer::Host;
+use super::issuer::{Host, HostState};
 use super::shape::{OnShape, RunOutput, RunShape, on_shape, resident_bytes};
 use super::watch::Watcher;
 use super::{Clocks, Options, Run, identity, require_memory};
 use crate::error::SimulationError;
 use wordline_state::{self as state, StateError, kind};
+
+/// State of a run with events `E` and an observer `O`, as read from a file.
+type RunState<E, O> = Parts<Before, LoopState<E>, HostState, O>;
 
 /// A run to resume: inputs, options and watcher.
 struct Resumed<'a, 'b, 'w> {
