@@ -10,6 +10,7 @@ mod buffer;
 mod fill;
 mod merge;
 mod order;
+mod plane;
 mod record;
 mod recover;
 mod rules;
@@ -32,10 +33,11 @@ use crate::lpn::Lpn;
 use crate::recovery::{Flash, Recovery};
 use crate::wear::{FreeBlocks, Spend};
 use buffer::Buffer;
+use plane::PlaneState;
 use record::Record;
 pub(super) use rules::Rules;
 use shape::Shape;
-use state::{IN_RECENT, Logical, Member, PlaneState, Role};
+use state::{IN_RECENT, Logical, Member, Role};
 
 /// Labels of metadata pages in their spare areas.
 const RECORD: u32 = 0;

@@ -1,10 +1,6 @@
-//! State of blocks, logical blocks and planes.
+//! State of blocks and logical blocks.
 
 use serde::{Deserialize, Serialize};
-
-use super::buffer::Buffer;
-use super::merge::Merge;
-use super::record::Record;
 
 /// Role of a block in its logical block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,13 +74,3 @@ pub(super) const MERGING: u8 = 1;
 pub(super) const IN_RECENT: u8 = 2;
 pub(super) const IN_FULL: u8 = 4;
 pub(super) const IN_DELAYED: u8 = 8;
-
-/// State of a plane.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct PlaneState {
-    /// Free blocks, without those that the write buffer may still take. Count.
-    pub free: u32,
-    pub merge: Option<Merge>,
-    pub record: Record,
-    pub buffer: Buffer,
-}

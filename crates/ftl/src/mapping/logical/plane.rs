@@ -1,0 +1,17 @@
+//! State of planes.
+
+use serde::{Deserialize, Serialize};
+
+use super::buffer::Buffer;
+use super::merge::Merge;
+use super::record::Record;
+
+/// State of a plane.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct PlaneState {
+    /// Free blocks, without those that the write buffer may still take. Count.
+    pub free: u32,
+    pub merge: Option<Merge>,
+    pub record: Record,
+    pub buffer: Buffer,
+}
