@@ -18,6 +18,7 @@ mod flash;
 mod idle;
 mod issue;
 mod job;
+mod loses_power;
 mod on_issue;
 mod pending;
 mod power;

@@ -8,7 +8,7 @@ use wordline_kernel::Time;
 use super::conditions::Conditions;
 use super::contents::Contents;
 use super::flash::Flash;
-use super::power::LosesPower;
+use super::loses_power::LosesPower;
 use super::requests::Requests;
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation};

@@ -14,8 +14,8 @@ use super::base::Base;
 use super::die_loads::DieLoads;
 use super::idle::Idling;
 use super::job::{Job, Jobs};
+use super::loses_power::LosesPower;
 use super::pending::{PageTrim, Stalled};
-use super::power::LosesPower;
 use crate::plan::Plan;
 
 /// Jobs in progress, and the operations that wait for them.

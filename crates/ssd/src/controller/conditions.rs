@@ -10,7 +10,7 @@ use wordline_reliability::{Due, Failing, Reader};
 
 use super::errors::{ErrorCounts, ReadAnnotations};
 use super::failures::{FailureCounts, Failures};
-use super::power::LosesPower;
+use super::loses_power::LosesPower;
 use super::regulate::{Decoding, GradeCounts, Regulation};
 use super::slc_cache::SlcCounts;
 use crate::plan::Plan;

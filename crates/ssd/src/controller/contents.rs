@@ -8,8 +8,8 @@ use wordline_io_scheduler::Slot;
 use wordline_kernel::Time;
 use wordline_nand::Ppn;
 
+use super::loses_power::LosesPower;
 use super::pending::PageWrite;
-use super::power::LosesPower;
 use crate::plan::Plan;
 
 /// Spare areas and the content oracle, if enabled.

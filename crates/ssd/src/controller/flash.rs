@@ -7,7 +7,7 @@ use wordline_nand::{Array, BadBlocks, Block, Die, Layout, Plane, Ppn};
 use wordline_reliability::ProgramMode;
 
 use super::issue::IssueStage;
-use super::power::LosesPower;
+use super::loses_power::LosesPower;
 use crate::backend::{BackEnd, Usage};
 use crate::plan::Plan;
 

@@ -7,17 +7,11 @@ use wordline_nand::{Block, Operation, Ppn};
 
 use super::Controller;
 use super::base::Base;
+use super::loses_power::LosesPower;
 use super::trim::Trims;
 use crate::error::{DeviceError, Result};
 use crate::plan::Plan;
 use wordline_block::PowerCut;
-
-/// State that loses its volatile part in a power cut.
-pub(super) trait LosesPower {
-    /// Cuts and restores power. Implementations destructure themselves without `..`, so that no
-    /// field is forgotten.
-    fn lose_power(&mut self, now: Time, plan: &Plan);
-}
 
 impl<M: Mapping> LosesPower for Controller<M> {
     /// The map is lost, too; [`Mapping::recover`] must follow.
