@@ -10,6 +10,7 @@ pub mod observation;
 pub mod power_cut;
 pub mod read_events;
 pub mod request;
+pub mod specification;
 pub mod trim_range;
 
 pub use completion::{Completion, Ticket};
@@ -20,4 +21,5 @@ pub use observation::{ArrayObservation, DeviceObservation, MemberObservation, Re
 pub use power_cut::PowerCut;
 pub use read_events::ReadEvents;
 pub use request::{BeyondEnd, Op, Request};
+pub use specification::{PlanError, Specification};
 pub use trim_range::TrimRange;

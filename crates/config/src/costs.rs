@@ -1,14 +1,8 @@
 //! Mean times of single flash and disk operations, for models that weigh one against the other.
 
-use wordline_hdd::SECTOR_BYTES;
-use wordline_hdd::extent::Extent;
-use wordline_hdd::model::Mechanism;
-use wordline_kernel::{Rng, Time};
+use wordline_block::Specification;
 use wordline_nand::transaction::Operation;
 use wordline_partition::Costs;
-
-/// Accesses over which the mean of a disk is taken.
-const PROBES: u64 = 1 << 12;
 
 /// Times of operations on an idle flash device, bus included: means over the pages of a block.
 /// Microseconds.
@@ -48,8 +42,8 @@ pub fn costs(flash: &wordline_ssd::Plan, disk: &wordline_hdd::Plan) -> Costs {
     let page_bytes = u64::from(flash.page_bytes);
     before(
         flash,
-        of_disk(disk, page_bytes, false),
-        of_disk(disk, page_bytes, true),
+        disk.page_us(page_bytes, false),
+        disk.page_us(page_bytes, true),
     )
 }
 
@@ -69,26 +63,4 @@ pub(crate) fn before(flash: &wordline_ssd::Plan, disk_read_us: f64, disk_write_u
         disk_read_us,
         disk_write_us,
     }
-}
-
-/// Returns the mean time in which an idle disk, with its controller, reads or writes a page. The
-/// accesses are at random places and spaced apart, so that the platter angle is arbitrary.
-/// Microseconds.
-pub fn of_disk(disk: &wordline_hdd::Plan, page_bytes: u64, write: bool) -> f64 {
-    let mut model = disk.model.clone();
-    let sectors = page_bytes.div_ceil(SECTOR_BYTES);
-    let places = (disk.capacity_bytes / SECTOR_BYTES / sectors).max(1);
-    let mut random = Rng::new(0, "costs.disk");
-    let (mut now, mut busy) = (Time::ZERO, Time::ZERO);
-    for _ in 0..PROBES {
-        now += Time::from_us(random.below(1 << 14));
-        let extent = Extent {
-            lbn: random.below(places) * sectors,
-            sectors,
-        };
-        let took = model.access(now, extent, write, now).total();
-        now += took;
-        busy += took;
-    }
-    busy.as_us() / PROBES as f64 + disk.command_us(write)
 }

@@ -2,13 +2,15 @@
 
 use std::num::NonZeroU32;
 use wordline_array::AddressMap;
+use wordline_block::{PlanError, Specification};
 use wordline_ftl::allocate::Dimensions;
 use wordline_host_link::Class;
 use wordline_kernel::Time;
 use wordline_nand::{Energy, Geometry};
 use wordline_workload::{Disk, generate};
 
-use crate::costs::{of_disk, of_flash};
+use crate::Config;
+use crate::costs::of_flash;
 
 /// A run that can be simulated: all values are checked and all choices are made.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,13 +59,43 @@ pub trait DevicePlan {
     }
 }
 
-/// Generates [`Store`] and [`Device`] from the list of device kinds.
+/// Device without flash: the plan of its kind, under a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named<P> {
+    /// Name of the configuration that describes it.
+    pub name: String,
+    /// Plan of the device.
+    pub plan: P,
+}
+
+impl<P: Specification> DevicePlan for Named<P> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn capacity_bytes(&self) -> u64 {
+        self.plan.capacity_bytes()
+    }
+    fn queue_depth(&self) -> u32 {
+        self.plan.queue_depth()
+    }
+    fn is_volatile(&self) -> bool {
+        self.plan.is_volatile()
+    }
+    fn page_us(&self, page_bytes: u32, write: bool) -> f64 {
+        self.plan.page_us(page_bytes.into(), write)
+    }
+}
+
+/// Defines stores and their devices from the list of the kinds of devices without flash, each with its crate and its table in a
+/// configuration. The crate exports `Plan`, which implements [`Specification`] and is made from the table by `Plan::new`.
 macro_rules! devices {
-    ($($(#[$doc:meta])* $Kind:ident($Plan:ty)),+ $(,)?) => {
+    ($($(#[$doc:meta])* $Kind:ident of $of:ident at $table:ident),+ $(,)?) => {
         /// A store, which serves requests. Stores nest: the members of an array are stores.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Store {
-            $($(#[$doc])* $Kind(Box<$Plan>),)+
+            /// An SSD.
+            Ssd(Box<Ssd>),
+            $($(#[$doc])* $Kind(Box<Named<$of::Plan>>),)+
             /// Flash in front of another store.
             Cached(Box<Cached>),
             /// Several stores as one.
@@ -73,15 +105,28 @@ macro_rules! devices {
         /// A store without members.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Device<'a> {
-            $($(#[$doc])* $Kind(&'a $Plan),)+
+            /// An SSD.
+            Ssd(&'a Ssd),
+            $($(#[$doc])* $Kind(&'a Named<$of::Plan>),)+
             /// A cache, with its flash.
             Cached(&'a Cached),
         }
 
         impl Store {
+            /// Returns the device without flash that a table of `config` describes; `None` without such a table.
+            pub(crate) fn of_table(config: &Config) -> Result<Option<Self>, PlanError> {
+                $(
+                    if let Some(table) = &config.$table {
+                        let (name, plan) = (config.name.clone(), $of::Plan::new(table)?);
+                        return Ok(Some(Self::$Kind(Box::new(Named { name, plan }))));
+                    }
+                )+
+                Ok(None)
+            }
             /// Returns the device or the cache that the store is; `None` for an array.
             pub fn device(&self) -> Option<Device<'_>> {
                 match self {
+                    Self::Ssd(ssd) => Some(Device::Ssd(ssd)),
                     $(Self::$Kind(device) => Some(Device::$Kind(device)),)+
                     Self::Cached(cached) => Some(Device::Cached(cached)),
                     Self::Array(_) => None,
@@ -93,19 +138,31 @@ macro_rules! devices {
             /// Returns the properties of the device.
             pub fn plan(self) -> &'a dyn DevicePlan {
                 match self {
+                    Self::Ssd(ssd) => ssd,
                     $(Self::$Kind(device) => device,)+
                     Self::Cached(cached) => cached,
                 }
             }
         }
+
+        $(
+            impl<'a> TryFrom<Device<'a>> for &'a $of::Plan {
+                /// Device of another kind.
+                type Error = Device<'a>;
+                fn try_from(device: Device<'a>) -> Result<Self, Device<'a>> {
+                    match device {
+                        Device::$Kind(device) => Ok(&device.plan),
+                        other => Err(other),
+                    }
+                }
+            }
+        )+
     };
 }
 
 devices! {
-    /// An SSD.
-    Ssd(Ssd),
     /// A hard disk.
-    Disk(HardDisk),
+    Disk of wordline_hdd at disk,
 }
 
 /// Composition of a store, as far as a run depends on it.
@@ -122,33 +179,6 @@ pub enum Shape {
     /// Any other store: devices of several kinds, caches in arrays or behind caches, and stores
     /// with a host side.
     Mixed,
-}
-
-/// A hard disk.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HardDisk {
-    /// Name of the configuration that describes it.
-    pub name: String,
-    /// Model of the disk.
-    pub disk: wordline_hdd::Plan,
-}
-
-impl DevicePlan for HardDisk {
-    fn name(&self) -> &str {
-        &self.name
-    }
-    fn capacity_bytes(&self) -> u64 {
-        self.disk.capacity_bytes
-    }
-    fn queue_depth(&self) -> u32 {
-        self.disk.queue_depth
-    }
-    fn is_volatile(&self) -> bool {
-        self.disk.buffer.write_cache
-    }
-    fn page_us(&self, page_bytes: u32, write: bool) -> f64 {
-        of_disk(&self.disk, page_bytes.into(), write)
-    }
 }
 
 /// Flash in front of another store.
@@ -200,13 +230,11 @@ pub struct DiskLeaf<'a> {
 impl<'a> DiskLeaf<'a> {
     /// Returns the leaf as a hard disk; `None` for another kind of device.
     fn of(leaf: Leaf<'a>) -> Option<Self> {
-        let Device::Disk(disk) = leaf.of else {
-            return None;
-        };
+        let disk = leaf.of.try_into().ok()?;
         Some(Self {
             name: leaf.name,
             volumes: leaf.disks,
-            disk: &disk.disk,
+            disk,
         })
     }
 }

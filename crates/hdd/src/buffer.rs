@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-use crate::error::PlanError;
 use crate::extent::Extent;
+use wordline_block::PlanError;
 
 /// Extent of read-ahead after a read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,19 +1,7 @@
-//! Errors of a disk and its configuration.
+//! Errors of a disk.
 
 use thiserror::Error;
 use wordline_block::{BeyondEnd, Failure};
-
-/// Error of a disk that cannot be built.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{key}: {reason}; {remedy}")]
-pub struct PlanError {
-    /// Key to change.
-    pub key: &'static str,
-    /// Fault, with its numbers.
-    pub reason: String,
-    /// Remedy.
-    pub remedy: String,
-}
 
 /// Error of a disk.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

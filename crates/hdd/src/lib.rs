@@ -16,7 +16,7 @@ pub mod stats;
 
 pub use config::Config;
 pub use disk::Disk;
-pub use error::{DiskError, PlanError};
+pub use error::DiskError;
 pub use event::{Event, Observation, Purpose, Work};
 pub use extent::SECTOR_BYTES;
 pub use model::Model;

@@ -1,11 +1,12 @@
 //! The `[disk]` table, validated.
 
 use serde::{Deserialize, Serialize};
+use wordline_block::{PlanError, Specification};
+use wordline_kernel::{Rng, Time};
 
 use crate::Config;
 use crate::buffer::Buffer;
-use crate::error::PlanError;
-use crate::extent::SECTOR_BYTES;
+use crate::extent::{Extent, SECTOR_BYTES};
 use crate::model::{Mechanism, Timed};
 use crate::overhead;
 use crate::queue::Policy;
@@ -30,6 +31,9 @@ pub struct Plan {
     /// On-board buffer.
     pub buffer: Buffer,
 }
+
+/// Accesses from which the mean of a disk is taken.
+const PROBES: u64 = 1 << 12;
 
 impl Plan {
     /// Validates a table.
@@ -68,9 +72,40 @@ impl Plan {
 impl Plan {
     /// Command time for sectors that are not in the buffer, averaged over the previous commands.
     /// Microseconds.
-    pub fn command_us(&self, write: bool) -> f64 {
+    fn command_us(&self, write: bool) -> f64 {
         let behind = |behind_write| self.overhead.command(behind_write, write, false).as_us();
         f64::midpoint(behind(false), behind(true))
+    }
+}
+
+impl Specification for Plan {
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+    fn queue_depth(&self) -> u32 {
+        self.queue_depth
+    }
+    fn is_volatile(&self) -> bool {
+        self.buffer.write_cache
+    }
+    /// With what its controller takes: over accesses at random places, some time after each other, so that platters stand anywhere.
+    fn page_us(&self, page_bytes: u64, write: bool) -> f64 {
+        let mut model = self.model.clone();
+        let sectors = page_bytes.div_ceil(SECTOR_BYTES);
+        let places = (self.capacity_bytes / SECTOR_BYTES / sectors).max(1);
+        let mut random = Rng::new(0, "costs.disk");
+        let (mut now, mut busy) = (Time::ZERO, Time::ZERO);
+        for _ in 0..PROBES {
+            now += Time::from_us(random.below(1 << 14));
+            let extent = Extent {
+                lbn: random.below(places) * sectors,
+                sectors,
+            };
+            let took = model.access(now, extent, write, now).total();
+            now += took;
+            busy += took;
+        }
+        busy.as_us() / PROBES as f64 + self.command_us(write)
     }
 }
 

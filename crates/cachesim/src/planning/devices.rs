@@ -1,7 +1,8 @@
 //! Parameters of the flash and the disk of a plan, from their configurations.
 
 use serde::Serialize;
-use wordline_config::costs::{FlashCosts, of_disk, of_flash};
+use wordline_block::Specification;
+use wordline_config::costs::{FlashCosts, of_flash};
 use wordline_config::load;
 use wordline_config::plan::Store;
 use wordline_hdd::SECTOR_BYTES;
@@ -157,12 +158,12 @@ impl Disk {
                 "name a preset of one, such as disk-average; `wordline devices` lists them",
             ));
         };
-        let mut plan = disk.disk.clone();
+        let mut plan = disk.plan.clone();
         if plan.model.sectors().is_none() {
             plan.capacity_bytes = plan.capacity_bytes.max(WITHOUT_POSITIONS_BYTES);
         }
         let sectors = page_bytes.div_ceil(SECTOR_BYTES);
-        let places = disk.disk.capacity_bytes / SECTOR_BYTES / sectors;
+        let places = disk.plan.capacity_bytes / SECTOR_BYTES / sectors;
         if places == 0 {
             return Err(CacheError::argument(
                 format!("disk {}", device.name),
@@ -172,9 +173,9 @@ impl Disk {
         }
         Ok(Self {
             name: device.name.clone(),
-            read_us: of_disk(&disk.disk, page_bytes, false),
-            write_us: of_disk(&disk.disk, page_bytes, true),
-            found_by: match disk.disk.model {
+            read_us: disk.plan.page_us(page_bytes, false),
+            write_us: disk.plan.page_us(page_bytes, true),
+            found_by: match disk.plan.model {
                 Timed::Constant(_) | Timed::Average(_) => "keys",
                 Timed::Positioned(_) => "random-accesses",
             }

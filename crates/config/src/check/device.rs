@@ -6,7 +6,7 @@ use wordline_ftl::mapping::{Build, Family};
 use wordline_host_link::config::Host;
 use wordline_ssd::config::Ssd as Wiring;
 
-use crate::plan::{HardDisk, Ssd, Store};
+use crate::plan::{Ssd, Store};
 use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};
 
 impl Store {
@@ -19,22 +19,16 @@ impl Store {
                 "leave one of them out, or make them members of an [array]",
             ));
         }
-        if let Some(table) = &config.disk {
-            return Ok(Self::Disk(Box::new(disk(config, table)?)));
+        if !config.leaf_tables().is_empty() {
+            without_flash(config)?;
         }
-        Ok(Self::Ssd(Box::new(alone(config, seed)?)))
+        let device = Self::of_table(config)
+            .map_err(|error| ConfigError::conflict(error.key, error.reason, error.remedy))?;
+        Ok(match device {
+            Some(device) => device,
+            None => Self::Ssd(Box::new(alone(config, seed)?)),
+        })
     }
-}
-
-/// Returns a hard disk.
-fn disk(config: &Config, table: &wordline_hdd::Config) -> Result<HardDisk, ConfigError> {
-    without_flash(config)?;
-    let disk = wordline_hdd::Plan::new(table)
-        .map_err(|error| ConfigError::conflict(error.key, error.reason, error.remedy))?;
-    Ok(HardDisk {
-        name: config.name.clone(),
-        disk,
-    })
 }
 
 /// Returns an SSD that is not a cache: its pages have no other copy.
@@ -77,7 +71,7 @@ pub(super) fn without_flash(config: &Config) -> Result<(), ConfigError> {
     if let Some((key, _)) = flash.iter().find(|(_, said)| *said) {
         return Err(ConfigError::conflict(
             key,
-            format!("[{key}] describes flash, and a hard disk without a cache has none"),
+            format!("[{key}] describes flash, and a disk without a cache has none"),
             "add [cache] to put the flash in front of the disk, or leave this out",
         ));
     }

@@ -6,8 +6,8 @@ use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
 use super::{Access, Mechanism, milliseconds};
-use crate::error::PlanError;
 use crate::extent::{Extent, SECTOR_BYTES};
+use wordline_block::PlanError;
 
 /// An access takes the average positioning time of its kind, and the transfer time of its bytes at
 /// a fixed rate.

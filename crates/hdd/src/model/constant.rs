@@ -6,8 +6,8 @@ use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
 use super::{Access, Mechanism, milliseconds};
-use crate::error::PlanError;
 use crate::extent::Extent;
+use wordline_block::PlanError;
 
 /// Every access takes the same time, independent of its position and length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -7,8 +7,8 @@ pub mod positioned;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-use crate::error::PlanError;
 use crate::extent::Extent;
+use wordline_block::PlanError;
 
 /// Components of an access time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,10 +6,10 @@ use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
 use super::{Access, Mechanism, milliseconds};
-use crate::error::PlanError;
 use crate::extent::Extent;
 use crate::geometry::{Geometry, Numbering, Place, Zone};
 use crate::seek::{Curve, Point};
+use wordline_block::PlanError;
 
 /// The arm moves along a measured seek curve, the platter rotates, and sectors pass under the head
 /// at the rate of their zone.

@@ -124,7 +124,7 @@ impl Builder<'_> {
                 Some(ssd) => ssd.into(),
                 None => unreachable!("every SSD of the plan is built"),
             },
-            plan::Store::Disk(disk) => Disk::new(&disk.disk).into(),
+            plan::Store::Disk(disk) => Disk::new(&disk.plan).into(),
             plan::Store::Cached(cached) => {
                 let device = cached.ssd.device(&self.plan.streams);
                 let backing = self.build(&cached.backing);

@@ -123,7 +123,7 @@ impl Inside {
         Some(if let Device::Ssd(ssd) = of {
             Self::Ssd(SsdTracks::new(track, ssd, file))
         } else if let Device::Disk(disk) = of {
-            Self::Disk(DiskTracks::new(track, &disk.disk, file))
+            Self::Disk(DiskTracks::new(track, &disk.plan, file))
         } else if let Device::Cached(cached) = of {
             Self::Cache(CacheTracks::new(track, cached, file))
         } else {
