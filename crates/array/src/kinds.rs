@@ -41,10 +41,10 @@ pub(crate) fn only<T>(of: T) -> FromMember<T> {
 
 /// Derives from the list of device kinds the types of a store, its devices, events, observations
 /// and errors, the conversions of each device, and the macro `either!`, which applies an expression
-/// to a store of any kind. Each kind has its type and its crate; `$d` is the dollar sign, for
-/// `either!`.
+/// to a store of any kind. Each kind has its type and its crate, and, if its `figures()`
+/// returns statistics, a list of them in [`StoreStats`]; `$d` is the dollar sign, for `either!`.
 macro_rules! kinds {
-    ($d:tt $($(#[$doc:meta])* $Kind:ident($Device:ty) of $of:ident),+ $(,)?) => {
+    ($d:tt $($(#[$doc:meta])* $Kind:ident($Device:ty) of $of:ident $(with $list:ident: $Stats:ident)?),+ $(,)?) => {
         /// Store whose structure is known only at run time. If all devices of a store are of one
         /// kind, [`Array`] and [`Cached`] alone are faster.
         ///
@@ -65,6 +65,36 @@ macro_rules! kinds {
             $($(#[$doc])* $Kind(&'a $Device),)+
             /// Cache in front of a backing store.
             Cached(&'a Cached<Store>),
+        }
+
+        /// Statistics of the devices of a store that keep any: a list per kind, in the order of the devices.
+        #[derive(Clone, Debug, Default)]
+        pub struct StoreStats {
+            $($(
+                #[doc = concat!("Statistics of each [`Leaf::", stringify!($Kind), "`].")]
+                pub $list: Vec<$of::$Stats>,
+            )?)+
+        }
+
+        $($(
+            impl FromIterator<$of::$Stats> for StoreStats {
+                fn from_iter<T: IntoIterator<Item = $of::$Stats>>(devices: T) -> Self {
+                    let mut stats = Self::default();
+                    stats.$list.extend(devices);
+                    stats
+                }
+            }
+        )?)+
+
+        impl StoreStats {
+            /// Adds the statistics of a device, if it keeps any.
+            fn add(&mut self, leaf: Leaf<'_>) {
+                $($(
+                    if let Leaf::$Kind(device) = leaf {
+                        self.$list.push(device.figures());
+                    }
+                )?)+
+            }
         }
 
         /// Observation of a device of a store, by device kind.
@@ -205,7 +235,18 @@ kinds! { $
     /// Solid-state drive.
     Ssd(Ssd<Map>) of wordline_ssd,
     /// Hard disk.
-    Disk(Disk) of wordline_hdd,
+    Disk(Disk) of wordline_hdd with disks: DiskStats,
+}
+
+impl Store {
+    /// Statistics of its devices that keep any.
+    pub fn stats(&self) -> StoreStats {
+        let mut stats = StoreStats::default();
+        for leaf in self.leaves() {
+            stats.add(leaf);
+        }
+        stats
+    }
 }
 
 impl Default for DeviceEvent {

@@ -11,5 +11,5 @@ pub mod store;
 pub use address_map::{AddressMap, Extent};
 pub use array::Array;
 pub use error::ArrayError;
-pub use kinds::{DeviceEvent, Leaf, OfDevice, Store, StoreError};
+pub use kinds::{DeviceEvent, Leaf, OfDevice, Store, StoreError, StoreStats};
 pub use store::behind_cache;

@@ -161,7 +161,7 @@ parts! {
     rotation, "rotation", "#e377c2", Spent,
         "Rotation of a disk to the sectors.";
     transfer, "disk transfer", "#d98f5f", Spent,
-        "Sectors passing under the head of a disk, and the rest of their transfer on its bus.";
+        "Data transfer of a disk: sectors passing under its head, and the rest of their transfer on its bus.";
 }
 
 /// Number of latency components.

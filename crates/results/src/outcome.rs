@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use wordline_array::StoreStats;
 use wordline_block::BlockDevice;
 use wordline_flash_cache as flash_cache;
 use wordline_ftl::precondition::Preconditioned;
@@ -29,8 +30,8 @@ pub struct Outcome {
     pub chip_loads: Option<ChipLoads>,
     /// SSDs at the end of the run: the single one, the members, and those of caches.
     pub devices: Vec<Device>,
-    /// Counts of each disk: the single one, the members, or those behind the cache.
-    pub disks: Vec<wordline_hdd::DiskStats>,
+    /// Statistics of the devices without flash: the single one, the members, or those behind the cache.
+    pub stats: StoreStats,
     /// Results of each cache, in the order of the devices.
     pub caches: Vec<CacheOutcome>,
     /// Counts of the host-side model, if there is one.
@@ -93,7 +94,7 @@ impl Outcome {
     /// Pairs each member of a multi-device store with its plan and its observations.
     pub(crate) fn leaves(&self) -> Vec<LeafOutcome<'_>> {
         let (mut devices, mut caches) = (self.devices.iter(), self.caches.iter());
-        let mut disks = &self.disks[..];
+        let mut disks = &self.stats.disks[..];
         let leaves = self.plan.leaves().into_iter().zip(&self.members);
         let leaves = leaves.map(|(leaf, record)| {
             let mut of = LeafOutcome {

@@ -2,7 +2,8 @@
 
 /// Returns the unit of a metric, from the end of its name.
 pub(crate) fn unit(name: &str) -> &'static str {
-    const UNITS: [(&str, &str); 8] = [
+    const UNITS: [(&str, &str); 9] = [
+        ("_ns", "ns"),
         ("_us", "us"),
         ("_ms", "ms"),
         ("_per_cpu_s", "1/s"),

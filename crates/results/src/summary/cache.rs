@@ -226,7 +226,7 @@ impl CacheSummary {
             outcome.plan.cached()?,
             outcome.caches.first()?,
             (&outcome.record, outcome.devices.first()?),
-            &outcome.disks,
+            &outcome.stats.disks,
             span,
         )))
     }

@@ -2,10 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_hdd::DiskStats;
+use wordline_hdd::{DiskStats, Plan};
 use wordline_kernel::Time;
-
-use crate::outcome::Outcome;
 
 /// Hard disk, wherever it is in the store.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -69,18 +67,23 @@ pub struct SeekDistance {
 }
 
 impl DiskSummary {
-    /// Summaries of the disks of a run. `span` is the simulated time since the first arrival.
-    pub(crate) fn all(outcome: &Outcome, span: Time) -> Vec<Self> {
-        let disks = outcome.plan.disks().into_iter().zip(&outcome.disks);
-        let summary = disks.map(|(leaf, figures)| Self {
-            name: leaf.name,
-            disks: leaf.volumes.to_vec(),
-            capacity_bytes: leaf.disk.capacity_bytes,
-            utilisation: (leaf.disk.serial && span > Time::ZERO)
+    /// Summary of a disk. `disks` are the volumes of a trace that it holds; `span` is the simulated
+    /// time since the first arrival.
+    pub(crate) fn new(
+        name: String,
+        disks: Vec<u32>,
+        plan: &Plan,
+        figures: &DiskStats,
+        span: Time,
+    ) -> Self {
+        Self {
+            name,
+            disks,
+            capacity_bytes: plan.capacity_bytes,
+            utilisation: (plan.serial && span > Time::ZERO)
                 .then(|| figures.busy().as_secs() / span.as_secs()),
             ..Self::of(figures, span)
-        });
-        summary.collect()
+        }
     }
     fn of(figures: &DiskStats, span: Time) -> Self {
         Self {

@@ -66,7 +66,7 @@ use crate::device::Device;
 use crate::outcome::Outcome;
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_config::{Config, chosen};
+use wordline_config::{Config, chosen, plan};
 use wordline_kernel::Time;
 use wordline_recorder::{FlashCounts, Served};
 
@@ -135,7 +135,7 @@ section! {
     /// Host side of the store. Null without one.
     host_side: Option<HostSideSummary> = HostSideSummary::new(run.outcome, run.span);
     /// Hard disks, wherever they are in the store. Empty without one.
-    disks: Vec<DiskSummary> = DiskSummary::all(run.outcome, run.span);
+    disks: Vec<DiskSummary> = run.of_kind(&run.outcome.stats.disks, DiskSummary::new);
     /// Load of the dies. Null if it was not sampled.
     chip_load: Option<ChipLoadSummary> = run.outcome.chip_loads.as_ref().map(ChipLoadSummary::new);
     /// GC runs by kind and trigger; one row for each pair that occurred.
@@ -220,6 +220,26 @@ impl<'a> Run<'a> {
     /// Returns the served requests of all streams.
     fn total(&self) -> &Served {
         &self.outcome.record.total
+    }
+    /// Summarises the devices of a kind, each from its name, its volumes of a trace, its plan and its
+    /// statistics, which are in the order of the store.
+    fn of_kind<P, S, T>(
+        &'a self,
+        stats: &'a [S],
+        new: fn(String, Vec<u32>, &'a P, &'a S, Time) -> T,
+    ) -> Vec<T>
+    where
+        &'a P: TryFrom<plan::Device<'a>>,
+    {
+        let leaves = self.outcome.plan.leaves().into_iter();
+        let plans = leaves.filter_map(|leaf| {
+            let plan = leaf.of.try_into().ok()?;
+            Some((leaf.name, leaf.disks.to_vec(), plan))
+        });
+        let devices = plans.zip(stats);
+        let summary =
+            devices.map(|((name, disks, plan), stats)| new(name, disks, plan, stats, self.span));
+        summary.collect()
     }
     fn time(&self) -> TimeSummary {
         TimeSummary {

@@ -85,6 +85,7 @@ impl RunShape for Store {
         let recorded = observer.into_parts();
         let mut outcome = StoreOutcome {
             members: recorded.members,
+            stats: self.stats(),
             ..StoreOutcome::of(recorded.whole)
         };
         let (mut done, mut hits) = (preconditioned.iter(), recorded.hits.into_iter());
@@ -94,8 +95,6 @@ impl RunShape for Store {
                 outcome
                     .devices
                     .extend(done.map(|done| Device::of(ssd, *done)));
-            } else if let Leaf::Disk(disk) = leaf {
-                outcome.disks.push(disk.figures());
             } else if let Leaf::Cached(cached) = leaf {
                 let flash = Device::of(cached.flash(), Preconditioned::default());
                 outcome.devices.push(flash);

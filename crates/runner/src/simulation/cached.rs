@@ -111,7 +111,7 @@ impl RunShape for Cached<Array<Disk>> {
     fn end(&self, observer: OfCache, _preconditioned: &[Preconditioned]) -> StoreOutcome {
         StoreOutcome {
             devices: vec![Device::of(self.flash(), Preconditioned::default())],
-            disks: self.backing().members().map(Disk::figures).collect(),
+            stats: self.backing().members().map(Disk::figures).collect(),
             caches: vec![CacheOutcome::of(self, observer.hits)],
             ..StoreOutcome::of(observer.recorder)
         }

@@ -99,7 +99,7 @@ impl RunShape for Array<Disk> {
     }
     fn end(&self, observer: OfDisks, _preconditioned: &[Preconditioned]) -> StoreOutcome {
         StoreOutcome {
-            disks: self.members().map(Disk::figures).collect(),
+            stats: self.members().map(Disk::figures).collect(),
             ..StoreOutcome::of(observer.recorder)
         }
     }

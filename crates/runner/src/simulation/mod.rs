@@ -187,7 +187,7 @@ impl<'a> Run<'a> {
             recorder,
             members,
             devices,
-            disks,
+            stats,
             caches,
             host_side,
         } = store;
@@ -222,7 +222,7 @@ impl<'a> Run<'a> {
             chip_loads: ended.chip_loads,
             members: members.collect(),
             devices,
-            disks,
+            stats,
             caches,
             host_side,
             streams: issued,

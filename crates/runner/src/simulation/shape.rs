@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wordline_array::{Array, Store};
+use wordline_array::{Array, Store, StoreStats};
 use wordline_block::BlockDevice;
 use wordline_config::Plan;
 use wordline_flash_cache::Cached;
 use wordline_ftl::Map;
 use wordline_ftl::precondition::Preconditioned;
-use wordline_hdd::{Disk, DiskStats};
+use wordline_hdd::Disk;
 use wordline_host_cpu::{Host as HostSide, HostStats};
 use wordline_recorder::Recorder;
 use wordline_results::Device;
@@ -92,8 +92,8 @@ pub(super) struct StoreOutcome {
     /// Recorders of the devices, if there are several.
     pub(super) members: Vec<Recorder>,
     pub(super) devices: Vec<Device>,
-    /// Statistics of each disk.
-    pub(super) disks: Vec<DiskStats>,
+    /// Statistics of the devices without flash.
+    pub(super) stats: StoreStats,
     /// Outcome of each cache.
     pub(super) caches: Vec<CacheOutcome>,
     /// Statistics of the host side, if there is one.
@@ -107,7 +107,7 @@ impl StoreOutcome {
             recorder,
             members: Vec::new(),
             devices: Vec::new(),
-            disks: Vec::new(),
+            stats: StoreStats::default(),
             caches: Vec::new(),
             host_side: None,
         }
