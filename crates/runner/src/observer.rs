@@ -131,8 +131,8 @@ pub(crate) struct Several {
     members: Vec<Member>,
     /// Index in `members` by device number.
     places: Vec<u32>,
-    /// Whether the first device is a cache that serves the host.
-    is_cached: bool,
+    /// Whether the first device serves the host: it is the store, or its cache.
+    is_first_addressed: bool,
     /// Whether a host model in front of the store reports the requests.
     is_hosted: bool,
     /// Parts of host requests in progress in the devices that serve the host.
@@ -178,7 +178,7 @@ impl Several {
             members: members.collect(),
             places,
             whole,
-            is_cached: plan.cached().is_some(),
+            is_first_addressed: plan.array().is_none(),
             is_hosted: plan.host_side.is_some(),
             serving: 0,
         }
@@ -203,6 +203,10 @@ impl Several {
             self.serving += 1;
             self.whole.admitted(now, self.serving);
         }
+    }
+    /// Returns `true` if the requests of a device are whole requests of the host.
+    fn is_of_host(&self, place: usize) -> bool {
+        self.is_first_addressed && place == 0 && !self.is_hosted
     }
     fn left(&mut self, now: Time, place: usize) {
         if !self.members[place].is_behind && !self.is_hosted {
@@ -246,6 +250,9 @@ impl Several {
             RequestObservation::Request { request, parts } => {
                 member.request(now, request, &parts);
                 self.left(now, place);
+                if self.is_of_host(place) {
+                    self.whole.request(now, &request, &parts, 0);
+                }
             }
             RequestObservation::PowerCut(cut) => {
                 member.recorder.power_cut(now, &cut);
@@ -255,7 +262,7 @@ impl Several {
     }
     fn hear_cache(&mut self, now: Time, place: usize, heard: flash_cache::Observation<Infallible>) {
         use flash_cache::Observation as Of;
-        let is_first = self.is_cached && place == 0 && !self.is_hosted;
+        let is_first = self.is_of_host(place);
         let member = &mut self.members[place];
         match heard {
             // Requests of the cache to its flash are not host requests.
