@@ -12,6 +12,7 @@ use wordline_flash_cache::{self as flash_cache, Cached, CachedError};
 use wordline_ftl::Map;
 use wordline_hdd::Disk;
 use wordline_kernel::Digest;
+use wordline_ram_disk::RamDisk;
 use wordline_ssd::Ssd;
 
 use crate::array::Array;
@@ -236,6 +237,8 @@ kinds! { $
     Ssd(Ssd<Map>) of wordline_ssd,
     /// Hard disk.
     Disk(Disk) of wordline_hdd with disks: DiskStats,
+    /// A RAM disk.
+    RamDisk(RamDisk) of wordline_ram_disk with ram_disks: RamDiskStats,
 }
 
 impl Store {

@@ -36,7 +36,7 @@ pub struct Array {
     /// Size of a stripe, a multiple of the page size of every member. Bytes.
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     pub stripe_bytes: u64,
-    /// Members of the array: SSDs, hard disks, caches, arrays.
+    /// Members of the array: SSDs, hard disks, RAM disks, caches, arrays.
     #[schemars(length(max = MAX_MEMBERS))]
     pub members: Vec<Member>,
 }
@@ -53,13 +53,13 @@ impl Default for Array {
 
 /// A member of an array, or several equal ones. Its device is the one that the tables at the top of
 /// the file describe, or the one of a preset. The member's own tables override both. A member with
-/// a `[disk]` table alone is a hard disk.
+/// a `[disk]` table alone is a hard disk, one with a `[ram]` table alone a RAM disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Member {
     /// Unique name of the member: up to 64 letters, digits, `-` and `_`. Equal members are numbered
-    /// after it, from 0. An empty name becomes `ssd`, `disk` or `cache` and the position in the
-    /// array.
+    /// after it, from 0. An empty name becomes `ssd`, `disk`, `ram` or `cache` and the position
+    /// in the array.
     pub name: String,
     /// Number of equal members. Count.
     #[schemars(range(min = 1, max = 256))]
@@ -103,6 +103,9 @@ pub struct Member {
     /// Hard disk that the member is, or that is behind its cache, as in `[disk]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk: Option<wordline_hdd::Config>,
+    /// RAM disk that the member is, or that is behind its cache, as in `[ram]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ram: Option<wordline_ram_disk::Config>,
     /// Preconditioning of the member, as in `[precondition]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precondition: Option<Precondition>,
@@ -124,6 +127,7 @@ impl Default for Member {
             ftl: None,
             cache: None,
             disk: None,
+            ram: None,
             precondition: None,
         }
     }
@@ -188,7 +192,7 @@ macro_rules! leaves {
     };
 }
 
-leaves!(disk);
+leaves!(disk, ram);
 
 impl Member {
     /// Returns `true` if the member has a table of flash.

@@ -88,6 +88,9 @@ pub struct Config {
     /// Hard disk: the store itself, or the backing store of `[cache]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk: Option<wordline_hdd::Config>,
+    /// RAM disk: the store itself, or the backing store of `[cache]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ram: Option<wordline_ram_disk::Config>,
     /// Host side of the store: threads, cores, lock and map. Without it, the host takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_side: Option<wordline_host_cpu::Config>,
@@ -126,6 +129,7 @@ impl Default for Config {
             ftl: wordline_ftl::Config::default(),
             cache: None,
             disk: None,
+            ram: None,
             host_side: None,
             array: None,
             replay: Replay::default(),

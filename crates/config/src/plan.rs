@@ -163,6 +163,8 @@ macro_rules! devices {
 devices! {
     /// A hard disk.
     Disk of wordline_hdd at disk,
+    /// A RAM disk.
+    RamDisk of wordline_ram_disk at ram,
 }
 
 /// Composition of a store, as far as a run depends on it.

@@ -175,6 +175,7 @@ fn a_run_time_store_behaves_like_its_devices() {
         .map(|leaf| match leaf {
             Leaf::Ssd(_) => "ssd",
             Leaf::Disk(_) => "disk",
+            Leaf::RamDisk(_) => "ram",
             Leaf::Cached(cached) => {
                 assert!(cached.checked() > Some(0));
                 "cache"

@@ -912,6 +912,90 @@ fn disk_table_overrides_the_disk_of_a_preset() {
     }
 }
 
+#[test]
+fn unsuitable_values_of_a_ram_disk_are_refused() {
+    let cases = [
+        (
+            "schema = 1\n[ssd]\nchannels = 3\n[ram]\n",
+            "ssd",
+            "a disk without a cache",
+        ),
+        (
+            "schema = 1\n[disk]\n[ram]\n",
+            "ram",
+            "[ram] and [disk] describe two devices; leave one of them out",
+        ),
+        (
+            "schema = 1\n[ram]\ncapacity_bytes = 1000\n",
+            "ram.capacity_bytes",
+            "1000 bytes are not a whole number of sectors",
+        ),
+        (
+            "schema = 1\n[ram]\nchannels = 0\n",
+            "ram.channels",
+            "give a whole number from 1 to 65536",
+        ),
+        (
+            "schema = 1\n[ram]\noverhead_ns = 0\n",
+            "ram.overhead_ns",
+            "too small",
+        ),
+        (
+            "schema = 1\n[ram]\nns_per_byte = -0.5\n",
+            "ram.ns_per_byte",
+            "out of range",
+        ),
+        (
+            "schema = 1\n[[array.members]]\ndisk = {}\nram = {}\n",
+            "array.members[0].ram",
+            "describe two devices",
+        ),
+    ];
+    for (text, key, words) in cases {
+        let loaded = wordline_config::load(text, "ram.toml", &[]);
+        let error = loaded.and_then(|loaded| loaded.plan(1)).unwrap_err();
+        assert_eq!(error.key, key, "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}
+
+#[test]
+fn unknown_key_of_a_ram_disk_is_refused_with_the_nearest() {
+    let error = wordline_config::load("schema = 1\n[ram]\nchanels = 2\n", "ram.toml", &[]);
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("ram.toml:3") && error.contains("channels"),
+        "{error}"
+    );
+}
+
+/// Tables of two kinds of devices at the top of a file are defaults for the members of each kind; a
+/// member takes the table of its own kind alone.
+#[test]
+fn members_of_two_kinds_refine_the_table_of_their_kind() {
+    let text = "schema = 1\n[disk]\nqueue_depth = 3\n[ram]\nchannels = 2\noverhead_ns = 700\n[array]\n\
+                members = [{ disk = {} }, { ram = { channels = 5 } }, { base = \"demo\" }, { base = \"disk-5ms\" }, \
+                { cache = {}, ram = {}, host = { interface = \"direct\" } }]\n";
+    let plan = wordline_config::load(text, "two.toml", &[])
+        .unwrap()
+        .plan(1)
+        .unwrap();
+    let leaves = plan.leaves();
+    let names: Vec<&str> = leaves.iter().map(|leaf| leaf.name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["disk0", "ram1", "ssd2", "disk3", "cache4", "cache4.disk"]
+    );
+    assert_eq!(plan.disks()[0].disk.queue_depth, 3);
+    let rams: Vec<&wordline_ram_disk::Plan> = leaves
+        .iter()
+        .filter_map(|leaf| leaf.of.try_into().ok())
+        .collect();
+    let channels: Vec<u32> = rams.iter().map(|ram| ram.channels).collect();
+    assert_eq!(channels, [5, 2]);
+    assert!(rams.iter().all(|ram| ram.overhead.ns() == 700));
+}
+
 /// Describes disks by top-level tables, presets and member tables, also behind a cache.
 #[test]
 fn disk_can_be_store_member_or_backing_store() {
@@ -960,6 +1044,7 @@ fn stores_nest_in_arrays_and_behind_caches() {
             let kind = match leaf.of {
                 Device::Ssd(_) => "ssd",
                 Device::Disk(_) => "disk",
+                Device::RamDisk(_) => "ram",
                 Device::Cached(_) => "cache",
             };
             (leaf.name, kind, leaf.number, leaf.is_behind)

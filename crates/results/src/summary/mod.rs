@@ -68,6 +68,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_config::{Config, chosen, plan};
 use wordline_kernel::Time;
+use wordline_ram_disk::RamDiskSummary;
 use wordline_recorder::{FlashCounts, Served};
 
 /// Version of the format of the summary. In 2, `write_amplification` is a ratio of bytes; in 1, of
@@ -136,6 +137,8 @@ section! {
     host_side: Option<HostSideSummary> = HostSideSummary::new(run.outcome, run.span);
     /// Hard disks, wherever they are in the store. Empty without one.
     disks: Vec<DiskSummary> = run.of_kind(&run.outcome.stats.disks, DiskSummary::new);
+    /// RAM disks, wherever they are in the store. Empty without one.
+    ram_disks: Vec<RamDiskSummary> = run.of_kind(&run.outcome.stats.ram_disks, RamDiskSummary::new);
     /// Load of the dies. Null if it was not sampled.
     chip_load: Option<ChipLoadSummary> = run.outcome.chip_loads.as_ref().map(ChipLoadSummary::new);
     /// GC runs by kind and trigger; one row for each pair that occurred.

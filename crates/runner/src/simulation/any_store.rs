@@ -8,6 +8,7 @@ use wordline_ftl::precondition::Preconditioned;
 use wordline_ftl::{Map, Mapping};
 use wordline_hdd::Disk;
 use wordline_host_cpu::Host as HostSide;
+use wordline_ram_disk::RamDisk;
 use wordline_recorder::Recorder;
 use wordline_results::Device;
 use wordline_results::outcome::CacheOutcome;
@@ -124,6 +125,7 @@ impl Builder<'_> {
                 None => unreachable!("every SSD of the plan is built"),
             },
             plan::Store::Disk(disk) => Disk::new(&disk.plan).into(),
+            plan::Store::RamDisk(disk) => RamDisk::new(&disk.plan).into(),
             plan::Store::Cached(cached) => {
                 let device = cached.ssd.device(&self.plan.streams);
                 let backing = self.build(&cached.backing);

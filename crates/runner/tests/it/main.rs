@@ -21,6 +21,7 @@ mod overload;
 mod parallelism;
 mod prepared;
 mod queueing;
+mod ram_disk;
 mod real_traces;
 mod reference;
 mod resume;

@@ -22,6 +22,9 @@ const DEVICE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 2\nways = 
 const BUFFER: &str = "[buffer]\ncapacity_kib = 64\n";
 const DISK: &str =
     "schema = 1\nname = \"small\"\n[disk]\nbase = \"nearline-7200\"\ncapacity_bytes = 16_777_216\n";
+/// Slow enough for a queue.
+const RAM: &str = "schema = 1\nname = \"small\"\n[ram]\ncapacity_bytes = 16_777_216\n\
+    overhead_ns = 400_000\nns_per_byte = 5.0\nchannels = 2\n";
 const CACHED: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 2\nways = 1\n[nand.geometry]\n\
     planes_per_die = 1\nblocks_per_plane = 32\npages_per_block = 8\n[ftl]\nover_provisioning_ratio = 0.4\n\
     [cache]\nreplacement = \"arc\"\nsuspected_queue = true\nreply = \"collection\"\n\
@@ -374,9 +377,16 @@ fn everything_else(rounds: u64) {
 fn disks(rounds: u64) {
     let spindles = "[array]\nstripe_bytes = 16384\nmembers = [{ name = \"a\", count = 3 }]\n";
     let mixed = "[array]\nstripe_bytes = 16384\n[[array.members]]\n[[array.members]]\ndisk = { capacity_bytes = 67_108_864 }\n\
+         [[array.members]]\nram = { capacity_bytes = 67_108_864 }\n\
          [[array.members]]\ncache = { mode = \"write-back\" }\nhost.interface = \"direct\"\ndisk = { capacity_bytes = 67_108_864 }\n";
     let disks = [
         ("mixed", format!("{DEVICE}{mixed}{LOAD}"), true),
+        ("RAM disk", format!("{RAM}{LOAD}"), false),
+        (
+            "RAM disk behind a cache",
+            CACHED.replace("[disk]\nbase = \"nearline-7200\"", "[ram]") + LOAD,
+            true,
+        ),
         ("disk", format!("{DISK}{LOAD}"), false),
         ("array of disks", format!("{DISK}{spindles}{LOAD}"), false),
         ("streams of a disk", format!("{DISK}{STREAMS}"), false),
