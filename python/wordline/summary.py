@@ -5,8 +5,8 @@ from typing import Literal, TypedDict
 
 
 class Device(TypedDict):
-    """The device that was simulated; of an array, sums over its members, and null what adds to
-    nothing and is not the same in all of them. Of hard disks, what counts flash is 0."""
+    """Simulated device. For an array, sums over its members; a value that cannot be added is null
+    unless it is the same in all of them. For hard disks, the metrics of flash are 0."""
 
     name: str
     capacity_bytes: int
@@ -22,7 +22,7 @@ class Device(TypedDict):
 
 
 class InputFile(TypedDict):
-    """A file of a trace, as results tell of it."""
+    """File of a trace, as listed in results."""
 
     path: str
     format: str
@@ -31,7 +31,7 @@ class InputFile(TypedDict):
 
 
 class Input(TypedDict):
-    """What the device was asked to do, by all streams together."""
+    """Requests of all streams together."""
 
     kind: Literal["trace", "generated", "mixed"]
     files: list[InputFile]
@@ -66,7 +66,7 @@ class Time(TypedDict):
 
 
 class Latency(TypedDict):
-    """Response times, from arrival to completion; null where there was no request."""
+    """Response times, from arrival to completion. Null without a request."""
 
     count: int
     mean_us: float | None
@@ -92,7 +92,7 @@ class LatencyByOp(TypedDict):
 
 
 class Breakdown(TypedDict):
-    """The parts of the mean response time; they sum to it."""
+    """Components of the mean response time. They add up to it."""
 
     host_queue_us: float
     host_side_wait_us: float
@@ -116,7 +116,7 @@ class Breakdown(TypedDict):
 
 
 class BreakdownByOp(TypedDict):
-    """The same of all requests, of reads, of writes."""
+    """A value for all requests, for reads and for writes."""
 
     all: Breakdown
     read: Breakdown
@@ -124,7 +124,7 @@ class BreakdownByOp(TypedDict):
 
 
 class WorstCaseOf(TypedDict):
-    """The longest response time of each interval."""
+    """Longest response time of each interval."""
 
     mean_us: float | None
     max_us: float | None
@@ -132,7 +132,7 @@ class WorstCaseOf(TypedDict):
 
 
 class WorstCase(TypedDict):
-    """The longest response times, interval by interval."""
+    """Longest response time of each interval."""
 
     interval_s: float
     all: WorstCaseOf
@@ -141,14 +141,14 @@ class WorstCase(TypedDict):
 
 
 class Above(TypedDict):
-    """How many requests have a longer excess."""
+    """Number of requests with an excess above a limit."""
 
     excess_us: float
     requests: int
 
 
 class ExcessOf(TypedDict):
-    """What requests took beyond the marginal response time."""
+    """Time that requests took beyond the marginal response time."""
 
     requests: int
     share: float | None
@@ -159,7 +159,7 @@ class ExcessOf(TypedDict):
 
 
 class Excess(TypedDict):
-    """What requests took beyond the marginal response time, and that time."""
+    """Time that requests took beyond the marginal response time."""
 
     marginal_response_us: float
     all: ExcessOf
@@ -168,7 +168,7 @@ class Excess(TypedDict):
 
 
 class Throughput(TypedDict):
-    """Requests and 10^6 bytes a second, from the first arrival to the last completion."""
+    """Requests and 10^6 bytes per second, from the first arrival to the last completion."""
 
     iops: float
     read_iops: float
@@ -178,7 +178,7 @@ class Throughput(TypedDict):
 
 
 class StreamInput(TypedDict):
-    """What a stream asked the device to do."""
+    """Requests of a stream."""
 
     kind: Literal["trace", "generated", "mixed"]
     files: list[InputFile]
@@ -202,7 +202,7 @@ class StreamInput(TypedDict):
 
 
 class ExcessOfByOp(TypedDict):
-    """The same of all requests, of reads, of writes."""
+    """A value for all requests, for reads and for writes."""
 
     all: ExcessOf
     read: ExcessOf
@@ -210,14 +210,14 @@ class ExcessOfByOp(TypedDict):
 
 
 class NullableDoubleByOp(TypedDict):
-    """The same of all requests, of reads, of writes."""
+    """A value for all requests, for reads and for writes."""
 
     all: float | None
     read: float | None
     write: float | None
 
 
-# A stream of a run.
+# Stream of a run.
 Stream = TypedDict(
     "Stream",
     {
@@ -237,8 +237,8 @@ Stream = TypedDict(
 
 
 class Fairness(TypedDict):
-    """How fairly several streams were served: over the time in which all of them issued requests,
-    and by what they cost each other."""
+    """How fairly several streams were served: shares while all of them issued requests, and
+    slowdowns."""
 
     contest_from_s: float | None
     contest_until_s: float | None
@@ -249,7 +249,7 @@ class Fairness(TypedDict):
 
 
 class MemberInput(TypedDict):
-    """What of the requests went to a member."""
+    """Parts of requests that a member received."""
 
     requests: int
     reads: int
@@ -261,8 +261,8 @@ class MemberInput(TypedDict):
 
 
 class ProgrammedBytes(TypedDict):
-    """Bytes that the flash has programmed, by purpose. Each counts once; their sum is
-    `flash.programmed_bytes`, and divided by `flash.host_written_bytes` they are the parts of
+    """Bytes programmed in flash, by purpose. Each counts once. Their sum is
+    `flash.programmed_bytes`; divided by `flash.host_written_bytes` they are the components of
     `flash.write_amplification`."""
 
     host_bytes: int
@@ -279,7 +279,7 @@ class ProgrammedBytes(TypedDict):
 
 
 class Flash(TypedDict):
-    """What happened to the flash."""
+    """Operations of the flash, and its state at the end of the run."""
 
     host_page_writes: int
     page_programs: int
@@ -312,7 +312,7 @@ class Flash(TypedDict):
 
 
 class Tiers(TypedDict):
-    """Response times of requests by what served them."""
+    """Response times of requests by the tier that served them."""
 
     read_flash: Latency
     read_disk: Latency
@@ -321,7 +321,7 @@ class Tiers(TypedDict):
 
 
 class CurvePoint(TypedDict):
-    """A point of a miss-ratio curve."""
+    """Point of a miss-ratio curve."""
 
     size_pages: float
     miss_ratio: float
@@ -395,7 +395,7 @@ class Cache(TypedDict):
 
 
 class Collections(TypedDict):
-    """Collections of one kind that were started for the same reason."""
+    """GC runs of one kind with the same trigger."""
 
     kind: str
     trigger: str
@@ -408,7 +408,7 @@ class Collections(TypedDict):
 
 
 class Commands(TypedDict):
-    """Commands of the flash, by the parallelism inside a package that they use."""
+    """Flash commands, by the parallelism within a package that they use."""
 
     total: int
     plain: int
@@ -428,7 +428,7 @@ class Utilisation(TypedDict):
 
 
 class Execution(TypedDict):
-    """What the dies did with their time. Shares, sum 1."""
+    """Time of the dies by use. Shares; their sum is 1."""
 
     bus_active: float
     bus_contention: float
@@ -437,7 +437,7 @@ class Execution(TypedDict):
 
 
 class Energy(TypedDict):
-    """What the flash took, from the first arrival to the last event."""
+    """Energy of the flash, from the first arrival to the last event."""
 
     read_mj: float
     program_mj: float
@@ -448,7 +448,7 @@ class Energy(TypedDict):
 
 
 class Precondition(TypedDict):
-    """What happened before the measurement and is in none of the other numbers."""
+    """Operations before the measurement. No other metric includes them."""
 
     pages_filled: int
     pages_overwritten: int
@@ -458,8 +458,8 @@ class Precondition(TypedDict):
 
 
 class Member(TypedDict):
-    """A device of a store of several. Its requests are the parts of the host's that went to it;
-    behind a cache, those of the cache."""
+    """Device of a multi-device store. Its requests are the parts of host requests that it received;
+    behind a cache, the requests of the cache."""
 
     name: str
     disks: list[int]
@@ -483,7 +483,7 @@ class Member(TypedDict):
 
 
 class MapCache(TypedDict):
-    """Look-ups in maps of which a cache is in memory."""
+    """Look-ups in cached maps."""
 
     hits: int
     misses: int
@@ -493,9 +493,9 @@ class MapCache(TypedDict):
 
 
 class ReadsMet(TypedDict):
-    """Response times of the reads of SSDs by what they have met on their way: the reads of the
-    host, those of each member of an array, or what a cache reads of its flash. Reads that have met
-    more than one of these count with each."""
+    """Response times of SSD reads by the flash events that delayed them. The reads are those of the
+    host, of each member of an array, or of the cache from its flash. A read delayed by several
+    events counts with each."""
 
     nothing: Latency
     retry: Latency
@@ -504,7 +504,7 @@ class ReadsMet(TypedDict):
 
 
 class ReadErrors(TypedDict):
-    """What reads have found, for the host and for the device itself, where they err
+    """Outcomes of page reads, for the host and for the device itself, with an error model
     (`nand.reliability`)."""
 
     page_reads: int
@@ -519,7 +519,8 @@ class ReadErrors(TypedDict):
 
 
 class BadBlocks(TypedDict):
-    """Bad and spare blocks, as SMART tells them. Factory + grown + spare + in use is all blocks."""
+    """Bad and spare blocks, as in SMART attributes. Factory + grown + spare + in use is all
+    blocks."""
 
     factory: int
     grown: int
@@ -557,7 +558,7 @@ class Smart(TypedDict):
 
 
 class ByMode(TypedDict):
-    """Pages by the mode in which they were, or had been, programmed (`nand.programming`)."""
+    """Pages by program mode (`nand.programming`)."""
 
     medium: int
     low: int
@@ -566,7 +567,7 @@ class ByMode(TypedDict):
 
 
 class Regulation(TypedDict):
-    """What was done of each cost, where pages are not all programmed alike (`nand.programming`,
+    """Operations by program mode, if pages are programmed in several modes (`nand.programming`,
     `ftl.regulation`)."""
 
     host_reads: ByMode
@@ -582,8 +583,8 @@ class Regulation(TypedDict):
 
 
 class SlcCache(TypedDict):
-    """Pages that went through the SLC cache (`ftl.slc_cache`). The reads and programs of folding
-    are among `flash.gc_pages_moved`, and so in `flash.write_amplification`
+    """Pages that went through the SLC cache (`ftl.slc_cache`). Pages moved by folding count in
+    `flash.gc_pages_moved`, and so in `flash.write_amplification`
     (`flash.programmed.fold_bytes`)."""
 
     pages_written: int
@@ -595,7 +596,7 @@ class SlcCache(TypedDict):
 
 
 class Buffer(TypedDict):
-    """The DRAM buffer. Hits and misses are of pages."""
+    """DRAM buffer. Hits and misses are counted per page."""
 
     read_hits: int
     read_misses: int
@@ -621,8 +622,8 @@ class Buffer(TypedDict):
 
 
 class HostSide(TypedDict):
-    """What requests and flash software took of the host (`[host_side]`). Null, as all of these,
-    without one."""
+    """CPU time, lock and memory that requests and flash software used on the host (`[host_side]`).
+    Null, as all of these, without a host-side model."""
 
     cores: int
     cpu_worker_s: float
@@ -648,7 +649,7 @@ class HostSide(TypedDict):
 
 
 class SeekDistance(TypedDict):
-    """Accesses after seeks of a range of distances."""
+    """Accesses whose seek distance is in a range."""
 
     from_cylinders: int
     to_cylinders: int
@@ -656,7 +657,7 @@ class SeekDistance(TypedDict):
 
 
 class Disk(TypedDict):
-    """A hard disk, wherever it stands in the store."""
+    """Hard disk, wherever it is in the store."""
 
     name: str
     disks: list[int]
@@ -681,8 +682,36 @@ class Disk(TypedDict):
     held_mean: float | None
 
 
+class RamDiskResponse(TypedDict):
+    """Response times in the RAM disk, from submission to completion, of reads and writes
+    together."""
+
+    count: int
+    mean_ns: float | None
+    p50_ns: float | None
+    p99_ns: float | None
+    max_ns: float | None
+
+
+class RamDisk(TypedDict):
+    """RAM disk, wherever it is in the store."""
+
+    name: str
+    disks: list[int]
+    capacity_bytes: int
+    channels: int
+    reads: int
+    writes: int
+    read_bytes: int
+    written_bytes: int
+    utilisation: float | None
+    held_most: int
+    held_mean: float | None
+    response: RamDiskResponse
+
+
 class ChipLoad(TypedDict):
-    """What the dies had to do at instants at equal distances."""
+    """Load of the dies, sampled at equal intervals."""
 
     interval_ms: float
     samples: int
@@ -712,14 +741,14 @@ class Power(TypedDict):
 
 
 class Verification(TypedDict):
-    """How much `--verify` looked at."""
+    """Pages that `--verify` checked."""
 
     reads_checked: int
     writes_followed: int
 
 
 class Reference(TypedDict):
-    """A policy that was used, and the paper behind it."""
+    """Policy that was used, and its paper."""
 
     family: str
     policy: str
@@ -727,7 +756,7 @@ class Reference(TypedDict):
 
 
 class Speed(TypedDict):
-    """What the simulation cost."""
+    """Cost of the simulation."""
 
     wall_s: float
     cpu_s: float
@@ -740,7 +769,7 @@ class Speed(TypedDict):
 
 
 class Summary(TypedDict):
-    """The content of `summary.json`."""
+    """Content of `summary.json`."""
 
     schema: int
     version: str
@@ -770,6 +799,7 @@ class Summary(TypedDict):
     cache: Cache | None
     host_side: HostSide | None
     disks: list[Disk]
+    ram_disks: list[RamDisk]
     chip_load: ChipLoad | None
     collections: list[Collections]
     power: Power | None
