@@ -55,8 +55,8 @@ impl Observer<Observation> for Recorder {
 
 /// Records a run and draws its timeline. Such a run writes no checkpoints.
 ///
-/// This is a type of its own, because a check at each observation would keep the observation from being
-/// compiled away where the recorder ignores it: a read of 4 KiB then takes 1.6 times the instructions.
+/// This is a type of its own: a check for a timeline at each observation costs 3 to 5 % of the
+/// instructions of a run.
 #[derive(Serialize)]
 pub(crate) struct Drawn<R> {
     pub observer: R,
