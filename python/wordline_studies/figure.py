@@ -77,7 +77,7 @@ class Claim:
     """A statement of the document about the figure, and whether it holds in the simulation.
 
     `detail` gives the simulated numbers. `because` is a clause with the documented reason why the
-    claim cannot hold in this model; the study then asserts that it does not hold. `only_told` is
+    claim cannot hold in this model; the study then asserts that it does not hold. `report_only` is
     the reason why the claim is not tested. A claim with `quick=False` needs more requests than
     `--quick` simulates and is not tested there.
     """
@@ -86,7 +86,7 @@ class Claim:
     holds: bool
     detail: str
     because: str = ""
-    only_told: str = ""
+    report_only: str = ""
     quick: bool = True
 
     @property
@@ -97,12 +97,12 @@ class Claim:
     @property
     def passed(self) -> bool:
         """Whether the claim meets the expectation, or is not tested."""
-        return bool(self.only_told) or self.holds == self.expected
+        return bool(self.report_only) or self.holds == self.expected
 
     @property
     def verdict(self) -> Verdict:
         """Verdict of the claim."""
-        if self.only_told:
+        if self.report_only:
             return "told"
         if not self.passed:
             return "failed"
@@ -143,7 +143,7 @@ def as_asserted(figure: Figure, quick: bool) -> Figure:
     if not quick:
         return figure
     claims = [
-        one if one.quick or one.only_told else replace(one, only_told=PREVIEW)
+        one if one.quick or one.report_only else replace(one, report_only=PREVIEW)
         for one in figure.claims
     ]
     return replace(figure, claims=claims)

@@ -139,5 +139,5 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "verdict": claim.verdict,
         "detail": claim.detail,
         "because": claim.because or None,
-        "only_told": claim.only_told or None,
+        "only_told": claim.report_only or None,
     }

@@ -141,9 +141,9 @@ def _counted(counts: Mapping[Verdict, int]) -> str:
 
 
 def _claim(claim: Claim) -> Text:
-    if claim.only_told:
+    if claim.report_only:
         found = "holds" if claim.holds else "does not hold"
-        return Text(f"  not tested  {claim.text}: {found} ({claim.detail}; {claim.only_told})")
+        return Text(f"  not tested  {claim.text}: {found} ({claim.detail}; {claim.report_only})")
     if not claim.passed:
         return Text(f"  FAILED      {claim.text} ({claim.detail})", style="red")
     if claim.holds:

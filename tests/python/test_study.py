@@ -46,7 +46,7 @@ def call(monkeypatch: pytest.MonkeyPatch, made: Study, *more: str) -> int:
 HOLDS = Claim("It holds", True, "1 of 1")
 FAILS = Claim("It does not", False, "0 of 1")
 DIFFERS = Claim("It differs", False, "0 of 1", because="the model says so")
-TOLD = Claim("It is told", False, "0 of 1", only_told="too few requests")
+TOLD = Claim("It is told", False, "0 of 1", report_only="too few requests")
 UNEXPECTED = Claim("It holds after all", True, "1 of 1", because="the model says so")
 
 
@@ -104,7 +104,7 @@ def test_a_quick_study_does_not_test_claims_that_need_a_long_run(made: Claim) ->
         assert first == HOLDS
         assert second.verdict == ("told" if setup.quick else made.verdict)
         assert (second.holds, second.because) == (made.holds, made.because)
-        assert second.only_told == (made.only_told or PREVIEW * setup.quick)
+        assert second.report_only == (made.report_only or PREVIEW * setup.quick)
 
 
 @pytest.mark.slow

@@ -141,26 +141,26 @@ def _latencies(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
                 "within 8 points)",
                 all(abs(value + 48) <= 8 for value in lower.values()),
                 _listed(lower),
-                only_told=told,
+                report_only=told,
             ),
             Claim(
                 "A7: R+W writes faster than Li et al. (second pass, by 8 to 40 %)",
                 -40 <= rw[1] <= -8,
                 f"{rw[0]:+.1f} % in the first pass, {rw[1]:+.1f} % in the second; published -20 %",
-                only_told=told,
+                report_only=told,
             ),
             Claim(
                 "A8: for writes, R+W is best, R+L gains nothing (within 3 %), R+W+L is between "
                 "them (second pass)",
                 write[RW] < write[RWL] < write[RL] and abs(write[RL]) <= 3,
                 _listed(write),
-                only_told=told,
+                report_only=told,
             ),
             Claim(
                 "A9: over all requests, R+W is best of the three and R+L worst (second pass)",
                 overall[RW] <= overall[RWL] <= overall[RL] < 0,
                 _listed(overall),
-                only_told=told,
+                report_only=told,
             ),
         ],
         explanation=[
@@ -239,7 +239,7 @@ def _rewrites(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
                 "A10: the proposed schemes re-write at most 1 % on average",
                 max(proposed) <= 1,
                 ", ".join(f"{value:.2f}" for value in proposed) + " %",
-                only_told=told,
+                report_only=told,
             ),
             Claim(
                 "A10: Li et al. re-write much more (at least three times as much)",
@@ -248,7 +248,7 @@ def _rewrites(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
                     for turn in (0, 1)
                 ),
                 ", ".join(f"{value:.1f}" for value in ratio[LI]) + " %",
-                only_told=told,
+                report_only=told,
             ),
         ],
         explanation=[
@@ -296,10 +296,13 @@ def _wear(found: Mapping[str, Recording], by_speed: Mapping[float, Runs], told: 
                 "A11: R+L wears nearly 20 % less (second pass, by 14 to 20 %)",
                 -20.5 <= wear[RL][1] <= -14,
                 f"{wear[RL][1]:+.1f} %",
-                only_told=told,
+                report_only=told,
             ),
             Claim(
-                "A11: R+W wears no less", wear[RW][1] >= -1, f"{wear[RW][1]:+.1f} %", only_told=told
+                "A11: R+W wears no less",
+                wear[RW][1] >= -1,
+                f"{wear[RW][1]:+.1f} %",
+                report_only=told,
             ),
             Claim(
                 "A12: R+W+L wears less, and the reduction shrinks as more requests wait",
@@ -307,7 +310,7 @@ def _wear(found: Mapping[str, Recording], by_speed: Mapping[float, Runs], told: 
                 ", ".join(
                     f"{speed:g} times the rate {value:+.1f} %" for speed, value in speeds.items()
                 ),
-                only_told=told,
+                report_only=told,
             ),
         ],
         explanation=[
@@ -359,19 +362,19 @@ def _both(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
                 "A13: with w = 0.2, R+L is best (second pass)",
                 max(low, key=low.__getitem__) == RL,
                 _listed(low),
-                only_told=told,
+                report_only=told,
             ),
             Claim(
                 "A13: with w = 0.8, R+W is best (second pass)",
                 max(high, key=high.__getitem__) == RW,
                 _listed(high),
-                only_told=told,
+                report_only=told,
             ),
             Claim(
                 "A13: the mean of the schemes is higher with w = 0.8 (second pass)",
                 fmean(high.values()) > fmean(low.values()),
                 f"{fmean(high.values()):.1f} and {fmean(low.values()):.1f} %",
-                only_told=told,
+                report_only=told,
             ),
         ],
         data={"wpli_percent": {str(weight): by for weight, by in found_by.items()}},

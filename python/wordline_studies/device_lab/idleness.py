@@ -139,15 +139,15 @@ def pauses(setup: Setup) -> Figure:
                 "B1: the fast phase lasts less than 10 s",
                 holds=max(seconds.values()) < 10,
                 detail=", ".join(f"{name} {value:.2f} s" for name, value in seconds.items()),
-                only_told=f"the drives are {WHOLE_BLOCKS // BLOCKS} times smaller here, and L "
+                report_only=f"the drives are {WHOLE_BLOCKS // BLOCKS} times smaller here, and L "
                 "frees that much less; the number of blocks that GC frees is assumed",
             ),
             Claim(
                 "B1: idle time costs L more energy than C",
                 holds=idle["L"] > idle["C"],
                 detail=", ".join(f"{name} {value:.3g} mJ" for name, value in idle.items()),
-                only_told="the published 270 and 78 % are those of whole drives; the model counts "
-                "flash energy only, with assumed currents that are equal on all drives",
+                report_only="the published 270 and 78 % are those of whole drives; the model "
+                "counts flash energy only, with assumed currents that are equal on all drives",
             ),
         ],
         plots=[

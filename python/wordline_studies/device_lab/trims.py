@@ -77,8 +77,8 @@ def gains(setup: Setup) -> Figure:
                 "T1: writes after RND-TRIM take three times as long as after SEQ-TRIM",
                 holds=False,
                 detail=_times(ratio),
-                only_told="the published ratio depends on the unpublished amount of data: the more "
-                "is written, the more writes wait for GC; here the writes after the last "
+                report_only="the published ratio depends on the unpublished amount of data: the "
+                "more is written, the more writes wait for GC; here the writes after the last "
                 "spare block are measured",
             ),
         ],
@@ -186,8 +186,8 @@ def costs(setup: Setup) -> Figure:
                 detail=", ".join(
                     f"{letter} {units.duration(us[letter][LONGEST])}" for letter in ERASING
                 ),
-                only_told="the number of parallel erases is not published; 1 MiB blocks and 2.5 ms "
-                "per erase would need 6.8 and 9.3 parallel erases; here each die erases "
+                report_only="the number of parallel erases is not published; 1 MiB blocks and 2.5 "
+                "ms per erase would need 6.8 and 9.3 parallel erases; here each die erases "
                 "one block at a time",
             ),
             Claim(

@@ -167,7 +167,7 @@ def cycles(setup: Setup) -> Figure:
                 "P2: the ratio is 247",
                 holds=False,
                 detail=f"{last['ratio']:.1f} with a read share of 1/32",
-                only_told=(
+                report_only=(
                     "the ratio depends on the read share, which is not published; 247 needs a "
                     "share of 1/247"
                 ),
@@ -177,7 +177,7 @@ def cycles(setup: Setup) -> Figure:
                 "reads half of it",
                 holds=False,
                 detail="not simulated",
-                only_told="the ratio depends on the read limit and on the rates, which are not "
+                report_only="the ratio depends on the read limit and on the rates, which are not "
                 "published; 200 rounds of one hour are 1.4e10 reads",
             ),
         ],
@@ -291,8 +291,8 @@ def managed_reads(setup: Setup) -> Figure:
                 detail=", ".join(
                     f"{letter} {units.duration(value)}" for letter, value in us.items()
                 ),
-                only_told="these are sums of flash times that are not published, and the text does "
-                "not define a read with management",
+                report_only="these are sums of flash times that are not published, and the text "
+                "does not define a read with management",
             ),
         ],
         plots=[

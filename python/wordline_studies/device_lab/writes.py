@@ -109,8 +109,8 @@ def mixes(setup: Setup) -> Figure:
                 "W2: worst cases are 5 to 30 times longer on average",
                 5 <= typical <= 30,
                 f"{units.figures(typical)} times",
-                only_told="a worst case is one GC run plus the buffer batch that waits for it; the "
-                "sizes of blocks and batches are assumed",
+                report_only="a worst case is one GC run plus the buffer batch that waits for it; "
+                "the sizes of blocks and batches are assumed",
             ),
         ],
         explanation=["P is not simulated: it equals X in this model."],
@@ -204,8 +204,8 @@ def cliffs(setup: Setup) -> Figure:
                 "W3: the worst case is 11 times longer",
                 holds=False,
                 detail=f"L {units.figures(told['L']['worst'])}",
-                only_told="the time for which GC occupies a die depends on the assumed block size "
-                "and on the buffer batch that waits for it",
+                report_only="the time for which GC occupies a die depends on the assumed block "
+                "size and on the buffer batch that waits for it",
             ),
             Claim(
                 "W4: sequential writes keep their rate within 5 %",
@@ -396,7 +396,7 @@ def buffers(setup: Setup) -> Figure:
                 "W5: after the cliff, the worst case is twice (L) and four times (C) as long",
                 holds=False,
                 detail=_each(after),
-                only_told="it depends on the batch size, which is assumed (16 MiB)",
+                report_only="it depends on the batch size, which is assumed (16 MiB)",
             ),
         ],
         data={"mean": mean, "before": before, "after": after, "one_by_one": single},

@@ -82,7 +82,7 @@ def _m(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
             "X7: m = -1 is best over all requests, or within a point of the best",
             behind <= 1,
             f"{best} is best; m = -1 is {behind:.2f} points behind",
-            only_told=told,
+            report_only=told,
             because=""
             if told
             else "a fast write saves 650 µs, and a read with LDPC costs 100 µs more, so it pays "
@@ -90,7 +90,10 @@ def _m(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
             "and written are read less often here, so a lower m is better",
         ),
         Claim(
-            "X7: m above zero is not better", worse >= -0.05, f"{worse:+.2f} points", only_told=told
+            "X7: m above zero is not better",
+            worse >= -0.05,
+            f"{worse:+.2f} points",
+            report_only=told,
         ),
     ]
     more = (
@@ -109,13 +112,13 @@ def _n(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
             "X8: writes are no slower as n rises (within half a point)",
             all(later <= earlier + 0.5 for earlier, later in pairwise(write)),
             ", ".join(f"{one:+.1f}" for one in write) + " %",
-            only_told=told,
+            report_only=told,
         ),
         Claim(
             "X8: n = 3 is best over all requests, or within half a point of the best",
             behind <= 0.5,
             f"{best} is best; n = 3 is {behind:.2f} points behind",
-            only_told=told,
+            report_only=told,
         ),
     ]
     more = (

@@ -53,7 +53,7 @@ def _overlapped(overlap: Mapping[int, float], told: str) -> Claim:
         if told or not whole >= 10 > half
         else "it holds for pages of 4 KiB; figure 17 does not give the page size, and larger "
         "pages combine data that smaller ones separate",
-        only_told=told,
+        report_only=told,
     )
 
 
@@ -137,25 +137,25 @@ def _latencies(
                 "X1: writes are 48 % faster (within 5 points, second pass)",
                 abs(ours_writes[1] + 48) <= 5,
                 f"{ours_writes[1]:+.1f} %",
-                only_told=told,
+                report_only=told,
             ),
             Claim(
                 "X1: writes are more than 40 % faster on most loads",
                 many > len(write) / 2,
                 f"{many} of {len(write)}",
-                only_told=told,
+                report_only=told,
             ),
             Claim(
                 "X2: reads are 11 % faster on average (-25 to +5 %)",
                 -25 <= ours_reads[1] <= 5,
                 f"{ours_reads[1]:+.1f} %",
-                only_told=told,
+                report_only=told,
             ),
             Claim(
                 "X2: reads are unchanged on most loads (-25 to +5 %)",
                 still > len(read) / 2,
                 f"{still} of {len(read)}",
-                only_told=told,
+                report_only=told,
             ),
             Claim(
                 "X3: over all requests of recordings, Financial1 is at -52 % (AGCR -45), hm_0 "
@@ -166,7 +166,7 @@ def _latencies(
                     if name in by_load["all_us"]
                 ),
                 _listed({name: one[OURS] for name, one in by_load["all_us"].items()}),
-                only_told=told or FITTED_ONLY,
+                report_only=told or FITTED_ONLY,
             ),
         ],
         explanation=[
@@ -232,19 +232,19 @@ def _operations(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure
                 "most loads",
                 most > len(good) / 2,
                 f"{most} of {len(good)}",
-                only_told=told,
+                report_only=told,
             ),
             Claim(
                 "X6: erases are at most 2 % above those of normal writes (on most loads)",
                 within > len(erases) / 2,
                 f"{within} of {len(erases)}",
-                only_told=still,
+                report_only=still,
             ),
             Claim(
                 "X6: erases are fewer than under AGCR (on most loads)",
                 fewer > len(erases) / 2,
                 f"{fewer} of {len(erases)}",
-                only_told=still,
+                report_only=still,
             ),
         ],
         data={"fast_writes": fast, "bch_reads": bch, "erases": erases},

@@ -347,13 +347,13 @@ def _thresholds(
                 any(abs(one - 100 * CROSSING) <= ABOUT for one in crossings.values()),
                 ", ".join(f"{one:.0f} % {name}" for name, one in crossings.items()),
                 because=CROSSES,
-                only_told=short(setup),
+                report_only=short(setup),
             ),
             Claim(
                 f"It erases as often as L-FTL at 71 % of 3 % (within {EQUAL} %)",
                 abs(equal) <= EQUAL,
                 f"{equal:+.1f} %",
-                only_told=short(setup),
+                report_only=short(setup),
             ),
             Claim(
                 "Low thresholds (from a third to 43 %) erase less than L-FTL at 3 %",

@@ -93,7 +93,7 @@ def cliff(setup: Setup) -> Figure:
                 "H5: BSSD has a write cliff at half of the run, FSSD has none",
                 holds=left.get("bssd", HALF) < HALF <= left.get("fssd", 0),
                 detail=", ".join(f"{_words(name)} ends at {one:.0%}" for name, one in left.items()),
-                only_told=(
+                report_only=(
                     "neither the length of the run nor FSSD's over-provisioning is published; "
                     "BSSD is bound by its bridge, whose time is fitted to the ratios of figure "
                     "4.8, and FSSD by its lock, which GC takes as well"

@@ -81,7 +81,7 @@ def memory(setup: Setup) -> Figure:
                     f"a flat table of all {SECTORS / 1e6:.0f} million sectors has "
                     f"{SECTORS * FLAT_ENTRY / 1e9:.1f} GB"
                 ),
-                only_told=(
+                report_only=(
                     "the driver's other memory and the length of sector runs are not "
                     "published; bytes per mapped sector would be fitted, the form is the "
                     "model's"
@@ -123,13 +123,13 @@ def processors(setup: Setup) -> Figure:
                     f"{many}: {used['fssd', many]:.1f} against {used['bssd', many]:.1f} %"
                     for many in WORKERS
                 ),
-                only_told="the CPU time of both has fitted shares, so their order is an input",
+                report_only="the CPU time of both has fitted shares, so their order is an input",
             ),
             Claim(
                 "H4: CPU use is 60 % in legacy mode, and 20 %",
                 holds=False,
                 detail=f"{used['fssd', 1]:.1f} % and {used['bssd', 1]:.1f} % with one worker",
-                only_told=(
+                report_only=(
                     "one thread is 25 % of four cores; 60 % at one request per 45 us is 108 us "
                     "of CPU time per request, more than the request takes, so other threads "
                     "must run, which the text does not mention"

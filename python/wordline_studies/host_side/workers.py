@@ -106,7 +106,7 @@ def latency(setup: Setup) -> Figure:
                 "and 81 % higher",
                 holds=False,
                 detail="host times are fitted to ratios",
-                only_told=(
+                report_only=(
                     "the four means exclude each other: with latencies 29 % shorter on "
                     "average, throughput is at least 41 % higher, not 21 %; the order follows "
                     "from the data sheets, 45 and 65 us for 512 bytes, whose parts are not "

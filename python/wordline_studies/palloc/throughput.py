@@ -292,7 +292,7 @@ def _throughput_claims(
             "Die- and plane-first strategies have about 29 % more IOPS than channel-first ones",
             abs(over_channel - 29) <= ABOUT,
             f"{over_channel:+.1f} %",
-            only_told=FADES if setup.quick else "",
+            report_only=FADES if setup.quick else "",
         ),
         Claim(
             "Die- and plane-first strategies have higher IOPS than CWDP on average",
@@ -303,7 +303,7 @@ def _throughput_claims(
             "PWCD is the best of all strategies",
             best(means, ORDERS) == "PWCD",
             f"{best(means, ORDERS)} {max(means.values()):.3f}, PWCD {means['PWCD']:.3f}",
-            only_told=SHORT if setup.quick else "",
+            report_only=SHORT if setup.quick else "",
         ),
         Claim(
             "The best of their families are CWDP, WDCP, DPWC and PWCD",

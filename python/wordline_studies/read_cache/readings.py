@@ -177,13 +177,13 @@ def _recorded(setup: Setup, name: str, path: Path, cells: Mapping[Scheme, Cell])
                 "E5: on P3, ARC erases at least 1.2 times as much as LRU",
                 ratio >= 1.2,
                 f"{ratio:.2f}",
-                only_told=short,
+                report_only=short,
             ),
             Claim(
                 "Z1: on P3, zero-migration with ARC saves 60 to 80 % of the erases",
                 60 <= spared <= 80,
                 f"{spared:.1f} %",
-                only_told=short,
+                report_only=short,
             ),
         ]
     kept = _kept(setup, name, path)
@@ -194,14 +194,14 @@ def _recorded(setup: Setup, name: str, path: Path, cells: Mapping[Scheme, Cell])
             "Z1: on w106, zero-migration with ARC saves 60 to 80 % of the erases",
             60 <= spared <= 80,
             f"{spared:.1f} %",
-            only_told=short,
+            report_only=short,
         ),
         Claim(
             "T4: on the whole of w106, zero-migration raises ARC's hit ratio (by 0.3 points or "
             "more)",
             kept >= 0.3,
             f"{kept:+.1f} points",
-            only_told=short,
+            report_only=short,
         ),
     ]
 
