@@ -109,7 +109,7 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<generate::Config>,
     /// Several concurrent streams of requests, in place of `[workload]` or a single trace.
-    #[schemars(length(max = streams::MOST))]
+    #[schemars(length(max = streams::MAX_STREAMS))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<Stream>,
 }

@@ -8,7 +8,7 @@ use wordline_workload::generate;
 use super::Replay;
 
 /// Most streams. Bounds memory: each takes up to a megabyte for its response times.
-pub(super) const MOST: usize = 256;
+pub(super) const MAX_STREAMS: usize = 256;
 
 /// A sequence of requests, such as those of a host, a process or a queue. Streams are independent
 /// and share the device. Their addresses overlap unless their working sets or traces are disjoint.

@@ -72,7 +72,7 @@ struct Row<E> {
 }
 
 /// Minimum capacity of a row that has held an event.
-const FEWEST: usize = 128;
+const MIN_PLACES: usize = 128;
 
 impl<E: Copy> Row<E> {
     // Written field by field, from registers: an entry that is assembled in memory and then copied
@@ -102,7 +102,7 @@ impl<E: Copy> Row<E> {
             .copy_within(self.first as usize..self.end as usize, 0);
         if 2 * waiting >= self.places.len() {
             let filler = Due { time: NEVER, event };
-            self.places.resize((2 * waiting).max(FEWEST), filler);
+            self.places.resize((2 * waiting).max(MIN_PLACES), filler);
         }
         (self.first, self.end) = (0, waiting as u32);
         self.push(time, event);

@@ -22,7 +22,7 @@ impl Sample {
 }
 
 /// Maximum number of samples; a longer run doubles the interval, repeatedly if needed.
-const MOST: usize = 1 << 20;
+const MAX_SAMPLES: usize = 1 << 20;
 
 /// Samples at equal intervals. Instants at which no die had work are only counted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ impl ChipLoads {
             let at = self.next;
             self.samples.push(Sample { at, mean, max });
             self.next += self.interval;
-            if self.samples.len() == MOST {
+            if self.samples.len() == MAX_SAMPLES {
                 self.thin_out();
             }
         }
@@ -120,10 +120,12 @@ mod tests {
     #[test]
     fn long_run_doubles_the_interval() {
         let mut loads = ChipLoads::every(Time(10));
-        loads.look(Time(10 * (MOST as u64 + 4)), |times| times.push(Time(1)));
-        assert!(loads.samples().len() < MOST);
+        loads.look(Time(10 * (MAX_SAMPLES as u64 + 4)), |times| {
+            times.push(Time(1))
+        });
+        assert!(loads.samples().len() < MAX_SAMPLES);
         let at = loads.samples().windows(2);
-        assert!(at.clone().count() > MOST / 2 - 2);
+        assert!(at.clone().count() > MAX_SAMPLES / 2 - 2);
         assert!(at.into_iter().all(|pair| pair[1].at.0 - pair[0].at.0 == 20));
     }
 }

@@ -8,7 +8,7 @@ use crate::trace::Requests;
 use crate::{Recordings, Trace, TraceOptions, WorkloadError};
 
 /// Maximum requests of a trace that is kept. They take 80 MB.
-const MOST: usize = 2 << 20;
+const MAX_REQUESTS: usize = 2 << 20;
 /// Maximum number of traces kept; the least recently used are evicted first.
 const KEPT: usize = 8;
 
@@ -46,7 +46,7 @@ impl Decoded {
         if let Some(known) = self.find(&key) {
             return Ok(Some(open()?.with(&known)));
         }
-        let Some(requests) = open()?.decode(MOST)? else {
+        let Some(requests) = open()?.decode(MAX_REQUESTS)? else {
             return Ok(None);
         };
         let requests = Arc::new(requests);

@@ -6,7 +6,7 @@ use wordline_workload::{Disk, generate};
 use super::name;
 use super::replay::replay;
 use crate::plan::{self, Plan, Replay};
-use crate::streams::MOST;
+use crate::streams::MAX_STREAMS;
 use crate::{Config, ConfigError, Stream};
 
 /// Checks the streams, individually and together.
@@ -24,11 +24,11 @@ pub(super) fn streams(
         )
         .with(&["streams"]));
     }
-    if streams.len() > MOST {
+    if streams.len() > MAX_STREAMS {
         return Err(ConfigError::conflict(
             "streams",
             format!("there are {} streams", streams.len()),
-            format!("give at most {MOST}"),
+            format!("give at most {MAX_STREAMS}"),
         ));
     }
     let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();

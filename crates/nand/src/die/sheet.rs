@@ -10,7 +10,7 @@ use crate::{Block, Die, Latencies, Layout, Plane, PlaneRule, Ppn, Timing};
 /// Longest duration of a part: 17.6 s.
 const LONGEST: Time = Time::from_ps(1 << 44);
 /// Upper limit of suspensions per operation, whatever the part specifies.
-const MOST: u32 = 1 << 16;
+const MAX_SUSPENDS: u32 = 1 << 16;
 
 /// Maximum duration of a reset, by the operation that it aborts (ONFI tRST: 5, 10, 500 us).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Sheet {
             program_suspend: suspension(suspend.program, suspend.program_suspend_ns),
             erase_suspend: suspension(suspend.erase, suspend.erase_suspend_ns),
             resume: Time::from_ns(suspend.resume_ns),
-            most: suspend.most.min(MOST),
+            most: suspend.most.min(MAX_SUSPENDS),
         })
     }
     /// Block of a row.

@@ -24,7 +24,7 @@ use wordline_nand::{
 /// Mixes per mode, for each setting of die interleaving.
 const MIXES: usize = 10_000;
 /// Maximum transactions per mix.
-const MOST: usize = 7;
+const MAX_TRANSACTIONS: usize = 7;
 
 /// Transactions for packages of the same part, with the array in the same state.
 struct Mix {
@@ -120,7 +120,7 @@ fn draw_submissions(bus: &Bus, random: &mut Rng, mode: Mode) -> Vec<Submission> 
     let mut submissions = Vec::new();
     let gap = 1 + below(random, 60);
     let mut at = 0;
-    for nth in 0..2 + below(random, MOST - 1) {
+    for nth in 0..2 + below(random, MAX_TRANSACTIONS - 1) {
         let die = below(random, planners.len());
         let other = Mode::ALL[below(random, Mode::ALL.len())];
         let usable = part.planes > 1 || !other.multi_plane();

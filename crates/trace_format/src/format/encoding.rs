@@ -15,7 +15,7 @@ pub(crate) fn encoding(bytes: &[u8]) -> Option<&'static str> {
             let mut others = letter.iter().enumerate().filter(|(at, _)| *at != place);
             is_written(letter[place]) && others.all(|(_, &byte)| byte == 0)
         });
-        all >= FEWEST && 10 * plain.count() >= 9 * all
+        all >= MIN_LETTERS && 10 * plain.count() >= 9 * all
     };
     [
         ("UTF-16LE", 2, 0),
@@ -28,7 +28,7 @@ pub(crate) fn encoding(bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// Minimum number of letters to distinguish text from numbers.
-const FEWEST: usize = 8;
+const MIN_LETTERS: usize = 8;
 
 fn is_written(byte: u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r')

@@ -13,7 +13,7 @@ use crate::error::Fault;
 use wordline_block::Op;
 
 const BLOCK: u64 = 4096;
-const FEWEST: usize = 16;
+const MIN_KEYS: usize = 16;
 const LIMIT: u32 = 1 << 28;
 
 struct Keys32le;
@@ -27,7 +27,7 @@ pub(super) fn detect(probe: &Probe) -> bool {
     let fits = !probe.whole || probe.bytes.len().is_multiple_of(4);
     let first = keys().next();
     fits && !probe.is_text()
-        && keys().count() >= FEWEST
+        && keys().count() >= MIN_KEYS
         && keys().all(|key| key < LIMIT)
         && keys().any(|key| Some(key) != first)
         && !is_pairs(probe)
@@ -41,7 +41,7 @@ pub(super) fn is_pairs(probe: &Probe) -> bool {
     const SMALL: u32 = LIMIT >> 16;
     let keys = || probe.bytes.chunks_exact(4).map(key);
     let varied = |half: fn(u32) -> u32| keys().map(half).collect::<BTreeSet<_>>().len() >= VARIED;
-    keys().count() >= FEWEST
+    keys().count() >= MIN_KEYS
         && keys().all(|key| key < LIMIT && key & 0xffff < SMALL)
         && varied(|key| key >> 16)
         && varied(|key| key & 0xffff)

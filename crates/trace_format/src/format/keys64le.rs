@@ -10,7 +10,7 @@ use crate::error::Fault;
 use wordline_block::Op;
 
 const BLOCK: u64 = 4096;
-const FEWEST: usize = 16;
+const MIN_KEYS: usize = 16;
 const LIMIT: u64 = 1 << 36;
 
 struct Keys64le;
@@ -38,7 +38,7 @@ pub(super) fn detect(probe: &Probe) -> bool {
     let first = keys().next();
     (!probe.whole || rest.is_empty())
         && !probe.is_text()
-        && keys().count() >= FEWEST
+        && keys().count() >= MIN_KEYS
         && keys().all(|key| key < LIMIT)
         && keys().any(|key| Some(key) != first)
 }

@@ -13,7 +13,7 @@ use wordline_block::Op;
 
 const LENGTH: usize = 24;
 const PAGE: u64 = 4096;
-const FEWEST: usize = 4;
+const MIN_RECORDS: usize = 4;
 const NEVER: [u64; 2] = [u64::MAX, i64::MAX as u64];
 
 struct OracleGeneral;
@@ -32,7 +32,7 @@ pub(super) fn detect(probe: &Probe) -> bool {
     let good = pairs().filter(|&(index, (before, record))| fits(index + 1, record, before));
     (!probe.whole || rest.is_empty())
         && !probe.is_text()
-        && records.len() >= FEWEST
+        && records.len() >= MIN_RECORDS
         && 2 * good.count() > records.len()
 }
 
