@@ -175,9 +175,9 @@ impl<T: MemberObservation, P: Probe<ArrayObservation<T::Device>>> Probe<T> for M
         self.probe.wants_fragments()
     }
     #[inline]
-    fn observe(&mut self, now: Time, heard: T) {
+    fn observe(&mut self, now: Time, observation: T) {
         self.probe
-            .observe(now, heard.wrap(self.member, self.members));
+            .observe(now, observation.wrap(self.member, self.members));
     }
 }
 

@@ -30,7 +30,7 @@ pub trait Part: BlockDevice<Event: Copy + Default> {
     /// Unwraps an event of the store; `None` if it is not an event of the device.
     fn unwrap(event: Event) -> Option<Self::Event>;
     /// Wraps an observation of the device as an observation of the store.
-    fn heard(observation: Self::Observation) -> ArrayObservation<OfDevice>;
+    fn wrap_observation(observation: Self::Observation) -> ArrayObservation<OfDevice>;
     /// Converts an error of the device to an error of the store.
     fn fault(error: Self::Error) -> StoreError;
 }
@@ -155,7 +155,7 @@ macro_rules! kinds {
                         _ => None,
                     }
                 }
-                fn heard(observation: Self::Observation) -> ArrayObservation<OfDevice> {
+                fn wrap_observation(observation: Self::Observation) -> ArrayObservation<OfDevice> {
                     ArrayObservation::Device(only(OfDevice::$Kind(observation)))
                 }
                 fn fault(error: Self::Error) -> StoreError {
@@ -182,8 +182,8 @@ macro_rules! kinds {
         impl GcObservation for OfDevice {
             fn collection_steps(&self) -> u32 {
                 match self {
-                    $(Self::$Kind(heard) => heard.collection_steps(),)+
-                    Self::Cached(flash_cache::Observation::Flash(heard)) => heard.collection_steps(),
+                    $(Self::$Kind(observation) => observation.collection_steps(),)+
+                    Self::Cached(flash_cache::Observation::Flash(observation)) => observation.collection_steps(),
                     Self::Cached(_) => 0,
                 }
             }
@@ -192,8 +192,8 @@ macro_rules! kinds {
         impl DeviceObservation for OfDevice {
             fn of_requests(self) -> Option<RequestObservation> {
                 match self {
-                    $(Self::$Kind(heard) => heard.of_requests(),)+
-                    Self::Cached(heard) => heard.of_requests(),
+                    $(Self::$Kind(observation) => observation.of_requests(),)+
+                    Self::Cached(observation) => observation.of_requests(),
                 }
             }
         }

@@ -37,10 +37,10 @@ impl Part for Cached<Store> {
             _ => Some(flash_cache::Event::Backing(event)),
         }
     }
-    fn heard(observation: Self::Observation) -> ArrayObservation<OfDevice> {
+    fn wrap_observation(observation: Self::Observation) -> ArrayObservation<OfDevice> {
         match observation.apart() {
             Ok(own) => ArrayObservation::Device(only(OfDevice::Cached(own))),
-            Err(heard) => behind_cache(heard),
+            Err(observation) => behind_cache(observation),
         }
     }
     fn fault(error: Self::Error) -> StoreError {
@@ -50,14 +50,14 @@ impl Part for Cached<Store> {
 
 /// Type-erased probe, so that nested stores have one probe type.
 struct AnyProbe<'a, O> {
-    hear: &'a mut dyn FnMut(Time, O),
+    forward: &'a mut dyn FnMut(Time, O),
     wants_fragments: bool,
 }
 
 impl<'a, O> AnyProbe<'a, O> {
-    fn new(wants_fragments: bool, hear: &'a mut dyn FnMut(Time, O)) -> Self {
+    fn new(wants_fragments: bool, forward: &'a mut dyn FnMut(Time, O)) -> Self {
         Self {
-            hear,
+            forward,
             wants_fragments,
         }
     }
@@ -68,7 +68,7 @@ impl<O> Probe<O> for AnyProbe<'_, O> {
         self.wants_fragments
     }
     fn observe(&mut self, now: Time, observation: O) {
-        (self.hear)(now, observation);
+        (self.forward)(now, observation);
     }
 }
 
@@ -84,8 +84,9 @@ impl<D: Part> Device<D> {
         ) -> Result<T, D::Error>,
     ) -> Result<T, StoreError> {
         let pieces = cx.probe.wants_fragments();
-        let mut hear = |now, heard| cx.probe.observe(now, D::heard(heard));
-        let mut probe = AnyProbe::new(pieces, &mut hear);
+        let mut forward =
+            |now, observation| cx.probe.observe(now, D::wrap_observation(observation));
+        let mut probe = AnyProbe::new(pieces, &mut forward);
         let mut within = Context::new(cx.now, &mut self.scheduled, &mut probe);
         let done = act(&mut self.device, &mut within).map_err(D::fault)?;
         while let Some((at, event)) = self.scheduled.pop() {
@@ -109,8 +110,8 @@ impl<D: Part> Device<D> {
         probe: &mut impl Probe<ArrayObservation<OfDevice>>,
     ) -> Result<PowerCut, StoreError> {
         let pieces = probe.wants_fragments();
-        let mut hear = |now, heard| probe.observe(now, D::heard(heard));
-        let mut probe = AnyProbe::new(pieces, &mut hear);
+        let mut forward = |now, observation| probe.observe(now, D::wrap_observation(observation));
+        let mut probe = AnyProbe::new(pieces, &mut forward);
         let cut = self.device.cut_power(now, &mut probe);
         cut.map_err(D::fault)
     }
@@ -158,8 +159,8 @@ impl BlockDevice for Store {
             debug_assert!(result.is_ok(), "look-ahead cannot fail");
         }, array => {
             let pieces = cx.probe.wants_fragments();
-            let mut hear = |now, heard| cx.probe.observe(now, heard);
-            let mut probe = AnyProbe::new(pieces, &mut hear);
+            let mut forward = |now, observation| cx.probe.observe(now, observation);
+            let mut probe = AnyProbe::new(pieces, &mut forward);
             array.look_ahead(&mut Context::new(cx.now, cx.queue, &mut probe), upcoming);
         });
     }
@@ -170,8 +171,8 @@ impl BlockDevice for Store {
     ) -> Result<Ticket, StoreError> {
         either!(self, one => one.act(cx, |device, cx| device.submit(cx, request)), array => {
             let pieces = cx.probe.wants_fragments();
-            let mut hear = |now, heard| cx.probe.observe(now, heard);
-            let mut probe = AnyProbe::new(pieces, &mut hear);
+            let mut forward = |now, observation| cx.probe.observe(now, observation);
+            let mut probe = AnyProbe::new(pieces, &mut forward);
             let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
             Ok(array.submit(cx, request)?)
         })
@@ -183,8 +184,8 @@ impl BlockDevice for Store {
     ) -> Result<(), StoreError> {
         either!(self, one => one.handle(cx, event), array => {
             let pieces = cx.probe.wants_fragments();
-            let mut hear = |now, heard| cx.probe.observe(now, heard);
-            let mut probe = AnyProbe::new(pieces, &mut hear);
+            let mut forward = |now, observation| cx.probe.observe(now, observation);
+            let mut probe = AnyProbe::new(pieces, &mut forward);
             let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
             Ok(array.handle(cx, event)?)
         })
@@ -206,8 +207,8 @@ impl BlockDevice for Store {
     ) -> Result<PowerCut, StoreError> {
         either!(self, one => one.cut_power(now, probe), array => {
             let pieces = probe.wants_fragments();
-            let mut hear = |now, heard| probe.observe(now, heard);
-            Ok(array.cut_power(now, &mut AnyProbe::new(pieces, &mut hear))?)
+            let mut forward = |now, observation| probe.observe(now, observation);
+            Ok(array.cut_power(now, &mut AnyProbe::new(pieces, &mut forward))?)
         })
     }
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
@@ -223,8 +224,8 @@ impl BlockDevice for Store {
     ) -> Result<(), StoreError> {
         either!(self, one => one.act(cx, |device, cx| device.resume(cx)), array => {
             let pieces = cx.probe.wants_fragments();
-            let mut hear = |now, heard| cx.probe.observe(now, heard);
-            let mut probe = AnyProbe::new(pieces, &mut hear);
+            let mut forward = |now, observation| cx.probe.observe(now, observation);
+            let mut probe = AnyProbe::new(pieces, &mut forward);
             Ok(array.resume(&mut Context::new(cx.now, cx.queue, &mut probe))?)
         })
     }

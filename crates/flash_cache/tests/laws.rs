@@ -77,15 +77,15 @@ impl Shape {
 
 /// Pages programmed and blocks erased, from observations of the flash.
 #[derive(Default)]
-struct Heard {
+struct Observations {
     programs: u64,
     erases: u64,
 }
 
-impl Probe<Observation<wordline_hdd::Observation>> for Heard {
-    fn observe(&mut self, _now: Time, heard: Observation<wordline_hdd::Observation>) {
+impl Probe<Observation<wordline_hdd::Observation>> for Observations {
+    fn observe(&mut self, _now: Time, observation: Observation<wordline_hdd::Observation>) {
         use wordline_ssd::Observation as OfFlash;
-        match heard {
+        match observation {
             Observation::Flash(OfFlash::PagesWritten { pages }) => {
                 self.programs += u64::from(pages);
             }
@@ -102,7 +102,7 @@ impl Probe<Observation<wordline_hdd::Observation>> for Heard {
 struct Run {
     store: Cached<Disk>,
     queue: EventQueue<Event<wordline_hdd::Event>>,
-    heard: Heard,
+    observations: Observations,
     now: Time,
     digest: Digest,
 }
@@ -124,7 +124,7 @@ impl Run {
         Self {
             store: Cached::new(&plan, &device, Disk::new(&disk)),
             queue: EventQueue::default(),
-            heard: Heard::default(),
+            observations: Observations::default(),
             now: Time::ZERO,
             digest: Digest::default(),
         }
@@ -141,7 +141,7 @@ impl Run {
             bytes: pages * PAGE,
             arrival: self.now,
         };
-        let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
+        let cx = &mut Context::new(self.now, &mut self.queue, &mut self.observations);
         self.store.submit(cx, request).unwrap();
         loop {
             assert!(self.store.completions().count() <= 1);
@@ -151,7 +151,7 @@ impl Run {
             self.now = now;
             self.digest.mix(now.0);
             event.mix(&mut self.digest);
-            let cx = &mut Context::new(now, &mut self.queue, &mut self.heard);
+            let cx = &mut Context::new(now, &mut self.queue, &mut self.observations);
             self.store.handle(cx, event).unwrap();
         }
         let after = self.store.figures();
@@ -191,9 +191,9 @@ impl Run {
         let programmed: u64 = blocks
             .map(|block| u64::from(flash.array().programmed(Block(block))))
             .sum();
-        let erased = self.heard.erases * u64::from(PAGES_PER_BLOCK);
+        let erased = self.observations.erases * u64::from(PAGES_PER_BLOCK);
         // Blocks are erased only when all their pages have been programmed.
-        assert_eq!(programmed, self.heard.programs - erased);
+        assert_eq!(programmed, self.observations.programs - erased);
         let free = u64::from(shape.pages()) - programmed;
         let invalid = programmed - taken.len() as u64;
         [resident, suspected, free, invalid]
@@ -231,7 +231,7 @@ fn every_page_is_resident_suspected_free_or_invalid() {
                     assert_eq!(parts.iter().sum::<u64>(), u64::from(SHAPE.pages()));
                     most = std::array::from_fn(|part| most[part].max(parts[part]));
                 }
-                assert!(run.heard.erases > 50, "{policy}, {reclaim}");
+                assert!(run.observations.erases > 50, "{policy}, {reclaim}");
                 assert_eq!(most[1] > 0, aware, "{policy}, {reclaim}: {most:?}");
                 assert!(most[0] > 0 && most[2] > 0 && most[3] > 0);
             }
@@ -255,7 +255,7 @@ fn empty_suspected_queue_changes_nothing() {
                 };
                 run.serve(op, skewed(&mut random, 500), 1 + random.below(3));
             }
-            assert!(run.heard.erases > 50);
+            assert!(run.observations.erases > 50);
             run.digest
         });
         assert_eq!(digests[0], digests[1], "{policy}");
@@ -282,5 +282,5 @@ fn flru_has_the_queue_of_lru() {
         held > 1_000 && revived > 500,
         "{held} held, {revived} revived"
     );
-    assert!(runs[1].heard.erases < runs[0].heard.erases);
+    assert!(runs[1].observations.erases < runs[0].observations.erases);
 }

@@ -200,7 +200,7 @@ impl Recorder {
 
     /// Same as [`Probe::observe`], for probes that forward observations.
     #[inline]
-    pub fn hear(&mut self, now: Time, observation: Observation) {
+    pub fn forward(&mut self, now: Time, observation: Observation) {
         self.observe(now, observation);
     }
 
@@ -344,8 +344,8 @@ impl Probe<Observation> for Recorder {
                 self.record
                     .worked(now, from, operation, pages, interleaved, gc);
             }
-            Observation::Buffer(ref heard) => {
-                self.record.series.at(now).buffer.observe(now, heard);
+            Observation::Buffer(ref observation) => {
+                self.record.series.at(now).buffer.observe(now, observation);
             }
             Observation::Programmed { of, bytes } => {
                 self.record.series.at(now).flash.programmed[of as usize] += bytes;

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::ops::Range;
 
 use wordline_array::OfDevice;
-use wordline_block::ArrayObservation as Heard;
+use wordline_block::ArrayObservation;
 use wordline_block::{
     DeviceObservation, FromMember, LatencyComponents, PowerCut, Request, RequestObservation,
 };
@@ -222,7 +222,7 @@ impl Several {
         }
     }
 
-    fn hear_ssd(&mut self, now: Time, place: usize, observation: Observation) {
+    fn observe_ssd(&mut self, now: Time, place: usize, observation: Observation) {
         match observation {
             Observation::Admitted { .. } => self.admitted(now, place),
             Observation::Request {
@@ -234,15 +234,15 @@ impl Several {
                 self.whole.written(now, request, failed);
             }
             Observation::PowerCut(cut) => self.power_cut(now, place, &cut),
-            other => self.whole.hear(now, other),
+            other => self.whole.forward(now, other),
         }
         let recorder = &mut self.members[place].recorder;
-        recorder.hear(now, of_one_stream(observation));
+        recorder.forward(now, of_one_stream(observation));
     }
     /// Observes a device of another kind, of which only requests are recorded.
-    fn hear_requests(&mut self, now: Time, place: usize, heard: RequestObservation) {
+    fn observe_requests(&mut self, now: Time, place: usize, observation: RequestObservation) {
         let member = &mut self.members[place];
-        match heard {
+        match observation {
             RequestObservation::Admitted { held } => {
                 member.recorder.admitted(now, held);
                 self.admitted(now, place);
@@ -260,11 +260,16 @@ impl Several {
             }
         }
     }
-    fn hear_cache(&mut self, now: Time, place: usize, heard: flash_cache::Observation<Infallible>) {
+    fn observe_cache(
+        &mut self,
+        now: Time,
+        place: usize,
+        observation: flash_cache::Observation<Infallible>,
+    ) {
         use flash_cache::Observation as Of;
         let is_first = self.is_of_host(place);
         let member = &mut self.members[place];
-        match heard {
+        match observation {
             // Requests of the cache to its flash are not host requests.
             Of::Flash(Observation::Request {
                 ref request,
@@ -275,9 +280,9 @@ impl Several {
                 self.whole.written(now, request, failed);
             }
             Of::Flash(Observation::Admitted { .. } | Observation::PowerCut(_)) | Of::Held(_) => {}
-            Of::Flash(heard) => {
-                member.recorder.hear(now, heard);
-                self.whole.hear(now, heard);
+            Of::Flash(observation) => {
+                member.recorder.forward(now, observation);
+                self.whole.forward(now, observation);
             }
             Of::Backing(never) => match never {},
             Of::Lists(lists) => {
@@ -387,14 +392,20 @@ macro_rules! observes {
         }
     )*};
 }
-observes!(Heard<Observation>, Heard<OfDevice>, OfHost);
+observes!(
+    ArrayObservation<Observation>,
+    ArrayObservation<OfDevice>,
+    OfHost
+);
 
-impl Probe<Heard<Observation>> for Several {
+impl Probe<ArrayObservation<Observation>> for Several {
     const WANTS_FRAGMENTS: bool = false;
-    fn observe(&mut self, now: Time, observation: Heard<Observation>) {
+    fn observe(&mut self, now: Time, observation: ArrayObservation<Observation>) {
         match observation {
-            Heard::Device(FromMember { member, of }) => self.hear_ssd(now, self.place(member), of),
-            Heard::Request {
+            ArrayObservation::Device(FromMember { member, of }) => {
+                self.observe_ssd(now, self.place(member), of)
+            }
+            ArrayObservation::Request {
                 request,
                 parts,
                 member,
@@ -404,25 +415,25 @@ impl Probe<Heard<Observation>> for Several {
     }
 }
 
-impl Probe<Heard<OfDevice>> for Several {
+impl Probe<ArrayObservation<OfDevice>> for Several {
     const WANTS_FRAGMENTS: bool = false;
-    fn observe(&mut self, now: Time, observation: Heard<OfDevice>) {
+    fn observe(&mut self, now: Time, observation: ArrayObservation<OfDevice>) {
         match observation {
-            Heard::Device(FromMember { member, of }) => {
+            ArrayObservation::Device(FromMember { member, of }) => {
                 let place = self.place(member);
                 // All other device kinds, including future ones, are recorded by their requests.
                 #[allow(clippy::match_wildcard_for_single_variants)]
                 match of {
-                    OfDevice::Ssd(of) => self.hear_ssd(now, place, of),
-                    OfDevice::Cached(of) => self.hear_cache(now, place, of),
+                    OfDevice::Ssd(of) => self.observe_ssd(now, place, of),
+                    OfDevice::Cached(of) => self.observe_cache(now, place, of),
                     other => {
-                        if let Some(heard) = other.of_requests() {
-                            self.hear_requests(now, place, heard);
+                        if let Some(observation) = other.of_requests() {
+                            self.observe_requests(now, place, observation);
                         }
                     }
                 }
             }
-            Heard::Request {
+            ArrayObservation::Request {
                 request,
                 parts,
                 member,
@@ -433,14 +444,14 @@ impl Probe<Heard<OfDevice>> for Several {
 }
 
 /// Observation of a host in front of a store.
-type OfHost = wordline_host_cpu::Observation<Heard<OfDevice>>;
+type OfHost = wordline_host_cpu::Observation<ArrayObservation<OfDevice>>;
 
 impl Probe<OfHost> for Several {
     const WANTS_FRAGMENTS: bool = false;
     fn observe(&mut self, now: Time, observation: OfHost) {
         use wordline_host_cpu::Observation as Of;
         match observation {
-            Of::Store(heard) => self.observe(now, heard),
+            Of::Store(observation) => self.observe(now, observation),
             Of::Admitted { held } => self.whole.admitted(now, held),
             Of::Request { request, parts } => {
                 self.whole.left(now);

@@ -172,7 +172,7 @@ fn replay_with_cuts<S: BlockDevice>(
 
 /// Probe that records requests and their parts.
 #[derive(Default)]
-struct Heard {
+struct Observations {
     whole: Vec<Done>,
     /// Parts with their bytes, by arrival of the request.
     parts: BTreeMap<Time, Vec<(Done, u64)>>,
@@ -180,7 +180,7 @@ struct Heard {
     members: BTreeMap<u32, u64>,
 }
 
-impl Probe<wordline_ssd::Observation> for Heard {
+impl Probe<wordline_ssd::Observation> for Observations {
     fn observe(&mut self, now: Time, observation: wordline_ssd::Observation) {
         if let wordline_ssd::Observation::Request { request, parts, .. } = observation {
             self.whole.push((request.arrival, now, parts));
@@ -188,7 +188,7 @@ impl Probe<wordline_ssd::Observation> for Heard {
     }
 }
 
-impl Probe<Observation<wordline_ssd::Observation>> for Heard {
+impl Probe<Observation<wordline_ssd::Observation>> for Observations {
     fn observe(&mut self, now: Time, observation: Observation<wordline_ssd::Observation>) {
         match observation {
             Observation::Request {
@@ -223,13 +223,13 @@ fn striped(sizes: &[u64]) -> AddressMap {
     AddressMap::striped(8192, sizes)
 }
 
-fn same(heard: &[Done], expected: &[Done], what: &str) {
-    let pairs = heard.iter().zip(expected);
+fn same(observations: &[Done], expected: &[Done], what: &str) {
+    let pairs = observations.iter().zip(expected);
     let first = pairs
         .enumerate()
-        .find(|(_, (heard, expected))| heard != expected);
+        .find(|(_, (observations, expected))| observations != expected);
     assert_eq!(first, None, "{what}");
-    assert_eq!(heard.len(), expected.len(), "{what}");
+    assert_eq!(observations.len(), expected.len(), "{what}");
 }
 
 #[test]
@@ -241,10 +241,11 @@ fn an_array_of_one_device_behaves_like_that_device() {
                 let requests = load(single.user_bytes(), 1500, gap_us, 40_000);
                 let mut one = array(map, vec![disk(2, &interface)]);
                 assert_eq!(one.user_bytes(), single.user_bytes());
-                let (mut expected, mut heard) = (Heard::default(), Heard::default());
+                let (mut expected, mut observations) =
+                    (Observations::default(), Observations::default());
                 replay(&mut single, &requests, &mut expected);
-                replay(&mut one, &requests, &mut heard);
-                same(&heard.whole, &expected.whole, interface.name());
+                replay(&mut one, &requests, &mut observations);
+                same(&observations.whole, &expected.whole, interface.name());
             }
         }
     }
@@ -259,10 +260,11 @@ fn an_array_of_one_device_survives_power_cuts_like_that_device() {
             let mut single = disk(2, &interface);
             let requests = load(single.user_bytes(), 1000, gap_us, 40_000);
             let mut one = array(striped, vec![disk(2, &interface)]);
-            let (mut expected, mut heard) = (Heard::default(), Heard::default());
+            let (mut expected, mut observations) =
+                (Observations::default(), Observations::default());
             let (_, lost) = replay_with_cuts(&mut single, &requests, Some(700), &mut expected);
-            let (_, also) = replay_with_cuts(&mut one, &requests, Some(700), &mut heard);
-            same(&heard.whole, &expected.whole, interface.name());
+            let (_, also) = replay_with_cuts(&mut one, &requests, Some(700), &mut observations);
+            same(&observations.whole, &expected.whole, interface.name());
             assert_eq!(also, lost);
             assert!(lost > 0, "requests must be in progress at the cut");
         }
@@ -276,9 +278,9 @@ fn arrays_survive_power_cuts() {
             let channels = [1, 2, 1];
             let mut store = array(map, channels.map(|one| disk(one, &interface)).into());
             let requests = load(store.user_bytes(), 1500, 100, 60_000);
-            let mut heard = Heard::default();
-            let (_, lost) = replay_with_cuts(&mut store, &requests, Some(900), &mut heard);
-            assert_eq!(heard.whole.len() + lost, requests.len());
+            let mut observations = Observations::default();
+            let (_, lost) = replay_with_cuts(&mut store, &requests, Some(900), &mut observations);
+            assert_eq!(observations.whole.len() + lost, requests.len());
             assert!(lost > 0, "requests must be in progress at the cut");
         }
     }
@@ -291,12 +293,12 @@ fn a_request_completes_with_its_last_part_and_covers_all_bytes() {
             let disks = [1, 2, 1].map(|channels| disk(channels, &interface));
             let mut store = array(map, disks.into());
             let requests = load(store.user_bytes(), 2000, 300, 60_000);
-            let mut heard = Heard::default();
-            replay(&mut store, &requests, &mut heard);
-            assert_eq!(heard.whole.len(), requests.len());
+            let mut observations = Observations::default();
+            replay(&mut store, &requests, &mut observations);
+            assert_eq!(observations.whole.len(), requests.len());
             let mut split = 0;
-            for (arrival, done, parts) in heard.whole {
-                let own = &heard.parts[&arrival];
+            for (arrival, done, parts) in observations.whole {
+                let own = &observations.parts[&arrival];
                 let last = own.iter().map(|((_, done, _), _)| *done).max().unwrap();
                 assert_eq!(done, last, "completion of the last part");
                 assert_eq!(parts.total(), done - arrival);
@@ -339,14 +341,15 @@ fn an_array_of_arrays_behaves_like_one_array_of_all_devices() {
                 pairs.collect(),
             );
             assert_eq!(nested.user_bytes(), flat.user_bytes());
-            let (mut expected, mut heard) = (Heard::default(), Heard::default());
+            let (mut expected, mut observations) =
+                (Observations::default(), Observations::default());
             let (_, lost) = replay_with_cuts(&mut flat, &requests, cut, &mut expected);
-            let (_, also) = replay_with_cuts(&mut nested, &requests, cut, &mut heard);
-            same(&heard.whole, &expected.whole, interface.name());
+            let (_, also) = replay_with_cuts(&mut nested, &requests, cut, &mut observations);
+            same(&observations.whole, &expected.whole, interface.name());
             assert_eq!(also, lost);
             // Numbered consecutively, the outer member first.
             let outer_first = |member: &u32| [0, 2, 1, 3][*member as usize];
-            let numbered = heard
+            let numbered = observations
                 .members
                 .iter()
                 .map(|(member, count)| (outer_first(member), *count));
@@ -361,7 +364,7 @@ fn concatenated_members_do_not_affect_each_other() {
     for interface in interfaces() {
         let mut alone = disk(1, &interface);
         let own = load(alone.user_bytes(), 300, 2000, 8192);
-        let mut expected = Heard::default();
+        let mut expected = Observations::default();
         replay(&mut alone, &own, &mut expected);
 
         let disks = [2, 1, 1].map(|channels| disk(channels, &interface));
@@ -375,13 +378,15 @@ fn concatenated_members_do_not_affect_each_other() {
         });
         requests.extend(moved);
         requests.sort_by_key(|request| request.arrival);
-        let mut heard = Heard::default();
-        replay(&mut store, &requests, &mut heard);
+        let mut observations = Observations::default();
+        replay(&mut store, &requests, &mut observations);
         let issued: Vec<Time> = own.iter().map(|request| request.arrival).collect();
-        heard.whole.retain(|(arrival, ..)| issued.contains(arrival));
-        same(&heard.whole, &expected.whole, interface.name());
+        observations
+            .whole
+            .retain(|(arrival, ..)| issued.contains(arrival));
+        same(&observations.whole, &expected.whole, interface.name());
         assert!(
-            !heard.members.contains_key(&2),
+            !observations.members.contains_key(&2),
             "the third member must be idle"
         );
     }

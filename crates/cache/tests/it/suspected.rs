@@ -8,14 +8,14 @@ use wordline_kernel::Rng;
 
 /// State of the copies' owner, built from its notifications.
 #[derive(Default)]
-struct Heard {
+struct Observations {
     residents: HashSet<Entry>,
     suspected: HashSet<Entry>,
     /// Entries with a number in use.
     known: HashSet<Entry>,
 }
 
-impl Copies for Heard {
+impl Copies for Observations {
     fn evicted(&mut self, entry: Entry, suspect: bool) -> bool {
         assert!(self.residents.remove(&entry), "{entry:?} was not resident");
         if suspect {
@@ -50,27 +50,30 @@ const CAPACITY: usize = 20;
 fn run(policy: &Replacement, most: usize, ghost: bool, seed: u64) {
     let mut random = Rng::new(seed, "suspected");
     let mut cache = Suspecting::new(Replacing::new(policy, CAPACITY), most, true);
-    let mut told = Heard::default();
+    let mut observations = Observations::default();
     let mut revived = 0;
     for step in 0..20_000 {
         let entry = Entry((random.below(60) * random.below(60) / 60) as u32);
         match random.below(20) {
-            0 if told.residents.remove(&entry) | told.suspected.remove(&entry) => {
-                cache.erased(entry, ghost, &mut told);
+            0 if observations.residents.remove(&entry) | observations.suspected.remove(&entry) => {
+                cache.erased(entry, ghost, &mut observations);
             }
             1 => {
-                let known = told.known.contains(&entry);
-                cache.remove(entry, &mut told);
-                assert!(!told.known.contains(&entry), "{policy:?} step {step}");
+                let known = observations.known.contains(&entry);
+                cache.remove(entry, &mut observations);
+                assert!(
+                    !observations.known.contains(&entry),
+                    "{policy:?} step {step}"
+                );
                 assert!(known || !cache.contains(entry));
             }
             _ => {
                 let before = (
-                    told.residents.contains(&entry),
-                    told.suspected.contains(&entry),
+                    observations.residents.contains(&entry),
+                    observations.suspected.contains(&entry),
                 );
-                told.known.insert(entry);
-                let found = cache.access(entry, false, &mut told);
+                observations.known.insert(entry);
+                let found = cache.access(entry, false, &mut observations);
                 let expected = match before {
                     (true, _) => Found::Resident,
                     (_, true) => Found::Suspected,
@@ -78,15 +81,25 @@ fn run(policy: &Replacement, most: usize, ghost: bool, seed: u64) {
                 };
                 assert_eq!(found, expected, "{policy:?} step {step}");
                 revived += u32::from(found == Found::Suspected);
-                told.residents.insert(entry);
+                observations.residents.insert(entry);
             }
         }
-        assert_eq!(cache.len(), told.residents.len(), "{policy:?} step {step}");
-        assert_eq!(cache.suspected(), told.suspected.len());
+        assert_eq!(
+            cache.len(),
+            observations.residents.len(),
+            "{policy:?} step {step}"
+        );
+        assert_eq!(cache.suspected(), observations.suspected.len());
         assert!(cache.len() <= CAPACITY && cache.suspected() <= most);
         for entry in (0..60).map(Entry) {
-            assert_eq!(cache.contains(entry), told.residents.contains(&entry));
-            assert_eq!(cache.suspects(entry), told.suspected.contains(&entry));
+            assert_eq!(
+                cache.contains(entry),
+                observations.residents.contains(&entry)
+            );
+            assert_eq!(
+                cache.suspects(entry),
+                observations.suspected.contains(&entry)
+            );
         }
     }
     assert_eq!(revived > 0, most > 0, "{policy:?}");
@@ -108,13 +121,13 @@ fn without_a_queue_results_equal_the_policy() {
         let mut random = Rng::new(9, "plain");
         let mut plain = Replacing::new(&policy, CAPACITY);
         let mut cache = Suspecting::new(Replacing::new(&policy, CAPACITY), 0, false);
-        let mut told = Heard::default();
+        let mut observations = Observations::default();
         for _ in 0..20_000 {
             let entry = Entry((random.below(60) * random.below(60) / 60) as u32);
             let hit = plain.access(entry, false, &mut ());
-            told.known.insert(entry);
-            let found = cache.access(entry, false, &mut told);
-            told.residents.insert(entry);
+            observations.known.insert(entry);
+            let found = cache.access(entry, false, &mut observations);
+            observations.residents.insert(entry);
             assert_eq!(hit, found == Found::Resident, "{policy:?}");
         }
     }
@@ -127,17 +140,17 @@ fn lru_queue_is_unchanged_by_suspected_entries() {
     let lru = Replacement::default();
     let mut plain = Replacing::new(&lru, CAPACITY);
     let mut cache = Suspecting::new(Replacing::new(&lru, CAPACITY), 15, false);
-    let mut told = Heard::default();
+    let mut observations = Observations::default();
     let mut revived = 0;
     for step in 0..50_000 {
         let entry = Entry((random.below(80) * random.below(80) / 80) as u32);
-        if step % 7 == 0 && told.suspected.remove(&entry) {
-            cache.erased(entry, true, &mut told);
+        if step % 7 == 0 && observations.suspected.remove(&entry) {
+            cache.erased(entry, true, &mut observations);
         }
         let hit = plain.access(entry, false, &mut ());
-        told.known.insert(entry);
-        let found = cache.access(entry, false, &mut told);
-        told.residents.insert(entry);
+        observations.known.insert(entry);
+        let found = cache.access(entry, false, &mut observations);
+        observations.residents.insert(entry);
         assert_eq!(hit, found == Found::Resident, "step {step}");
         revived += u32::from(found == Found::Suspected);
     }

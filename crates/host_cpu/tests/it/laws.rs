@@ -190,11 +190,11 @@ impl BlockDevice for Fixed {
 
 /// Components and response times of completed requests, with their completion times.
 #[derive(Default)]
-struct Heard(Vec<(Time, LatencyComponents)>);
+struct Observations(Vec<(Time, LatencyComponents)>);
 
-impl Probe<Observation<Collected>> for Heard {
-    fn observe(&mut self, now: Time, heard: Observation<Collected>) {
-        if let Observation::Request { request, parts } = heard {
+impl Probe<Observation<Collected>> for Observations {
+    fn observe(&mut self, now: Time, observation: Observation<Collected>) {
+        if let Observation::Request { request, parts } = observation {
             assert_eq!(parts.total(), now - request.arrival);
             self.0.push((now, parts));
         }
@@ -203,7 +203,7 @@ impl Probe<Observation<Collected>> for Heard {
 
 /// Runs closed loops of `workers`, each with `depth` outstanding requests, `requests` in all.
 struct Loops {
-    heard: Heard,
+    observations: Observations,
     figures: HostStats,
     end: Time,
 }
@@ -225,14 +225,17 @@ fn request(stream: u32, number: u64, now: Time) -> Request {
 
 fn run(config: &Config, store: Fixed, workers: u32, depth: u32, requests: u64) -> Loops {
     let mut host = Host::new(config, store);
-    let (mut queue, mut heard) = (EventQueue::<Event<Done>>::default(), Heard::default());
+    let (mut queue, mut observations) = (
+        EventQueue::<Event<Done>>::default(),
+        Observations::default(),
+    );
     let mut issued = 0;
     let mut now = Time::ZERO;
     let mut due: Vec<u32> = (0..depth).flat_map(|_| 0..workers).collect();
     loop {
         for stream in std::mem::take(&mut due) {
             if issued < requests {
-                let cx = &mut Context::new(now, &mut queue, &mut heard);
+                let cx = &mut Context::new(now, &mut queue, &mut observations);
                 host.submit(cx, request(stream, issued, now))
                     .expect("it never fails");
                 issued += 1;
@@ -246,14 +249,14 @@ fn run(config: &Config, store: Fixed, workers: u32, depth: u32, requests: u64) -
             break;
         };
         now = at;
-        let cx = &mut Context::new(now, &mut queue, &mut heard);
+        let cx = &mut Context::new(now, &mut queue, &mut observations);
         host.handle(cx, event).expect("it never fails");
         due.extend(host.completions().map(|done| done.stream));
     }
-    assert_eq!(heard.0.len() as u64, requests);
+    assert_eq!(observations.0.len() as u64, requests);
     Loops {
         figures: host.figures(),
-        heard,
+        observations,
         end: now,
     }
 }
@@ -261,17 +264,18 @@ fn run(config: &Config, store: Fixed, workers: u32, depth: u32, requests: u64) -
 impl Loops {
     /// Returns the interval between completions in the last third; `None` if the intervals differ.
     fn period(&self) -> Option<Time> {
-        let times = self.heard.0.iter().map(|(at, _)| *at);
-        let late: Vec<Time> = times.skip(self.heard.0.len() * 2 / 3).collect();
+        let times = self.observations.0.iter().map(|(at, _)| *at);
+        let late: Vec<Time> = times.skip(self.observations.0.len() * 2 / 3).collect();
         let mut gaps = late.windows(2).map(|pair| pair[1] - pair[0]);
         let first = gaps.next()?;
         gaps.all(|gap| gap == first).then_some(first)
     }
     /// Returns the throughput of the last two thirds. Requests per second.
     fn throughput(&self) -> f64 {
-        let first = self.heard.0.len() / 3;
-        let time = self.heard.0[self.heard.0.len() - 1].0 - self.heard.0[first].0;
-        (self.heard.0.len() - 1 - first) as f64 / time.as_secs()
+        let first = self.observations.0.len() / 3;
+        let time =
+            self.observations.0[self.observations.0.len() - 1].0 - self.observations.0[first].0;
+        (self.observations.0.len() - 1 - first) as f64 / time.as_secs()
     }
 }
 
@@ -338,7 +342,7 @@ fn throughput_of_a_queued_worker_is_bound_by_its_thread() {
     let loops = run(&config, Fixed::new(store), 1, 128, 3000);
     assert_eq!(loops.period(), Some(Time::from_us(83)));
     // Little's law.
-    let (_, late) = loops.heard.0[2800];
+    let (_, late) = loops.observations.0[2800];
     assert_eq!(late.total(), Time::from_us(128 * 83));
 }
 
@@ -368,7 +372,7 @@ fn bridge_without_a_queue_serves_one_request_at_a_time() {
     for workers in [1, 2, 4, 8] {
         let loops = run(&bridge(1), Fixed::new(15_000), workers, 1, 900);
         assert_eq!(loops.period(), Some(Time::from_us(65)));
-        let (_, last) = loops.heard.0[800];
+        let (_, last) = loops.observations.0[800];
         assert_eq!(last.total(), Time::from_us(65 * u64::from(workers)));
     }
 }
@@ -382,13 +386,16 @@ fn bridge_with_a_queue_is_bound_by_its_conversion_time() {
 #[test]
 fn bridge_time_is_proportional_to_stripes() {
     let mut host = Host::new(&bridge(8), Fixed::new(0));
-    let (mut queue, mut heard) = (EventQueue::<Event<Done>>::default(), Heard::default());
+    let (mut queue, mut observations) = (
+        EventQueue::<Event<Done>>::default(),
+        Observations::default(),
+    );
     let crossing = Request {
         offset: 65_536 - 512,
         bytes: 65_536 + 1024,
         ..request(0, 0, Time::ZERO)
     };
-    let cx = &mut Context::new(Time::ZERO, &mut queue, &mut heard);
+    let cx = &mut Context::new(Time::ZERO, &mut queue, &mut observations);
     host.submit(cx, crossing).expect("it never fails");
     // 64 KiB plus 1 KiB, from the end of one stripe into the middle of the next but one.
     assert_eq!(queue.next_time(), Some(Time::from_us(150)));
@@ -472,7 +479,7 @@ const RESERVED: u64 = 16 << 20;
 struct Session {
     host: Host<Fixed>,
     queue: EventQueue<Event<Done>>,
-    heard: Heard,
+    observations: Observations,
     now: Time,
     /// Requests to the store that were returned before. Count.
     before: usize,
@@ -483,7 +490,7 @@ impl Session {
         Self {
             host: Host::new(config, Fixed::new(17_000)),
             queue: EventQueue::default(),
-            heard: Heard::default(),
+            observations: Observations::default(),
             now: Time::ZERO,
             before: 0,
         }
@@ -497,18 +504,18 @@ impl Session {
                 offset: unit * 512,
                 ..request(stream, 0, self.now)
             };
-            let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
+            let cx = &mut Context::new(self.now, &mut self.queue, &mut self.observations);
             self.host.submit(cx, request).expect("it never fails");
         }
         while let Some((at, event)) = self.queue.pop() {
             self.now = at;
-            let cx = &mut Context::new(at, &mut self.queue, &mut self.heard);
+            let cx = &mut Context::new(at, &mut self.queue, &mut self.observations);
             self.host.handle(cx, event).expect("it never fails");
         }
         let completed = self.host.completions().count();
         assert_eq!(completed, requests.len());
-        let heard = self.heard.0.drain(..);
-        heard
+        let observations = self.observations.0.drain(..);
+        observations
             .map(|(_, parts)| (parts.total(), parts.host_side_wait))
             .collect()
     }
@@ -606,17 +613,20 @@ fn idle() -> Config {
 /// Submits requests of these streams at once to a host that takes no time, and serves all.
 fn serve_backlog(store: Fixed, streams: &[u32]) -> Host<Fixed> {
     let mut host = Host::new(&idle(), store);
-    let (mut queue, mut heard) = (EventQueue::<Event<Done>>::default(), Heard::default());
+    let (mut queue, mut observations) = (
+        EventQueue::<Event<Done>>::default(),
+        Observations::default(),
+    );
     for (number, &stream) in (0..).zip(streams) {
         let request = Request {
             offset: number * 512,
             ..request(stream, number, Time::ZERO)
         };
-        let cx = &mut Context::new(Time::ZERO, &mut queue, &mut heard);
+        let cx = &mut Context::new(Time::ZERO, &mut queue, &mut observations);
         host.submit(cx, request).expect("it never fails");
     }
     while let Some((at, event)) = queue.pop() {
-        let cx = &mut Context::new(at, &mut queue, &mut heard);
+        let cx = &mut Context::new(at, &mut queue, &mut observations);
         host.handle(cx, event).expect("it never fails");
     }
     assert_eq!(host.completions().count(), streams.len());
@@ -703,11 +713,11 @@ proptest! {
         let config = Config { cores, submit_ns, locked_ns, complete_ns, architecture };
         let mut store = Fixed::new(17_000);
         (store.collects, store.slots) = (collects, slots);
-        let Loops { heard, figures, end } = run(&config, store, workers, depth, 200);
+        let Loops { observations, figures, end } = run(&config, store, workers, depth, 200);
         // Little's law, N = X R, with both sides times the length of the run: exact.
         prop_assert_eq!(figures.held_time, figures.response);
         prop_assert_eq!(figures.completed, 200);
-        let parts = |of: fn(&LatencyComponents) -> Time| heard.0.iter().map(|(_, parts)| of(parts)).sum::<Time>();
+        let parts = |of: fn(&LatencyComponents) -> Time| observations.0.iter().map(|(_, parts)| of(parts)).sum::<Time>();
         let response = parts(LatencyComponents::total);
         prop_assert_eq!(u128::from(response.0), figures.response);
         // The working time of requests is the CPU time except GC, plus the bridge's.
@@ -727,28 +737,28 @@ proptest! {
             _ => cached(2),
         };
         let mut host = Host::new(&config, Fixed::new(17_000));
-        let (mut queue, mut heard) = (EventQueue::<Event<Done>>::default(), Heard::default());
+        let (mut queue, mut observations) = (EventQueue::<Event<Done>>::default(), Observations::default());
         for number in 0..30 {
-            let cx = &mut Context::new(Time::ZERO, &mut queue, &mut heard);
+            let cx = &mut Context::new(Time::ZERO, &mut queue, &mut observations);
             host.submit(cx, request(number % workers, number.into(), Time::ZERO)).expect("it never fails");
         }
         let mut now = Time::ZERO;
         for _ in 0..events {
             let Some((at, event)) = queue.pop() else { break };
             now = at;
-            host.handle(&mut Context::new(now, &mut queue, &mut heard), event).expect("it never fails");
+            host.handle(&mut Context::new(now, &mut queue, &mut observations), event).expect("it never fails");
         }
         let done = host.completions().count();
-        let cut = host.cut_power(now, &mut heard).expect("it never fails");
+        let cut = host.cut_power(now, &mut observations).expect("it never fails");
         prop_assert_eq!(host.completions().count(), 30 - done);
         prop_assert_eq!(cut.requests_lost as usize, 30 - done);
         // The host works as before afterwards.
         let mut queue = EventQueue::<Event<Done>>::default();
         now += cut.time;
-        host.resume(&mut Context::new(now, &mut queue, &mut heard)).expect("it never fails");
-        host.submit(&mut Context::new(now, &mut queue, &mut heard), request(0, 1, now)).expect("it never fails");
+        host.resume(&mut Context::new(now, &mut queue, &mut observations)).expect("it never fails");
+        host.submit(&mut Context::new(now, &mut queue, &mut observations), request(0, 1, now)).expect("it never fails");
         while let Some((at, event)) = queue.pop() {
-            host.handle(&mut Context::new(at, &mut queue, &mut heard), event).expect("it never fails");
+            host.handle(&mut Context::new(at, &mut queue, &mut observations), event).expect("it never fails");
         }
         prop_assert_eq!(host.completions().count(), 1);
     }

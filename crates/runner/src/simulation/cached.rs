@@ -47,9 +47,9 @@ impl Probe<Observation<OfDisks>> for OfCache {
     // Inlined for the same reason as in the recorder: the compiler then drops the cases that cannot
     // occur.
     #[inline(always)]
-    fn observe(&mut self, now: Time, heard: Observation<OfDisks>) {
+    fn observe(&mut self, now: Time, observation: Observation<OfDisks>) {
         use wordline_ssd::Observation as OfFlash;
-        match heard {
+        match observation {
             // Requests of the cache to its flash are not host requests.
             Observation::Flash(OfFlash::Request {
                 ref request,
@@ -59,7 +59,7 @@ impl Probe<Observation<OfDisks>> for OfCache {
             Observation::Flash(OfFlash::Admitted { .. } | OfFlash::PowerCut(_))
             | Observation::Backing(_)
             | Observation::Held(_) => {}
-            Observation::Flash(heard) => self.recorder.observe(now, heard),
+            Observation::Flash(observation) => self.recorder.observe(now, observation),
             Observation::Lists(lists) => self.recorder.lists(now, lists),
             Observation::Found(pages) => self.recorder.found(now, pages),
             Observation::Admitted { in_flight } => self.recorder.admitted(now, in_flight),

@@ -46,8 +46,8 @@ impl Observer<Observation<wordline_hdd::Observation>> for OfDisks {
 
 impl Probe<Observation<wordline_hdd::Observation>> for OfDisks {
     const WANTS_FRAGMENTS: bool = false;
-    fn observe(&mut self, now: Time, heard: Observation<wordline_hdd::Observation>) {
-        match heard {
+    fn observe(&mut self, now: Time, observation: Observation<wordline_hdd::Observation>) {
+        match observation {
             Observation::Device(FromMember { of, .. }) => match of.of_requests() {
                 Some(RequestObservation::Admitted { .. }) => {
                     self.serving += 1;

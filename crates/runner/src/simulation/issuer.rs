@@ -316,7 +316,7 @@ impl<'a> Host<'a> {
         recorder: &mut Recorder,
     ) {
         if store.has_completions() {
-            self.hear_completed(now, store, recorder);
+            self.handle_completed(now, store, recorder);
         }
     }
     /// Sets the request index of a row. Rows and completions are in the same order.
@@ -325,13 +325,18 @@ impl<'a> Host<'a> {
         recorder.number_row(numbers.get(done.ticket as usize).copied());
     }
     #[inline]
-    fn hear_completed(&mut self, now: Time, store: &mut impl BlockDevice, recorder: &mut Recorder) {
+    fn handle_completed(
+        &mut self,
+        now: Time,
+        store: &mut impl BlockDevice,
+        recorder: &mut Recorder,
+    ) {
         self.soonest = Time::ZERO;
         let [single] = self.intakes.as_mut_slice() else {
-            return self.hear_of_several(now, store, recorder);
+            return self.handle_of_several(now, store, recorder);
         };
         if self.numbers.is_some() || single.samples_responses() {
-            return self.hear_each(now, store, recorder);
+            return self.handle_each(now, store, recorder);
         }
         for _ in store.completions() {
             single.completed(now);
@@ -340,7 +345,7 @@ impl<'a> Host<'a> {
     /// Handles completions of a single stream if their response times or indices are needed.
     /// Copying each completion would dominate the cost of a closed loop without rows.
     #[inline(never)]
-    fn hear_each(&mut self, now: Time, store: &mut impl BlockDevice, recorder: &mut Recorder) {
+    fn handle_each(&mut self, now: Time, store: &mut impl BlockDevice, recorder: &mut Recorder) {
         let [single] = self.intakes.as_mut_slice() else {
             return;
         };
@@ -352,7 +357,7 @@ impl<'a> Host<'a> {
         }
     }
     #[inline(never)]
-    fn hear_of_several(
+    fn handle_of_several(
         &mut self,
         now: Time,
         store: &mut impl BlockDevice,

@@ -358,13 +358,13 @@ mod tests {
 
     /// Observes every completed bus grant or die occupation, and distributes it over intervals.
     #[derive(serde::Serialize)]
-    struct Heard {
+    struct Observations {
         recorder: Recorder,
         buses: Vec<Intervals<Time>>,
         dies: Vec<Intervals<Time>>,
     }
 
-    impl Heard {
+    impl Observations {
         fn new(plan: &Plan) -> Self {
             let lanes = |lanes: u32| {
                 let lane = || Intervals::new(Grid::growing(Time::from_us(1), INTERVALS));
@@ -378,9 +378,9 @@ mod tests {
         }
     }
 
-    impl Probe<Observation> for Heard {
+    impl Probe<Observation> for Observations {
         fn observe(&mut self, now: Time, observation: Observation) {
-            self.recorder.hear(now, observation);
+            self.recorder.forward(now, observation);
             let (lane, from) = match observation {
                 Observation::Bus { channel, from, .. } => (&mut self.buses[channel as usize], from),
                 Observation::Die { die, from, .. } => (&mut self.dies[die.index()], from),
@@ -390,7 +390,7 @@ mod tests {
         }
     }
 
-    impl Observer<Observation> for Heard {
+    impl Observer<Observation> for Observations {
         fn recorder(&self) -> &Recorder {
             &self.recorder
         }
@@ -421,7 +421,7 @@ mod tests {
         };
         let mut ssds = pristine(&plan, &options).unwrap();
         devices::prepare(&plan, &mut ssds, |_, _| true).unwrap();
-        let mut told = Heard::new(&plan);
+        let mut observations = Observations::new(&plan);
         let mut go_on = |_: &Progress| power_cut_every.is_some();
         let mut watcher = Watcher::new(&mut go_on);
         watcher.last -= BETWEEN_REPORTS;
@@ -430,25 +430,28 @@ mod tests {
         let ended = simulate(
             &mut ssds[0],
             &mut Host::new(&plan, vec![input], None),
-            &mut told,
+            &mut observations,
             &mut watcher,
             state,
         );
         assert_eq!(ended.stop.is_some(), power_cut_every.is_none());
-        let (record, _) = told.recorder.finish(ended.now);
+        let (record, _) = observations.recorder.finish(ended.now);
         assert_eq!(record.power.cuts > 10, power_cut_every.is_some());
-        same(&record.channels, told.buses, ended.now);
-        same(&record.dies, told.dies, ended.now);
+        same(&record.channels, observations.buses, ended.now);
+        same(&record.dies, observations.dies, ended.now);
     }
 
-    fn same(read: &Busy, told: Vec<Intervals<Time>>, end: Time) {
-        assert_eq!(read.lanes(), told.len());
-        for (lane, mut told) in told.into_iter().enumerate() {
-            told.widen(read.grid().width());
-            told.close(end);
+    fn same(read: &Busy, observations: Vec<Intervals<Time>>, end: Time) {
+        assert_eq!(read.lanes(), observations.len());
+        for (lane, mut observations) in observations.into_iter().enumerate() {
+            observations.widen(read.grid().width());
+            observations.close(end);
             let read = read.iter().map(|row| Time(row.busy[lane]));
-            let told: Vec<Time> = told.iter().map(|interval| *interval.value).collect();
-            assert_eq!(read.collect::<Vec<_>>(), told, "lane {lane}");
+            let observations: Vec<Time> = observations
+                .iter()
+                .map(|interval| *interval.value)
+                .collect();
+            assert_eq!(read.collect::<Vec<_>>(), observations, "lane {lane}");
         }
     }
 

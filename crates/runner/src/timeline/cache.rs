@@ -52,15 +52,15 @@ impl CacheTracks {
     pub(super) fn observe(
         &mut self,
         now: Time,
-        heard: Observation<Infallible>,
+        observation: Observation<Infallible>,
         file: &mut TimelineFile,
     ) {
-        match heard {
-            Observation::Flash(heard) => {
-                if let Some(heard) = heard.of_requests() {
-                    self.queue.observe(now, heard, file);
+        match observation {
+            Observation::Flash(observation) => {
+                if let Some(observation) = observation.of_requests() {
+                    self.queue.observe(now, observation, file);
                 }
-                self.flash.observe(now, heard, file);
+                self.flash.observe(now, observation, file);
             }
             Observation::Held(holding) if holding != self.told => {
                 self.count_pages(now, holding, file);

@@ -102,15 +102,19 @@ impl Tracks {
             Some(Inside::Disk(_)) | None => {}
         }
     }
-    fn observe(&mut self, now: Time, heard: OfDevice, file: &mut TimelineFile) {
-        if let Some(heard) = heard.of_requests() {
-            self.requests.observe(now, heard, file);
+    fn observe(&mut self, now: Time, observation: OfDevice, file: &mut TimelineFile) {
+        if let Some(observation) = observation.of_requests() {
+            self.requests.observe(now, observation, file);
         }
-        match (&mut self.inside, heard) {
-            (Some(Inside::Ssd(tracks)), OfDevice::Ssd(heard)) => tracks.observe(now, heard, file),
-            (Some(Inside::Disk(tracks)), OfDevice::Disk(heard)) => tracks.observe(now, heard, file),
-            (Some(Inside::Cache(tracks)), OfDevice::Cached(heard)) => {
-                tracks.observe(now, heard, file);
+        match (&mut self.inside, observation) {
+            (Some(Inside::Ssd(tracks)), OfDevice::Ssd(observation)) => {
+                tracks.observe(now, observation, file)
+            }
+            (Some(Inside::Disk(tracks)), OfDevice::Disk(observation)) => {
+                tracks.observe(now, observation, file)
+            }
+            (Some(Inside::Cache(tracks)), OfDevice::Cached(observation)) => {
+                tracks.observe(now, observation, file);
             }
             (None, _) => {}
             (Some(_), _) => unreachable!("observations carry the device's number in the plan"),
@@ -145,8 +149,8 @@ impl Requests {
         let counter = file.timeline().counter(Some(device), name, "requests");
         Self { counter, held: 0 }
     }
-    fn observe(&mut self, now: Time, heard: RequestObservation, file: &mut TimelineFile) {
-        let held = match heard {
+    fn observe(&mut self, now: Time, observation: RequestObservation, file: &mut TimelineFile) {
+        let held = match observation {
             RequestObservation::Admitted { held } => held,
             RequestObservation::Request { .. } => self.held - 1,
             RequestObservation::PowerCut(_) => 0,
@@ -202,11 +206,11 @@ impl Timeline {
         }
     }
 
-    fn device(&mut self, number: u32, now: Time, heard: OfDevice) {
+    fn device(&mut self, number: u32, now: Time, observation: OfDevice) {
         let Some(place) = self.places.get(&number) else {
             unreachable!("observations carry the device's number in the plan");
         };
-        self.devices[*place].observe(now, heard, &mut self.file);
+        self.devices[*place].observe(now, observation, &mut self.file);
     }
     fn count_at_host(&mut self, now: Time, held: u32) {
         self.at_host = held;
@@ -262,7 +266,7 @@ impl<T: Copy + Into<OfDevice>> Shown for flash_cache::Observation<ArrayObservati
     fn show(self, now: Time, timeline: &mut Timeline) {
         match self.apart() {
             Ok(own) => timeline.device(0, now, OfDevice::Cached(own)),
-            Err(heard) => behind_cache(heard).show(now, timeline),
+            Err(observation) => behind_cache(observation).show(now, timeline),
         }
     }
 }
@@ -270,7 +274,7 @@ impl<T: Copy + Into<OfDevice>> Shown for flash_cache::Observation<ArrayObservati
 impl<T: Shown> Shown for wordline_host_cpu::Observation<T> {
     fn show(self, now: Time, timeline: &mut Timeline) {
         match self {
-            Self::Store(heard) => heard.show(now, timeline),
+            Self::Store(observation) => observation.show(now, timeline),
             Self::Admitted { held } => timeline.count_at_host(now, held),
             Self::Request { .. } => timeline.count_at_host(now, timeline.at_host - 1),
         }

@@ -35,7 +35,7 @@ struct Collected {
 
 /// Events of a run.
 #[derive(Clone, Debug, Default)]
-struct Heard {
+struct Observations {
     requests: u64,
     /// Response times of writes, in order of completion.
     writes: Vec<Time>,
@@ -45,7 +45,7 @@ struct Heard {
     digest: u64,
 }
 
-impl Probe<Observation> for Heard {
+impl Probe<Observation> for Observations {
     fn observe(&mut self, now: Time, observation: Observation) {
         match observation {
             Observation::Request { request, parts, .. } => {
@@ -91,9 +91,13 @@ fn check_reserve(plan: &Plan, ssd: &Ssd<Map>) {
 
 /// Serves `requests`, each at its arrival or when the device accepts it, and runs the device until
 /// it is idle.
-fn serve(plan: &Plan, ssd: &mut Ssd<Map>, requests: &[Request]) -> Result<Heard, DeviceError> {
+fn serve(
+    plan: &Plan,
+    ssd: &mut Ssd<Map>,
+    requests: &[Request],
+) -> Result<Observations, DeviceError> {
     let mut queue = EventQueue::<Event>::default();
-    let (mut heard, mut digest) = (Heard::default(), Digest::default());
+    let (mut heard, mut digest) = (Observations::default(), Digest::default());
     let (mut now, mut issued) = (Time::ZERO, 0);
     let tags = ssd.lookahead_depth() as usize;
     let ahead = |issued: usize| &requests[issued..requests.len().min(issued + tags)];
@@ -198,7 +202,7 @@ fn drawn(family: &Family, schedule: &Scheduling, random: &mut Rng) -> Option<Pla
     Some(plan)
 }
 
-fn run(plan: &Plan, seed: u64, count: usize) -> Heard {
+fn run(plan: &Plan, seed: u64, count: usize) -> Observations {
     let mut random = Rng::new(seed, "collections");
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     let filled = Precondition {
@@ -641,7 +645,10 @@ fn agc(look_ahead_ms: f64) -> Scheduling {
 
 /// Serves `requests` on a full device, after a logical block has one free page left. The requests
 /// carry their time since the block's last write finished.
-fn after_all_but_one(schedule: Scheduling, requests: &[(Op, u64, u64, Time)]) -> (Heard, Times) {
+fn after_all_but_one(
+    schedule: Scheduling,
+    requests: &[(Op, u64, u64, Time)],
+) -> (Observations, Times) {
     let plan = one_plane(schedule);
     let times = Times::of(&plan);
     let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));

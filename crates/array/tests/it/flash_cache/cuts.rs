@@ -564,7 +564,7 @@ fn records_cost_less_than_one_percent_of_programs() {
     }
     run.audit();
     let figures = run.store.figures();
-    let programs = figures.pages_written() + run.heard.moves + figures.records;
+    let programs = figures.pages_written() + run.observations.moves + figures.records;
     println!(
         "{} of {programs} programs, {} destaged",
         figures.records, figures.destages[0].pages

@@ -33,8 +33,8 @@ fn read(run: &mut Run, pages: &[u64]) -> Counts {
             figures.suspected_hits,
             figures.fills,
             residents.evicted,
-            run.heard.erases,
-            run.heard.moves,
+            run.observations.erases,
+            run.observations.moves,
             residents.dropped,
         ]
     };

@@ -116,15 +116,15 @@ fn before_disk(device: &wordline_ssd::Plan, table: Value, disk_pages: u64) -> Ca
 
 /// Probe that counts moved pages and erased blocks.
 #[derive(Default)]
-struct Heard {
+struct Observations {
     moves: u64,
     erases: u64,
     in_flight: u32,
 }
 
-impl Probe<Observation<wordline_hdd::Observation>> for Heard {
-    fn observe(&mut self, _now: Time, heard: Observation<wordline_hdd::Observation>) {
-        match heard {
+impl Probe<Observation<wordline_hdd::Observation>> for Observations {
+    fn observe(&mut self, _now: Time, observation: Observation<wordline_hdd::Observation>) {
+        match observation {
             Observation::Flash(wordline_ssd::Observation::Collected { moved, erased, .. }) => {
                 self.moves += u64::from(moved);
                 self.erases += u64::from(erased);
@@ -139,7 +139,7 @@ impl Probe<Observation<wordline_hdd::Observation>> for Heard {
 struct Run {
     store: Cached<Disk>,
     queue: EventQueue<Event<wordline_hdd::Event>>,
-    heard: Heard,
+    observations: Observations,
     now: Time,
 }
 
@@ -148,7 +148,7 @@ impl Run {
         Self {
             store,
             queue: EventQueue::default(),
-            heard: Heard::default(),
+            observations: Observations::default(),
             now: Time::ZERO,
         }
     }
@@ -161,7 +161,7 @@ impl Run {
             bytes: pages * PAGE,
             arrival: self.now,
         };
-        let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
+        let cx = &mut Context::new(self.now, &mut self.queue, &mut self.observations);
         self.store.submit(cx, request).unwrap()
     }
     /// Submits a request for a random range of sectors of 512 bytes within some pages.
@@ -176,7 +176,7 @@ impl Run {
             bytes: 512 * (1 + random.below(sectors - first)),
             arrival: self.now,
         };
-        let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
+        let cx = &mut Context::new(self.now, &mut self.queue, &mut self.observations);
         self.store.submit(cx, request).unwrap();
     }
     /// Processes the next event. Returns `false` if there is none.
@@ -185,7 +185,7 @@ impl Run {
             return false;
         };
         self.now = now;
-        let cx = &mut Context::new(now, &mut self.queue, &mut self.heard);
+        let cx = &mut Context::new(now, &mut self.queue, &mut self.observations);
         self.store.handle(cx, event).unwrap();
         true
     }
@@ -210,7 +210,7 @@ impl Run {
         let array = self.store.flash().array();
         let full =
             (0..shape.blocks).filter(|block| array.programmed(Block(*block)) >= shape.data_pages());
-        let filled = full.count() as u64 + self.heard.erases;
+        let filled = full.count() as u64 + self.observations.erases;
         let summaries = self.store.figures().summaries;
         assert_eq!(summaries, if shape.summaries { filled } else { 0 });
     }
@@ -310,17 +310,17 @@ fn compare(
             figures.suspected_hits,
             figures.misses,
         );
-        let told = (
+        let observations = (
             expected.resident_hits,
             expected.suspected_hits,
             expected.misses,
         );
-        assert_eq!(found, told, "{place}");
+        assert_eq!(found, observations, "{place}");
         let residents = run.store.residents();
         let (moves, erases) = if wide {
             (plain.counts.moves, plain.counts.erases)
         } else {
-            (run.heard.moves, run.heard.erases)
+            (run.observations.moves, run.observations.erases)
         };
         let counts = Counts {
             fills: figures.fills,
@@ -338,13 +338,13 @@ fn compare(
         run.audit();
     }
     assert!(
-        evicted > 0 && run.heard.erases > 0,
+        evicted > 0 && run.observations.erases > 0,
         "{shape:?} {name} {reclaim}"
     );
     assert!(run.store.checked() > Some(0));
     run.audit_summaries(shape);
     if collect == Collect::Drop {
-        assert_eq!(run.heard.moves, 0);
+        assert_eq!(run.observations.moves, 0);
     }
     run.store.figures()
 }
@@ -444,23 +444,23 @@ fn compare_back(shape: &Shape, which: (usize, usize), suspect: bool, seed: u64, 
         let residents = run.store.residents();
         let counts = Counts {
             fills: figures.fills,
-            moves: run.heard.moves,
-            erases: run.heard.erases,
+            moves: run.observations.moves,
+            erases: run.observations.erases,
             dropped: residents.counts().dropped,
             evicted: residents.counts().evicted,
             destaged: figures.destages[0].pages,
         };
         assert_eq!(counts, plain.counts, "{place}");
         let held = (residents.len(), residents.suspected(), residents.dirty());
-        let told = (
+        let observations = (
             plain.residents(),
             plain.suspected(),
             plain.dirty.len() as u32,
         );
-        assert_eq!(held, told, "{place}");
+        assert_eq!(held, observations, "{place}");
         run.audit();
     }
-    assert!(plain.counts.destaged > 0 && run.heard.erases > 0);
+    assert!(plain.counts.destaged > 0 && run.observations.erases > 0);
     run.audit_summaries(shape);
 }
 
@@ -716,7 +716,7 @@ fn figure_2_causes_three_misses_and_two_revivals() {
         assert_eq!(after.suspected_hits, 2);
         assert_eq!(after.fills - before.fills, 3);
         assert_eq!(run.store.residents().counts().evicted, 5);
-        assert_eq!(run.heard.erases, 0);
+        assert_eq!(run.observations.erases, 0);
         let map = run.store.flash().mapping();
         assert_eq!(map.lookup(zero).unwrap().0, 3);
         assert_eq!(map.lookup(one).unwrap().0, 6);
@@ -754,9 +754,9 @@ fn figure_7_erases_a_block_with_its_valid_pages() {
     let copies = [15, 0].map(|page| run.store.residents().find(page).unwrap().0);
     // 30 and 31 are the least recent, both in the third block.
     run.serve(Op::Read, 40, 1);
-    assert_eq!(run.heard.erases, 0);
+    assert_eq!(run.observations.erases, 0);
     let took = run.serve(Op::Read, 41, 1);
-    assert_eq!((run.heard.erases, run.heard.moves), (1, 0));
+    assert_eq!((run.observations.erases, run.observations.moves), (1, 0));
     assert_eq!(run.store.residents().counts().dropped, 2);
     for (page, copy) in [15, 0].into_iter().zip(copies) {
         assert_eq!(run.store.residents().find(page), None);
