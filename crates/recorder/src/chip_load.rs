@@ -121,7 +121,7 @@ mod tests {
     fn long_run_doubles_the_interval() {
         let mut loads = ChipLoads::every(Time(10));
         loads.look(Time(10 * (MAX_SAMPLES as u64 + 4)), |times| {
-            times.push(Time(1))
+            times.push(Time(1));
         });
         assert!(loads.samples().len() < MAX_SAMPLES);
         let at = loads.samples().windows(2);

@@ -403,7 +403,7 @@ impl Probe<ArrayObservation<Observation>> for Several {
     fn observe(&mut self, now: Time, observation: ArrayObservation<Observation>) {
         match observation {
             ArrayObservation::Device(FromMember { member, of }) => {
-                self.observe_ssd(now, self.place(member), of)
+                self.observe_ssd(now, self.place(member), of);
             }
             ArrayObservation::Request {
                 request,

@@ -108,10 +108,10 @@ impl Tracks {
         }
         match (&mut self.inside, observation) {
             (Some(Inside::Ssd(tracks)), OfDevice::Ssd(observation)) => {
-                tracks.observe(now, observation, file)
+                tracks.observe(now, observation, file);
             }
             (Some(Inside::Disk(tracks)), OfDevice::Disk(observation)) => {
-                tracks.observe(now, observation, file)
+                tracks.observe(now, observation, file);
             }
             (Some(Inside::Cache(tracks)), OfDevice::Cached(observation)) => {
                 tracks.observe(now, observation, file);

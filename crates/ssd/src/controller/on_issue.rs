@@ -65,7 +65,7 @@ impl Writes {
                 };
                 match written {
                     WriteOutcome::Placed(place) => {
-                        placing.placed.push((issued, place, before[turn]))
+                        placing.placed.push((issued, place, before[turn]));
                     }
                     WriteOutcome::Blocked(want) => placing.waits.push((issued, want)),
                 }
