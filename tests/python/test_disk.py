@@ -110,7 +110,7 @@ def test_terminal_and_report_show_the_disk_and_no_flash(wordline: Command, place
         (["--verify"], "a hard disk"),
         (["--set", "ssd.channels=4"], "describes flash"),
         (["--set", "disk.capacity_bytes=1000"], "disk.capacity_bytes"),
-        (["--set", "disk.serial=false"], "one by one"),
+        (["--set", "disk.serial=false"], "one at a time"),
         (
             [
                 "--set",

@@ -161,7 +161,7 @@ def test_disk_of_the_store_tutorial(place: Path) -> None:
     assert [f"{mean_us / 1e6:.0f}", f"{100 * busy:.0f}"] == list(quoted)
 
 
-def test_models_of_the_store_tutorial(place: Path) -> None:
+def test_store_tutorial_agrees_with_the_models(place: Path) -> None:
     assert place
     page = text("tutorial-store.md")
     (sizes,) = re.findall(r"--sizes ([\w,]+)", page)

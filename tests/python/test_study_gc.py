@@ -153,7 +153,7 @@ def test_published_numbers_exclude_each_other() -> None:
     assert pytest.approx(1 / 3) == THRESHOLD / SPARE
 
 
-def test_every_page_of_a_logical_block_is_a_page_of_the_host() -> None:
+def test_pages_of_logical_blocks_map_to_host_pages_and_back() -> None:
     """Rows of 8 pages are dealt to 64 planes in turn."""
     places: dict[int, list[int]] = {}
     for page in range(2 * 64 * BLOCK):

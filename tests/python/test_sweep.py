@@ -292,7 +292,7 @@ class TestRuns:
             wordline.sweep(device, vary={"nand.geometry.blocks_per_plane": [32, 16, 0]}, out="here")
         assert not (place / "here").exists()
 
-    def test_a_failed_point_reports_its_error_and_stops_no_other(self, device: str) -> None:
+    def test_a_failed_point_reports_its_error_and_the_others_continue(self, device: str) -> None:
         Path("good.csv").write_text("time_ns,op,offset_bytes,size_bytes,volume\n0,read,0,512,0\n")
         bad = "time_ns,op,offset_bytes,size_bytes,volume\n0,read,0,512,0\n1,what,0,512,0\n"
         Path("bad.csv").write_text(bad)
@@ -303,7 +303,7 @@ class TestRuns:
         assert rows["status"].to_list() == ["failed", "failed", "done", "done"]
         assert "bad.csv:3" in rows["error"][0]
 
-    def test_intervals_are_over_the_seeds(self, device: str) -> None:
+    def test_confidence_intervals_are_computed_over_seeds(self, device: str) -> None:
         done = wordline.sweep(device, vary=VARY, seeds=4)
         rows = done.intervals()
         assert rows.height == 6

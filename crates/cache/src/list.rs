@@ -44,7 +44,7 @@ pub struct Lists<const N: usize> {
     lengths: [u32; N],
 }
 
-/// Serializes arrays of any length as sequences.
+/// Serialises arrays of any length as sequences.
 mod lengths {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -203,7 +203,7 @@ impl<const N: usize> Lists<N> {
             self.nodes[node].front = 0;
         }
     }
-    /// Moves an entry that is in some list to the front of one.
+    /// Moves an entry from its current list to the front of `list`.
     #[inline]
     pub fn move_to_front(&mut self, list: usize, entry: Entry) {
         self.unlink(entry);

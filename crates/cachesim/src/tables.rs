@@ -79,7 +79,7 @@ pub fn plan_table(plan: &CachePlan) -> Result<Table, ObserveError> {
         write_hit_ratio, "ratio", "Share of writes to pages that the flash holds", |row| row.write_hit_ratio;
         programs_per_page, "", "Pages programmed by the host and by fills, per page requested", |row| Some(row.programs_per_page);
         victim_utilisation, "ratio", "Mean share of valid pages in GC victims", |row| Some(row.victim_utilisation);
-        write_amplification, "", "Pages programmed, with those moved, by pages that the host and fills program",
+        write_amplification, "", "Pages programmed, including GC copies, per page programmed by the host and by fills",
             |row| Some(row.write_amplification);
         written_bytes_per_day, "bytes", "Bytes programmed by the host and by fills per day", |row| row.written_bytes_per_day;
         erases, "", "Blocks erased during the trace", |row| Some(row.erases);

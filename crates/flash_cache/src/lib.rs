@@ -92,7 +92,8 @@ pub struct Cached<B: BlockDevice> {
     waiting: Table<Waiting>,
     /// Resident pages whose fill waits.
     unfilled: FxHashSet<u64>,
-    /// Pages whose destaging waits for a write in progress: their destage and their copy.
+    /// Destages that wait for a write of the same page in progress: number of the destage and flash
+    /// copy, by page.
     stalled: FxHashMap<u64, (u32, Lpn)>,
     /// Pages whose latest content is lost: reads of them end with an error until they are written
     /// as a whole. They survive power cuts.

@@ -83,11 +83,11 @@ since!(CacheStats: resident_hits, suspected_hits, joined, misses, bypassed, hits
     writes_bypassed, rests, divisions, destages);
 
 impl CacheStats {
-    /// Returns the pages of reads.
+    /// Returns the number of pages that reads requested.
     pub fn pages_read(&self) -> u64 {
         self.resident_hits + self.suspected_hits + self.joined + self.misses + self.bypassed
     }
-    /// Returns the pages of reads, by look-up result.
+    /// Returns the number of pages that reads requested, by look-up result.
     pub(super) fn found(&self) -> [u64; 4] {
         let missed = self.misses + self.bypassed;
         [self.resident_hits, self.suspected_hits, self.joined, missed]

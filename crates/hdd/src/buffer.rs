@@ -53,8 +53,8 @@ pub struct Buffer {
     /// Maximum read-ahead; 0 for a segment. Sectors.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub read_ahead_sectors: u32,
-    /// Whether sectors that pass under the head before a read, directly before it on its track, are
-    /// kept in its segment.
+    /// Whether a segment also keeps the sectors immediately before a read on its track that pass
+    /// under the head while the read waits for its first sector.
     pub read_lead: bool,
     /// Whether reads are served from data that writes have left in the buffer. Otherwise that data
     /// is dropped once it is on the platters, and reads of it wait until then.

@@ -7,7 +7,7 @@ use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::ArrowError;
 
 impl Table {
-    /// Serializes the table as an Arrow IPC stream, compressed (zstd), with the metadata of its
+    /// Serialises the table as an Arrow IPC stream, compressed (zstd), with the metadata of its
     /// columns.
     pub fn to_ipc(&self) -> Result<Vec<u8>, ObserveError> {
         self.write_ipc().map_err(|error| ObserveError::Bytes {

@@ -267,7 +267,7 @@ def plan_cache(
                   bytes are rejected
     rate          share of the trace's pages to use, chosen by hash
     seed          seed of that choice, 0 to 2**64 - 1
-    steps         number of steps in which the flash is divided to compare divisions, 4 to 400
+    steps         number of steps into which the flash is divided to compare divisions, 4 to 400
     check         also simulate the leading requests on the recommended cache and on the disk
                   alone, and base the recommendation on the simulations
     leading       number of reads and writes at the start of the trace that are replayed on the

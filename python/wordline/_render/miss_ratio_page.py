@@ -83,7 +83,7 @@ def by_size(runs: Sequence[CacheRun], ratio: Ratio, title: str, *, height: int =
 
 
 def write_backs(runs: Sequence[CacheRun]) -> Figure:
-    """Draws the share of writes that each policy writes back over size."""
+    """Draws the write-backs of each policy, as a share of writes, by cache size."""
     data = [
         _line(
             name,

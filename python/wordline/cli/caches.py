@@ -23,7 +23,7 @@ from wordline.cli.streams import shows_progress
 FLASH: Options = {
     "--flash": value(
         "PRESET|FILE",
-        "Also run each policy and size as a read cache on such a flash device, in front of a "
+        "Also run each policy and size as a read cache on this flash device, in front of a "
         "disk, to measure erases, lifetime and latency.",
         of="path",
     ),
@@ -84,7 +84,7 @@ PLAN: Options = {
         show_default=False,
     ),
     "--rate": value("R", "Share of the trace's pages to use.", 1.0),
-    "--steps": value("N", "Steps in which the flash is divided.", STEPS),
+    "--steps": value("N", "Number of steps into which the flash is divided.", STEPS),
     "--leading": value(
         "N",
         "Replay the first N reads and writes on the disk model, and simulate them as a check.",

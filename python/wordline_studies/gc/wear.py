@@ -103,7 +103,7 @@ def figures(setup: Setup, loads: Mapping[str, Load], known: Known) -> list[Figur
 
 
 def keeping(ratio: float) -> dict[str, Value]:
-    """L-FTL with another threshold."""
+    """Returns the overrides of L-FTL with `ratio` as both free-block threshold and GC reserve."""
     return striped("log-block") | {
         "ftl.gc.start_free_ratio": ratio,
         "ftl.gc.hard_free_ratio": ratio,

@@ -59,7 +59,7 @@ KNOWN = {
 
 
 def figure(setup: Setup) -> Figure:
-    """The available recorded traces."""
+    """Returns the figure of the recorded traces that are available."""
     paths = recorded(setup, KNOWN)
     many = setup.requests(REQUESTS)
     seeds = SEEDS[:1] if setup.quick else SEEDS

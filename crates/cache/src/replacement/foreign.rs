@@ -266,7 +266,7 @@ impl Replace for State {
     }
 }
 
-/// The owner's answers, by key.
+/// View of the owner's page states, looked up by key.
 struct Residents<'a, O> {
     residents: &'a FxHashMap<u64, Entry>,
     owner: &'a O,

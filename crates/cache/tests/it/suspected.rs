@@ -116,7 +116,7 @@ fn owner_is_notified_of_every_change_once() {
 }
 
 #[test]
-fn without_a_queue_results_equal_the_policy() {
+fn without_a_suspected_queue_results_equal_those_of_the_policy() {
     for policy in policies() {
         let mut random = Rng::new(9, "plain");
         let mut plain = Replacing::new(&policy, CAPACITY);

@@ -76,7 +76,7 @@ impl Build for Buffered {
             return Err(PlanError {
                 key: "ftl.mapping.buffered.buffer_ratio",
                 reason: format!(
-                    "{} of the {blocks} blocks of a plane is not a number of blocks",
+                    "{} of the {blocks} blocks of a plane is less than one block, or not less than all",
                     self.buffer_ratio
                 ),
                 remedy: "give a ratio below 1 that yields at least one block, or use log-block"

@@ -38,7 +38,7 @@ impl<D, B> Channels<D, B> {
     /// Resumes the suspended operation of a die, which must have no other chain.
     pub fn resume<L: ChannelCallbacks<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
-        debug_assert_eq!(lane.state, State::Free, "the chains in between are over");
+        debug_assert_eq!(lane.state, State::Free, "the die has no other chain");
         lane.state = State::OnBus;
         let erases = lane
             .suspended

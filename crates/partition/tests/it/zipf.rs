@@ -21,7 +21,8 @@ pub fn numpy(random: &mut Rng, exponent: f64) -> f64 {
     }
 }
 
-/// Returns the cumulative shares of draws for ranks 1 to `most`, from rank 0.
+/// Returns the cumulative share of draws at each rank from 0 to `most`. Ranks start at 1, so the
+/// first share is 0.
 pub fn shares(exponent: f64, most: u32) -> Vec<f64> {
     let mut sum = 0.0;
     let mut sums = vec![0.0];

@@ -24,7 +24,7 @@ section! {
     pages_torn: u64 = power.cost.pages_torn.into();
     /// Blocks whose erase a power cut interrupted.
     erases_torn: u64 = power.cost.erases_torn.into();
-    /// Pages whose spare areas the recoveries read; one for every erased block.
+    /// Pages whose spare areas the recoveries read, including one page per erased block.
     recovery_pages_read: u64 = power.cost.pages_read;
     /// Blocks that the recoveries erased.
     recovery_blocks_erased: u64 = power.cost.blocks_erased.into();

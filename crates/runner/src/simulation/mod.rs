@@ -400,7 +400,7 @@ mod tests {
     }
 
     /// Runs a load with suspended operations, and with power cuts or an early interruption. Busy
-    /// times that were read from buses and dies must equal the observed occupations that ended.
+    /// times read from buses and dies must equal the sum of the observed busy intervals.
     fn compare(power_cut_every: Option<u64>) {
         let text = format!(
             "schema = 1\nbase = \"demo\"\n[series]\nintervals = {INTERVALS}\n\

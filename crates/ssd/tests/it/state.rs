@@ -210,21 +210,21 @@ fn each_of_device<P>(
 }
 
 #[test]
-fn mappings() {
+fn runs_continue_identically_with_every_mapping() {
     each_of_ftl(&Family::defaults(), Family::name, |policy, config| {
         config.mapping = policy.clone();
     });
 }
 
 #[test]
-fn victims() {
+fn runs_continue_identically_with_every_victim_policy() {
     each_of_ftl(&Victim::defaults(), Victim::name, |policy, config| {
         config.gc.victim = policy.clone();
     });
 }
 
 #[test]
-fn collections() {
+fn runs_continue_identically_with_every_gc_schedule() {
     each_of_ftl(
         &Scheduling::defaults(),
         Scheduling::name,
@@ -235,21 +235,21 @@ fn collections() {
 }
 
 #[test]
-fn allocations() {
+fn runs_continue_identically_with_every_allocation_policy() {
     each_of_ftl(&Allocate::defaults(), Allocate::name, |policy, config| {
         config.allocate = policy.clone();
     });
 }
 
 #[test]
-fn wear() {
+fn runs_continue_identically_with_every_wear_policy() {
     each_of_ftl(&Wear::defaults(), Wear::name, |policy, config| {
         config.wear = policy.clone();
     });
 }
 
 #[test]
-fn schedulers() {
+fn runs_continue_identically_with_every_scheduler() {
     let greedy = Composition::defaults()
         .into_iter()
         .find(|member| member.name() == "greedy");
@@ -261,7 +261,7 @@ fn schedulers() {
 }
 
 #[test]
-fn compositions_that_suspend() {
+fn runs_continue_identically_with_every_composition_that_suspends() {
     each_of_device(
         &Composition::defaults(),
         Composition::name,
@@ -277,7 +277,7 @@ fn compositions_that_suspend() {
 }
 
 #[test]
-fn arbitrations() {
+fn runs_continue_identically_with_every_arbitration() {
     each_of_device(
         &Arbitration::defaults(),
         Arbitration::name,
@@ -288,14 +288,14 @@ fn arbitrations() {
 }
 
 #[test]
-fn interfaces() {
+fn runs_continue_identically_with_every_interface() {
     each_of_device(&Interface::defaults(), Interface::name, |policy, plan| {
         plan.interface = policy.clone();
     });
 }
 
 #[test]
-fn buffers() {
+fn runs_continue_identically_with_every_buffer_replacement() {
     let policies = Replacement::defaults().into_iter();
     let policies: Vec<_> = policies.filter(buffer::Plan::takes).collect();
     assert!(policies.len() > 5, "{}", policies.len());
