@@ -408,7 +408,7 @@ mod tests {
 
     fn written(folder: &Path) -> PathBuf {
         let path = folder.join("state.wls");
-        let table: Vec<u32> = (0..1_000).collect();
+        let table: Vec<u32> = (0..10_000).collect();
         let content = json!({"name": "d"});
         write(&path, kind::DEVICE, content, &|to| to.put(&table)).unwrap();
         path
@@ -424,7 +424,7 @@ mod tests {
         let path = written(folder.path());
         let table = read(&path, kind::DEVICE).unwrap();
         assert_eq!(header(&path).unwrap().content, json!({"name": "d"}));
-        assert!(table.into_iter().eq(0..1_000));
+        assert!(table.into_iter().eq(0..10_000));
         assert_eq!(
             fs::read_dir(folder.path()).unwrap().count(),
             1,
