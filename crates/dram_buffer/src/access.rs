@@ -29,7 +29,7 @@ impl Buffer {
         self.remaining[ticket] = parts;
     }
 
-    /// Starts a request, which must be within the device. A TRIM may be empty: nothing is freed.
+    /// Starts a request, which must be within the device. An empty TRIM frees nothing.
     pub fn begin<B: Backing>(
         &mut self,
         now: Time,
@@ -83,7 +83,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Completes a request that is not accepted, at once and with an error.
+    /// Completes a refused request immediately, with an error.
     pub fn refuse(&mut self, now: Time, ticket: Ticket) {
         self.idle.begins(now);
         self.expect(ticket, 1);
@@ -132,8 +132,8 @@ impl Buffer {
         self.advance(now, entry, backing)
     }
 
-    /// Calls the policy and returns the entries that leave. The owner drains the list and puts it
-    /// back.
+    /// Calls the policy and returns the entries that it evicts or forgets. The caller drains the
+    /// list and returns it to `left`, so that its allocation is reused.
     #[inline]
     pub(crate) fn ask<B: Backing>(
         &mut self,
@@ -176,8 +176,8 @@ impl Buffer {
         self.grant(now, backing)
     }
 
-    /// Returns `true` if the load of a die is far above the mean, including the operations that are
-    /// about to be submitted.
+    /// Returns `true` if the load of any die exceeds [`UNBALANCED`] times the mean load. Loads
+    /// include the operations that have been decided but not submitted yet.
     #[cold]
     fn is_unbalanced<B: Backing>(&self, backing: &B) -> bool {
         let (mut all, mut most) = (0, 0);
@@ -189,7 +189,7 @@ impl Buffer {
         most * self.decided.len() as u64 > UNBALANCED * all
     }
 
-    /// Handles a page that is no longer resident, or no longer a ghost.
+    /// Handles an entry that the policy has evicted or forgotten.
     pub(crate) fn leave<B: Backing>(
         &mut self,
         now: Time,

@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::error::Error;
 
 impl Buffer {
-    /// Reads the pages after a read, if it continues where the previous read ended.
+    /// Reads the pages that follow a read, if it continues where the previous read ended.
     pub(crate) fn run_ahead<B: Backing>(
         &mut self,
         now: Time,
@@ -29,7 +29,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Reads a page ahead if it is neither in the buffer nor about to be.
+    /// Reads a page ahead, unless it is in the buffer or in use by an operation in progress.
     fn read_ahead<B: Backing>(
         &mut self,
         now: Time,

@@ -1,4 +1,5 @@
-//! Recount for tests: compares incremental state with a scan of the whole buffer.
+//! Consistency check for tests: compares incrementally maintained state with a scan of the whole
+//! buffer.
 
 use wordline_cache::Entry;
 use wordline_cache::replacement::Replace;
@@ -9,7 +10,7 @@ use crate::backing::{Chip, Page};
 use crate::buffer::Buffer;
 use crate::part::Kind;
 
-/// Whether an invariant holds, and its description.
+/// Whether an invariant holds, and the invariant as a sentence.
 type Checked = (bool, &'static str);
 
 impl Buffer {
@@ -34,18 +35,21 @@ impl Buffer {
             }
         }
         let whole = [
-            (taken + self.free == self.plan.pages, "memory pages add up"),
+            (
+                taken + self.free == self.plan.pages,
+                "used and free pages add up to the capacity",
+            ),
             (
                 resident == self.policy.len(),
-                "residents are those of the policy",
+                "the policy holds as many pages as are resident",
             ),
             (
                 resident <= self.plan.pages as usize,
-                "residents fit the memory",
+                "resident pages do not exceed the capacity",
             ),
             (
                 decided == self.decided,
-                "loads match the pages about to be submitted",
+                "die loads match the pages about to be submitted",
             ),
             (
                 self.free == 0 || self.rooms.is_empty(),
@@ -54,7 +58,7 @@ impl Buffer {
             (self.is_done(), "the owner has collected all requests"),
         ];
         match whole.into_iter().find(|(kept, _)| !kept) {
-            Some((_, law)) => Err(format!("the buffer: broken invariant: {law}")),
+            Some((_, law)) => Err(format!("buffer: broken invariant: {law}")),
             None => Ok(()),
         }
     }
@@ -68,43 +72,52 @@ impl Buffer {
         [
             (
                 self.frames.find(frame.page) == Some(entry),
-                "found by its page",
+                "the page index points to its frame",
             ),
             (
                 frame.resident == self.policy.contains(entry),
-                "resident as the policy says",
+                "the policy agrees whether the page is resident",
             ),
-            (!frame.resident || frame.known, "known if resident"),
-            (queued == usize::from(frame.queued), "queued as flagged"),
+            (
+                !frame.resident || frame.known,
+                "a resident page is known to the policy",
+            ),
+            (
+                queued == usize::from(frame.queued),
+                "the memory queue contains the page once if it is queued, else never",
+            ),
             (
                 frame.writes as usize == writes.count(),
-                "write counter is correct",
+                "the write counter equals the number of waiting writes",
             ),
             (
                 frame.held || (frame.dirty | frame.sending | frame.valid) == 0,
-                "empty without memory",
+                "a page without memory has no data",
             ),
-            (frame.held || !frame.passing, "passing only with memory"),
+            (
+                frame.held || !frame.passing,
+                "a page that passes through has memory",
+            ),
             (
                 !frame.is_ahead() || self.frames.is_written(entry),
-                "in the list of written pages if newer than the flash",
+                "a page that is newer than on flash is in the list of written pages",
             ),
             (
                 frame.destaging || frame.sending == 0,
-                "sending only while destaging",
+                "sectors are being sent only while the page is being destaged",
             ),
             (
                 frame.destaging || !frame.departing,
-                "departing only while destaging",
+                "data leaves the memory only while the page is being destaged",
             ),
             (
                 !frame.held || stays || self.late.contains(&entry),
-                "released when no longer needed",
+                "memory that is no longer needed is released",
             ),
             (
                 frame.durable <= frame.version
                     && (frame.is_ahead() || frame.destaging || frame.durable == frame.version),
-                "durable when clean",
+                "a clean page is durable",
             ),
         ]
     }

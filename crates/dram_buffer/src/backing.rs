@@ -7,7 +7,7 @@ use wordline_kernel::Time;
 
 use crate::event::Event;
 
-/// Number of a page of the flash, as addressed by the buffer.
+/// Number of a logical page, as the buffer addresses it on the flash.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -33,7 +33,8 @@ impl Chip {
     }
 }
 
-/// Load balance rate above which dies are unbalanced (Liu et al., LCR, section II-A).
+/// Ratio of the highest die load to the mean die load above which dies count as unbalanced (Liu et
+/// al., LCR, section II-A).
 pub const UNBALANCED: u64 = 10;
 
 /// Observation of the buffer.
@@ -43,32 +44,32 @@ pub enum Observation {
     Accessed {
         /// Read or write.
         op: Op,
-        /// Whether the page was in the buffer; for a read, all its bytes.
+        /// Whether the page was in the buffer. A read hits only if all its bytes were there.
         hit: bool,
     },
     /// A page was evicted.
     Evicted {
-        /// Whether it must be written to flash first.
+        /// Whether the page must be written to flash before its memory is freed.
         dirty: bool,
-        /// Whether the highest load of a die exceeded [`UNBALANCED`] times the mean load; `false`
-        /// unless the balance is watched.
+        /// Whether the highest load of a die exceeded [`UNBALANCED`] times the mean load. `false`
+        /// if the plan does not check the balance.
         unbalanced: bool,
     },
-    /// A page was submitted to flash.
+    /// Destaging of a page has started.
     Destaged {
-        /// Whether the flash must complete it.
+        /// Whether only a part of the page is in memory, so that the flash completes it.
         partial: bool,
     },
     /// A page was read ahead.
     ReadAhead,
     /// A page that was read ahead was read by the host for the first time.
     ReadAheadUsed,
-    /// A batch of pages was submitted to flash.
+    /// Destaging of a batch of pages has started.
     BatchSent {
         /// Pages in the batch.
         pages: u32,
     },
-    /// A page was submitted to flash because the host was idle.
+    /// Destaging of a page has started because the host was idle.
     FlushedIdly,
 }
 
@@ -77,45 +78,45 @@ pub enum Observation {
 pub enum Outcome {
     /// Success.
     Done,
-    /// A page, or the rest of a partially written one, was uncorrectable. A partially written page
-    /// is programmed nevertheless, and its rest is lost.
+    /// A page, or the unwritten rest of a partially written page, was uncorrectable. A partially
+    /// written page is programmed nevertheless, but its rest is lost.
     Unread,
     /// A page could not be written or discarded.
     Unwritten,
 }
 
-/// Flash behind the buffer, with the clock and the probe of both.
+/// Flash behind the buffer, with the clock and the probe that both share.
 pub trait Backing {
     /// Schedules `event` at `at`, which must not be earlier than the current time.
     fn schedule(&mut self, at: Time, event: Event);
     /// Reports an observation of the buffer.
     fn observe(&mut self, now: Time, observation: Observation);
-    /// Returns the die of a page. For an unmapped page, the die that its address determines, if
-    /// addresses do.
+    /// Returns the die of a page, or `None` if the page is unmapped and its address does not
+    /// determine the die.
     fn chip_of(&self, page: Page) -> Option<Chip>;
     /// Returns `true` if the address of every page determines its die.
     fn address_decides(&self) -> bool;
-    /// Returns the time that the outstanding work of a die takes, with `reads` and `programs` more.
+    /// Returns the time that the outstanding work of a die takes, including `reads` and `programs`
+    /// to be submitted.
     fn load(&self, chip: Chip, reads: u32, programs: u32) -> Time;
     /// Returns `true` if a die is in GC.
     fn is_collecting(&self, chip: Chip) -> bool;
-    /// Returns the number of writes and TRIMs of a page that the flash holds, if the run is
-    /// verified.
+    /// Returns the sequence number of the latest write or TRIM of a page that the flash has stored;
+    /// 0 if the run is not verified.
     fn holds(&self, page: Page) -> u32;
 }
 
-/// Part of a page that is destaged.
+/// Byte range of a page that is destaged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
-    /// Offset of the first byte.
+    /// Offset of the first byte in the page. Bytes.
     pub from: u32,
     /// Length. Bytes.
     pub bytes: u32,
-    /// Bytes of these that were written since the page was last destaged, in whole sectors; the
-    /// others complete them.
+    /// Bytes of the range that were written since the page was last destaged, in whole sectors.
     pub written: u32,
-    /// Whether it is the whole page. Otherwise the rest, and the gaps between written parts, are
-    /// completed from flash.
+    /// Whether the range is the whole page. Otherwise the flash completes the rest of the page and
+    /// the gaps between written sectors.
     pub whole: bool,
 }
 
@@ -138,14 +139,14 @@ pub struct PageRequest {
     pub page: Page,
     /// Operation.
     pub op: PageOp,
-    /// For a TRIM: the part of a request that waits for it.
+    /// For a TRIM: index of the request's part that waits for it.
     pub(crate) part: u32,
-    /// Die for which it is counted until it is submitted.
+    /// Die whose load includes the request until it is submitted.
     pub(crate) chip: Option<Chip>,
 }
 
 impl PageRequest {
-    /// Creates a request to discard a page, for a part of a request.
+    /// Creates a request that discards a page on behalf of a part of a TRIM.
     pub(crate) fn trim(entry: Entry, page: Page, part: u32) -> Self {
         Self {
             entry,

@@ -5,18 +5,18 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use wordline_cache::Entry;
 
-/// Batch in progress, and pages for the next ones.
+/// Batch in progress, and the dirty pages collected for the next batches.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Batch {
     /// Pages per batch; 0 if pages are destaged one by one.
     pub size: usize,
-    /// Pages in the order in which they became dirty, each once; they may have become clean since.
+    /// Pages in the order in which they became dirty, each once. Some may have become clean since.
     pub dirty: VecDeque<Entry>,
     /// Pages of the batch in progress.
     pub sent: Vec<Entry>,
-    /// Number of them that the flash does not hold yet.
+    /// Number of pages of the batch that are not on flash yet.
     pub left: usize,
-    /// Whether a page waits for memory that only a batch frees.
+    /// Whether a page waits for memory that only the next batch frees.
     pub wanted: bool,
 }
 

@@ -29,39 +29,39 @@ pub struct Buffer {
     pub(crate) grid: Grid,
     pub(crate) port: Link,
     pub(crate) policy: Replacing,
-    /// Factory of the policy, if it is not that of the plan.
+    /// Factory of a policy that replaces the policy of the plan, if any.
     pub(crate) maker: Option<Maker>,
     pub(crate) frames: Frames,
-    /// Free pages of memory.
+    /// Free memory. Pages.
     pub(crate) free: u32,
-    /// Pages that wait for memory.
+    /// Pages that wait for memory, in order of arrival.
     pub(crate) rooms: VecDeque<Entry>,
     pub(crate) parts: Vec<Part>,
     pub(crate) vacant: Vec<u32>,
-    /// Unfinished parts of each request, by ticket.
+    /// Number of unfinished parts of each request, by ticket.
     pub(crate) remaining: Vec<u32>,
-    /// Pages that could not be written when they were destaged, and that the memory may no longer
-    /// hold: the flash has their old content.
+    /// Pages that could not be written to flash when they were destaged. The flash has their old
+    /// content, and the memory may no longer hold the new one.
     pub(crate) lost: FxHashSet<Page>,
-    /// Pages of reads that ended with an error because they are lost.
+    /// Page reads that ended with an error because the page is lost. Count.
     pub lost_reads: u64,
-    /// Outstanding requests with a page that could not be read or written.
+    /// Tickets of outstanding requests with a page that could not be read or written.
     pub(crate) failed: Vec<Ticket>,
-    /// Flash events that delayed outstanding requests.
+    /// Flash events that delayed outstanding requests, by ticket.
     pub(crate) met: Vec<(Ticket, ReadEvents)>,
-    /// Requests to the flash, collected by the owner.
+    /// Requests to the flash, for the owner to collect.
     pub requests: VecDeque<PageRequest>,
-    /// Work for each die that has been decided and not submitted yet.
+    /// Work per die that has been decided but not submitted yet.
     pub(crate) decided: Vec<Decided>,
-    /// Completed requests, collected by the owner.
+    /// Completed requests, for the owner to collect.
     pub done: VecDeque<Served>,
-    /// Entries evicted or forgotten during an access; kept to reuse its allocation.
+    /// Entries evicted or forgotten during an access. The list is kept to reuse its allocation.
     pub(crate) left: Vec<Departure>,
-    /// Pages that must be evicted after a power cut.
+    /// Pages restored after a power cut without room in the buffer; the next request evicts them.
     pub(crate) late: Vec<Entry>,
     pub(crate) batch: Batch,
     pub(crate) idle: Idle,
-    /// Last page of the last read.
+    /// Page at which the last read ended.
     pub(crate) last_read: Option<u64>,
     pub(crate) verification: Option<Box<Verification>>,
 }
@@ -97,13 +97,14 @@ impl Buffer {
             plan: plan.clone(),
         }
     }
-    /// Returns the memory of the buffer for a device with `user_pages` pages; for the policy, that
-    /// of a list and an index.
+    /// Returns the memory estimate of a buffer for a device with `user_pages` pages. The
+    /// replacement policy counts as a list node and an index entry per page.
     pub fn memory(plan: &Plan, user_pages: u32) -> [Table; 2] {
         let pages = plan.pages.min(user_pages);
         Frames::memory(user_pages, pages)
     }
-    /// Replaces the policy of the plan by one of `maker`; must be called before the first request.
+    /// Replaces the policy of the plan by a policy from `maker`. Must be called before the first
+    /// request.
     pub fn evict_by(&mut self, maker: &Maker) -> Result<(), Error> {
         self.maker = Some(maker.clone());
         self.policy = self.fresh_policy();
@@ -117,8 +118,8 @@ impl Buffer {
             None => Replacing::new(&self.plan.replacement, pages),
         }
     }
-    /// Returns the fault of the policy as an error; only a policy from outside the plan can have
-    /// one.
+    /// Returns the fault of the replacement policy, if any, as an error. Only custom policies can
+    /// fail.
     #[inline]
     pub(crate) fn faultless(&self) -> Result<(), Error> {
         match self.policy.fault() {
@@ -126,12 +127,12 @@ impl Buffer {
             None => Ok(()),
         }
     }
-    /// Enables the comparison of data read with data written.
+    /// Enables verification: every read is compared with the data written.
     pub fn verify(&mut self) {
         let sectors = self.grid.sectors();
         self.verification = Some(Box::new(Verification::new(sectors)));
     }
-    /// Returns the versions of a page, if the run is verified.
+    /// Returns the data versions of a page, or `None` if the run is not verified.
     pub fn versions(&self, page: Page) -> Option<Versions> {
         let verification = self.verification.as_ref();
         verification.map(|verification| verification.versions(page))
@@ -140,7 +141,7 @@ impl Buffer {
     pub fn is_done(&self) -> bool {
         self.requests.is_empty() && self.done.is_empty()
     }
-    /// Returns the pages in the buffer that are newer than on flash.
+    /// Returns the number of pages in the buffer that are newer than on flash.
     pub fn dirty_pages(&self) -> u32 {
         self.frames.count_ahead() as u32
     }

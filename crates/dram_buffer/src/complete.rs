@@ -29,7 +29,7 @@ impl Buffer {
         }
     }
 
-    /// Handles the end of a part's transfer into or out of memory.
+    /// Handles the end of a part's transfer between host and memory.
     pub(crate) fn moved<B: Backing>(
         &mut self,
         now: Time,
@@ -52,7 +52,8 @@ impl Buffer {
         self.settle(now, part.entry, backing)
     }
 
-    /// Submits the dirty data of a page that is due, and releases a page that is no longer needed.
+    /// Destages a page that must leave or become durable, and frees its memory when no longer
+    /// needed.
     pub(crate) fn settle<B: Backing>(
         &mut self,
         now: Time,
@@ -95,7 +96,7 @@ impl Buffer {
         checked.map_err(Error::Verification)
     }
 
-    /// Completes a part of a request; the last part completes the request.
+    /// Completes a part of a request. The last part completes the request.
     pub(crate) fn part_done(&mut self, part: &Part) {
         if part.failed && !self.failed.contains(&part.ticket) {
             self.failed.push(part.ticket);
@@ -120,7 +121,7 @@ impl Buffer {
         }
     }
 
-    /// Records a flash event that delayed a part of a request.
+    /// Records the flash events that delayed a part of a request.
     #[cold]
     fn meet(&mut self, part: &Part) {
         let known = self.met.iter_mut().find(|(one, _)| *one == part.ticket);
@@ -130,7 +131,7 @@ impl Buffer {
         }
     }
 
-    /// Removes and returns the flash events that delayed a completed request.
+    /// Removes and returns the flash events that delayed the request with this ticket.
     fn take_met(&mut self, ticket: Ticket) -> ReadEvents {
         let place = self.met.iter().position(|(one, _)| *one == ticket);
         place.map_or(ReadEvents::default(), |place| self.met.swap_remove(place).1)

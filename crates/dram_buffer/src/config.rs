@@ -33,8 +33,8 @@ pub struct Buffer {
     /// DRAM access latency until the first byte. ns.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub access_ns: u32,
-    /// Rate of the buffer's single port, which carries host and flash data in both directions.
-    /// MB/s.
+    /// Transfer rate of the buffer's single port, which carries host and flash data in both
+    /// directions. MB/s.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub mb_per_s: f64,
 }

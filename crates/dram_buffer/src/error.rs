@@ -9,7 +9,7 @@ pub enum Error {
     /// A read returned data other than what was written.
     #[error("{0}")]
     Verification(String),
-    /// A policy from outside the plan is at fault.
+    /// A custom replacement policy failed.
     #[error(transparent)]
     Policy(Fault),
 }

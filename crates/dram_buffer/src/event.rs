@@ -6,11 +6,11 @@ use wordline_cache::Entry;
 /// Event that the buffer schedules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// The data of a part of a request has been moved into or out of memory.
+    /// The data of a request's part, given by its index, has been moved into or out of memory.
     Moved(u32),
-    /// A page being destaged has left the memory.
+    /// The data of a page being destaged has left the memory.
     Sent(Entry),
-    /// The host may have been idle for long enough.
+    /// The idle time may have passed without a request.
     Idle,
 }
 
@@ -24,7 +24,7 @@ impl Event {
             Self::Idle => 2 << 32,
         }
     }
-    /// Returns the event of a code.
+    /// Returns the event with this code.
     #[inline]
     pub fn of(code: u64) -> Self {
         let number = code as u32;

@@ -1,4 +1,4 @@
-//! State of the pages known to the buffer: in memory, in transfer, or remembered by the policy.
+//! State of the pages known to the buffer: in memory, in transfer, or ghost entries of the policy.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -24,59 +24,58 @@ pub(super) struct Sync {
 #[allow(clippy::struct_excessive_bools)]
 pub(super) struct Frame {
     pub page: Page,
-    /// Whether the replacement policy knows it.
+    /// Whether the replacement policy has an entry for it, as a resident page or as a ghost.
     pub known: bool,
-    /// Whether it is resident; otherwise it is being evicted, or a ghost.
+    /// Whether it is resident. Otherwise it is being evicted, or a ghost.
     pub resident: bool,
-    /// Whether it has memory.
+    /// Whether memory is allocated for it.
     pub held: bool,
-    /// Whether its memory is outside the buffer: it was evicted before it had memory, and passes
-    /// through.
+    /// Whether its memory is outside the buffer. The page was evicted before it got memory, and its
+    /// data passes through.
     pub passing: bool,
-    /// Whether it waits for memory of the buffer.
+    /// Whether it waits for memory in the buffer.
     pub queued: bool,
     /// Whether it is being read from flash.
     pub fetching: bool,
     /// Whether it is being destaged.
     pub destaging: bool,
-    /// Whether its data is still leaving the memory, so that it has not been submitted to flash
-    /// yet.
+    /// Whether its data is still leaving the memory, so that it is not submitted to flash yet.
     pub departing: bool,
     /// Whether it is to be read ahead.
     pub ahead: bool,
-    /// Whether it has not been requested since it was read ahead.
+    /// Whether it was read ahead and no request has accessed it since.
     pub unasked: bool,
-    /// Whether it is among the pages for the next batches.
+    /// Whether it is in the list of pages for the next batches.
     pub gathered: bool,
     /// Whether its memory belongs to the batch in progress.
     pub batched: bool,
-    /// Whether that batch waits for it.
+    /// Whether the batch in progress waits until it is on flash.
     pub awaited: bool,
     /// Whether it is being destaged because the host was idle.
     pub idly: bool,
     /// Sectors whose whole content is in memory.
     pub valid: Sectors,
-    /// Sectors that are newer than on flash, and not being destaged.
+    /// Sectors that are newer than on flash and not being destaged.
     pub dirty: Sectors,
     /// Sectors being destaged.
     pub sending: Sectors,
-    /// Number of writes of the page.
+    /// Number of writes of the page, which is the version of its content.
     pub version: u32,
-    /// Version being destaged, and the part of the page that is sent.
+    /// Version being destaged, and the byte range of the page that is sent.
     pub sent: u32,
     pub span: Span,
-    /// Die for which it is counted until its data is submitted.
+    /// Die whose load includes the page until its data is submitted.
     pub chip: Option<Chip>,
-    /// Latest version that was sent and that the flash could not store unchanged; 0 if there is
-    /// none.
+    /// Latest version that the flash failed to store unchanged; 0 if there is none.
     pub unkept: u32,
-    /// Version that the flash holds, or has failed to store.
+    /// Latest version that the flash holds or has failed to store.
     pub durable: u32,
-    /// Parts being transferred between host and memory.
+    /// Number of parts being transferred between host and memory.
     pub moving: u32,
-    /// Parts that wait for memory or for the flash, in order.
+    /// Parts that wait for memory or for the flash, in order of arrival.
     pub waiting: VecDeque<u32>,
-    /// Writes among these parts; they make the page count as dirty.
+    /// Number of writes among the waiting parts. The policy regards the page as dirty if there are
+    /// any.
     pub writes: u32,
     pub syncs: Vec<Sync>,
 }
@@ -104,16 +103,16 @@ impl Frame {
     }
 }
 
-/// Frames by number and by page.
+/// Frames, found by entry or by page.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Frames {
     all: Vec<Frame>,
     vacant: Vec<Entry>,
-    /// Entries of all pages written since the last call of [`Frames::ahead`], once each; and for
-    /// each entry, whether it is among them.
+    /// Entries of all pages written since the last call of [`Frames::ahead`], each once, and a flag
+    /// per entry whether it is listed.
     written: Vec<Entry>,
     is_written: Vec<bool>,
-    /// One more than the entry of each logical page, or 0.
+    /// By logical page: its entry plus one, or 0 without an entry.
     numbers: Vec<u32>,
 }
 
@@ -127,8 +126,8 @@ impl Frames {
             numbers: vec![0; user_pages as usize],
         }
     }
-    /// Returns the memory of the frames of `pages` pages, and of a replacement policy for them: a
-    /// node in a list and its place.
+    /// Returns the memory estimate of the frames of `pages` pages and of the replacement policy's
+    /// list node and index entry for each.
     pub fn memory(user_pages: u32, pages: u32) -> [Table; 2] {
         type Beside = (Frame, Entry, Entry, bool, [u32; 8]);
         [
@@ -136,7 +135,7 @@ impl Frames {
             Table::grown::<Beside>("buffer", pages.into()),
         ]
     }
-    /// Returns the number of pages of the flash.
+    /// Returns the number of logical pages.
     pub fn pages(&self) -> u64 {
         self.numbers.len() as u64
     }
@@ -157,7 +156,7 @@ impl Frames {
         self.numbers[page.index()] = entry.0 + 1;
         entry
     }
-    /// Drops a page that is no longer needed.
+    /// Removes a page that is no longer needed. Its entry is reused.
     pub fn release(&mut self, entry: Entry) {
         let frame = std::mem::take(&mut self.all[entry.index()]);
         self.numbers[frame.page.index()] = 0;
@@ -180,7 +179,7 @@ impl Frames {
         let numbered = (0..).map(Entry).zip(&self.all).zip(known);
         numbered.filter_map(|(numbered, known)| known.then_some(numbered))
     }
-    /// Marks a page as written.
+    /// Adds a page to the list of written pages.
     #[inline]
     pub fn write(&mut self, entry: Entry) {
         if !self.is_written[entry.index()] {
@@ -188,12 +187,12 @@ impl Frames {
             self.written.push(entry);
         }
     }
-    /// Returns `true` if a page is among the written ones.
+    /// Returns `true` if a page is in the list of written pages.
     pub fn is_written(&self, entry: Entry) -> bool {
         self.is_written[entry.index()]
     }
-    /// Returns the pages that are newer than on flash, in the order of their entries. Examines only
-    /// those written since the last call, or returned by it.
+    /// Returns the pages in memory that are newer than on flash, in the order of their entries.
+    /// Examines only pages written since the last call, or returned by it.
     pub fn ahead(&mut self) -> Vec<Entry> {
         let (all, is_written) = (&self.all, &mut self.is_written);
         self.written.retain(|entry| {
@@ -204,22 +203,22 @@ impl Frames {
         self.written.sort_unstable();
         self.written.clone()
     }
-    /// Counts the pages of a range that are newer than on flash.
+    /// Returns the number of pages of a range that are in memory and newer than on flash.
     pub fn count_ahead_of(&self, pages: &Range<u64>) -> usize {
         let all = self.all.iter().filter(|frame| frame.is_held_ahead());
         all.filter(|frame| pages.contains(&u64::from(frame.page.0)))
             .count()
     }
-    /// Returns `false` if no page is newer than on flash; may be `true` otherwise.
+    /// Returns `false` if no page is newer than on flash. May return `true` even if there is none.
     pub fn is_any_ahead(&self) -> bool {
         !self.written.is_empty()
     }
-    /// Counts the pages that are newer than on flash.
+    /// Returns the number of pages in memory that are newer than on flash.
     pub fn count_ahead(&self) -> usize {
         let all = self.all.iter();
         all.filter(|frame| frame.is_held_ahead()).count()
     }
-    /// Drops all frames; returns the pages whose latest content was in memory.
+    /// Removes all frames. Returns those of pages in memory that were newer than on flash.
     pub fn clear(&mut self) -> Vec<Frame> {
         for frame in &self.all {
             self.numbers[frame.page.index()] = 0;

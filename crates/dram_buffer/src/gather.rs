@@ -11,7 +11,8 @@ use crate::buffer::Buffer;
 use crate::error::Error;
 
 impl Buffer {
-    /// Adds a dirty page to the pages for the next batches.
+    /// Adds a dirty page to the list of pages for the next batches, if pages are destaged in
+    /// batches.
     pub(crate) fn gather(&mut self, entry: Entry) {
         let frame = self.frames.get_mut(entry);
         if self.batch.gathers() && !frame.gathered {
@@ -27,7 +28,7 @@ impl Buffer {
         self.begin_batch(now, backing);
     }
 
-    /// Starts the next batch, if none is in progress, and it is full or requested.
+    /// Starts the next batch if none is in progress and the next one is full or requested.
     pub(crate) fn begin_batch<B: Backing>(&mut self, now: Time, backing: &mut B) {
         let size = self.batch.size;
         if self.batch.left > 0 || !(self.batch.wanted || self.batch.dirty.len() >= size) {
@@ -65,8 +66,8 @@ impl Buffer {
         }
     }
 
-    /// Removes pages that became clean in other ways, and duplicate entries whose number was
-    /// another page's before.
+    /// Removes pages that have become clean, and duplicates that arise when an entry is reused for
+    /// another page.
     fn forget_clean(&mut self) {
         let frames = &mut self.frames;
         for entry in &self.batch.dirty {
@@ -79,8 +80,8 @@ impl Buffer {
         });
     }
 
-    /// Handles a page of the batch that the flash now holds. After the last one, all memory is
-    /// freed, and the next batch may start.
+    /// Handles a page of the batch that the flash now holds. After the last page, frees all memory
+    /// of the batch and may start the next batch.
     pub(crate) fn batch_destaged<B: Backing>(
         &mut self,
         now: Time,

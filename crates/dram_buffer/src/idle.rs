@@ -8,23 +8,23 @@ use wordline_kernel::Time;
 
 use crate::backing::Chip;
 
-/// Idleness of the buffer, and the flush that it triggers.
+/// Idle state of the host, and the flush that idleness triggers.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Idle {
-    /// Idle time after which dirty pages are destaged; `None`: never.
+    /// Idle time after which dirty pages are destaged; `None` disables the flush.
     pub after: Option<Time>,
-    /// Outstanding requests.
+    /// Number of outstanding requests.
     pub serving: u32,
     /// Time at which the last request began or completed.
     pub since: Time,
-    /// Whether the buffer has flushed since.
+    /// Whether dirty pages have been destaged in the current idle period.
     pub flushed: bool,
     /// Time of the next check.
     pub planned: Option<Time>,
     /// Pages still to be destaged in this idle period.
     pub left: VecDeque<Entry>,
-    /// For each die, and last for pages without one: whether it has a page of an idle flush in
-    /// progress.
+    /// By die: whether a page of an idle flush is in progress. The last item stands for pages
+    /// without a die.
     pub busy: Vec<bool>,
 }
 
@@ -39,7 +39,7 @@ impl Idle {
     pub fn place(&self, chip: Option<Chip>) -> usize {
         chip.map_or(self.busy.len() - 1, Chip::index)
     }
-    /// Counts a request that begins or completes.
+    /// Counts a request that begins, which ends the idle period.
     #[inline]
     pub fn begins(&mut self, now: Time) {
         self.serving += 1;

@@ -13,8 +13,8 @@ impl Buffer {
         self.idle.ends(now);
     }
 
-    /// Handles the end of the owner's work at this instant: if no request is outstanding and pages
-    /// are dirty, the buffer checks again after the idle time.
+    /// Schedules a check after the idle time if no request is outstanding and pages are dirty. The
+    /// owner calls it at the end of its work at an instant.
     #[inline]
     pub fn rest<B: Backing>(&mut self, backing: &mut B) {
         if self.idle.after.is_some() && self.idle.serving == 0 && !self.idle.flushed {
@@ -34,7 +34,8 @@ impl Buffer {
         backing.schedule(at, Event::Idle);
     }
 
-    /// Checks whether the buffer is idle; if so, destages all dirty pages, one per die at a time.
+    /// Destages all dirty pages, one per die at a time, if the host has been idle for long enough.
+    /// Otherwise schedules the next check.
     pub(crate) fn look_idle<B: Backing>(&mut self, now: Time, backing: &mut B) {
         self.idle.planned = None;
         let Some(after) = self.idle.after.filter(|_| self.idle.serving == 0) else {
@@ -48,7 +49,8 @@ impl Buffer {
         self.flush_idly(now, backing);
     }
 
-    /// Destages pages on dies without an idle flush in progress, unless a request has arrived.
+    /// Destages pages on dies without an idle flush in progress. Cancels the flush if a request has
+    /// arrived.
     fn flush_idly<B: Backing>(&mut self, now: Time, backing: &mut B) {
         if self.idle.serving > 0 {
             self.idle.left.clear();
@@ -74,7 +76,7 @@ impl Buffer {
         }
     }
 
-    /// Handles a page of an idle flush that the flash now holds.
+    /// Handles a page of an idle flush that the flash now holds, and continues the flush.
     pub(crate) fn idly_destaged<B: Backing>(
         &mut self,
         now: Time,

@@ -28,7 +28,7 @@ impl Buffer {
         });
     }
 
-    /// Returns the next request for the flash, which counts as submitted.
+    /// Removes and returns the next request to the flash, which counts as submitted.
     pub fn next_request(&mut self) -> Option<PageRequest> {
         let request = self.requests.pop_front()?;
         if let Some(chip) = request.chip {
@@ -41,7 +41,7 @@ impl Buffer {
         Some(request)
     }
 
-    /// Destages a page, unless that is in progress, or the page is clean.
+    /// Destages a page, unless it is clean or being destaged or fetched.
     pub(crate) fn destage<B: Backing>(&mut self, now: Time, entry: Entry, backing: &mut B) {
         let all = self.grid.all();
         let frame = self.frames.get_mut(entry);
@@ -79,7 +79,7 @@ impl Buffer {
         backing.schedule(now + wait + length, event);
     }
 
-    /// Handles a page being destaged whose data has left the memory.
+    /// Submits a page to flash once its data has left the memory.
     pub(crate) fn sent<B: Backing>(
         &mut self,
         now: Time,
@@ -98,8 +98,8 @@ impl Buffer {
         self.advance(now, entry, backing)
     }
 
-    /// Handles a flash request that was submitted at `began` and has completed or failed. Parts
-    /// that wait for durability fail with it; later reads fail, too.
+    /// Handles a flash request that was submitted at `began` and has completed or failed. After a
+    /// failed write, the parts that wait for durability and all later reads of the page fail, too.
     pub fn flash_done<B: Backing>(
         &mut self,
         now: Time,
@@ -161,12 +161,13 @@ impl Buffer {
         self.advance(now, entry, backing)
     }
 
-    /// Returns `true` if the flash has an older version of a page and will not get the newer one.
+    /// Returns `true` if the flash has only an older version of a page because a write of it
+    /// failed.
     fn is_lost(&self, page: Page) -> bool {
         !self.lost.is_empty() && self.lost.contains(&page)
     }
 
-    /// Records that the flash did not store what was sent of a page unchanged.
+    /// Records that the flash has failed to store the destaged version of a page unchanged.
     #[cold]
     fn not_kept(&mut self, entry: Entry, outcome: Outcome) {
         let frame = self.frames.get_mut(entry);
@@ -179,8 +180,8 @@ impl Buffer {
         }
     }
 
-    /// Handles a page that could not be read: the parts that wait for it fail, except those after a
-    /// write of it, which are submitted again.
+    /// Handles a page that could not be read. Waiting reads fail if data they need is missing.
+    /// Reads that wait behind a write or TRIM are tried again.
     fn not_fetched<B: Backing>(
         &mut self,
         now: Time,
@@ -206,8 +207,8 @@ impl Buffer {
         self.advance(now, entry, backing)
     }
 
-    /// Adds the wait of a part for flash work to its latency components: those of the flash work,
-    /// if it began after the part.
+    /// Adds the time that a part waited for flash work to its latency components. Work that began
+    /// before the wait counts as buffer wait; otherwise its own components are added.
     pub(crate) fn waited_for_flash(
         now: Time,
         part: &mut Part,
@@ -223,7 +224,7 @@ impl Buffer {
         part.since = now;
     }
 
-    /// Handles a page whose destaged version the flash now holds.
+    /// Handles the end of a page's destaging, whether the flash stored it or failed to.
     pub(crate) fn destaged<B: Backing>(
         &mut self,
         now: Time,
@@ -259,8 +260,8 @@ impl Buffer {
         Ok(())
     }
 
-    /// Completes the parts that waited until the flash holds a version. `began` is the start of the
-    /// flash work.
+    /// Completes the parts that waited until the flash holds their version. `began` is the start of
+    /// the flash work.
     pub(crate) fn synced(
         &mut self,
         now: Time,

@@ -12,9 +12,9 @@ pub struct Served {
     pub ticket: Ticket,
     /// Latency components since its start.
     pub parts: LatencyComponents,
-    /// Whether the flash could not read or write a page of it.
+    /// Whether the flash could not read or write a page of the request.
     pub failed: bool,
-    /// Flash events that delayed reads of its pages.
+    /// Flash events that delayed reads of the request's pages.
     pub met: ReadEvents,
 }
 
@@ -34,9 +34,9 @@ pub(crate) struct Part {
     pub(crate) kind: Kind,
     pub(crate) from: u32,
     pub(crate) bytes: u32,
-    /// Whether it completes only when the flash holds it.
+    /// Whether it completes only when the flash holds its data.
     pub(crate) durable: bool,
-    /// Version of the page that it wrote.
+    /// Version of the page's content that it wrote.
     pub(crate) version: u32,
     /// Start of its current wait.
     pub(crate) since: Time,
@@ -48,7 +48,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Creates a part that concerns no page.
+    /// Creates a part without a page.
     pub(crate) fn nothing(ticket: Ticket, now: Time) -> Self {
         Self {
             ticket,

@@ -14,18 +14,17 @@ use crate::error::Error;
 use crate::view::{Decided, View};
 
 impl Buffer {
-    /// Counts the pages of a range that a power cut would lose now: those newer than on flash,
-    /// unless capacitors save them.
+    /// Returns the number of pages of a range that a power cut would lose now: those newer than on
+    /// flash, unless capacitors save them.
     pub fn volatile_pages(&self, pages: &Range<u64>) -> u32 {
         if self.plan.capacitors {
             return 0;
         }
         self.frames.count_ahead_of(pages) as u32
     }
-    /// Handles a power failure after the recovery of the flash. Without capacitors everything is
-    /// lost. With them, the dirty pages were saved and are in the buffer again, as if requested in
-    /// the order of their numbers; the list of lost pages is saved, too. `holds` returns the number
-    /// of writes and TRIMs of a page that the flash holds, if the run is verified.
+    /// Handles a power failure after the recovery of the flash. Without capacitors, all content is
+    /// lost. With capacitors, the dirty pages and the list of lost pages are saved. The pages are
+    /// back in the buffer afterwards, as if requested in the order of their entries.
     pub fn cut_power<B: Backing>(
         &mut self,
         now: Time,
@@ -75,8 +74,8 @@ impl Buffer {
         Ok(())
     }
 
-    /// Restores a page in memory. A page that was only passing through is evicted with the first
-    /// request.
+    /// Restores a page in memory. Without free memory the page passes through: the next request
+    /// evicts it.
     fn put_back<B: Backing>(&mut self, page: Page, valid: u64, dirty: u64, backing: &mut B) {
         let entry = self.frames.enter(page);
         let mut view = View {

@@ -1,4 +1,4 @@
-//! Service of parts whose page is available: data transfers, TRIMs, flushes.
+//! Execution of parts whose page is available: data transfers, TRIMs and flushes.
 
 use wordline_block::{LatencyComponents, Ticket};
 use wordline_cache::Entry;
@@ -13,7 +13,7 @@ use crate::frame::Sync;
 use crate::part::{Kind, Part};
 
 impl Buffer {
-    /// Grants free memory to waiting pages.
+    /// Assigns free memory to waiting pages.
     pub(crate) fn grant<B: Backing>(&mut self, now: Time, backing: &mut B) -> Result<(), Error> {
         while self.free > 0
             && let Some(entry) = self.rooms.pop_front()
@@ -28,7 +28,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Continues the parts that wait for a page, as far as possible.
+    /// Starts the parts that wait for a page, in order, as far as possible.
     pub(crate) fn advance<B: Backing>(
         &mut self,
         now: Time,
@@ -65,7 +65,7 @@ impl Buffer {
                     self.take_first(entry);
                     let frame = self.frames.get_mut(entry);
                     frame.writes -= 1;
-                    // Data in memory outside the buffer is durable only on flash.
+                    // Data that passes through memory outside the buffer is durable only on flash.
                     self.parts[place as usize].durable |= frame.passing;
                     self.write(place);
                     self.move_data(now, place, backing);
@@ -74,7 +74,7 @@ impl Buffer {
                         self.begin_batch(now, backing);
                     }
                 }
-                // The departing data must be submitted to flash before the TRIM.
+                // The data that leaves the memory must be submitted to flash before the TRIM.
                 Kind::Trim if fetching || departing => return Ok(()),
                 Kind::Trim => {
                     self.take_first(entry);
@@ -132,7 +132,7 @@ impl Buffer {
         }
     }
 
-    /// Discards a page.
+    /// Discards the data of a page and submits its TRIM to flash.
     pub(crate) fn trim<B: Backing>(
         &mut self,
         now: Time,
@@ -161,7 +161,7 @@ impl Buffer {
             }
             self.left = left;
         }
-        // Versions up to this one need not reach the flash any more.
+        // Versions up to this TRIM need not reach the flash any more.
         let frame = self.frames.get_mut(entry);
         if !frame.destaging {
             frame.durable = frame.version;
@@ -172,7 +172,8 @@ impl Buffer {
         Ok(())
     }
 
-    /// Destages everything written so far. Ends with an error while pages are lost.
+    /// Destages all pages that are newer than on flash. The flush ends with an error while any page
+    /// is lost.
     pub(crate) fn flush<B: Backing>(&mut self, now: Time, ticket: Ticket, backing: &mut B) {
         let ahead = self.frames.ahead();
         self.expect(ticket, ahead.len().max(1) as u32);

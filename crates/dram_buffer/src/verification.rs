@@ -1,6 +1,6 @@
 //! Verification that the buffer returns what was written, by tracking the version of every sector.
 //!
-//! The content oracle of the controller verifies that the flash returns what it was given. This
+//! The content oracle of the controller verifies that the flash returns the data it was given. This
 //! module verifies that the flash was given, and that a read returns, the latest version of every
 //! sector.
 
@@ -17,7 +17,7 @@ type Version = u32;
 /// Versions being destaged.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sent {
-    /// Number of writes and TRIMs of the page submitted to flash, including this one.
+    /// Sequence number of the write among all writes and TRIMs of the page submitted to flash.
     number: u32,
     sectors: Sectors,
     versions: Vec<Version>,
@@ -31,18 +31,18 @@ struct PageVersions {
     memory: Vec<Version>,
     flash: Vec<Version>,
     sent: Option<Sent>,
-    /// Number of writes and TRIMs submitted to flash.
+    /// Number of writes and TRIMs of the page submitted to flash.
     asked: u32,
-    /// Number of the last TRIM.
+    /// Sequence number of the last TRIM submitted to flash.
     trimmed: u32,
 }
 
 /// Versions of a page; its writes and TRIMs are numbered in the order in which they took effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Versions {
-    /// Number of writes and TRIMs.
+    /// Number of writes and TRIMs of the page.
     pub last: u32,
-    /// Version of each sector that a read returns; 0 for the content before the run.
+    /// Version of each sector that a read must return; 0 for the content before the run.
     pub newest: Vec<u32>,
     /// Version of each sector on flash.
     pub flash: Vec<u32>,
@@ -101,7 +101,7 @@ impl Verification {
             page.memory[sector] = page.last;
         }
     }
-    /// Records that the host has discarded a page, which is submitted to flash.
+    /// Records a TRIM of a page by the host, which is submitted to flash.
     pub fn trim(&mut self, page: Page) {
         let page = self.page(page);
         page.last += 1;
@@ -111,7 +111,7 @@ impl Verification {
         page.newest.fill(page.last);
         page.flash.fill(page.last);
     }
-    /// Records that sectors of a page, as they are in memory, are submitted to flash.
+    /// Records that sectors of a page are sent to flash with their current content in memory.
     pub fn send(&mut self, page: Page, sectors: Sectors) {
         let page = self.page(page);
         page.asked += 1;
@@ -121,7 +121,7 @@ impl Verification {
             versions: page.memory.clone(),
         });
     }
-    /// Records that the flash holds what was sent.
+    /// Records that the flash holds the sectors that were sent.
     pub fn sent(&mut self, page: Page) {
         let page = self.page(page);
         if let Some(sent) = page.sent.take() {
@@ -130,7 +130,7 @@ impl Verification {
             }
         }
     }
-    /// Records that the flash does not hold what was sent.
+    /// Records that the flash does not hold the sectors that were sent.
     pub fn not_sent(&mut self, page: Page) {
         self.page(page).sent = None;
     }
@@ -141,24 +141,24 @@ impl Verification {
             page.memory[sector] = page.flash[sector];
         }
     }
-    /// Checks sectors that the host reads from memory.
+    /// Checks that sectors which the host reads from memory have their newest version.
     pub fn read(&mut self, now: Time, page: Page, sectors: Sectors) -> Result<(), String> {
         let state = self.page(page);
         for sector in each(sectors) {
             let (found, newest) = (state.memory[sector], state.newest[sector]);
             if found != newest {
                 return Err(format!(
-                    "verification failed at {now}: sector {sector} of logical page {} was read from the buffer in version {found}; its newest is {newest}",
+                    "verification failed at {now}: sector {sector} of logical page {} was read from the buffer as version {found}, but its newest version is {newest}",
                     page.0
                 ));
             }
         }
         Ok(())
     }
-    /// Checks the state after a power failure. The flash holds the write or TRIM with `number` of
-    /// every page. The `saved` pages have the given sectors in memory again, unchanged. For all
-    /// other pages the content of the flash is now the latest; if `lossless`, this must not be a
-    /// loss, except for pages that were `lost` before.
+    /// Checks the state after a power failure. `number` returns the sequence number of the latest
+    /// write or TRIM of a page that the flash has stored. The `saved` sectors are in memory again,
+    /// unchanged. For all others, the content of the flash becomes the newest. If `lossless`, an
+    /// older content is an error, except for pages that were `lost` before.
     pub fn cut(
         &mut self,
         now: Time,
@@ -196,7 +196,7 @@ impl Verification {
                 }
                 if lossless && !lost.contains(lpn) && page.newest[sector] != page.flash[sector] {
                     return Err(format!(
-                        "verification failed at {now}, after a power cut: sector {sector} of logical page {} is lost from a buffer with capacitors",
+                        "verification failed at {now}, after a power cut: sector {sector} of logical page {} was lost although the buffer has capacitors",
                         lpn.0
                     ));
                 }

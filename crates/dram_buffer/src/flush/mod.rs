@@ -1,4 +1,4 @@
-//! Flush policies: how many pages are destaged together, and when their memory is freed.
+//! Flush policies: number of pages destaged together, and when their memory is freed.
 
 pub mod batches;
 pub mod one_by_one;

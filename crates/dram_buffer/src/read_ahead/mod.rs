@@ -8,8 +8,8 @@ pub use physical::Physical;
 
 /// Read-ahead policy.
 pub trait RunsAhead {
-    /// Returns the number of pages to read after a read, by address, if it continues where the
-    /// previous read ended.
+    /// Returns the number of pages to read ahead, by logical address, after a read that continues
+    /// where the previous read ended.
     fn pages(&self) -> u32 {
         0
     }

@@ -14,8 +14,8 @@ use super::RunsAhead;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Physical {
-    /// Time to free the die for another operation (reset, FFh; tRST); 0 if the read cannot be
-    /// aborted and the other operation waits for its end. ns.
+    /// Time to free the die for another operation (reset, FFh; tRST). If 0, the read cannot be
+    /// aborted, and the other operation waits for its end. ns.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub abort_ns: u32,
 }
