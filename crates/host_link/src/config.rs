@@ -9,11 +9,11 @@ use crate::Interface;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Host {
-    /// Requests that the device holds at once. Further ones wait outside, first come, first served.
-    /// Count.
+    /// Number of requests that the device holds at once. Further requests wait outside the device,
+    /// first come, first served. Count.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub queue_depth: u32,
-    /// Host interface: transfer of requests and their data.
+    /// Host interface, which transfers requests and their data.
     pub interface: Interface,
 }
 

@@ -8,9 +8,9 @@ use wordline_kernel::slot::Cited;
 use super::{Act, Command, Connect, Event, Stream, Transfer};
 use wordline_block::Ticket;
 
-/// Ideal interface: a request enters the device when the host submits it and completes when the
-/// flash has served it. There is no link and no overhead. All streams share the queue slots of the
-/// device, first come, first served.
+/// Ideal interface without link or overhead. A request enters the device when the host submits it,
+/// and completes when the flash has served it. All streams share the queue slots of the device,
+/// first come, first served.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Direct {}
@@ -21,7 +21,7 @@ impl Cited for Direct {
 
 pub(super) const MAX_QUEUE_DEPTH: Option<u32> = None;
 
-/// Counter of outstanding commands.
+/// Number of outstanding commands, and its limit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     queue_depth: u32,

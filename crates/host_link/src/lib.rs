@@ -1,9 +1,9 @@
-//! Host interfaces: how requests cross between host and device.
+//! Host interfaces, which transfer requests between host and device.
 //!
 //! An interface fetches the command and the data of a write into the device, and returns the data
-//! of a read and the completion. Between [`Connect::submit`] and [`Act::complete`] of a request,
-//! its [`Transfer`] and the time from [`Act::begin`] to [`Connect::finished`] add up exactly, in
-//! picoseconds.
+//! of a read and the completion. The time of a request from [`Connect::submit`] to
+//! [`Act::complete`] is exactly, to the picosecond, the sum of its [`Transfer`] and the time from
+//! [`Act::begin`] to [`Connect::finished`].
 
 pub mod config;
 pub mod direct;
@@ -17,14 +17,14 @@ use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 use wordline_kernel::Time;
 
-/// A request, as the interface needs it.
+/// Properties of a request that the interface needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
-    /// Ticket of the request. No other outstanding request has it.
+    /// Ticket of the request, unique among the outstanding requests.
     pub ticket: Ticket,
-    /// Stream of the request; below the number of streams.
+    /// Index of the request's stream.
     pub stream: u32,
-    /// Whether data goes to the device; otherwise it goes to the host.
+    /// Whether data is transferred to the device. Otherwise it is transferred to the host.
     pub write: bool,
     /// Length of the data. Bytes.
     pub bytes: u64,
@@ -37,12 +37,12 @@ pub enum Event {
     Rung(Ticket),
     /// The command has arrived in the device.
     Arrived(Ticket),
-    /// The host memory has answered the first read request for the data of a write, so the data can
-    /// be sent.
+    /// The host memory has answered the first read request for the data of a write, so that the
+    /// data can be sent.
     Answered(Ticket),
     /// The data of a write has arrived in the device.
     Sent(Ticket),
-    /// The completion, and before it the data of a read, has left the device.
+    /// The completion has left the device, after the data of a read.
     Posted(Ticket),
     /// The host has seen the completion.
     Done(Ticket),
@@ -79,15 +79,15 @@ impl Event {
 
 /// Services of the device that an interface uses.
 pub trait Act {
-    /// Schedules `event` at `at`, which must not be before the current time.
+    /// Schedules `event` at `at`, which must not be earlier than the current time.
     fn schedule(&mut self, at: Time, event: Event);
-    /// Starts a request in the device: the command, and the data of a write, have arrived.
+    /// Starts a request in the device. Its command, and the data of a write, have arrived.
     fn begin(&mut self, now: Time, ticket: Ticket);
     /// Completes a request at the host.
     fn complete(&mut self, now: Time, ticket: Ticket);
 }
 
-/// Time of a request between host and device, by cause.
+/// Time that a request spends between host and device, by component.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
     /// Time in the submission queue, until the device has a free slot and fetches the command.
@@ -111,15 +111,15 @@ pub trait Connect {
     fn can_accept(&self, stream: u32) -> bool;
     /// Accepts a request of the host. The caller must check [`Connect::can_accept`] first.
     fn submit(&mut self, now: Time, command: Command, act: &mut impl Act);
-    /// Handles an event that this interface scheduled.
+    /// Handles an event that the interface has scheduled.
     fn handle(&mut self, now: Time, event: Event, act: &mut impl Act);
-    /// Sends the result of a request that the device has served. The data of a read is in the
-    /// device's buffer.
+    /// Sends the result of a request that the device has served, including the data of a read.
     fn finished(&mut self, now: Time, ticket: Ticket, act: &mut impl Act);
-    /// Returns where a complete request spent its time. Called once, before its ticket is used
-    /// again.
+    /// Returns the transfer time of a completed request. The caller must call it once, before it
+    /// reuses the ticket.
     fn transfer(&mut self, ticket: Ticket) -> Transfer;
-    /// Returns the number of commands in the device: fetched, and their completion not yet sent.
+    /// Returns the number of commands in the device: those fetched whose completion has not been
+    /// sent.
     fn in_flight(&self) -> u32;
 }
 
@@ -129,16 +129,16 @@ pub trait Connect {
 pub enum Class {
     /// Served before all other classes as long as it has commands.
     Urgent,
-    /// Share by `high_weight`.
+    /// Served by weight (`high_weight`).
     High,
-    /// Share by `medium_weight`.
+    /// Served by weight (`medium_weight`).
     #[default]
     Medium,
-    /// Share by `low_weight`.
+    /// Served by weight (`low_weight`).
     Low,
 }
 
-/// A stream of host requests, as the interface sees it.
+/// A stream of host requests, as configured for the interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stream {
@@ -156,19 +156,19 @@ macro_rules! members {
         }
 
         impl Interface {
-            /// Returns the most commands that the device can hold, if the interface limits them.
+            /// Returns the maximum queue depth, or `None` if the interface does not limit it.
             pub fn most_queue_depth(&self) -> Option<u32> {
                 match self { $(Self::$Variant(_) => $file::MAX_QUEUE_DEPTH),+ }
             }
         }
 
-        /// Interface of a device, with its state.
+        /// Interface with its state.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
-        // A device has one interface, so its size does not matter; a box would add an indirection
-        // to every request.
+        // A device has one interface, so the size of the enum does not matter. A box would add an
+        // indirection to every request.
         #[allow(clippy::large_enum_variant)]
-        // A separate tag takes fewer instructions to read than one in a niche of a field.
+        // Reading a separate tag takes fewer instructions than decoding a niche in a field.
         #[repr(u8)]
         pub enum Connection { $($Variant($file::State)),+ }
 
@@ -189,8 +189,8 @@ macro_rules! members {
             impl Connect for Connection by [$($Variant),+] {
                 #[inline]
                 fn can_accept(&self, stream: u32) -> bool {
-                    // Called at every event. The dispatch would cost most with the direct
-                    // interface, which takes the least time itself.
+                    // Called at every event. The direct interface is the fastest, so a dispatch
+                    // would slow it down most.
                     if let Self::Direct(state) = self {
                         return state.can_accept(stream);
                     }

@@ -1,4 +1,4 @@
-//! A link with a fixed time per byte.
+//! Link with a fixed time per byte.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,15 +9,15 @@ use super::{Act, Command, Connect, Event, Stream, Transfer};
 use wordline_block::Ticket;
 use wordline_kernel::link::{self, Rate};
 
-/// A half-duplex link with a fixed time per byte, for references that state nothing else about
-/// their interface. The data of a request cross in one transfer, first come, first served: before
+/// Half-duplex link with a fixed time per byte, for references that state no other property of
+/// their interface. The data of a request is sent in one transfer, first come, first served: before
 /// the flash operation for a write, after it for a read. Commands and completions take no time. All
 /// streams share the queue slots of the device, first come, first served.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Link {
-    /// Time of one byte on the link, rounded to a thousandth of a picosecond; 5 ns are 200 MB/s.
-    /// Nanoseconds per byte. The default is assumed.
+    /// Time per byte on the link, rounded to a thousandth of a picosecond; 5 ns per byte are 200
+    /// MB/s. Nanoseconds per byte. The default is assumed.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub ns_per_byte: f64,
 }
@@ -65,7 +65,7 @@ impl State {
             passages: Vec::new(),
         }
     }
-    /// Transfers the data of a request; `event` follows when they have crossed.
+    /// Transfers the data of a request, and schedules `event` for the end of the transfer.
     fn carry(&mut self, now: Time, ticket: Ticket, event: Event, act: &mut impl Act) {
         let Passage {
             length, transfer, ..

@@ -13,29 +13,30 @@ use wordline_kernel::link::{Link, Rate};
 /// NVM Express over PCI Express: one submission and one completion queue per stream, and one link
 /// per direction. The host writes a command into its submission queue and rings the doorbell. When
 /// the device has a free slot, arbitration picks the queue whose next command is fetched from host
-/// memory. The data of a write are then read from host memory; after the flash operation, the data
-/// of a read, the completion and the interrupt are sent. The data of a request cross their link in
-/// one transfer, first come, first served. All other packets (doorbells, commands, read requests,
+/// memory. The data of a write is then read from host memory. After the flash operation, the data
+/// of a read, the completion and the interrupt are sent. The data of a request is sent in one
+/// transfer, first come, first served. All other packets (doorbells, commands, read requests,
 /// completions of writes) are interleaved with data packets: they do not wait, but delay later
 /// transfers. Simplifications: every command has its own doorbell and its own fetch, and fetches
-/// overlap; a queue entry is freed when its command arrives in the device, a slot when the
-/// completion has left it; completion queues are never full; their doorbells, acknowledgements and
-/// flow control take no time.
+/// overlap; a queue entry is freed when its command arrives in the device, and a slot is freed when
+/// the completion has left the device; completion queues are never full; their doorbells,
+/// acknowledgements and flow control take no time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Nvme {
     /// Generation of PCI Express, 1 to 5: 2.5, 5, 8, 16 or 32 GT/s per lane, coded 8b/10b in
-    /// generations 1 and 2 and 128b/130b from 3 on (PCI Express Base Specification 5.0). The
-    /// default is assumed.
+    /// generations 1 and 2 and 128b/130b from generation 3 on (PCI Express Base Specification 5.0).
+    /// The default is assumed.
     #[schemars(range(min = 1, max = 5))]
     pub generation: u32,
-    /// Lanes of the link; the standard has 1, 2, 4, 8, 12 and 16. Count. The default is assumed.
+    /// Number of lanes of the link; the standard allows 1, 2, 4, 8, 12 and 16. Count. The default
+    /// is assumed.
     #[schemars(range(min = 1, max = 16))]
     pub lanes: u32,
-    /// Most data in a packet (Max_Payload_Size). Bytes. The default is assumed.
+    /// Maximum data per packet (Max_Payload_Size). Bytes. The default is assumed.
     #[schemars(range(min = 128, max = 4096))]
     pub payload_bytes: u32,
-    /// Most data in one read request of the device (Max_Read_Request_Size). Bytes, 128 to 4096. The
+    /// Maximum data per read request of the device (Max_Read_Request_Size). Bytes, 128 to 4096. The
     /// default is that of the standard's register.
     #[schemars(range(min = 128, max = 4096))]
     pub read_request_bytes: u32,
@@ -43,23 +44,27 @@ pub struct Nvme {
     /// checksum 4 (PCI Express Base Specification 5.0). Bytes.
     #[schemars(range(min = 0, max = 64))]
     pub header_bytes: u32,
-    /// Entries of a submission queue, one of which stays empty (NVM Express 1.3, section 4.1).
-    /// Count. The default is assumed.
+    /// Number of entries of a submission queue, one of which stays empty (NVM Express 1.3, section
+    /// 4.1). Count. The default is assumed.
     #[schemars(range(min = 2, max = 65_536))]
     pub queue_entries: u32,
     /// Arbitration between the submission queues.
     pub arbitration: Arbitration,
-    /// Commands fetched in a row from one queue before the next queue has its turn (Arbitration
-    /// Burst); the standard has powers of 2 up to 64, and no limit. Count. The default is assumed.
+    /// Number of commands fetched in a row from one queue before the next queue has its turn
+    /// (Arbitration Burst); the standard allows powers of 2 up to 64, and no limit. Count. The
+    /// default is assumed.
     #[schemars(range(min = 1, max = 65_536))]
     pub burst: u32,
-    /// Commands of class `high` per round of weighted arbitration. Count. The default is assumed.
+    /// Number of commands of class `high` per round of weighted arbitration. Count. The default is
+    /// assumed.
     #[schemars(range(min = 1, max = 256))]
     pub high_weight: u32,
-    /// Commands of class `medium` per round of weighted arbitration. Count. The default is assumed.
+    /// Number of commands of class `medium` per round of weighted arbitration. Count. The default
+    /// is assumed.
     #[schemars(range(min = 1, max = 256))]
     pub medium_weight: u32,
-    /// Commands of class `low` per round of weighted arbitration. Count. The default is assumed.
+    /// Number of commands of class `low` per round of weighted arbitration. Count. The default is
+    /// assumed.
     #[schemars(range(min = 1, max = 256))]
     pub low_weight: u32,
     /// Time from the host's write of the doorbell until the device sees it, in addition to its
@@ -68,12 +73,12 @@ pub struct Nvme {
     pub doorbell_ns: u64,
     /// Time from a read request of the device until host memory answers, in addition to the packets
     /// on the link. Applies once per command, and once more to the data of a write. ns. Assumed; of
-    /// the order that Neugebauer et al. measured for 64 bytes (Understanding PCIe performance for
-    /// end host networking, SIGCOMM 2018).
+    /// the same order as Neugebauer et al. measured for 64 bytes (Understanding PCIe performance
+    /// for end host networking, SIGCOMM 2018).
     #[schemars(range(min = 0, max = 1_000_000))]
     pub fetch_ns: u64,
     /// Time from the arrival of the completion until the host has handled it: interrupt and
-    /// handler. 0 is a host that polls without delay. ns, 0 to 1000000. Assumed.
+    /// handler. 0 models a host that polls without delay. ns, 0 to 1000000. Assumed.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub interrupt_ns: u64,
 }
@@ -86,8 +91,8 @@ pub enum Arbitration {
     #[default]
     RoundRobin,
     /// Urgent queues first: no other queue is served while they have commands. The other classes
-    /// are served in rounds; in each round, a class fetches up to its weight in commands. Queues of
-    /// one class take turns.
+    /// are served in rounds. In each round, up to as many commands of a class are fetched as its
+    /// weight. Queues of the same class take turns.
     WeightedRoundRobin,
 }
 
@@ -113,9 +118,9 @@ impl Default for Nvme {
 }
 
 impl Nvme {
-    /// Returns the rate of one direction. A byte takes 4000 ps on a lane of generation 1 and half
-    /// of it in generation 2. In generation 3 it takes 8 / 8 GT/s * 130 / 128 = 1015.625 ps, which
-    /// is 32500 / 32, and half of the previous generation from there on.
+    /// Returns the rate of one direction. On a lane of generation 1, a byte takes 4000 ps; in
+    /// generation 2, half of that. In generation 3, it takes 8 / 8 GT/s * 130 / 128 = 1015.625 ps,
+    /// which is 32500 / 32. Each later generation halves the time again.
     fn rate(&self) -> Rate {
         let ps = match self.generation {
             ..=1 => 128_000,
@@ -148,7 +153,7 @@ mod bytes {
     pub const DOORBELL: u64 = 4;
     pub const SUBMISSION_ENTRY: u64 = 64;
     pub const COMPLETION_ENTRY: u64 = 16;
-    /// A message-signalled interrupt is the write of one double word.
+    /// A message-signalled interrupt writes one double word.
     pub const INTERRUPT: u64 = 4;
 }
 
@@ -161,15 +166,15 @@ struct Packets {
 }
 
 impl Packets {
-    /// Returns the bytes on the link that carry `payload`.
+    /// Returns the number of bytes on the link that carry `payload` bytes.
     fn around(self, payload: u64) -> u64 {
         payload + payload.div_ceil(self.payload) * self.header
     }
-    /// Returns the bytes on the link that request `bytes` from host memory.
+    /// Returns the number of bytes on the link that request `bytes` from host memory.
     fn requests(self, bytes: u64) -> u64 {
         bytes.div_ceil(self.read_request) * self.header
     }
-    /// Returns the bytes on the link for a completion entry and its interrupt.
+    /// Returns the number of bytes on the link for a completion entry and its interrupt.
     fn completion(self) -> u64 {
         self.around(bytes::COMPLETION_ENTRY) + self.around(bytes::INTERRUPT)
     }
@@ -195,7 +200,7 @@ pub struct State {
     interrupt: Time,
     queue_depth: u32,
     in_flight: u32,
-    /// Capacity of a submission queue, and its occupied entries by stream.
+    /// Capacity of a submission queue, and the number of occupied entries by stream.
     room: u32,
     taken: Vec<u32>,
     queues: Queues,
@@ -233,24 +238,24 @@ impl State {
     fn passage(&mut self, ticket: Ticket) -> &mut Passage {
         &mut self.passages[ticket as usize]
     }
-    /// Interleaves a short packet on the link to the device; returns its length.
+    /// Interleaves a short packet on the link to the device; returns its time on the link.
     fn slip_down(&mut self, now: Time, bytes: u64) -> Time {
         let length = self.to_device.time(bytes);
         self.to_device.interleave(now, length);
         length
     }
-    /// Interleaves a short packet on the link to the host; returns its length.
+    /// Interleaves a short packet on the link to the host; returns its time on the link.
     fn slip_up(&mut self, now: Time, bytes: u64) -> Time {
         let length = self.to_host.time(bytes);
         self.to_host.interleave(now, length);
         length
     }
-    /// Schedules `event` after `length` on the link, without a wait.
+    /// Charges `length` on the link to a request, and schedules `event` after it, without a wait.
     fn cross(&mut self, now: Time, length: Time, ticket: Ticket, event: Event, act: &mut impl Act) {
         self.passage(ticket).transfer.link += length;
         act.schedule(now + length, event);
     }
-    /// Charges a transfer of `length`, after a wait for the link, to a request.
+    /// Adds a transfer of `length`, and the wait for the link before it, to the time of a request.
     fn carried(&mut self, ticket: Ticket, wait: Time, length: Time) {
         let transfer = &mut self.passage(ticket).transfer;
         transfer.link_wait += wait;
@@ -270,7 +275,8 @@ impl State {
             self.cross(now, length, ticket, Event::Arrived(ticket), act);
         }
     }
-    /// A command has arrived in the device.
+    /// Handles the arrival of a command in the device: starts a read, or requests the data of a
+    /// write.
     fn arrived(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
         let Command { stream, write, .. } = self.passage(ticket).command;
         self.taken[stream as usize] -= 1;
@@ -278,7 +284,7 @@ impl State {
             act.begin(now, ticket);
             return;
         }
-        // The data are sent once the first read request is answered.
+        // The data is sent once the first read request has been answered.
         let length = self.slip_up(now, self.packets.header) + self.fetch;
         self.cross(now, length, ticket, Event::Answered(ticket), act);
     }
@@ -290,16 +296,15 @@ impl State {
         self.carried(ticket, wait, length);
         act.schedule(now + wait + length, Event::Sent(ticket));
     }
-    /// The data of a write have arrived in the device.
+    /// Starts a write whose data has arrived in the device.
     fn sent(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
-        // The read requests after the first overlap the data. They are charged here rather than
-        // before the data, so that the requests of many writes do not accumulate in front of a
-        // read.
+        // The read requests after the first overlap with the data. They are charged here rather
+        // than before the data, so that the requests of many writes do not delay a read.
         let requests = self.packets.requests(self.passage(ticket).command.bytes);
         self.slip_up(now, requests.saturating_sub(self.packets.header));
         act.begin(now, ticket);
     }
-    /// The completion has left the device.
+    /// Frees the slot of a command whose completion has left the device.
     fn posted(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
         self.in_flight -= 1;
         self.cross(now, self.interrupt, ticket, Event::Done(ticket), act);

@@ -6,20 +6,20 @@ use super::Class;
 use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 
-/// Queues in round-robin order. The served queue keeps its turn for up to `burst` commands.
+/// Queues served in round-robin order. The served queue keeps its turn for up to `burst` commands.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Ring {
     queues: Vec<u32>,
-    /// Index of the served queue, and the commands left in its turn.
+    /// Index of the served queue, and the number of commands left in its turn.
     turn: usize,
     left: u32,
-    /// Commands in all queues of the ring.
+    /// Number of commands in all queues of the ring.
     waiting: usize,
 }
 
 impl Ring {
     fn pop(&mut self, lines: &mut [VecDeque<Ticket>], burst: u32) -> Option<Ticket> {
-        // One full round, and back to the starting queue.
+        // One full round, including the starting queue again.
         for _ in 0..=self.queues.len() {
             let line = &mut lines[self.queues[self.turn] as usize];
             if self.left > 0
@@ -36,7 +36,7 @@ impl Ring {
     }
 }
 
-/// Commands of each weighted class per round.
+/// Number of commands per round, for each weighted class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Weights {
     pub high: u32,
@@ -47,22 +47,23 @@ pub(super) struct Weights {
 const STRICT: usize = 0;
 const WEIGHTED: std::ops::Range<usize> = 1..4;
 
-/// Submission queues of the commands whose doorbells the device has seen.
+/// Commands in the submission queues whose doorbells the device has seen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Queues {
     lines: Vec<VecDeque<Ticket>>,
-    /// Ring of each queue.
+    /// Index of the ring to which each queue belongs.
     ring_of: Vec<usize>,
-    /// Ring with strict priority, then the rings of high, medium and low.
+    /// Ring with strict priority, followed by those of classes high, medium and low.
     rings: [Ring; 4],
-    /// Commands per round of each ring, and those left in the current round.
+    /// Number of commands per round of each ring, and the number left in the current round.
     weights: [u32; 4],
     credits: [u32; 4],
     burst: u32,
 }
 
 impl Queues {
-    /// Creates a queue for each of `classes`. Without weights, all queues share one round robin.
+    /// Creates a queue for each of `classes`. Without weights, all queues are served round robin,
+    /// regardless of class.
     pub fn new(classes: &[Class], weights: Option<Weights>, burst: u32) -> Self {
         let ring = |class: Class| match (weights, class) {
             (None, _) | (_, Class::Urgent) => STRICT,
@@ -103,7 +104,8 @@ impl Queues {
         };
         self.rings[ring].pop(&mut self.lines, self.burst)
     }
-    /// Returns the ring to serve next. A round ends when no ring with commands has credits left.
+    /// Returns the weighted ring to serve next, and charges it one command. A round ends when no
+    /// ring with commands has credits left.
     fn weighted(&mut self) -> Option<usize> {
         let waits = |ring: &usize| self.rings[*ring].waiting > 0;
         let entitled = |ring: &usize| waits(ring) && self.credits[*ring] > 0;
@@ -123,7 +125,8 @@ impl Queues {
 mod tests {
     use super::*;
 
-    /// Returns queues with `deep` commands each; a ticket is the number of its queue.
+    /// Returns queues with `deep` commands each. The ticket of a command is the number of its
+    /// queue.
     fn backlog(classes: &[Class], weights: Option<Weights>, burst: u32, deep: usize) -> Queues {
         let mut queues = Queues::new(classes, weights, burst);
         for queue in 0..classes.len() as u32 {
@@ -168,7 +171,7 @@ mod tests {
                     "burst {burst}"
                 );
             }
-            // Fetches of the two queues of a class stay within a burst of each other.
+            // Of the two queues of a class, one is at most a burst ahead of the other.
             let mut ahead = 0_i32;
             for queue in order {
                 ahead += i32::from(queue == 1) - i32::from(queue == 3);
@@ -183,7 +186,8 @@ mod tests {
         (0..6).for_each(|_| queues.push(1, 1));
         assert_eq!(fetched(&mut queues, 3), [1, 1, 1]);
         (0..9).for_each(|_| queues.push(0, 0));
-        // The round in which low has fetched its one command continues with the four of high.
+        // The current round, in which the low class has fetched its one command, continues with
+        // four commands of the high class.
         let order = fetched(&mut queues, 12);
         assert_eq!(order, [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1]);
     }

@@ -11,8 +11,8 @@ use wordline_kernel::link::{Link, Rate};
 
 /// Serial ATA with native command queueing (NCQ): up to 32 commands in the device, and one link for
 /// both directions. A request uses the link for its command (Register to the device, Register to
-/// the host to release the link), a write for its data (DMA Setup, then DMA Activate and Data per
-/// 8192 bytes). At the end, it uses the link for the data of a read (DMA Setup, Data per 8192
+/// the host to release the link), and a write for its data (DMA Setup, then DMA Activate and Data
+/// per 8192 bytes). At the end, it uses the link for the data of a read (DMA Setup, Data per 8192
 /// bytes) and for Set Device Bits. Each step is one uninterrupted transfer, first come, first
 /// served. Simplifications: the first data frame is activated like the others; the host does not
 /// yield to the device; the device handles a command on arrival and fetches the data of writes in
@@ -21,8 +21,8 @@ use wordline_kernel::link::{Link, Rate};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sata {
-    /// Line rate; the standard has 1.5, 3 and 6. Ten bits carry a byte (8b/10b), so 6 Gbit/s are
-    /// 600 MB/s. Gbit/s.
+    /// Line rate; the standard defines 1.5, 3 and 6. A byte is coded in ten bits (8b/10b), so 6
+    /// Gbit/s are 600 MB/s. Gbit/s.
     #[schemars(range(min = 1.0, max = 100.0))]
     pub gigabits_per_s: f64,
     /// Overhead of a frame, in addition to its bytes, during which the link is blocked: handshakes
@@ -44,7 +44,7 @@ impl Cited for Sata {
     const PAPER: &'static str = "Serial ATA International Organization, Serial ATA Revision 3.0, 2009: frame layouts of the transport layer, FPDMA queued commands";
 }
 
-/// A tag has 5 bits.
+/// Maximum number of commands in the device: a tag has 5 bits.
 pub(super) const MAX_QUEUE_DEPTH: Option<u32> = Some(TAGS);
 const TAGS: u32 = 32;
 
@@ -57,11 +57,11 @@ mod bytes {
     pub const DATA_HEADER: u64 = 4;
     pub const DATA_PAYLOAD: u64 = 8192;
     pub const SET_DEVICE_BITS: u64 = 8;
-    /// Start of frame, checksum and end of frame.
+    /// Start-of-frame marker, checksum and end-of-frame marker of a frame.
     pub const AROUND: u64 = 12;
 }
 
-/// Number of frames, and their bytes.
+/// Number of frames, and the number of bytes in them.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Frames {
     count: u64,
@@ -78,7 +78,7 @@ impl Frames {
         bytes: bytes::SET_DEVICE_BITS,
     };
 
-    /// Returns the frames for the data of a write.
+    /// Returns the frames that carry the data of a write.
     fn written(payload: u64) -> Self {
         let frames = payload.div_ceil(bytes::DATA_PAYLOAD);
         Self {
@@ -86,7 +86,7 @@ impl Frames {
             bytes: bytes::DMA_SETUP + frames * (bytes::DMA_ACTIVATE + bytes::DATA_HEADER) + payload,
         }
     }
-    /// Returns the frames for the data and the completion of a read.
+    /// Returns the frames that carry the data and the completion of a read.
     fn read(payload: u64) -> Self {
         let frames = payload.div_ceil(bytes::DATA_PAYLOAD);
         Self {
@@ -117,7 +117,7 @@ pub struct State {
 impl State {
     /// Creates the state before the first request.
     pub fn new(policy: &Sata, queue_depth: u32, _streams: &[Stream]) -> Self {
-        // A byte has ten bits: gigabits per second times 1e5 are kilobytes per second.
+        // A byte is coded in ten bits: gigabits per second times 1e5 are kilobytes per second.
         let rate = Rate {
             ps: 1_000_000_000,
             bytes: ((policy.gigabits_per_s * 1e5).round() as u64).max(1),
@@ -130,7 +130,7 @@ impl State {
             passages: Vec::new(),
         }
     }
-    /// Sends `frames` for a request; `event` follows when they have arrived.
+    /// Sends `frames` for a request, and schedules `event` for their arrival.
     #[inline]
     fn send(
         &mut self,

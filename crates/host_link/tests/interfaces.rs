@@ -1,5 +1,5 @@
-//! Interfaces take the time of their standards' frames and packets, and serve requests in the right
-//! order.
+//! Interfaces take the time of the frames and packets that their standards define, and serve
+//! requests in the right order.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::VecDeque;
@@ -40,7 +40,7 @@ fn write(bytes: u64) -> Wish {
     }
 }
 
-/// Times of a request.
+/// Times of a request's life cycle.
 #[derive(Clone, Copy, Default)]
 struct Life {
     submitted: Time,
@@ -63,7 +63,7 @@ impl Default for Happening {
     }
 }
 
-/// The device as the interface sees it.
+/// Device model behind the interface, with a service time per request.
 struct Disk<S> {
     queue: EventQueue<Happening>,
     service: S,
@@ -85,7 +85,8 @@ impl<S: FnMut() -> Time> Act for Disk<S> {
     }
 }
 
-/// Times of all requests, in request order, and the order in which they started in the device.
+/// Times of all requests in the order of their arrival at the host, and the order in which the
+/// device started them.
 struct Run {
     lives: Vec<Life>,
     order: Vec<usize>,
@@ -168,7 +169,11 @@ fn run(
         run.most_in_flight = run.most_in_flight.max(connection.in_flight());
     }
     assert_eq!(connection.in_flight(), 0);
-    assert_eq!(vacant.len(), owners.len(), "some are not complete");
+    assert_eq!(
+        vacant.len(),
+        owners.len(),
+        "some requests have not completed"
+    );
     run
 }
 
@@ -192,7 +197,7 @@ const ONE: [Stream; 1] = [Stream {
     class: Class::Medium,
 }];
 
-/// Returns the transfer of a request that has the device to itself.
+/// Returns the transfer time of a single request in an otherwise idle device.
 fn alone(interface: &Interface, wish: Wish) -> Transfer {
     let service = Time::from_us(50);
     let life = run(interface, 32, &ONE, &[wish], || service).lives[0];
@@ -209,7 +214,7 @@ fn link(ps: u64) -> Transfer {
 }
 
 #[test]
-fn direct_costs_nothing() {
+fn direct_interface_takes_no_time() {
     let direct = Interface::Direct(direct::Direct::default());
     assert_eq!(alone(&direct, read(4 * KIB)), Transfer::default());
     assert_eq!(alone(&direct, write(4 * KIB)), Transfer::default());
@@ -223,12 +228,13 @@ fn plain_link_takes_a_fixed_time_per_byte() {
         assert_eq!(alone(&plain(1.875), wish), link(7_680_000));
         assert_eq!(alone(&plain(0.0), wish), link(0));
     }
-    // A third of a nanosecond is rounded to a thousandth of a picosecond: 333.333 ps. The last
-    // fraction of a picosecond counts as a whole one.
+    // A third of a nanosecond is rounded to a thousandth of a picosecond: 333.333 ps. The time of a
+    // transfer is rounded up to a whole picosecond.
     assert_eq!(alone(&plain(1.0 / 3.0), read(3)), link(1_000));
 }
 
-/// With instant flash, the data of all requests cross one after the other, in either direction.
+/// With instant flash, the data of all requests is transferred one after the other, in both
+/// directions.
 #[test]
 fn plain_link_is_half_duplex() {
     let mut mixed = vec![read(128 * KIB); 500];
@@ -239,7 +245,7 @@ fn plain_link_is_half_duplex() {
 
 #[test]
 fn requests_wait_for_a_plain_link() {
-    // Both reads finish in the flash at the same time; the data of the second follow those of the
+    // Both reads finish in the flash at the same time. The data of the second follows that of the
     // first.
     let service = Time::from_us(50);
     let lives = run(&plain(10.0), 32, &ONE, &[read(4 * KIB); 2], || service).lives;
@@ -251,7 +257,7 @@ fn requests_wait_for_a_plain_link() {
     );
 }
 
-/// 600 MB/s are 5000 ps for 3 bytes. Every frame adds 12 bytes and 500 ns to its contents.
+/// 600 MB/s are 5000 ps per 3 bytes. Every frame adds 12 bytes and 500 ns to its content.
 #[test]
 fn sata_takes_the_time_of_its_frames() {
     // Register frames: 20 + 12 bytes each, 64 bytes in 106,666.7 ps.
@@ -276,30 +282,30 @@ fn sata_requests_wait_for_the_link() {
     let (command, data) = (1_106_667, 8_453_334);
     let waits = run.lives.iter().map(|life| life.transfer.link_wait.ps());
     let waits: Vec<_> = waits.collect();
-    // The data of the first are ready 1 us after its command, while the link carries the second
-    // command.
+    // The data of the first request is ready 1 us after its command has arrived, while the link
+    // carries the second command.
     assert_eq!(waits[0], command - 1_000_000);
-    // The command of the second waits for that of the first. Its data, ready 1 us after its own
-    // command, wait for the data of the first.
+    // The command of the second request waits for that of the first. Its data, ready 1 us after its
+    // own command, waits for the data of the first.
     assert_eq!(waits[1], command + data - 1_000_000);
 }
 
-/// Four lanes at 8 GT/s, 128b/130b: 32500 / 128 ps per byte. Packets add 24 bytes to their data.
+/// Four lanes at 8 GT/s, 128b/130b: 32500 / 128 ps per byte. A packet adds 24 bytes to its data.
 #[test]
 fn nvme_takes_the_time_of_its_packets() {
     // 4 + 24 bytes in 7,109.4 ps.
     let doorbell = 7_110 + 200_000;
     // A request of 24 bytes in 6,093.8 ps; an entry of 64 + 24 bytes in 22,343.8 ps.
     let fetch = 6_094 + 500_000 + 22_344;
-    // 4096 bytes in 16 packets, 4480; the entry 16 + 24, the interrupt 4 + 24: 4548 bytes in
+    // 4096 bytes in 16 packets, 4480; completion entry 16 + 24, interrupt 4 + 24: 4548 bytes in
     // 1,154,765.6 ps.
     let data = 1_154_766;
     let interrupt = 1_000_000;
     let all = doorbell + fetch + data + interrupt;
     assert_eq!(alone(&nvme(), read(4 * KIB)), link(all));
-    // The first request for data, then 4480 bytes in 1,137,500 ps.
+    // The first read request for the data, then 4480 bytes in 1,137,500 ps.
     let data = 6_094 + 500_000 + 1_137_500;
-    // 68 bytes in 17,265.6 ps.
+    // Completion entry and interrupt: 68 bytes in 17,265.6 ps.
     let done = 17_266 + interrupt;
     let all = doorbell + fetch + data + done;
     assert_eq!(alone(&nvme(), write(4 * KIB)), link(all));
@@ -314,22 +320,22 @@ fn nvme_commands_wait_in_their_queue_for_a_slot() {
         .iter()
         .map(|life| life.transfer.slot_wait)
         .collect();
-    // Both doorbells ring at the same time. The slot is free when data and completion of the first
-    // have left.
+    // Both doorbells ring at the same time. The slot is free when the data and the completion of
+    // the first command have left the device.
     let occupied = Time::from_ps(528_438 + 1_154_766) + service;
     assert_eq!(waits, [Time::ZERO, occupied]);
 }
 
-/// With instant flash the link is busy from the first command to the last completion.
+/// With instant flash, the link is busy from the first command to the last completion.
 #[test]
-fn sata_is_bound_by_its_link_in_both_directions_together() {
+fn sata_link_limits_the_sum_of_both_directions() {
     let count = 500;
     let instant = || Time::ZERO;
     // 16 frames of 8192 bytes: 40 + 16 * (16 + 8192) + 20 = 131,388 bytes in 218,980,000 ps,
     // 18 frames.
     let reading = 1_106_667 + 218_980_000 + 18 * 500_000;
-    // 16 more DMA Activate, 256 bytes, and Set Device Bits on its own: 131,624 bytes in
-    // 219,373,333.3 ps, 33 frames.
+    // Additionally 16 DMA Activate frames, 256 bytes, and a transfer of its own for Set Device
+    // Bits: 131,624 bytes in 219,373,333.3 ps, 33 frames.
     let writing = 1_106_667 + 219_373_334 + 33 * 500_000 + 533_334;
     let reads = run(&sata(), 32, &ONE, &vec![read(128 * KIB); count], instant);
     assert_eq!(reads.last().ps(), reading * count as u64);
@@ -339,7 +345,7 @@ fn sata_is_bound_by_its_link_in_both_directions_together() {
     assert_eq!(mixed.last().ps(), (reading + writing) * count as u64);
 }
 
-/// Data rate from a tenth of the run to its end. Bytes per second.
+/// Returns the data rate from the first tenth of completions to the last. Bytes per second.
 fn rate(run: &Run, bytes: u64) -> f64 {
     let mut ends: Vec<_> = run.lives.iter().map(|life| life.completed).collect();
     ends.sort_unstable();
@@ -362,7 +368,7 @@ fn nvme_reads_approach_the_payload_rate_of_every_link() {
             };
             let raw = rate_of_lane * coding * 1e9 / 8.0 * f64::from(lanes);
             let bytes = 128 * KIB;
-            // 512 packets, completion and interrupt; the read request for a command.
+            // 512 packets, completion and interrupt, and the read request for one command.
             let on_link = bytes + 512 * 24 + 68 + 24;
             let expected = raw * bytes as f64 / on_link as f64;
             let wishes = vec![read(bytes); 1000];
@@ -392,13 +398,13 @@ fn nvme_carries_both_directions_at_once() {
     let [reads, writes, both] =
         [reads, writes, both].map(|wishes| run(&nvme(), 64, &two, &wishes, || Time::ZERO));
     let slower = reads.last().max(writes.last()).as_secs();
-    // Reads also carry the read requests of the writes: 24 bytes per 512.
+    // The link to the host also carries the read requests of the writes: 24 bytes per 512.
     let ratio = both.last().as_secs() / slower;
     assert!((1.0..1.06).contains(&ratio), "{ratio}");
 }
 
 #[test]
-fn data_of_writes_do_not_delay_a_read() {
+fn nvme_read_is_not_delayed_by_the_data_of_writes() {
     let two = streams(&[Class::Medium; 2]);
     let mut wishes: Vec<_> = (0..32)
         .map(|_| Wish {
@@ -447,14 +453,14 @@ fn submission_queue_keeps_one_entry_empty() {
     .lives;
     let at_once = lives.iter().filter(|life| life.submitted == Time::ZERO);
     assert_eq!(at_once.count(), 3);
-    // From then on, one for each command that has arrived in the device.
+    // From then on, the host submits one command for each command that has arrived in the device.
     for (before, life) in lives.iter().zip(&lives[3..]) {
         assert_eq!(life.submitted, before.began);
     }
 }
 
 #[test]
-fn one_slot_device_serves_classes_by_weight() {
+fn device_with_one_slot_serves_classes_by_weight() {
     let policy = Nvme {
         arbitration: Arbitration::WeightedRoundRobin,
         high_weight: 3,
@@ -484,7 +490,7 @@ fn one_slot_device_serves_classes_by_weight() {
     )
     .order;
     let served: Vec<_> = order.iter().map(|&index| wishes[index].stream).collect();
-    // The first command finds the slot free. It is of class low, and the only low command of that
+    // The first command of class low finds the slot free. It is the only low command of the first
     // round.
     assert_eq!(served[..6], [0, 3, 3, 3, 3, 3]);
     assert_eq!(served[6..11], [2, 2, 2, 1, 1]);
@@ -493,7 +499,7 @@ fn one_slot_device_serves_classes_by_weight() {
     }
 }
 
-/// Every interface, with defaults and with other parameters.
+/// Returns every interface, with defaults and with other parameters.
 fn interfaces() -> Vec<Interface> {
     let mut all = Interface::defaults();
     all.push(Interface::Sata(Sata {
@@ -519,7 +525,7 @@ fn interfaces() -> Vec<Interface> {
     all
 }
 
-/// Requests at random times, from mostly idle to always backlogged.
+/// Returns requests at random times. The load ranges from mostly idle to always backlogged.
 fn random_wishes(random: &mut Random, count: usize) -> Vec<Wish> {
     let gap = 1 << random.below(27);
     let mut at = Time::ZERO;
@@ -539,7 +545,7 @@ fn random_wishes(random: &mut Random, count: usize) -> Vec<Wish> {
 const ALL: [Class; 4] = [Class::Urgent, Class::High, Class::Medium, Class::Low];
 
 #[test]
-fn every_picosecond_of_a_request_is_accounted_for() {
+fn transfer_and_service_times_add_up_to_the_response_time() {
     let mut random = Random::new(1, "crossings");
     for round in 0..40 {
         let wishes = random_wishes(&mut random, 300);
