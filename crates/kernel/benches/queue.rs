@@ -1,7 +1,7 @@
-//! Instructions that the event queue costs in the hold model: take the earliest event, then
-//! schedule a later one, with a constant number of waiting events. The delay is one of the
-//! durations of a device in turn (`operate`), or a random time, which fits no row (`hold`).
-#![allow(missing_docs, unused_qualifications)] // both in code that the macros below generate
+//! Instruction counts of the event queue under the hold model: each step takes the earliest event
+//! and schedules a later one, so the number of waiting events is constant. The delay cycles through
+//! the durations of a device (`operate`), or is random and fits no row (`hold`).
+#![allow(missing_docs, unused_qualifications)] // both occur in code that the macros below generate
 
 use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,

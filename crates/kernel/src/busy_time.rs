@@ -22,13 +22,15 @@ impl BusyTime {
             since: since.unwrap_or(Time::MAX),
         }
     }
-    /// Busy time up to `at`, which must not be earlier than the end of the last ended interval.
+    /// Returns the busy time up to `at`, which must not be earlier than the end of the last ended
+    /// interval.
     #[inline]
     #[must_use]
     pub fn until(self, at: Time) -> Time {
         self.over + at.since(self.since)
     }
-    /// Start of the busy interval in progress, or [`Time::MAX`] if the resource is idle.
+    /// Returns the start of the busy interval in progress, or [`Time::MAX`] if the resource is
+    /// idle.
     #[inline]
     pub const fn since(self) -> Time {
         self.since

@@ -17,7 +17,7 @@ pub struct Context<'a, E, P> {
 }
 
 impl<'a, E, P> Context<'a, E, P> {
-    /// Creates the context of time `now`.
+    /// Creates the context of an event at `now`.
     #[inline(always)]
     pub fn new(now: Time, queue: &'a mut EventQueue<E>, probe: &'a mut P) -> Self {
         Self { now, queue, probe }

@@ -1,9 +1,9 @@
 //! Serialisation of dense tables: untouched parts take no space in a checkpoint, and stay untouched
-//! when it is read.
+//! when the checkpoint is read.
 //!
-//! For a `Vec` of plain words that starts as zeroes: `#[serde(with = "wordline_kernel::dense")]`.
-//! The format consists of the length of the table and its non-zero stretches, as bytes in native
-//! order.
+//! Apply it with `#[serde(with = "wordline_kernel::dense")]` to a `Vec` of plain words that starts
+//! as zeroes. The format consists of the length of the table and its non-zero stretches, as bytes
+//! in native order.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,12 +13,12 @@ use serde::de::{DeserializeSeed, Error, SeqAccess, Visitor};
 use serde::ser::{SerializeSeq, SerializeTuple};
 use serde::{Deserializer, Serialize, Serializer};
 
-/// Bytes that are written or omitted together.
+/// Size of the pieces that are written or omitted as a whole. Bytes.
 const CHUNK: usize = 1 << 14;
-/// Maximum bytes of a stretch, because a stream reader buffers one stretch at a time.
+/// Maximum size of a stretch, because a stream reader buffers one stretch at a time. Bytes.
 const LONGEST: usize = 1 << 20;
 
-/// Writes the table's length, then its stretches.
+/// Serialises the length of a table, then its non-zero stretches.
 pub fn serialize<S: Serializer, T: Pod>(table: &[T], serializer: S) -> Result<S::Ok, S::Error> {
     let mut all = serializer.serialize_tuple(2)?;
     all.serialize_element(&(table.len() as u64))?;
@@ -73,7 +73,7 @@ impl Serialize for Bytes<'_> {
     }
 }
 
-/// Reads a table.
+/// Deserialises a table that [`serialize`] wrote.
 pub fn deserialize<'de, D: Deserializer<'de>, T: Pod>(deserializer: D) -> Result<Vec<T>, D::Error> {
     deserializer.deserialize_tuple(2, Whole(PhantomData))
 }
@@ -142,7 +142,7 @@ impl<'de> Visitor<'de> for OneInto<'_> {
     }
 }
 
-/// Target bytes, at the start of the slice.
+/// Slice that receives the bytes of a stretch, from its start.
 struct BytesInto<'a>(&'a mut [u8]);
 
 impl<'de> DeserializeSeed<'de> for BytesInto<'_> {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_do_not_exceed_the_buffer_of_a_reader() {
+    fn stretches_fit_the_buffer_of_a_stream_reader() {
         let words = vec![7_u32; 3 << 19];
         let bytes = postcard::to_stdvec(&Words { words }).unwrap();
         let (length, stretches): (u64, Vec<(u64, Vec<u8>)>) = postcard::from_bytes(&bytes).unwrap();

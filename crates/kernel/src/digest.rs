@@ -21,7 +21,7 @@ impl Digest {
     pub fn mix(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
-    /// Current value of the digest.
+    /// Returns the current value of the digest.
     pub const fn value(self) -> u64 {
         self.0
     }

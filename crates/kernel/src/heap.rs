@@ -1,4 +1,4 @@
-//! Event queue for few events.
+//! Event queue for a small number of events.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Time;
 
-/// Sort key of events.
+/// Sort key of an event: its time, then its sequence number.
 type Key = u128;
 
-/// Event with its time, and its sequence number among events of the same time.
+/// Event with its time, and a sequence number that orders events of the same time.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Entry<E> {
     pub time: Time,
@@ -45,7 +45,7 @@ impl<E> Ord for Entry<E> {
 }
 
 /// Event queue with the order of [`EventQueue`](crate::EventQueue), implemented by a heap alone. It
-/// is the cheapest for a few waiting events, as in a package simulated alone.
+/// is faster while few events wait, as in the simulation of a single package.
 #[derive(Clone, Debug)]
 pub struct EventHeap<E> {
     heap: BinaryHeap<Entry<E>>,
@@ -78,11 +78,11 @@ impl<E> EventHeap<E> {
     pub fn pop(&mut self) -> Option<(Time, E)> {
         self.heap.pop().map(|entry| (entry.time, entry.event))
     }
-    /// Time of the earliest event.
+    /// Returns the time of the earliest event, or `None` if no event waits.
     pub fn next_time(&self) -> Option<Time> {
         self.heap.peek().map(|entry| entry.time)
     }
-    /// Waiting events. Count.
+    /// Returns the number of waiting events.
     pub fn len(&self) -> usize {
         self.heap.len()
     }

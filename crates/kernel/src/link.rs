@@ -1,10 +1,11 @@
-//! One direction of a link.
+//! One direction of a link: transfers queue, and short packets interleave with them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Time;
 
-/// Speed of a link: `bytes` bytes take `ps` picoseconds. Two integers, so that no rate is rounded.
+/// Speed of a link: `bytes` bytes take `ps` picoseconds. Two integers express every rate without
+/// rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
     /// Duration. Picoseconds.
@@ -14,7 +15,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Duration of `bytes` bytes, rounded up to a picosecond.
+    /// Returns the transfer time of `bytes` bytes, rounded up to a picosecond.
     #[inline]
     pub fn time(self, bytes: u64) -> Time {
         Time::from_ps(match bytes.checked_mul(self.ps) {
@@ -42,12 +43,13 @@ impl Link {
         let free_at = Time::ZERO;
         Self { rate, free_at }
     }
-    /// Transfer time of `bytes` bytes on the link.
+    /// Returns the transfer time of `bytes` bytes on the link.
     #[inline]
     pub fn time(&self, bytes: u64) -> Time {
         self.rate.time(bytes)
     }
-    /// Reserves the link for `length`, after all earlier reservations. Returns the wait until then.
+    /// Reserves the link for `length`, after all earlier reservations. Returns the wait until the
+    /// reservation starts.
     #[inline]
     pub fn reserve(&mut self, now: Time, length: Time) -> Time {
         let start = self.free_at.max(now);
@@ -75,7 +77,8 @@ mod tests {
     fn transfer_times_are_rounded_up() {
         let times = [0, 1, 2, 3, 64].map(|bytes| THIRDS.time(bytes).ps());
         assert_eq!(times, [0, 1_667, 3_334, 5_000, 106_667]);
-        // 3 * 2^60 bytes, whose product exceeds 64 bits; the result, 5,000 * 2^60 ps, does too.
+        // The product of 3 * 2^60 bytes and 5,000 ps exceeds 64 bits, and so does the transfer
+        // time, 5,000 * 2^60 ps.
         assert_eq!(THIRDS.time(3 << 60), Time::MAX);
         assert_eq!(THIRDS.time(3 << 51).ps(), 5_000 << 51);
     }
@@ -90,7 +93,7 @@ mod tests {
         assert_eq!(
             link.reserve(at(215), at(100)),
             Time::ZERO,
-            "free again at 215"
+            "the link is free again at 215 ps"
         );
         assert_eq!(link.reserve(at(400), at(1)), Time::ZERO);
     }

@@ -46,14 +46,14 @@ pub fn is_dense() -> bool {
     DENSE.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Called by the allocator: memory was refused and the remainder is reserved for an orderly end of
-/// the work (`true`), or there is enough again (`false`).
+/// Records whether memory is short. The allocator sets `true` when it has refused memory and keeps
+/// the remainder for an orderly end of the work, and `false` when there is enough again.
 pub fn set_short(short: bool) {
     SHORT.store(short, Ordering::Relaxed);
 }
 
-/// Returns `true` if memory was refused since the work began, so that the work must end before it
-/// grows.
+/// Returns `true` if memory was refused since the work began. The work must then end before it
+/// needs more.
 #[inline]
 pub fn is_short() -> bool {
     SHORT.load(Ordering::Relaxed)
@@ -73,8 +73,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Table of `count` elements that start as zero and are untouched until they are written. The
-    /// share `prepared` is written before the run.
+    /// Estimates a table of `count` elements that start as zero and are untouched until they are
+    /// written. The share `prepared` is written before the run.
     pub fn zeroed<T>(name: &'static str, count: u64, prepared: f64) -> Self {
         let bytes = count.saturating_mul(size_of::<T>() as u64);
         Self {
@@ -84,11 +84,11 @@ impl Table {
             most: bytes,
         }
     }
-    /// Table of `count` elements that are written when the table is built.
+    /// Estimates a table of `count` elements that are written when the table is built.
     pub fn written<T>(name: &'static str, count: u64) -> Self {
         Self::zeroed::<T>(name, count, 1.0)
     }
-    /// Table of up to `count` elements that are added one by one during the run.
+    /// Estimates a table of up to `count` elements that are added one by one during the run.
     pub fn grown<T>(name: &'static str, count: u64) -> Self {
         let most = Self::written::<T>(name, count).most;
         Self {
@@ -100,7 +100,7 @@ impl Table {
     }
 }
 
-/// Share of a device that is in use at the start of a run. Ratios, 0 to 1.
+/// Shares of a device that are in use at the start of a run. Ratios, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fill {
     /// Share of logical pages that have been written.

@@ -9,8 +9,8 @@ pub trait Probe<E> {
     /// Whether the probe wants fragments in addition to the aggregate observation. Models may skip
     /// fragments otherwise.
     const WANTS_FRAGMENTS: bool = true;
-    /// Value of [`Self::WANTS_FRAGMENTS`] for this probe, whose type may stand for several types of
-    /// probes.
+    /// Returns `true` if this probe wants fragments. A type that stands for several types of probes
+    /// overrides it; for all others the value is [`Self::WANTS_FRAGMENTS`].
     #[inline(always)]
     fn wants_fragments(&self) -> bool {
         Self::WANTS_FRAGMENTS

@@ -21,8 +21,7 @@ const HEAP: usize = ROWS;
 ///
 /// An event is appended to the row whose last event is the latest that is not later than it, so
 /// every row is sorted; events that fit no row go to a heap. The earliest event is the first of a
-/// row or the top of the heap. Almost none of this depends on branches that a processor cannot
-/// predict.
+/// row or the top of the heap. Almost no step needs a branch that a processor cannot predict.
 ///
 /// Among events of the same time in different rows, the one in the lower row was scheduled first,
 /// and those in the heap last: the last events of rows only become later, so a row that no longer
@@ -49,7 +48,7 @@ pub struct EventQueue<E> {
     scheduled: u64,
 }
 
-/// Later than all events.
+/// Time of an absent event, later than that of every event.
 const NEVER: Time = Time::MAX;
 
 /// Event in a row, with its time.
@@ -59,15 +58,15 @@ struct Due<E> {
     event: E,
 }
 
-/// Sorted events without gaps. They move to the front of the memory when its end is reached, at
-/// most one move per event added since the last time.
+/// Sorted events, stored without gaps. When they reach the end of the memory, they are moved to its
+/// front, which costs at most one move per event added since the previous time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Row<E> {
-    /// The entry after the last event is never due.
+    /// Entries. The time of the entry after the last event is [`NEVER`].
     places: Vec<Due<E>>,
     /// Index of the first event.
     first: u32,
-    /// Index after the last one.
+    /// Index after the last event.
     end: u32,
 }
 
@@ -75,8 +74,8 @@ struct Row<E> {
 const MIN_PLACES: usize = 128;
 
 impl<E: Copy> Row<E> {
-    // Written field by field, from registers: an entry that is assembled in memory and then copied
-    // with wider loads waits for its own stores.
+    // Writes each field from a register: an entry that is assembled in memory and then copied with
+    // wider loads would wait for its own stores.
     #[inline(always)]
     fn push(&mut self, time: Time, event: E) {
         let end = self.end as usize;
@@ -146,7 +145,7 @@ impl<E: Copy + Default> EventQueue<E> {
             return;
         }
         self.last[row] = time;
-        // Rare as long as an event of nearly every duration waits, so a branch costs less than a
+        // This is rare while an event of nearly every duration waits, so a branch costs less than a
         // conditional move.
         if time < self.firsts[row] {
             self.firsts[row] = time;
@@ -193,7 +192,7 @@ impl<E: Copy + Default> EventQueue<E> {
         self.find_first();
         Some((entry.time, entry.event))
     }
-    /// Time of the earliest event.
+    /// Returns the time of the earliest event, or `None` if no event waits.
     #[inline]
     pub fn next_time(&self) -> Option<Time> {
         (self.first != NEVER).then_some(self.first)
@@ -217,7 +216,7 @@ impl<E: Copy + Default> EventQueue<E> {
 }
 
 impl<E> EventQueue<E> {
-    /// Waiting events. Count.
+    /// Returns the number of waiting events.
     pub fn len(&self) -> usize {
         self.heap.len() + self.rows.iter().map(Row::len).sum::<usize>()
     }
@@ -244,7 +243,7 @@ mod tests {
         assert_eq!(order, "abcde");
     }
 
-    /// Compared with a sorted list, for times that fit rows and times that do not.
+    /// Compares the queue with a sorted list, for times that fit rows and times that do not.
     #[test]
     fn the_earliest_event_always_leaves_first() {
         for (spread, most) in [(1, 3), (4, 40), (1_000_000, 400)] {

@@ -28,12 +28,13 @@ impl Rng {
         }
         Self(Pcg64::from_seed(key))
     }
-    /// 64 uniform random bits.
+    /// Returns 64 uniform random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
-    /// Uniform integer in `0..bound` without bias (Lemire 2019). `bound` must not be zero.
+    /// Returns a uniform integer in `0..bound` without bias (Lemire 2019). `bound` must not be
+    /// zero.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         debug_assert!(bound > 0, "a draw needs a non-empty range");
@@ -46,19 +47,20 @@ impl Rng {
         }
         (product >> 64) as u64
     }
-    /// Uniform number in `[0, 1)` with 53 random bits.
+    /// Returns a uniform number in `[0, 1)` with 53 random bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
-    /// Exponentially distributed number with the given mean. The logarithm is computed in software,
-    /// so that the result is the same on every machine.
+    /// Returns an exponentially distributed number with the given mean. The logarithm is computed
+    /// in software, so that the result is the same on every machine.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.unit())
     }
 }
 
-/// One step of splitmix64 (Steele, Lea and Flood 2014): a bijection that scatters its input.
+/// Computes one step of splitmix64 (Steele, Lea and Flood 2014), a bijection that scatters its
+/// input.
 pub const fn splitmix(input: u64) -> u64 {
     let mut z = input.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -2,7 +2,7 @@
 
 use crate::time::Time;
 
-/// Counters and sums over the time so far.
+/// Counters and sums that accumulate over simulated time.
 pub trait Since {
     /// Returns the difference to `before`; 0 for a sum that became smaller.
     #[must_use]
@@ -86,7 +86,7 @@ mod tests {
     since!(Counts: reads, by_kind, busy, by_die, errors; but held_most);
 
     #[test]
-    fn counters_are_subtracted_and_states_stay() {
+    fn counters_are_subtracted_and_states_keep_their_later_value() {
         let before = Counts {
             reads: 3,
             by_kind: [1, 5],

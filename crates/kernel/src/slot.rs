@@ -67,17 +67,17 @@ macro_rules! family {
             pub const QUESTION: &'static str = concat!($($question),+).trim_ascii();
             /// Configuration tags of all members.
             pub const NAMES: &'static [&'static str] = &[$($tag),+];
-            /// Configuration tag of this member.
+            /// Returns the configuration tag of this member.
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$Variant(_) => $tag),+ }
             }
-            /// Publication of this member, or empty.
+            /// Returns the publication of this member, or an empty string.
             pub fn paper(&self) -> &'static str {
                 match self {
                     $(Self::$Variant(_) => <$Parameters as $crate::slot::Cited>::PAPER),+
                 }
             }
-            /// All members, for the reference.
+            /// Returns all members, for the reference.
             pub fn members() -> Vec<$crate::slot::PolicyInfo> {
                 vec![$($crate::slot::PolicyInfo {
                     family: $path,
@@ -87,7 +87,7 @@ macro_rules! family {
                     paper: <$Parameters as $crate::slot::Cited>::PAPER,
                 }),+]
             }
-            /// Every member with default parameters, for tests of the whole family.
+            /// Returns every member with default parameters, for tests of the whole family.
             pub fn defaults() -> Vec<Self> {
                 vec![$(Self::$Variant(<$Parameters>::default())),+]
             }
@@ -96,7 +96,7 @@ macro_rules! family {
         impl<'de> serde::Deserialize<'de> for $Family {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 if !deserializer.is_human_readable() {
-                    // In a checkpoint, by the index of the member in the list.
+                    // A checkpoint stores the index of the member in the list instead of its name.
                     #[derive(serde::Deserialize)]
                     enum Written { $($Variant($Parameters)),+ }
                     return Ok(match Written::deserialize(deserializer)? {
@@ -244,7 +244,7 @@ macro_rules! forward {
     };
 }
 
-/// Doc comment of a policy's parameters, as in the JSON schema.
+/// Returns the doc comment of a policy's parameters, as in the JSON schema.
 pub fn description<P: schemars::JsonSchema>() -> String {
     let schema = schemars::SchemaGenerator::default().into_root_schema_for::<P>();
     schema

@@ -21,52 +21,52 @@ impl Time {
     /// Last representable time; stands for "never".
     pub const MAX: Self = Self(u64::MAX);
 
-    /// `n` picoseconds.
+    /// Creates a time of `n` picoseconds.
     pub const fn from_ps(n: u64) -> Self {
         Self(n)
     }
-    /// `n` nanoseconds. Panics on overflow in constant evaluation; use [`Time::try_from_ns`] for
-    /// input.
+    /// Creates a time of `n` nanoseconds. Panics on overflow in constant evaluation; use
+    /// [`Time::try_from_ns`] for user input.
     pub const fn from_ns(n: u64) -> Self {
         Self(n * 1_000)
     }
-    /// `n` microseconds.
+    /// Creates a time of `n` microseconds.
     pub const fn from_us(n: u64) -> Self {
         Self(n * 1_000_000)
     }
-    /// `n` milliseconds.
+    /// Creates a time of `n` milliseconds.
     pub const fn from_ms(n: u64) -> Self {
         Self(n * 1_000_000_000)
     }
-    /// `n` nanoseconds, or `None` if the result exceeds the range.
+    /// Creates a time of `n` nanoseconds, or returns `None` if it exceeds the range.
     pub const fn try_from_ns(n: u64) -> Option<Self> {
         match n.checked_mul(1_000) {
             Some(ps) => Some(Self(ps)),
             None => None,
         }
     }
-    /// Picoseconds.
+    /// Returns the time in picoseconds.
     pub const fn ps(self) -> u64 {
         self.0
     }
-    /// Whole nanoseconds, rounded down.
+    /// Returns the time in whole nanoseconds, rounded down.
     pub const fn ns(self) -> u64 {
         self.0 / 1_000
     }
-    /// Microseconds, for display.
+    /// Returns the time in microseconds, for display.
     pub fn as_us(self) -> f64 {
         self.0 as f64 / 1e6
     }
-    /// Seconds, for display.
+    /// Returns the time in seconds, for display.
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 1e12
     }
-    /// Duration from `earlier` to `self`; zero if `earlier` is later.
+    /// Returns the duration from `earlier` to `self`; zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }
-    /// Sum, or `None` if it exceeds the range.
+    /// Returns the sum, or `None` if it exceeds the range.
     pub const fn checked_add(self, other: Self) -> Option<Self> {
         match self.0.checked_add(other.0) {
             Some(sum) => Some(Self(sum)),

@@ -391,7 +391,7 @@ fn confined_libraries_are_used_only_by_their_crates() {
             let allowed = !used.contains(*library) || rooms.contains(&package.as_str());
             assert!(
                 allowed,
-                "`{package}` must not use `{library}`, only {rooms:?} may"
+                "`{package}` must not use `{library}`; only {rooms:?} may"
             );
         }
     }
