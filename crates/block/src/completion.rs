@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::latency::LatencyComponents;
 
-/// Identifies a request from its submission to its completion; later, another request may have the
-/// same ticket.
+/// Number that identifies a request from its submission to its completion. It may be reused for
+/// another request afterwards.
 pub type Ticket = u32;
 
 /// Completed request.

@@ -32,8 +32,8 @@ pub struct Busy {
 
 /// Observation that reports completed GC operations.
 pub trait GcObservation: Copy {
-    /// Flash operations of GC that this observation completes: pages read, programmed or moved, and
-    /// blocks erased. Count.
+    /// Returns the number of GC operations that this observation completes: pages read, programmed
+    /// or moved, and blocks erased.
     fn collection_steps(&self) -> u32;
 }
 
@@ -47,18 +47,19 @@ pub trait BlockDevice {
     /// Error of the device.
     type Error: Failure;
 
-    /// Bytes that the host can address.
+    /// Returns the number of bytes that the host can address.
     fn user_bytes(&self) -> u64;
     /// Returns `true` if the device can accept another request of `stream`. While it returns
     /// `false`, a submission of another stream does not change the result: only an event, a power
     /// cut or the end of the power cut can.
     fn can_accept(&self, stream: u32) -> bool;
-    /// Number of upcoming requests that the host announces through [`BlockDevice::look_ahead`]; 0
-    /// if the device uses none.
+    /// Returns the number of upcoming requests that the host announces through
+    /// [`BlockDevice::look_ahead`]; 0 if the device uses none.
     fn lookahead_depth(&self) -> u32 {
         0
     }
-    /// Announces the next submissions of the host, in order of arrival, each time that they change.
+    /// Announces the next submissions of the host, in order of arrival. The host calls it each time
+    /// they change.
     fn look_ahead(
         &mut self,
         _cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
@@ -93,11 +94,11 @@ pub trait BlockDevice {
         now: Time,
         probe: &mut impl Probe<Self::Observation>,
     ) -> Result<PowerCut, Self::Error>;
-    /// Pages of a byte range whose latest write a power cut would lose now, counted as in
-    /// [`PowerCut::pages_lost`].
+    /// Returns the number of pages of a byte range whose latest write a power cut would lose now,
+    /// counted as in [`PowerCut::pages_lost`].
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32;
-    /// Cancels requests after a power cut that did not lose them; they will not complete. `tickets`
-    /// is in ascending order.
+    /// Cancels requests that survived a power cut; they will not complete. `tickets` is in
+    /// ascending order.
     fn cancel(&mut self, _tickets: &[Ticket]) {}
     /// Starts the waiting requests after a power cut.
     fn resume(
@@ -106,8 +107,8 @@ pub trait BlockDevice {
     ) -> Result<(), Self::Error> {
         Ok(())
     }
-    /// Starts the measurement: counters count from `now` on. Does not change the behaviour of the
-    /// device.
+    /// Starts the measurement: counters count from `now` on. The behaviour of the device does not
+    /// change.
     fn begin_measuring(&mut self, now: Time);
     /// Appends the time that the outstanding work of each die takes, in die order.
     fn die_backlog(&self, _times: &mut Vec<Time>) {}

@@ -1,9 +1,10 @@
 //! Latency components: the shares of a response time.
 //!
-//! [`ALL`](LatencyComponent::ALL) is their single table. Sums, columns of `requests.parquet`, the breakdown of
-//! the summary, its metrics, the Python types and the colours of the report derive from it, so a
-//! new component is one row here plus the place at which its time is measured. A component that an
-//! SSD measures per page is marked `in page` and becomes a field of [`PageComponents`].
+//! [`ALL`](LatencyComponent::ALL) is the only table of components. Sums, columns of
+//! `requests.parquet`, the breakdown of the summary, its metrics, the Python types and the colours
+//! of the report derive from it, so a new component is one row here plus the place at which its
+//! time is measured. A component that an SSD measures per page is marked `in page` and becomes a
+//! field of [`PageComponents`].
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
@@ -13,7 +14,7 @@ use wordline_kernel::Time;
 pub enum Shown {
     /// Always.
     Always,
-    /// If requests spent time in it, which they do on few devices.
+    /// Only if requests spent time in the component, which happens on few devices.
     Spent,
 }
 
@@ -67,7 +68,7 @@ macro_rules! request_parts {
         }
 
         impl LatencyComponents {
-            /// Times in the order of [`LatencyComponent::ALL`].
+            /// Returns the times in the order of [`LatencyComponent::ALL`].
             #[inline]
             pub const fn in_order(&self) -> [Time; LATENCY_COMPONENTS] {
                 [$(self.$field),+]
@@ -107,7 +108,7 @@ macro_rules! page_parts {
             pub fn add(&mut self, further: &Self) {
                 $(self.$field += further.$field;)+
             }
-            /// Sum of the components.
+            /// Returns the sum of the components.
             #[inline]
             pub fn total(&self) -> Time {
                 Time::ZERO $(+ self.$field)+
@@ -168,7 +169,7 @@ parts! {
 pub const LATENCY_COMPONENTS: usize = LatencyComponent::ALL.len();
 
 impl LatencyComponents {
-    /// Response time.
+    /// Returns the response time, which is the sum of the components.
     #[inline]
     pub fn total(&self) -> Time {
         self.in_order()

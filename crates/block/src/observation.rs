@@ -27,7 +27,8 @@ pub enum RequestObservation {
 
 /// Observation of a single device.
 pub trait DeviceObservation: Copy {
-    /// Request that the observation is about; `None` for an internal observation of the device.
+    /// Returns the request that the observation is about; `None` for an internal observation of the
+    /// device.
     fn of_requests(self) -> Option<RequestObservation>;
 }
 
@@ -37,7 +38,7 @@ pub enum ArrayObservation<T> {
     /// Observation of a member that is not an array. Its requests are parts of the array's
     /// requests, at addresses of the member.
     Device(FromMember<T>),
-    /// The last part of a request completed, and with it the request.
+    /// The last part of a request completed, which completes the request.
     Request {
         /// Completed request, at addresses of the array.
         request: Request,

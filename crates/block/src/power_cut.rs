@@ -1,9 +1,9 @@
-//! Costs of a power cut.
+//! Losses and recovery costs of a power cut.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// Costs of a power cut.
+/// Losses and recovery costs of a power cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PowerCut {
     /// Requests in progress that were lost; the host must submit them again. Count.
@@ -30,7 +30,7 @@ pub struct PowerCut {
 }
 
 impl PowerCut {
-    /// Adds the costs of another device with the same power cut; both recover in parallel.
+    /// Adds the costs of another device that lost power in the same cut; both recover in parallel.
     pub fn join(&mut self, other: &Self) {
         self.requests_lost += other.requests_lost;
         self.pages_lost += other.pages_lost;

@@ -28,13 +28,13 @@ impl ReadEvents {
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
-    /// Union of both sets.
+    /// Returns the union of both sets.
     #[inline]
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
-    /// The set itself if `so`, otherwise the empty set.
+    /// Returns the set itself if `so`, otherwise the empty set.
     #[must_use]
     pub fn only_if(self, so: bool) -> Self {
         if so { self } else { Self::default() }

@@ -36,7 +36,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Checks that the request is within a device of `capacity` bytes.
+    /// Returns an error if the request ends beyond `capacity` bytes, or is empty and not a flush.
     #[inline]
     pub fn fit(&self, capacity: u64) -> Result<(), BeyondEnd> {
         let Self { offset, bytes, .. } = *self;

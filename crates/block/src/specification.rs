@@ -1,4 +1,4 @@
-//! Plans of devices: their figures, and why a device cannot be built.
+//! Data-sheet values of a planned device, and faults of its configuration.
 
 use thiserror::Error;
 
@@ -14,14 +14,16 @@ pub struct PlanError {
     pub remedy: String,
 }
 
-/// Figures of a planned device that its data sheet would state.
+/// Values of a planned device that its data sheet would state.
 pub trait Specification {
-    /// Capacity that the host can address. Bytes.
+    /// Returns the capacity that the host can address. Bytes.
     fn capacity_bytes(&self) -> u64;
-    /// Requests that the device holds at once; [`u32::MAX`] without a limit.
+    /// Returns the maximum number of outstanding requests; [`u32::MAX`] without a limit.
     fn queue_depth(&self) -> u32;
-    /// Returns `true` if the device completes writes that a power cut may lose, unless they are FUA or flushed.
+    /// Returns `true` if the device completes writes that a power cut may lose, unless they are FUA
+    /// or flushed.
     fn is_volatile(&self) -> bool;
-    /// Mean time in which the idle device reads or writes a page of `page_bytes`. Microseconds.
+    /// Returns the mean time in which the idle device reads or writes a page of `page_bytes`.
+    /// Microseconds.
     fn page_us(&self, page_bytes: u64, write: bool) -> f64;
 }

@@ -2,7 +2,7 @@
 
 /// Bytes per sector.
 const SECTOR: u64 = 512;
-/// Maximum sectors per range: its count has 16 bits.
+/// Maximum number of sectors per range, because the count field has 16 bits.
 pub const MAX_SECTORS: u64 = u16::MAX as u64;
 /// Ranges per block of 512 bytes.
 pub const RANGES_PER_BLOCK: u64 = 64;
@@ -24,7 +24,7 @@ impl TrimRange {
     pub fn to_bytes(self) -> [u8; 8] {
         (self.sector | u64::from(self.sectors) << 48).to_le_bytes()
     }
-    /// Decodes an entry; `None` if it is to be ignored.
+    /// Decodes an entry, or returns `None` if its count is 0 and it must be ignored.
     pub fn from_bytes(bytes: [u8; 8]) -> Option<Self> {
         let entry = u64::from_le_bytes(bytes);
         let range = Self {
@@ -33,7 +33,7 @@ impl TrimRange {
         };
         (range.sectors > 0).then_some(range)
     }
-    /// First byte, and length in bytes.
+    /// Returns the first byte, and the length in bytes.
     pub fn bytes(self) -> (u64, u64) {
         (self.sector * SECTOR, u64::from(self.sectors) * SECTOR)
     }
@@ -53,14 +53,16 @@ pub fn trim_ranges(offset: u64, bytes: u64) -> impl Iterator<Item = TrimRange> {
     })
 }
 
-/// Payload bytes of a TRIM of `bytes` bytes: whole blocks of ranges, at least one.
+/// Returns the payload size of a TRIM of `bytes` bytes, in bytes: whole blocks of ranges, at least
+/// one.
 pub fn payload_bytes(bytes: u64) -> u64 {
     let ranges = (bytes / SECTOR).div_ceil(MAX_SECTORS);
     ranges.div_ceil(RANGES_PER_BLOCK).max(1) * SECTOR
 }
 
-/// Contiguous stretches that a payload covers, as first byte and length, in its order. Entries
-/// without sectors are ignored, and an entry that starts at the end of the previous one extends it.
+/// Returns the contiguous stretches that a payload covers, as first byte and length, in the order
+/// of the payload. Entries without sectors are ignored, and an entry that starts at the end of the
+/// previous one extends it.
 pub fn stretches(payload: &[u8]) -> Vec<(u64, u64)> {
     let mut found: Vec<(u64, u64)> = Vec::new();
     for entry in payload.as_chunks::<8>().0 {
@@ -91,7 +93,7 @@ mod tests {
         assert_eq!((ranges(511), payload_bytes(511)), (0, 512));
     }
 
-    /// The layout of an entry: LBA in bytes 0 to 5, count in bytes 6 and 7.
+    /// An entry has the LBA in bytes 0 to 5 and the count in bytes 6 and 7.
     #[test]
     fn an_entry_is_48_bits_of_address_and_16_of_count() {
         let range = TrimRange {
@@ -104,7 +106,8 @@ mod tests {
         assert_eq!(TrimRange::from_bytes([1, 2, 3, 4, 5, 6, 0, 0]), None);
     }
 
-    /// Splitting and merging returns the original stretch, whatever else is in the block.
+    /// Splitting a stretch and merging its ranges returns the stretch, whatever else is in the
+    /// block.
     #[test]
     fn ranges_of_a_stretch_merge_into_that_stretch() {
         let cases = [
@@ -121,7 +124,7 @@ mod tests {
             }
             assert_eq!(stretches(&payload), [(offset, bytes)]);
         }
-        // Sectors covered in part are not included.
+        // Sectors that the TRIM covers only partly are not included.
         let partial: Vec<TrimRange> = trim_ranges(100, 1500).collect();
         assert_eq!(
             partial,
