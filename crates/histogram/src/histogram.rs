@@ -9,7 +9,8 @@ use wordline_kernel::Time;
 const CDF_POINTS: usize = 500;
 /// Decimal digits of precision of the buckets.
 const DIGITS: u8 = 3;
-/// Leading bits of a bucket: 2^10 buckets per power of two give 3 decimal digits.
+/// Bits after the leading one that select a bucket: 2^10 buckets per power of two give 3 decimal
+/// digits.
 const BUCKET_BITS: u32 = 10;
 
 /// Distribution of spans of time, recorded in picoseconds.
@@ -25,7 +26,7 @@ pub struct Histogram {
     squares: Squares,
 }
 
-/// Serialized buckets: the non-empty ones, each as its lowest value and its count.
+/// Serialises the buckets: each non-empty bucket as its lowest value and its count.
 mod counts {
     use hdrhistogram::Histogram as Buckets;
     use serde::de::Error;
@@ -56,7 +57,7 @@ mod counts {
 /// Point of a cumulative distribution function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Length of time.
+    /// Span of time up to which the point counts.
     pub at: Time,
     /// Fraction of all spans not longer than `at`.
     pub fraction: f64,
@@ -66,7 +67,7 @@ pub struct Point {
 
 impl Default for Histogram {
     fn default() -> Self {
-        #[expect(clippy::expect_used, reason = "refused for more than 5 digits only")]
+        #[expect(clippy::expect_used, reason = "only more than 5 digits are refused")]
         let buckets = Buckets::new(DIGITS).expect("three digits are supported");
         Self {
             buckets,
@@ -175,7 +176,8 @@ impl Histogram {
     }
 }
 
-/// Returns the maximum number of leading bits for which the buckets fall into few enough cells.
+/// Returns the maximum number of bits after the leading one for which the buckets fall into at most
+/// [`CDF_POINTS`] cells.
 fn finest_bits(buckets: &[(u64, u64)]) -> u32 {
     let cells = |bits| {
         buckets
@@ -214,8 +216,9 @@ impl Squares {
         self.high += other.high;
     }
 
-    /// Returns the sum of squared distances from `mean`, where sum = count * mean + rest: squares -
-    /// count * mean^2 - 2 * mean * rest, which is exact modulo 2^192 and therefore exact.
+    /// Returns the sum of squared distances from `mean`, where sum = count * mean + rest. The
+    /// result, squares - count * mean^2 - 2 * mean * rest, is exact modulo 2^192 and therefore
+    /// exact.
     fn around(mut self, count: u64, mean: u64, rest: u64) -> f64 {
         let square = u128::from(mean) * u128::from(mean);
         let upper = (square >> 64) * u128::from(count);
@@ -247,13 +250,13 @@ mod tests {
         histogram
     }
 
-    /// Spans of all magnitudes, as latencies have.
+    /// Generates spans of all magnitudes, like those of latencies.
     fn spans() -> impl Strategy<Value = Vec<u64>> {
         let span = (0_u32..64, any::<u64>()).prop_map(|(shift, bits)| bits >> shift);
         prop::collection::vec(span, 1..400)
     }
 
-    /// Mean and standard deviation by two passes, in microseconds.
+    /// Computes mean and standard deviation in two passes. Microseconds.
     fn two_passes(spans: &[u64]) -> (f64, f64) {
         let n = spans.len() as f64;
         let mean = spans.iter().map(|&ps| ps as f64).sum::<f64>() / n;
@@ -283,7 +286,7 @@ mod tests {
         }
 
         #[test]
-        fn moments_match_two_passes(spans in spans()) {
+        fn mean_and_deviation_match_two_passes(spans in spans()) {
             let histogram = of(&spans);
             let (mean, std) = two_passes(&spans);
             prop_assert_eq!(histogram.sum_ps(), spans.iter().map(|&s| u128::from(s)).sum::<u128>());
@@ -327,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_clock_is_recorded_without_overflow() {
+    fn spans_of_the_whole_clock_are_recorded_without_overflow() {
         let histogram = of(&[u64::MAX, u64::MAX, u64::MAX, 0]);
         let end = u64::MAX as f64 / 1e6;
         assert!(close(histogram.mean_us().unwrap(), end * 0.75, 1e-12));

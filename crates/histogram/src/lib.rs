@@ -1,6 +1,6 @@
 //! Distributions of spans of time: histograms with logarithmic buckets, and tallies.
 //!
-//! A device model can hold them as well as a recorder.
+//! Both device models and recorders use them.
 
 pub mod histogram;
 pub mod merge;

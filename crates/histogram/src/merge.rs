@@ -1,8 +1,8 @@
-//! Sums of observations.
+//! Merging of observations, such as those of two intervals.
 
 use wordline_kernel::Time;
 
-/// Merges the observations of two intervals.
+/// Observations of an interval that can be merged with those of another.
 pub trait Merge {
     /// Adds `other` to `self`. Merging a default value changes nothing.
     fn merge(&mut self, other: &Self);
@@ -22,7 +22,7 @@ impl Merge for Time {
     }
 }
 
-/// Element by element.
+/// Merges element by element.
 impl<T: Merge, const N: usize> Merge for [T; N] {
     #[inline]
     fn merge(&mut self, other: &Self) {

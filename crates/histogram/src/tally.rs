@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn empty_has_no_mean_and_no_extremes() {
+    fn empty_tally_has_no_mean_and_no_extremes() {
         let tally = Tally::default();
         assert_eq!(
             (tally.mean_us(), tally.min(), tally.max()),
