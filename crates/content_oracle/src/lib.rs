@@ -1,9 +1,9 @@
 //! Oracle of `--verify`: the expected contents of every page.
 //!
 //! Every page write has a version. 64 bits represent the content of a page. They depend on the
-//! page, its version and, for a partial write, on the content that was completed, so that a stale
-//! base, a lost copy or a wrong map entry gives a wrong content. A read must return a content at
-//! least as new as the last version acknowledged when the read started.
+//! page, its version and, for a partial write, the previous content of the page, so a stale base, a
+//! lost copy or a wrong map entry gives a wrong content. A read must return a content at least as
+//! new as the last version that was acknowledged when the read started.
 
 mod verification;
 
@@ -72,7 +72,7 @@ impl Write {
             place: None,
         }
     }
-    /// Creates the write that a power cut has left of a page.
+    /// Creates the write of a page that survived a power cut.
     fn kept(now: Time, number: u32, content: u64, place: Option<Ppn>) -> Self {
         Self {
             acknowledged: Some(now),
@@ -103,15 +103,15 @@ impl PageHistory {
     }
 }
 
-/// Writes kept in a history beyond those that a running read may still return.
+/// Latest writes of a page that pruning keeps, even if a later version is acknowledged. Count.
 const KEPT: usize = 8;
 
-/// Expected and actual contents.
+/// Expected and actual contents of all pages of a device.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ContentOracle {
     layout: Layout,
     pages: FxHashMap<Lpn, PageHistory>,
-    /// By logical page, a bit: whether it was filled before the first recorded write.
+    /// One bit per logical page: whether the page was filled before its first recorded write.
     #[serde(with = "wordline_kernel::dense")]
     filled: Vec<u64>,
     /// Content of each physical page.
@@ -174,7 +174,7 @@ impl ContentOracle {
         ]
     }
 
-    /// Records that GC left a copy of `page` at `place`, to which recovery may return.
+    /// Records that GC left a copy of `page` at `place`, which recovery may map again.
     pub fn copy_of(&mut self, page: Lpn, place: Ppn) {
         self.contents[place.index()] = whole(page, 0);
     }
@@ -204,7 +204,8 @@ impl ContentOracle {
         })
     }
 
-    /// Records a host write to bytes of `page`; `filled` is whether the device maps it now.
+    /// Records a host write to bytes of `page` and returns its version. `filled` is whether the
+    /// device maps the page now.
     pub fn issue(
         &mut self,
         now: Time,
@@ -230,7 +231,8 @@ impl ContentOracle {
             .push_back(Write::issued(now, version, content));
         version
     }
-    /// Records a TRIM of `page`; `filled` is whether the device maps it now.
+    /// Records a TRIM of `page` and returns its version. `filled` is whether the device maps the
+    /// page now.
     pub fn issue_trim(&mut self, now: Time, page: Lpn, filled: bool) -> Version {
         let history = self.history(page, filled);
         history.last += 1;
@@ -240,8 +242,8 @@ impl ContentOracle {
             .push_back(Write::issued(now, version, UNWRITTEN));
         version
     }
-    /// Returns the content that the device writes for `version`, given the content that it read to
-    /// complete the page.
+    /// Returns the content that the device writes to `place` for `version`. `base` is the content
+    /// that it read to complete the page.
     pub fn write(&mut self, page: Lpn, version: Version, base: u64, place: Ppn) -> u64 {
         if let Some(history) = self.pages.get_mut(&page) {
             let mut writes = history.writes.iter_mut();
@@ -344,7 +346,7 @@ impl ContentOracle {
                 None if content == first => {}
                 None => {
                     return Err(format!(
-                        "verification failed at {now}, after a power cut: logical page {} does not hold what it held before the run",
+                        "verification failed at {now}, after a power cut: logical page {} does not hold its content from before the run",
                         page.0
                     ));
                 }
@@ -413,8 +415,8 @@ impl ContentOracle {
         history.keep(kept);
         Ok(())
     }
-    /// Returns the version that the flash is known to hold: the last acknowledged one, or after a
-    /// power cut the one found; 0 for data from before the run.
+    /// Returns the version that the flash is known to hold: the last acknowledged one or, after a
+    /// power cut, the one that was found; 0 for data from before the run.
     pub fn holds(&self, page: Lpn) -> u32 {
         self.pages
             .get(&page)

@@ -12,14 +12,15 @@ use crate::{ContentOracle, Version};
 /// Version of a transaction that is not a write.
 pub const NO_VERSION: Version = Version::bare(0);
 
-/// Content oracle, and the contents and versions of transactions, by slot.
+/// Content oracle, with the contents and versions of transactions by slot.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Verification {
     /// The oracle.
     pub oracle: ContentOracle,
     /// Content of each transaction.
     pub contents: Vec<u64>,
-    /// By transaction: the oldest version that a read may return, or the version of a write.
+    /// Version of each transaction: of a read, the oldest one that it may return; of a write, its
+    /// own.
     pub versions: Vec<Version>,
     /// Content of the page that each die last read ahead.
     ahead: BTreeMap<Die, u64>,
@@ -70,7 +71,7 @@ impl Verification {
     pub fn take_ahead(&mut self, slot: u32, die: Die) {
         self.contents[slot as usize] = self.ahead.get(&die).copied().unwrap_or_default();
     }
-    /// Applies an array operation of a transaction.
+    /// Applies a completed array operation of a transaction to the contents.
     pub fn array_done(&mut self, slot: u32, operation: Operation, place: Ppn, target: Ppn) {
         let content = &mut self.contents[slot as usize];
         match operation {
