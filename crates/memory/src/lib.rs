@@ -1,4 +1,4 @@
-//! Memory that a run will take and memory available, determined before anything is built.
+//! Memory that a run will take and memory that is available, determined before anything is built.
 
 pub mod limit;
 
@@ -18,7 +18,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Estimate of these tables alone, whose size depends on the geometry of a package.
+    /// Estimates these tables alone, whose size depends on the geometry of a package.
     pub fn of(tables: &[Table]) -> Self {
         let other = Table::written::<u8>("everything else", OTHER);
         let mut estimate = Self { tables: Vec::new() };
@@ -31,7 +31,7 @@ impl Estimate {
         self.tables
             .extend(tables.into_iter().map(|table| (table, key)));
     }
-    /// Tables, each with the key or option that its size depends on.
+    /// Returns the tables, each with the key or option that its size depends on.
     pub fn tables(&self) -> impl Iterator<Item = &(Table, &'static str)> {
         self.tables.iter()
     }
@@ -39,19 +39,19 @@ impl Estimate {
         let sum = |sum: u64, (table, _): &(Table, _)| sum.saturating_add(of(table));
         self.tables.iter().fold(0, sum)
     }
-    /// Address space taken when the devices are built. Bytes.
+    /// Returns the address space that is taken when the devices are built. Bytes.
     pub fn reserved(&self) -> u64 {
         self.sum(|table| table.reserved)
     }
-    /// Resident memory after preconditioning. Bytes.
+    /// Returns the resident memory after preconditioning. Bytes.
     pub fn prepared(&self) -> u64 {
         self.sum(|table| table.prepared)
     }
-    /// Maximum resident memory, however much is written. Bytes.
+    /// Returns the maximum resident memory, however much is written. Bytes.
     pub fn most(&self) -> u64 {
         self.sum(|table| table.most)
     }
-    /// Key or option that most of the bytes counted by `of` depend on.
+    /// Returns the key or option that most of the bytes counted by `of` depend on.
     fn to_lower(&self, of: impl Fn(&Table) -> u64) -> &'static str {
         let mut keys: Vec<(&str, u64)> = Vec::new();
         for (table, key) in self.tables.iter().filter(|(_, key)| !key.is_empty()) {
@@ -84,8 +84,8 @@ impl Estimate {
         self.reserve()
     }
 
-    /// Warning about a run that fits at its start and may not fit after more writes; `None` if it
-    /// always fits.
+    /// Returns a warning about a run that fits into memory at its start but may not after more
+    /// writes; `None` if it always fits.
     pub fn note(&self, limits: &Limits) -> Option<String> {
         let resident = limits.all().filter(|limit| limit.of == Of::Resident);
         let tightest = resident.min_by_key(|limit| limit.left)?;
@@ -101,8 +101,8 @@ impl Estimate {
         })
     }
 
-    /// Reserves the address space of all large tables at the same time, and releases it: a
-    /// reservation that is refused here would be refused in the middle of the run.
+    /// Reserves the address space of all large tables at the same time, and releases it. A
+    /// reservation that is refused here would otherwise be refused in the middle of the run.
     fn reserve(&self) -> Result<(), MemoryError> {
         let mut held: Vec<Vec<u8>> = Vec::new();
         let large = self

@@ -27,17 +27,17 @@ pub struct Limit {
     pub source: String,
 }
 
-/// All known limits.
+/// All known memory limits of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits(Vec<Limit>);
 
 impl Limits {
-    /// Limits of this process, now.
+    /// Returns the current limits of this process.
     pub fn now() -> Self {
         Self::at(Path::new("/"))
     }
 
-    /// Limits of the process described in `proc` and `sys` under `root`.
+    /// Returns the limits of the process described in `proc` and `sys` under `root`.
     pub fn at(root: &Path) -> Self {
         let mut all = Vec::new();
         all.extend(of_process(root));
@@ -46,20 +46,20 @@ impl Limits {
         Self(all)
     }
 
-    /// All limits.
+    /// Returns all limits.
     pub fn all(&self) -> impl Iterator<Item = &Limit> {
         self.0.iter()
     }
 }
 
-/// Number of KiB after a heading, as in `/proc/meminfo`, in bytes.
+/// Returns the number of KiB after `heading`, as in `/proc/meminfo`, converted to bytes.
 fn kib(text: &str, heading: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(heading))?;
     let number: u64 = line.split_whitespace().next()?.parse().ok()?;
     number.checked_mul(1024)
 }
 
-/// Limits `ulimit -v` and `ulimit -d` of the process.
+/// Returns the limits that `ulimit -v` and `ulimit -d` set for the process.
 fn of_process(root: &Path) -> Vec<Limit> {
     let own = root.join("proc/self");
     let (Ok(limits), Ok(status)) = (
@@ -115,7 +115,7 @@ const V2: Version = Version {
     files: "inactive_file",
 };
 
-/// Limits of the process's control group and its ancestors.
+/// Returns the limits of the process's control group and of its ancestors.
 fn of_groups(root: &Path) -> Vec<Limit> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
@@ -138,7 +138,7 @@ fn of_groups(root: &Path) -> Vec<Limit> {
     all
 }
 
-/// Mount point of the hierarchy of a group, and the path of the group below it.
+/// Returns the mount point of the hierarchy of a group, and the path of the group below it.
 fn mount(mounts: &str, controllers: &str, path: &str) -> Option<(String, String)> {
     mounts.lines().find_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
@@ -156,7 +156,7 @@ fn mount(mounts: &str, controllers: &str, path: &str) -> Option<(String, String)
     })
 }
 
-/// Folders of a group and its ancestors, up to `top`.
+/// Returns the folders of a group and its ancestors, up to `top`.
 fn around(top: &Path, below: &str) -> impl Iterator<Item = PathBuf> {
     let own = top.join(below.trim_start_matches('/'));
     let top = top.to_owned();
