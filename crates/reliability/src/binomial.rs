@@ -2,16 +2,16 @@
 //!
 //! Computed in software (`libm`), so that numbers are the same on every machine.
 
-/// Relative precision of the continued fraction.
+/// Relative precision at which the continued fraction ends.
 const PRECISION: f64 = 1e-15;
 const MAX_TERMS: u32 = 10_000;
 
-/// Natural logarithm of the binomial coefficient `n` over `k`.
+/// Returns the natural logarithm of the binomial coefficient `n` over `k`.
 fn ln_choose(n: f64, k: f64) -> f64 {
     libm::lgamma(n + 1.0) - libm::lgamma(k + 1.0) - libm::lgamma(n - k + 1.0)
 }
 
-/// Probability of exactly `k` errors in `n` bits with bit error rate `p`.
+/// Returns the probability of exactly `k` errors in `n` bits with bit error rate `p`.
 pub fn probability(n: u32, p: f64, k: u32) -> f64 {
     if k > n {
         return 0.0;
@@ -24,8 +24,9 @@ pub fn probability(n: u32, p: f64, k: u32) -> f64 {
     libm::exp(ln_choose(n, k) + k * libm::log(p) + (n - k) * libm::log1p(-p))
 }
 
-/// Probability of more than `t` errors in `n` bits with bit error rate `p`: the regularised
-/// incomplete beta function `I_p(t + 1, n - t)`. Small values keep their relative precision.
+/// Returns the probability of more than `t` errors in `n` bits with bit error rate `p`: the
+/// regularised incomplete beta function `I_p(t + 1, n - t)`. Small values keep their relative
+/// precision.
 pub fn tail(n: u32, p: f64, t: u32) -> f64 {
     if t >= n || p <= 0.0 {
         return 0.0;
@@ -42,8 +43,8 @@ pub fn tail(n: u32, p: f64, t: u32) -> f64 {
     }
 }
 
-/// `x^a (1 - x)^b / (a B(a, b))` times its continued fraction (Lentz's method; Press et al.,
-/// Numerical Recipes, section 6.4).
+/// Returns `x^a (1 - x)^b / (a B(a, b))` times its continued fraction (Lentz's method; Press et
+/// al., Numerical Recipes, section 6.4).
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let away = |value: f64| if value.abs() < TINY { TINY } else { value };
@@ -71,9 +72,9 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     libm::exp(ln_front) * fraction / a
 }
 
-/// Maximum errors among `words` codewords of `n` bits each, sampled with `draw`, uniform in
-/// `[0, 1)`: the smallest `e` for which the probability that one codeword has more is at most
-/// `draw`.
+/// Returns the maximum number of errors among `words` codewords of `n` bits each, sampled with
+/// `draw`, which is uniform in `[0, 1)`: the smallest `e` for which at least one codeword has more
+/// errors with a probability of at most `draw`.
 pub fn most_errors(n: u32, p: f64, words: u32, draw: f64) -> u32 {
     /// Half the distance between two draws, so that no draw maps to an impossible event.
     const HALF: f64 = 1.0 / (1_u64 << 54) as f64;
@@ -84,13 +85,13 @@ pub fn most_errors(n: u32, p: f64, words: u32, draw: f64) -> u32 {
     quantile(n, p, above)
 }
 
-/// Smallest `e` for which the probability of more than `e` errors is at most `above`.
+/// Returns the smallest `e` for which the probability of more than `e` errors is at most `above`.
 pub fn quantile(n: u32, p: f64, above: f64) -> u32 {
     if above >= 1.0 {
         return 0;
     }
     let (mut low, mut high) = (0, n);
-    // Starts near the mean, in steps that double, because most draws are there.
+    // The search starts near the mean, where most draws are, in steps that double.
     let mean = f64::from(n) * p;
     let mut width = libm::sqrt(mean * (1.0 - p)).max(1.0);
     let mut probe = mean as u32;
@@ -111,13 +112,14 @@ pub fn quantile(n: u32, p: f64, above: f64) -> u32 {
     low
 }
 
-/// Probability that at least one of `words` codewords of `n` bits has more than `t` errors.
+/// Returns the probability that at least one of `words` codewords of `n` bits has more than `t`
+/// errors.
 pub fn page_fails(n: u32, p: f64, t: u32, words: u32) -> f64 {
     -libm::expm1(f64::from(words) * libm::log1p(-tail(n, p, t)))
 }
 
-/// Bit error rate, between 0 and 1, at which a codeword of `n` bits has more than `t` errors with
-/// probability `failure`.
+/// Returns the bit error rate, between 0 and 1, at which a codeword of `n` bits has more than `t`
+/// errors with probability `failure`.
 pub fn rate_for(n: u32, t: u32, failure: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..200 {

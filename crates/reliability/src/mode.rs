@@ -25,12 +25,12 @@ impl ProgramMode {
     /// All modes, in order of their numbers.
     pub const ALL: [Self; 4] = [Self::Medium, Self::Low, Self::High, Self::Reduced];
 
-    /// The number as an index, and as two bits of a tag.
+    /// Returns the number of the mode, which serves as an index and as two bits of a tag.
     #[inline]
     pub const fn index(self) -> usize {
         self as usize
     }
-    /// Mode with the number in the two lowest bits.
+    /// Returns the mode that has the number in the two lowest bits of `bits`.
     #[inline]
     pub const fn of_bits(bits: u8) -> Self {
         match bits & 3 {
@@ -40,7 +40,7 @@ impl ProgramMode {
             _ => Self::Reduced,
         }
     }
-    /// Name of the mode.
+    /// Returns the name of the mode.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Medium => "medium",

@@ -2,8 +2,8 @@
 
 use crate::fault::Fault;
 
-/// Position of `at` among rising `points`: index of the lower point, and the fraction of the way to
-/// the next.
+/// Returns the position of `at` among rising `points`: the index of the lower point, and the
+/// fraction of the distance to the next point.
 pub(crate) fn place(points: &[f64], at: f64) -> (usize, f64) {
     let above = points.partition_point(|&point| point <= at);
     if above == 0 {
@@ -32,8 +32,8 @@ pub(crate) fn between(values: &[f64], (below, share): (usize, f64)) -> f64 {
     libm::exp(libm::log(low) * (1.0 - share) + libm::log(high) * share)
 }
 
-/// Fault of points and lists of shares, if any. Each list has its key, its values, and whether it
-/// may be empty.
+/// Returns the fault of points and lists of shares, if any. Each list has its key, its values, and
+/// whether it may be empty. Shares are at most `most`.
 pub(crate) fn fault(
     cycles: &[f64],
     lists: &[(&'static str, &[f64], bool)],

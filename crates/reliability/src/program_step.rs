@@ -3,17 +3,17 @@
 //!
 //! After programming in steps, the threshold voltage of a cell is uniformly distributed within one
 //! step above the verify level of its state, plus noise. Two states have the distance `D`, and the
-//! read reference is midway between their ranges. A cell errs if noise moves it across the
-//! reference. Lengths are in medium steps.
+//! read reference is midway between their ranges. A cell is read wrongly if noise moves it across
+//! the reference. Lengths are in medium steps.
 
 use serde::{Deserialize, Serialize};
 
 use crate::mode::ProgramMode;
 use crate::normal;
 
-/// Error rate at one boundary between states `distance` apart, programmed in steps of `step`, with
-/// Gaussian noise of standard deviation `noise`: `(1/step)` times the integral of `Q(x / noise)`
-/// over `x` from `(distance - step) / 2` to `(distance + step) / 2`.
+/// Returns the error rate at one boundary between states `distance` apart, programmed in steps of
+/// `step`, with Gaussian noise of standard deviation `noise`: `(1/step)` times the integral of `Q(x
+/// / noise)` over `x` from `(distance - step) / 2` to `(distance + step) / 2`.
 pub fn error_rate(distance: f64, step: f64, noise: f64) -> f64 {
     if noise <= 0.0 {
         return 0.0;
@@ -22,7 +22,8 @@ pub fn error_rate(distance: f64, step: f64, noise: f64) -> f64 {
     noise / step * (at((distance - step) / 2.0) - at(f64::midpoint(distance, step)))
 }
 
-/// Noise for which [`error_rate`] is `rate`: at most 64 steps, which is a rate of nearly one half.
+/// Returns the noise for which [`error_rate`] is `rate`. It is at most 64 steps, which gives a rate
+/// of nearly one half.
 pub fn noise_for(distance: f64, step: f64, rate: f64) -> f64 {
     let (mut low, mut high) = (0.0, 64.0);
     for _ in 0..100 {
@@ -87,7 +88,8 @@ impl SingleLevel {
             rates: grid().map(of).collect(),
         }
     }
-    /// Rate in single-level mode of a page that would have `rate` in the mode of the part.
+    /// Returns the rate in single-level mode of a page that would have `rate` in the normal mode of
+    /// the part.
     pub fn rate(&self, rate: f64) -> f64 {
         if rate <= 0.0 {
             return rate;
@@ -96,7 +98,7 @@ impl SingleLevel {
     }
 }
 
-/// The grid: rates from 2^-40 to one half.
+/// Octaves of the grid of rates, which extends from 2^-40 to one half. Count.
 const OCTAVES: f64 = 39.0;
 const PER_OCTAVE: f64 = 12.0;
 const LEAST: f64 = -40.0;
@@ -127,7 +129,7 @@ impl Shift {
         });
         Self { rates }
     }
-    /// Rate of a page programmed in `mode`, if a page of medium cost has `rate`.
+    /// Returns the rate of a page programmed in `mode`, if a page of medium mode has `rate`.
     pub fn rate(&self, mode: ProgramMode, rate: f64) -> f64 {
         if mode == ProgramMode::Medium || rate <= 0.0 {
             return rate;

@@ -18,7 +18,8 @@ const DAY: f64 = 86_400.0;
 pub struct Reader {
     /// Raw bit error rate of pages of medium cost.
     pub errors: Errors,
-    /// Factor on the rate of the model, per page of a block; empty if all pages are alike.
+    /// Factor by which the model's rate is multiplied, for each page of a block; empty if all pages
+    /// are alike.
     pub page_factors: Vec<f64>,
     /// Variation between blocks; `None` if they do not differ.
     pub variation: Option<Variation>,
@@ -38,14 +39,14 @@ pub struct Reader {
     pub acceleration: f64,
     /// Whether a read has the median number of errors instead of a random one.
     pub expected: bool,
-    /// Reads of a block since its erase, including the last one, at which its data moves; 0 for
+    /// Reads of a block since its erase, including the last one, at which its data is moved; 0 for
     /// never. Count.
     pub read_limit: u32,
-    /// Age of data at which it moves, at the temperature of the model; 0 for never. Days.
+    /// Age of data at which it is moved, at the temperature of the model; 0 for never. Days.
     pub refresh_days: f64,
 }
 
-/// Reason for which the data of a block moves.
+/// Reason why the data of a block must be moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Due {
     /// The block was read too often since its erase.
@@ -57,7 +58,8 @@ pub enum Due {
 /// Read of a page, with the state of its block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Read {
-    /// Erases of the block during and before the run.
+    /// Erases of the block by preconditioning and the run, in addition to [`Reader::cycles`].
+    /// Count.
     pub erases: u32,
     /// Reads of the block by the array since its last erase. Excludes this read when its errors are
     /// computed, because a read does not disturb its own result, and includes it in
@@ -89,7 +91,7 @@ pub struct Found {
 }
 
 impl Reader {
-    /// Retention time of a block's data, at the temperature of the model. Days.
+    /// Returns the retention time of a block's data, at the temperature of the model. Days.
     fn age_days(&self, read: &Read) -> f64 {
         let lain = read.lain.map_or_else(
             || self.retention_days + read.now.as_secs() / DAY,
@@ -97,16 +99,16 @@ impl Reader {
         );
         lain * self.acceleration
     }
-    /// Reason for which the data of a block must move, if any. Called after a read, which the count
-    /// includes.
+    /// Returns the reason why the data of a block must be moved, if any. Called after a read;
+    /// `read.reads` includes it.
     pub fn due(&self, read: &Read) -> Option<Due> {
         if self.read_limit > 0 && read.reads >= self.read_limit {
             return Some(Due::Reads);
         }
         (self.refresh_days > 0.0 && self.age_days(read) >= self.refresh_days).then_some(Due::Age)
     }
-    /// Raw bit error rate of a page programmed in `mode`, or in single-level mode, in which page
-    /// types do not matter.
+    /// Returns the raw bit error rate of a page programmed in `mode`, or in single-level mode, for
+    /// which page types do not matter.
     pub fn rate(&self, read: &Read, mode: ProgramMode) -> Rate {
         let age = Age {
             cycles: self.cycles + f64::from(read.erases),
@@ -139,7 +141,7 @@ impl Reader {
     pub fn read(&self, read: &Read, mode: ProgramMode, first: usize, draws: &mut Rng) -> Found {
         let rate = self.rate(read, mode);
         let errors = if self.expected {
-            // Median of the worst codeword.
+            // The median of the worst codeword.
             let above = -libm::expm1(-libm::log(2.0) / f64::from(self.words.max(1)));
             quantile(self.code.bits, rate.rate, above)
         } else {

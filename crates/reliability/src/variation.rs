@@ -21,7 +21,7 @@ impl Variation {
         let sigma = libm::sqrt(libm::log1p(coefficient * coefficient));
         (sigma > 0.0).then_some(Self { sigma, seed })
     }
-    /// Factor of a block, the same on every call.
+    /// Returns the factor of a block, which is the same on every call.
     pub fn factor(&self, block: u32) -> f64 {
         // Weyl sequence: the seeds of neighbouring blocks are far apart.
         let seed = self

@@ -42,8 +42,8 @@ impl Cited for Bch {
 }
 
 impl Bch {
-    /// Bits per codeword: `t m` bits of parity over a field of 2^m elements, the smallest field
-    /// with codewords of that length.
+    /// Returns the number of bits per codeword, with `t m` parity bits over a field of 2^m
+    /// elements: the smallest field with codewords of that length.
     pub fn bits(&self) -> u64 {
         let length =
             |m: u32| u64::from(self.data_bits) + u64::from(self.correctable) * u64::from(m);

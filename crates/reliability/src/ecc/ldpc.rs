@@ -53,13 +53,14 @@ impl Cited for Ldpc {
     const PAPER: &'static str = "K. Zhao et al., LDPC-in-SSD: making advanced error correction codes work effectively in solid state drives, FAST 2013";
 }
 
-/// Bits per cell that are transferred after sensing at `voltages` reference voltages. Count.
+/// Returns the number of bits per cell that are transferred after sensing at `voltages` reference
+/// voltages.
 pub fn bits(voltages: u32) -> u32 {
     u32::BITS - voltages.leading_zeros()
 }
 
-/// Duration of a read at `voltages` reference voltages: `alpha N + beta ceil(log2(N + 1))`.
-/// Microseconds.
+/// Returns the duration of a read at `voltages` reference voltages: `alpha N + beta ceil(log2(N +
+/// 1))`. Microseconds.
 pub fn read_us(sense_us: f64, transfer_us: f64, voltages: u32) -> f64 {
     sense_us * f64::from(voltages) + transfer_us * f64::from(bits(voltages))
 }

@@ -9,7 +9,7 @@ use wordline_kernel::Time;
 
 use crate::fault::Fault;
 
-/// Read level: the precision of sensing, and the decoder's ability at it.
+/// Read level: the precision of sensing, and the errors that the decoder corrects at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Level {
     /// Correctable errors per codeword. Count.
@@ -36,17 +36,19 @@ pub struct Code {
 }
 
 impl Code {
-    /// Codewords per page of `page_bytes` bytes. Count.
+    /// Returns the number of codewords per page of `page_bytes` bytes.
     pub fn words(&self, page_bytes: u32) -> u32 {
         (page_bytes * 8).div_ceil(self.data_bits.max(1)).max(1)
     }
-    /// Decoding time at a level, for `corrected` errors or, if `None`, for an uncorrectable page.
+    /// Returns the decoding time at a level, for `corrected` errors or, if `None`, for an
+    /// uncorrectable page.
     pub fn last_decoding(&self, level: usize, corrected: Option<u32>) -> Time {
         self.ladder.get(level).map_or(Time::ZERO, |level| {
             level.decode + level.decode_per_error * u64::from(corrected.unwrap_or_default())
         })
     }
-    /// First level, from `first` on, that corrects a codeword with this number of errors.
+    /// Returns the first level, from `first` on, that corrects a codeword with this number of
+    /// errors.
     pub fn corrects(&self, first: usize, errors: u32) -> Option<usize> {
         let levels = self.ladder.iter().enumerate().skip(first);
         let mut able = levels.filter(|(_, level)| errors <= level.correctable);

@@ -73,7 +73,7 @@ impl Fitted {
         limit: 0.05,
     };
 
-    /// Term `factor c^wear s^exponent` for a stress s; 0 without stress.
+    /// Returns the term `factor c^wear s^exponent` for a stress s; 0 without stress.
     fn added(cycles: f64, factor: f64, wear: f64, stress: f64, exponent: f64) -> f64 {
         if factor > 0.0 && stress > 0.0 {
             factor * libm::pow(cycles, wear) * libm::pow(stress, exponent)

@@ -23,7 +23,7 @@ pub struct Age {
 }
 
 impl Age {
-    /// Reads of the block since its erase, per page.
+    /// Returns the number of reads of the block since its erase, per page.
     fn reads_a_page(&self) -> f64 {
         self.reads / f64::from(self.pages.max(1))
     }
@@ -40,13 +40,13 @@ pub struct Rate {
 
 /// Model of the raw bit error rate.
 pub trait Err {
-    /// Raw bit error rate of a page of this age.
+    /// Returns the raw bit error rate of a page of this age.
     fn rate(&self, age: &Age) -> Rate;
-    /// Fault of the parameters, if any: key, reason and remedy.
+    /// Returns the fault of the parameters, if any: key, reason and remedy.
     fn fault(&self) -> Option<Fault> {
         None
     }
-    /// Returns `true` if no bit ever errs.
+    /// Returns `true` if reads never have bit errors.
     fn is_none(&self) -> bool {
         false
     }
@@ -88,9 +88,8 @@ impl Default for Errors {
 const BOLTZMANN: f64 = 8.617_333_262e-5;
 const KELVIN: f64 = 273.15;
 
-/// Factor by which data ages faster at `celsius` than at `reference`:
-/// `exp(Ea/k (1/T_reference - 1/T))` (Arrhenius; JEDEC JESD218 uses an activation energy of 1.1
-/// eV).
+/// Returns the factor by which data ages faster at `celsius` than at `reference`: `exp(Ea/k
+/// (1/T_reference - 1/T))` (Arrhenius; JEDEC JESD218 uses an activation energy of 1.1 eV).
 pub fn acceleration(activation_ev: f64, celsius: f64, reference: f64) -> f64 {
     let inverse = 1.0 / (reference + KELVIN) - 1.0 / (celsius + KELVIN);
     libm::exp(activation_ev / BOLTZMANN * inverse)

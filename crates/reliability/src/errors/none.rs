@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 
 use super::{Age, Err, Rate};
 
-/// Reads never err.
+/// Reads have no bit errors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct None {}

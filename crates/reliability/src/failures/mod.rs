@@ -10,12 +10,13 @@ use crate::fault::Fault;
 
 /// Model of program and erase failures.
 pub trait Fail {
-    /// Probability that the next erase of a block with `cycles` program/erase cycles fails.
+    /// Returns the probability that the next erase of a block with `cycles` program/erase cycles
+    /// fails.
     fn erase(&self, cycles: f64) -> f64;
-    /// Probability that the program of a page fails, in a block with `cycles` program/erase cycles
-    /// and `pages` pages.
+    /// Returns the probability that the program of a page fails, in a block with `cycles`
+    /// program/erase cycles and `pages` pages.
     fn program(&self, cycles: f64, pages: u32) -> f64;
-    /// Fault of the parameters, if any: key, reason and remedy.
+    /// Returns the fault of the parameters, if any: key, reason and remedy.
     fn fault(&self) -> Option<Fault> {
         None
     }
@@ -57,7 +58,7 @@ impl Default for Failures {
     }
 }
 
-/// Failures of the blocks of a device.
+/// Model of block failures of a device, with the wear of its blocks before the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failing {
     /// Failure model.

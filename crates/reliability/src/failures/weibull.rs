@@ -6,9 +6,9 @@ use wordline_kernel::slot::Cited;
 
 use super::Fail;
 
-/// A block survives c cycles, a number with a Weibull distribution, with probability
-/// `exp(-(c/scale)^shape)`. Erases and programs have separate scales; the pages of a block share
-/// the hazard of a cycle equally.
+/// A block survives c cycles with probability `exp(-(c/scale)^shape)` (Weibull distribution).
+/// Erases and programs have separate scales; the pages of a block share the hazard of a cycle
+/// equally.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Weibull {
@@ -38,8 +38,8 @@ impl Cited for Weibull {
 }
 
 impl Weibull {
-    /// Hazard of the cycle after `cycles`: the increase of the cumulative hazard `(c/scale)^shape`
-    /// in it.
+    /// Returns the hazard of the cycle after `cycles`: the increase of the cumulative hazard
+    /// `(c/scale)^shape` during that cycle.
     fn hazard(&self, cycles: f64, scale: f64) -> f64 {
         if scale <= 0.0 {
             return 0.0;

@@ -27,7 +27,7 @@ pub struct ModeCost {
 }
 
 impl ModeCost {
-    /// Duration of a read: sensing and transfer.
+    /// Returns the duration of a read: sensing and transfer.
     pub fn read(&self) -> Time {
         self.sense + self.transfer
     }
@@ -38,7 +38,7 @@ impl ModeCost {
 pub struct ModeCosts(pub [ModeCost; 4]);
 
 impl ModeCosts {
-    /// Costs of a mode.
+    /// Returns the costs of a mode.
     #[inline]
     pub fn of(&self, mode: ProgramMode) -> &ModeCost {
         &self.0[mode.index()]
@@ -47,14 +47,14 @@ impl ModeCosts {
 
 /// Programming model.
 pub trait Price {
-    /// Costs of all modes; `None` if every page is programmed in the same way, with the times of
-    /// its part.
+    /// Returns the costs of all modes; `None` if every page is programmed in the same way, with the
+    /// times of its part.
     fn costs(&self) -> Result<Option<ModeCosts>, Fault>;
-    /// Steps and voltages that correspond to the costs.
+    /// Returns the program steps and voltages that correspond to the costs, by mode.
     fn steps(&self) -> [Step; 4] {
         [Step::MEDIUM; 4]
     }
-    /// Distance of neighbouring states, in medium program steps.
+    /// Returns the distance of neighbouring states, in medium program steps.
     fn distance(&self) -> f64 {
         DISTANCE
     }

@@ -10,9 +10,9 @@ use crate::fault::{Fault, thousandths, us};
 use crate::mode::ProgramMode;
 use crate::program_step::{Step, error_rate};
 
-/// Costs derived from program steps: a write takes the steps that its voltage needs; larger steps,
-/// or lower voltages, cause more errors; the errors determine the reference voltages of a read, and
-/// these its duration. Voltages and steps are relative to medium mode.
+/// Costs derived from the size of program steps. A write takes as many steps as its voltage needs.
+/// Larger steps, or lower voltages, cause more errors. The errors determine the number of reference
+/// voltages of a read, and thus its duration. Voltages and steps are relative to medium mode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StepSize {
@@ -83,7 +83,7 @@ impl StepSize {
         };
         Step { step, voltage }
     }
-    /// Raw bit error rate after a program in this mode.
+    /// Returns the raw bit error rate after a program in this mode.
     pub fn rate(&self, mode: ProgramMode) -> f64 {
         let Step { step, voltage } = self.step(mode);
         error_rate(self.distance * voltage, step, self.noise)

@@ -9,9 +9,9 @@ use crate::fault::{Fault, thousandths, us};
 use crate::mode::ProgramMode;
 use crate::program_step::Step;
 
-/// Programs of three costs, and one of medium cost with less wear; the duration of a read depends
+/// Programs of three costs, and one of medium cost with less wear. The duration of a read depends
 /// on the last program of its page. The times are those of whole operations and replace `read_ns`
-/// and `program_ns` of `nand.timing`; the defaults are those of table 1.
+/// and `program_ns` of `nand.timing`; the defaults are those of table 1 of the publication.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Table {
@@ -78,7 +78,7 @@ costs! {
     Reduced: "write with reduced wear", 310.0, 100.0, 600.0, 0.8;
 }
 
-/// Values of any mode.
+/// Costs of one mode, in the units of the configuration.
 struct Cost {
     read_us: f64,
     transfer_us: f64,
@@ -130,8 +130,8 @@ impl Price for Table {
         }
         Ok(costs.try_into().ok().map(ModeCosts))
     }
-    /// Steps derived from the costs: a write takes the steps that its voltage needs, so its wear
-    /// determines the voltage, and its duration the step.
+    /// Derives the steps from the costs. A write takes as many steps as its voltage needs, so its
+    /// wear determines the voltage, and its duration the step.
     fn steps(&self) -> [Step; 4] {
         ProgramMode::ALL.map(|mode| {
             let (_, cost) = self.of(mode);

@@ -16,7 +16,10 @@ use wordline_reliability::{Age, Ecc, ProgramMode, SingleLevel};
 
 fn close(found: f64, expected: f64, share: f64) {
     let off = (found / expected - 1.0).abs();
-    assert!(off <= share, "{found:e} is {off:e} off {expected:e}");
+    assert!(
+        off <= share,
+        "{found:e} differs from {expected:e} by a ratio of {off:e}"
+    );
 }
 
 #[test]
@@ -244,7 +247,7 @@ fn every_code_and_model_is_valid_by_default() {
 /// Two states instead of `2^b` are `2^b - 1` times as far apart, with the same noise.
 #[test]
 fn single_level_error_rate_matches_the_larger_state_distance() {
-    // Cells of one bit are already in single-level mode.
+    // Cells of one bit are always in single-level mode.
     let one = SingleLevel::new(1);
     for rate in [1e-9, 1e-4, 0.03] {
         close(one.rate(rate), rate, 1e-9);

@@ -63,8 +63,8 @@ fn a_scale_of_zero_never_fails_and_a_table_is_exact_at_its_points() {
     assert_eq!(wrong.fault().unwrap().key, "erase");
 }
 
-/// Log-normal with mean 1 and the configured coefficient of variation; a block always has the same
-/// factor.
+/// The factors of blocks are log-normal with mean 1 and the configured coefficient of variation. A
+/// block always has the same factor.
 #[test]
 fn blocks_vary_with_the_configured_coefficient() {
     assert_eq!(Variation::new(0.0, 1), None);
@@ -76,8 +76,8 @@ fn blocks_vary_with_the_configured_coefficient() {
         let mean = factors.iter().sum::<f64>() / f64::from(count);
         let square = factors.iter().map(|one| (one - mean).powi(2)).sum::<f64>();
         let found = (square / f64::from(count)).sqrt();
-        // Standard errors of the estimates: v / sqrt(n) for the mean; for the variance it follows
-        // from the fourth moment.
+        // Standard errors of the estimates: v / sqrt(n) for the mean, and a value derived from the
+        // fourth moment for the variance.
         assert!(
             (mean - 1.0).abs() < 5.0 * coefficient / f64::from(count).sqrt(),
             "{mean}"
