@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 use wordline_nand::{Die, Layout, PlaneRule, Ppn};
 
-/// A waiting page, and the request that it belongs to.
+/// Waiting page, with the request that it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub page: Ppn,
     pub request: u32,
 }
 
-/// Limits of a command.
+/// Limits of the commands that a package accepts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub layout: Layout,

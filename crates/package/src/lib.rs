@@ -42,13 +42,13 @@ pub enum PackageError {
     /// A number of the load is out of range.
     #[error("{key} = {value}: {rule}; {remedy}")]
     Load {
-        /// Name of the number.
+        /// Name of the parameter.
         key: &'static str,
         /// Given value.
         value: u64,
-        /// Rule that it breaks.
+        /// Rule that the value breaks.
         rule: String,
-        /// Remedy.
+        /// Change that makes the value valid.
         remedy: &'static str,
     },
     /// The load needs internal data moves, and the part has none.
@@ -90,7 +90,7 @@ pub fn check(text: &str, name: &str, overrides: &[(String, String)]) -> Result<(
     load(text, name, overrides)?.part(0).map(drop)
 }
 
-/// A package, and what its report needs.
+/// Simulation of one package, with the values of the configuration that its report needs.
 #[derive(Clone, Debug)]
 pub struct PackageSim {
     device: String,
@@ -102,7 +102,7 @@ pub struct PackageSim {
 }
 
 impl PackageSim {
-    /// Creates one package of a device; checks its `[nand]` tables.
+    /// Creates the simulation of one package of a device. Checks the `[nand]` tables of the device.
     pub fn new(device: &Loaded, seed: u64, strips: bool) -> Result<Self, ConfigError> {
         let Config { name, nand, .. } = &device.config;
         Ok(Self {

@@ -34,10 +34,10 @@ pub struct Report {
     pub elapsed_ps: u64,
     /// Bytes over elapsed time. Megabytes per second.
     pub bandwidth_mb_per_s: f64,
-    /// Requests over elapsed time.
+    /// Requests per second of elapsed time.
     pub requests_per_s: f64,
-    /// Latency of a request, from issue to the end of its last row; of a transaction in a
-    /// migration.
+    /// Latency of a request, from issue to the end of its last row; in a migration, latency of a
+    /// transaction.
     pub latency: Latency,
     /// Time in each stage, over all dies.
     pub stage_ps: Stages,
@@ -62,12 +62,12 @@ pub struct Report {
     pub speed: Speed,
 }
 
-/// A latency. Picoseconds.
+/// Mean and maximum latency of requests or transactions. Picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Latency {
     /// Mean, rounded down.
     pub mean_ps: u64,
-    /// Longest.
+    /// Maximum.
     pub max_ps: u64,
 }
 
@@ -97,20 +97,20 @@ pub struct EnergyReport {
     pub erase: f64,
     /// Bus transfers.
     pub bus: f64,
-    /// Dies without a transaction.
+    /// Standby of dies without a transaction.
     pub standby: f64,
-    /// Sum.
+    /// Sum of all uses.
     pub total: f64,
 }
 
 /// Results of one operation mode.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ModeReport {
-    /// The mode.
+    /// Name of the operation mode.
     pub mode: &'static str,
-    /// Commands.
+    /// Commands that the package executed in this mode. Count.
     pub transactions: u64,
-    /// Time in each stage.
+    /// Time that these commands spent in each stage. Picoseconds.
     pub stage_ps: Stages,
     /// Energy; standby energy belongs to no mode.
     pub energy_nj: EnergyReport,
@@ -119,17 +119,17 @@ pub struct ModeReport {
 /// Results of a die.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DieReport {
-    /// Index in the package.
+    /// Index of the die in the package.
     pub die: u32,
-    /// Commands.
+    /// Commands that the die executed. Count.
     pub transactions: u64,
-    /// Time in each stage.
+    /// Time that the die spent in each stage. Picoseconds.
     pub stage_ps: Stages,
     /// Busy time of the array.
     pub array_busy_ps: u64,
     /// Time for which the bus was occupied for the die.
     pub bus_busy_ps: u64,
-    /// Time for which its transactions waited for the bus.
+    /// Time for which transactions of the die waited for the bus.
     pub bus_wait_ps: u64,
     /// Energy of the die.
     pub energy_nj: EnergyReport,
@@ -140,15 +140,15 @@ pub struct DieReport {
 pub struct StripReport {
     /// Number of the transaction.
     pub transaction: u64,
-    /// The die.
+    /// Index of the die in the package.
     pub die: u32,
-    /// The stage.
+    /// Name of the stage.
     pub stage: &'static str,
     /// Command code, if the stage is a command.
     pub command: Option<u8>,
-    /// Start.
+    /// Start of the interval. Picoseconds.
     pub from_ps: u64,
-    /// End.
+    /// End of the interval. Picoseconds.
     pub until_ps: u64,
 }
 

@@ -28,7 +28,7 @@ pub struct Stream {
     /// Outstanding requests. When a command that ends a request is done, the next request is
     /// issued. Count.
     pub queue_depth: u32,
-    /// Most rows in one command; 1 disables cache mode. Count.
+    /// Maximum number of rows in one command; 1 disables cache mode. Count.
     pub cache_rows: u32,
     /// Whether the dies work at the same time.
     pub interleaved: bool,
@@ -109,10 +109,10 @@ struct Loop<'a> {
     lines: Vec<VecDeque<Waiting>>,
     /// Transaction in progress of each queue: its number and its pages.
     sent: Vec<(u64, Vec<Waiting>)>,
-    /// Requests issued so far, and the next page of the stream.
+    /// Requests issued so far. Count.
     issued: u32,
     next_page: u64,
-    /// Pages left to complete of each request, and its time of issue.
+    /// Pages of each request that are left to complete, and its time of issue.
     open: Vec<(u32, Time)>,
     done: u32,
     /// Buffer that is reused between calls.
@@ -120,7 +120,7 @@ struct Loop<'a> {
     sums: Sums,
 }
 
-/// No transaction.
+/// Transaction number of an idle queue.
 const NONE: u64 = u64::MAX;
 
 pub(super) fn run(bench: &PackageSim, stream: &Stream) -> Result<Report, PackageError> {

@@ -81,8 +81,8 @@ fn legacy_operations_of_a_die_are_sequential() {
 
 #[test]
 fn cache_programs_keep_the_array_busy() {
-    // tPROG is longer than the transfer, so the next page arrives while the array programs one: one
-    // transfer before, programs without a pause, one status read after.
+    // tPROG is longer than the transfer, so the next page arrives while the array programs a page.
+    // The total is one transfer, all programs without a pause, and one status read.
     let report = told(
         &config(1, 1, "die-first"),
         Stream {
