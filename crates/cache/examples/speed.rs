@@ -1,5 +1,5 @@
-//! Requests per second of processor time that each replacement policy handles, on the Zipf trace of
-//! the ground-truth test.
+//! Prints how many requests per second of processor time each replacement policy handles, on the
+//! Zipf trace of the ground-truth test.
 //!
 //! `cargo run --release -p wordline-cache --example speed [POLICY...]`
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
@@ -19,7 +19,8 @@ const COUNT: usize = 10_000_000;
 const REPEATS: usize = 5;
 const SIZES: [usize; 3] = [7_632, 76_327, 381_637];
 
-/// Prints the best processor time of `work`, in seconds, and the requests per second.
+/// Runs `work` [`REPEATS`] times. Prints the shortest processor time, in seconds, and the requests
+/// per second. Returns the last result.
 fn timed<T>(what: &str, mut work: impl FnMut() -> T) -> T {
     let (mut best, mut answer) = (f64::INFINITY, None);
     for _ in 0..REPEATS {
@@ -42,7 +43,7 @@ impl Visit for OneByOne<'_> {
     }
 }
 
-/// The trace with three of ten requests as writes.
+/// Returns the requests for `keys`, of which three in ten are writes.
 fn with_writes(keys: &[u64]) -> Requests {
     let mut intake = Intake::default();
     for (place, &key) in keys.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Dense numbers for keys that come and go, in little memory.
+//! Map of keys to dense numbers that takes little memory per key. Keys are added and removed at any
+//! time.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::random::splitmix;
@@ -6,20 +7,20 @@ use wordline_kernel::random::splitmix;
 use crate::entry::Entry;
 use crate::index::Full;
 
-/// Bits of a number in a place. The bits above hold part of the hash, so that few other keys are
-/// compared.
+/// Bits of a key's number in a place of the table. The bits above hold part of the hash, so that a
+/// look-up compares few keys other than the one it wants.
 const NUMBER: u32 = 28;
 const NUMBER_MASK: u32 = (1 << NUMBER) - 1;
-/// Places of the smallest table.
+/// Number of places of the smallest table.
 const SMALLEST: usize = 16;
 
-/// Numbers of keys by hash, with linear probing. A place has four bytes, at most three in four are
-/// used, and the keys are stored by number. In total 14 to 19 bytes per key; a table of keys and
-/// numbers takes 28 to 47.
+/// Maps keys to numbers: a hash table with linear probing. A place of the table has four bytes, and
+/// at most three in four are used. The keys are stored in an array by number. In total a key takes
+/// 14 to 19 bytes; a table of keys and numbers would take 28 to 47.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Numbers {
-    /// One more than a number, with bits of its key's hash above it; 0 if free. The length is a
-    /// power of two.
+    /// Per place, one more than the number, with bits of its key's hash above it; 0 if the place is
+    /// free. The length is a power of two.
     places: Vec<u32>,
     /// Key of each number.
     keys: Vec<u64>,
@@ -43,33 +44,33 @@ impl Numbers {
     pub(crate) fn len(&self) -> usize {
         self.len
     }
-    /// Returns the count of numbers ever in use.
+    /// Returns how many numbers have ever been assigned.
     pub(crate) fn ever(&self) -> usize {
         self.keys.len()
     }
-    /// Reserves memory for exactly `more` further numbers.
+    /// Reserves memory for exactly `more` additional numbers.
     pub(crate) fn reserve_exact(&mut self, more: usize) {
         self.keys.reserve_exact(more);
     }
-    /// Returns the bytes of the tables for `keys` keys.
+    /// Returns the memory of the tables for `keys` keys. Bytes.
     pub(crate) fn bytes_of(keys: u64) -> u64 {
         let places = places_for(keys).saturating_mul(size_of::<u32>() as u64);
         places.saturating_add(keys.saturating_mul(size_of::<u64>() as u64))
     }
-    /// Returns the bytes allocated now.
+    /// Returns the memory allocated now. Bytes.
     pub(crate) fn bytes(&self) -> u64 {
         let small = self.places.capacity() * size_of::<u32>();
         let free = self.free.capacity() * size_of::<Entry>();
         (small + free + self.keys.capacity() * size_of::<u64>()) as u64
     }
-    /// Returns the number of a key.
+    /// Returns the number of a key; `None` if it has none.
     #[inline]
     pub(crate) fn get(&self, key: u64) -> Option<Entry> {
         let hash = splitmix(key);
         let place = self.places[self.find(key, hash)];
         number(place)
     }
-    /// Returns the number of a key; assigns one if it has none.
+    /// Returns the number of a key; assigns one if it has none. Fails if all numbers are in use.
     #[inline]
     pub(crate) fn enter(&mut self, key: u64) -> Result<Entry, Full> {
         let hash = splitmix(key);
@@ -93,7 +94,7 @@ impl Numbers {
         }
         Ok(entry)
     }
-    /// Frees a number, so that another key can get it.
+    /// Frees a number, so that another key can get it. Does nothing if the number is free.
     pub(crate) fn free(&mut self, entry: Entry) {
         let key = self.keys[entry.index()];
         let mut hole = self.find(key, splitmix(key));
@@ -150,7 +151,7 @@ impl Numbers {
     }
 }
 
-/// Returns the places of a table that has grown to `keys` keys.
+/// Returns the number of places of a table that has grown to `keys` keys.
 fn places_for(keys: u64) -> u64 {
     (keys.saturating_mul(4).div_ceil(3))
         .next_power_of_two()
@@ -162,7 +163,7 @@ fn number(place: u32) -> Option<Entry> {
     (place & NUMBER_MASK).checked_sub(1).map(Entry)
 }
 
-/// Highest bits of a hash, which are independent of the place.
+/// Returns the highest bits of a hash, which do not depend on its place in the table.
 #[inline]
 fn tag(hash: u64) -> u32 {
     ((hash >> 32) as u32) & !NUMBER_MASK
@@ -203,7 +204,7 @@ mod tests {
                 assert_eq!(numbers.get(key), map.get(&key).copied());
             }
             let given: std::collections::BTreeSet<_> = map.values().collect();
-            assert_eq!(given.len(), map.len(), "no number is given twice");
+            assert_eq!(given.len(), map.len(), "each number belongs to one key");
             let most = Numbers::bytes_of(numbers.ever() as u64);
             assert!(numbers.places.len() as u64 * 4 <= most);
         }

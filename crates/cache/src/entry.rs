@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A key known to a cache, as a small number. Numbers are dense; the owner assigns them.
+/// A key of a cache, represented by a small number. Numbers are dense; the owner assigns them.
 #[derive(
     Clone,
     Copy,

@@ -20,9 +20,10 @@ struct Segment {
 /// List of the most recently evicted keys, in segments of equal size. Each segment counts the
 /// requests that found their key in it.
 ///
-/// Behind an LRU cache, the hits in the first `k` segments are those that a cache larger by `k`
-/// segments would have had in addition. This is exact, because the list continues the LRU stack.
-/// The time of an operation is proportional to the number of segment borders that it moves.
+/// If the list records the evictions of an LRU cache, the hits in the first `k` segments are the
+/// additional hits of a cache that is larger by `k` segments. This is exact, because the list
+/// continues the LRU stack. The time of an operation is proportional to the number of segment
+/// borders that it moves.
 ///
 /// ```
 /// use wordline_cache::Ghosts;
@@ -47,8 +48,8 @@ pub struct Ghosts {
 }
 
 impl Ghosts {
-    /// Creates an empty list of up to `segments` times `size` keys, each at least 1; at most 65,535
-    /// segments.
+    /// Creates an empty list of up to `segments` times `size` keys. Both must be at least 1, and
+    /// `segments` at most 65,535.
     pub fn new(segments: usize, size: usize) -> Self {
         let segments = segments.clamp(1, u16::MAX.into());
         Self {
@@ -71,17 +72,18 @@ impl Ghosts {
     pub fn contains(&self, key: u64) -> bool {
         self.numbers.get(key).is_some()
     }
-    /// Returns the segment of a key, if it is in the list.
+    /// Returns the segment of a key, from 0 for the most recent; `None` if the key is not in the
+    /// list.
     pub fn segment(&self, key: u64) -> Option<usize> {
         let entry = self.numbers.get(key)?;
         Some(self.segment_of[entry.index()].into())
     }
-    /// Returns the requests that found their key, by segment, the most recent first.
+    /// Iterates over the segments' hits, from the most recent segment. Requests.
     pub fn hits(&self) -> impl Iterator<Item = u64> {
         self.segments.iter().map(|segment| segment.hits)
     }
-    /// Adds a key that was evicted from the cache, as the most recent one. The oldest key may be
-    /// dropped.
+    /// Adds a key that was evicted from the cache, as the most recent one. Drops the oldest key if
+    /// the list is full.
     pub fn left(&mut self, key: u64) -> Result<(), Full> {
         self.forget(key);
         self.make_room();
@@ -100,8 +102,8 @@ impl Ghosts {
         }
         Ok(())
     }
-    /// Looks up the key of a request: returns its segment, if it is in the list, counts the hit
-    /// there, and removes the key.
+    /// Looks up the key of a request. If the key is in the list, counts a hit in its segment,
+    /// removes the key and returns the segment.
     pub fn find(&mut self, key: u64) -> Option<usize> {
         let entry = self.numbers.get(key)?;
         let segment = self.segment_of[entry.index()] as usize;
@@ -109,10 +111,11 @@ impl Ghosts {
         self.forget(key);
         Some(segment)
     }
-    /// Looks up the key of a request in a list that represents the whole stack of an LRU cache:
-    /// returns its segment, if it is in the list, and counts the hit there. Then the key is the
-    /// most recent, and the oldest one may be dropped. Equivalent to [`find`](Self::find) followed
-    /// by [`left`](Self::left), but moves only the borders before the key.
+    /// Looks up the key of a request in a list that represents the whole stack of an LRU cache. If
+    /// the key is in the list, counts a hit in its segment and returns the segment. The key becomes
+    /// the most recent one; the oldest key is dropped if the list is full. Equivalent to
+    /// [`find`](Self::find) followed by [`left`](Self::left), but moves only the borders before the
+    /// key.
     #[inline]
     pub fn touch(&mut self, key: u64) -> Result<Option<usize>, Full> {
         let Some(entry) = self.numbers.get(key) else {
@@ -133,26 +136,26 @@ impl Ghosts {
         }
         Ok(Some(found))
     }
-    /// Resets the counters; the list is unchanged.
+    /// Resets the hit counters; the list is unchanged.
     pub fn forget_hits(&mut self) {
         self.segments
             .iter_mut()
             .for_each(|segment| segment.hits = 0);
     }
-    /// Returns the memory of a list of `keys` keys.
+    /// Returns the memory that a list of `keys` keys takes.
     pub fn memory(name: &'static str, keys: u64) -> Table {
         let node = Lists::<1>::BYTES + size_of::<u16>() as u64;
         let most = keys.saturating_add(1); // one is added before another is dropped
         let bytes = Numbers::bytes_of(most).saturating_add(most.saturating_mul(node));
         Table::grown::<u8>(name, bytes)
     }
-    /// Returns the bytes allocated now.
+    /// Returns the memory allocated now. Bytes.
     pub fn bytes(&self) -> u64 {
         let by_entry = self.segment_of.capacity() * size_of::<u16>();
         let segments = self.segments.capacity() * size_of::<Segment>();
         self.numbers.bytes() + self.list.bytes() + (by_entry + segments) as u64
     }
-    /// Removes a key from the list.
+    /// Removes a key from the list, if it is there.
     pub fn forget(&mut self, key: u64) {
         let Some(entry) = self.numbers.get(key) else {
             return;
@@ -165,7 +168,7 @@ impl Ghosts {
         self.drop(entry);
     }
 
-    /// Doubles full tables, but not beyond the maximum size of the list.
+    /// Doubles the tables if they are full, up to the maximum size of the list.
     fn make_room(&mut self) {
         let (used, most) = (self.numbers.ever(), self.segments.len() * self.size + 1);
         if self.numbers.len() == used && used == self.segment_of.capacity() && used < most {
@@ -175,8 +178,8 @@ impl Ghosts {
             self.list.reserve_exact(more);
         }
     }
-    /// Makes an entry the first of a segment. Returns the entry that must move to the next segment
-    /// for it.
+    /// Makes an entry the first of a segment. If the segment was full, returns its last entry,
+    /// which must move to the next segment.
     fn enter(&mut self, segment: usize, entry: Entry) -> Option<Entry> {
         self.segment_of[entry.index()] = segment as u16;
         let to = &mut self.segments[segment];
@@ -188,8 +191,8 @@ impl Ghosts {
         to.last = self.list.toward_front(last);
         Some(last)
     }
-    /// Removes an entry from a segment, whose last place goes to the first entry of the next
-    /// segment. Returns that entry.
+    /// Removes an entry from a segment. The first entry of the next segment moves up into the
+    /// segment; returns that entry, if there is one.
     fn leave(&mut self, segment: usize, entry: Entry) -> Option<Entry> {
         let from = &mut self.segments[segment];
         let first_of_next = from.last.and_then(|last| self.list.toward_back(last));

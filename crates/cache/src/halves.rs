@@ -1,13 +1,13 @@
-//! Hot and cold half of a queue.
+//! Queues divided into a hot and a cold half.
 
 use serde::{Deserialize, Serialize};
 
 use crate::entry::Entry;
 use crate::list::Lists;
 
-/// Up to two queues of a policy, each in two halves by recency. The hot half holds the most
-/// recently requested entries, and one more than the cold half if their number is odd. Every
-/// operation takes constant time.
+/// Up to two queues of a policy, each divided into two halves by recency. The hot half holds the
+/// most recently requested entries. If the queue has an odd number of entries, the hot half has one
+/// more than the cold half. Every operation takes constant time.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Halves {
     /// Hot and cold half of each queue, the most recent entry at the front.
@@ -23,7 +23,7 @@ const fn cold(queue: usize) -> usize {
 }
 
 impl Halves {
-    /// Records a request for an entry, which is then in `queue` (0 or 1).
+    /// Records a request for an entry that is in `queue` (0 or 1) after the request.
     pub fn touch(&mut self, queue: usize, entry: Entry) {
         self.leave(entry);
         self.lists.push_front(hot(queue), entry);

@@ -1,17 +1,17 @@
 //! Priority queue of entries whose keys change.
 //!
-//! A heap with four children per node, plus the place of every entry: the smallest key in constant
-//! time, any change in logarithmic time.
+//! A heap with four children per node that also stores the place of every entry. It returns the
+//! smallest key in constant time and changes any key in logarithmic time.
 
 use serde::{Deserialize, Serialize};
 
 use crate::entry::Entry;
 
-/// Children of a node.
+/// Number of children of a node.
 const ARITY: usize = 4;
 
-/// Entries with a key each, the smallest first. Entries with equal keys are in no particular order;
-/// if the order matters, keys must differ.
+/// Entries with one key each, the smallest key first. The order of entries with equal keys is
+/// unspecified; make keys unique if the order matters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Heap<K> {
     nodes: Vec<(K, Entry)>,
@@ -56,7 +56,7 @@ impl<K: Copy + Ord> Heap<K> {
     pub fn key(&self, entry: Entry) -> Option<K> {
         self.place(entry).map(|place| self.nodes[place].0)
     }
-    /// Sets the key of an entry; inserts the entry if it is not in the heap.
+    /// Sets the key of an entry. Inserts the entry if it is not in the heap.
     #[inline]
     pub fn set(&mut self, entry: Entry, key: K) {
         let place = self.place(entry).unwrap_or_else(|| {
@@ -68,7 +68,7 @@ impl<K: Copy + Ord> Heap<K> {
         });
         self.settle(place, (key, entry));
     }
-    /// Removes an entry; returns `true` if it was in the heap.
+    /// Removes an entry. Returns `true` if it was in the heap.
     pub fn remove(&mut self, entry: Entry) -> bool {
         let Some(place) = self.place(entry) else {
             return false;
@@ -89,7 +89,7 @@ impl<K: Copy + Ord> Heap<K> {
         Some(first)
     }
 
-    /// Stores a node at a place, or above or below it, where its key belongs.
+    /// Stores a node in the subtree or on the path above `place`, where its key belongs.
     #[inline]
     fn settle(&mut self, mut place: usize, node: (K, Entry)) {
         while place > 0 {

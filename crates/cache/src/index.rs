@@ -1,4 +1,4 @@
-//! Caches of keys: a policy, the numbers of its keys, dirty bits and the owner's data.
+//! Cache of keys: a policy plus the numbers of its keys, dirty bits and the owner's data.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -10,15 +10,15 @@ use crate::keyed;
 use crate::replacement::{Owner, Replace};
 use crate::trace::Bits;
 
-/// All numbers for keys are in use.
+/// Error: all numbers for keys are in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
-    "a cache and its ghosts hold at most {} keys; make it smaller",
+    "a cache and its ghosts hold at most {} keys; make the cache smaller",
     Entry::LIMIT
 )]
 pub struct Full;
 
-/// Numbers of keys.
+/// Maps keys to numbers and numbers to keys.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Index {
     numbers: FxHashMap<u64, Entry>,
@@ -28,12 +28,12 @@ pub struct Index {
 }
 
 impl Index {
-    /// Returns the number of a key.
+    /// Returns the number of a key; `None` if it has none.
     #[inline]
     pub fn get(&self, key: u64) -> Option<Entry> {
         self.numbers.get(&key).copied()
     }
-    /// Returns the number of a key; assigns one if it has none.
+    /// Returns the number of a key; assigns one if it has none. Fails if all numbers are in use.
     pub fn enter(&mut self, key: u64) -> Result<Entry, Full> {
         if let Some(entry) = self.get(key) {
             return Ok(entry);
@@ -50,7 +50,7 @@ impl Index {
         self.numbers.insert(key, entry);
         Ok(entry)
     }
-    /// Returns the key of a number that is in use, or the last key that had it.
+    /// Returns the key of a number. For a free number, this is the last key that had it.
     #[inline]
     pub fn key(&self, entry: Entry) -> u64 {
         self.keys[entry.index()]
@@ -75,7 +75,7 @@ impl Index {
             keyed::bytes::<(u64, Entry)>(keys) + keys.saturating_mul(size_of::<u64>() as u64);
         Table::grown::<u8>(name, bytes)
     }
-    /// Returns the bytes allocated now.
+    /// Returns the memory allocated now. Bytes.
     pub fn bytes(&self) -> u64 {
         let keys = self.keys.capacity() * size_of::<u64>();
         let free = self.free.capacity() * size_of::<Entry>();
@@ -90,11 +90,11 @@ pub struct Evicted<D> {
     pub key: u64,
     /// Data that the owner stored with it.
     pub data: D,
-    /// Whether it must be written back.
+    /// Whether it must be written back to the backing store.
     pub dirty: bool,
 }
 
-/// Data that a cache stores per entry.
+/// Data and dirty bits of a cache's entries.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Contents<D> {
     index: Index,
@@ -123,7 +123,8 @@ impl<D> Contents<D> {
     }
 }
 
-/// Owner of the entries that calls `evicted` for each eviction.
+/// Owner of the entries that calls `evicted` for each eviction and frees the numbers of forgotten
+/// entries.
 struct OnEvict<'a, D, F> {
     contents: &'a mut Contents<D>,
     evicted: F,
@@ -146,8 +147,8 @@ impl<D, F: FnMut(Evicted<D>)> Owner for OnEvict<'_, D, F> {
     }
 }
 
-/// Cache of keys with data `D` under a policy `P`. To the policy, all residents have equal load on
-/// the backing store.
+/// Cache of keys with data `D` under a policy `P`. The policy sees the same load on the backing
+/// store, 0, for all residents.
 ///
 /// ```
 /// use wordline_cache::{Cache, Replacement, Replacing};
@@ -178,8 +179,8 @@ impl<P: Replace, D> Cache<P, D> {
         };
         Self { policy, contents }
     }
-    /// Reads a key. A hit counts as a request. On a miss nothing happens; the owner can fetch the
-    /// data and [`Self::put`] it.
+    /// Reads a key. A hit counts as a request of the policy. A miss changes nothing; the owner can
+    /// fetch the data and [`Self::put`] it.
     pub fn get(&mut self, key: u64) -> Option<&mut D> {
         let entry = self.resident(key)?;
         let (contents, evicted) = (&mut self.contents, |_| {}); // a hit evicts ghosts at most
@@ -187,8 +188,8 @@ impl<P: Replace, D> Cache<P, D> {
         self.policy.access(entry, false, &mut owner);
         self.contents.data.get_mut(entry.index())?.as_mut()
     }
-    /// Stores data that was fetched or written; written data is dirty until it is evicted or
-    /// cleaned. Returns `true` if the key was resident.
+    /// Stores data that was fetched (`write` is `false`) or written. Written data is dirty until it
+    /// is evicted or cleaned. Returns `true` if the key was resident.
     pub fn put(
         &mut self,
         key: u64,
@@ -213,7 +214,7 @@ impl<P: Replace, D> Cache<P, D> {
         let entry = self.resident(key);
         entry.is_some_and(|entry| self.contents.dirty.get(entry.index()))
     }
-    /// Marks a resident key as written back; it stays in the cache.
+    /// Marks a resident key as written back. The key stays in the cache.
     pub fn cleaned(&mut self, key: u64) {
         if let Some(entry) = self.resident(key) {
             self.contents.dirty.remove(entry.index());
@@ -229,7 +230,7 @@ impl<P: Replace, D> Cache<P, D> {
             .remove(entry, &mut OnEvict { contents, evicted });
         taken
     }
-    /// Changes the capacity, at least 1.
+    /// Changes the capacity, at least 1. Calls `evicted` for each resident that does not fit.
     pub fn resize(&mut self, capacity: usize, evicted: impl FnMut(Evicted<D>)) {
         let contents = &mut self.contents;
         self.policy

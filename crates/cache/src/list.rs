@@ -1,6 +1,6 @@
 //! Doubly linked lists over one dense array of nodes.
 //!
-//! Every entry is in at most one of `N` lists. A list is a ring through a node of its own, so that
+//! Every entry is in at most one of `N` lists. A list is a ring that includes a head node, so that
 //! linking and unlinking have no special cases. A node has eight bytes: two links of 28 bits, four
 //! bits for its list and four for the policy.
 
@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::entry::Entry;
 
-/// Bits of a link.
+/// Number of bits of a link.
 const LINK: u32 = 28;
 const LINK_MASK: u32 = (1 << LINK) - 1;
 
-/// `front`: link toward the front, with the list of the entry above it (one more than its number,
-/// 0: none). `back`: link toward the back, with the mark above it.
+/// Node of a ring. `front`: link toward the front; the bits above it hold the list of the entry
+/// (one more than its number, 0 if the entry is in no list). `back`: link toward the back; the bits
+/// above it hold the mark.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Node {
     front: u32,
@@ -35,7 +36,8 @@ impl Node {
     }
 }
 
-/// `N` lists, at most 15, over the same entries. Grows with the entries inserted.
+/// `N` lists, at most 15, over the same entries. The array of nodes grows with the entries
+/// inserted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lists<const N: usize> {
     /// Nodes of the rings, then those of the entries.
@@ -84,18 +86,18 @@ impl<const N: usize> Lists<N> {
             lengths: [0; N],
         }
     }
-    /// Bytes per entry.
+    /// Memory per entry. Bytes.
     pub const BYTES: u64 = size_of::<Node>() as u64;
 
-    /// Returns the bytes allocated now.
+    /// Returns the memory allocated now. Bytes.
     pub fn bytes(&self) -> u64 {
         (self.nodes.capacity() * size_of::<Node>()) as u64
     }
-    /// Reserves memory for exactly `more` further entries.
+    /// Reserves memory for exactly `more` additional entries.
     pub(crate) fn reserve_exact(&mut self, more: usize) {
         self.nodes.reserve_exact(more);
     }
-    /// Creates the nodes of all entries below `count`.
+    /// Creates the nodes of all entries with numbers below `count`.
     pub fn reserve(&mut self, count: u32) {
         let nodes = N + count as usize;
         if self.nodes.len() < nodes {
@@ -105,7 +107,10 @@ impl<const N: usize> Lists<N> {
 
     #[inline]
     fn node(entry: Entry) -> u32 {
-        debug_assert!(entry.0 < Entry::LIMIT, "numbers of entries end before");
+        debug_assert!(
+            entry.0 < Entry::LIMIT,
+            "the number of an entry is below Entry::LIMIT"
+        );
         N as u32 + entry.0
     }
     #[inline]
@@ -118,7 +123,7 @@ impl<const N: usize> Lists<N> {
         node.copied().unwrap_or_default()
     }
 
-    /// Returns the list that an entry is in.
+    /// Returns the list that an entry is in; `None` if it is in no list.
     #[inline]
     pub fn list(&self, entry: Entry) -> Option<usize> {
         ((self.get(entry).front >> LINK) as usize).checked_sub(1)
@@ -138,12 +143,12 @@ impl<const N: usize> Lists<N> {
     pub fn is_empty(&self, list: usize) -> bool {
         self.lengths[list] == 0
     }
-    /// Returns the first entry of a list.
+    /// Returns the first entry of a list; `None` if the list is empty.
     #[inline]
     pub fn front(&self, list: usize) -> Option<Entry> {
         Self::entry(self.nodes[list].toward_back())
     }
-    /// Returns the last entry of a list.
+    /// Returns the last entry of a list; `None` if the list is empty.
     #[inline]
     pub fn back(&self, list: usize) -> Option<Entry> {
         Self::entry(self.nodes[list].toward_front())
@@ -167,8 +172,8 @@ impl<const N: usize> Lists<N> {
         std::iter::successors(self.front(list), |&entry| self.toward_back(entry))
     }
 
-    /// Returns the mark of an entry, 0 to 15; 0 unless set. It is kept when the entry changes lists
-    /// or leaves them.
+    /// Returns the mark of an entry, 0 to 15; 0 if it was never set. An entry keeps its mark when
+    /// it changes lists or is removed from its list.
     #[inline]
     pub fn mark(&self, entry: Entry) -> u8 {
         (self.get(entry).back >> LINK) as u8
@@ -181,13 +186,13 @@ impl<const N: usize> Lists<N> {
         node.back = node.back & LINK_MASK | u32::from(mark) << LINK;
     }
 
-    /// Inserts an entry that is in no list at the front of one.
+    /// Inserts an entry that is in no list at the front of `list`.
     #[inline]
     pub fn push_front(&mut self, list: usize, entry: Entry) {
         let second = self.nodes[list].toward_back();
         self.link(list, list as u32, entry, second);
     }
-    /// Inserts an entry that is in no list at the back of one.
+    /// Inserts an entry that is in no list at the back of `list`.
     #[inline]
     pub fn push_back(&mut self, list: usize, entry: Entry) {
         let last = self.nodes[list].toward_front();
@@ -209,7 +214,7 @@ impl<const N: usize> Lists<N> {
         self.unlink(entry);
         self.push_front(list, entry);
     }
-    /// Removes and returns the last entry of a list.
+    /// Removes and returns the last entry of a list; `None` if the list is empty.
     #[inline]
     pub fn pop_back(&mut self, list: usize) -> Option<Entry> {
         let entry = self.back(list)?;
@@ -217,7 +222,7 @@ impl<const N: usize> Lists<N> {
         Some(entry)
     }
 
-    /// Links both neighbours of a node with each other.
+    /// Links the two neighbours of a node to each other.
     #[inline]
     fn bridge(&mut self, node: usize) {
         let (front, back) = (
@@ -229,7 +234,7 @@ impl<const N: usize> Lists<N> {
     }
     #[inline]
     fn link(&mut self, list: usize, front: u32, entry: Entry, back: u32) {
-        debug_assert!(!self.contains(entry), "an entry is in one list at most");
+        debug_assert!(!self.contains(entry), "an entry is in at most one list");
         self.reserve(entry.0 + 1);
         let node = Self::node(entry);
         let mark = self.nodes[node as usize].back & !LINK_MASK;

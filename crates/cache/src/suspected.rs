@@ -6,12 +6,13 @@
 //! Analysis for High-Performance and Reliable SSDs, 2017, chapter 2). With LRU this is the source's
 //! FLRU, with ARC its FARC.
 //!
-//! The printed algorithms differ from this implementation in four points. A revived entry leaves
+//! The implementation differs from the printed algorithms in four points. A revived entry leaves
 //! its queue before another one enters it; otherwise a full queue would drop the entry that it
 //! needs (algorithm 1, lines 6 and 7). Free space is tested before every eviction; otherwise space
 //! freed by an erase would never be used (algorithm 2, lines 13, 23, 27). Where the listing of ARC
-//! departs from Megiddo and Modha's, theirs is used (lines 32 and 45). An entry dropped by a full
-//! queue becomes a ghost like one lost to an erase, so that FARC with an empty queue is ARC.
+//! departs from that of Megiddo and Modha, theirs is used (lines 32 and 45). An entry dropped by a
+//! full queue becomes a ghost, as does one lost to an erase, so that FARC with an empty queue is
+//! ARC.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,21 +32,21 @@ pub enum Found {
     Nothing,
 }
 
-/// Locations of the entries' copies.
+/// Owner of the entries' copies in flash: answers queries and receives notifications.
 pub trait Copies {
     /// Returns `true` if the copy of a resident is newer than in the backing store.
     #[inline]
     fn is_dirty(&self, _entry: Entry) -> bool {
         false
     }
-    /// An entry is evicted. With `suspect` its copy should stay readable if possible; returns
-    /// `true` if it does.
+    /// Handles an eviction. With `suspect` the copy should stay readable if possible. Returns
+    /// `true` if the copy stays readable.
     fn evicted(&mut self, entry: Entry, suspect: bool) -> bool;
-    /// A suspected entry is resident again.
+    /// Handles a suspected entry that becomes resident again.
     fn revived(&mut self, entry: Entry);
-    /// A suspected entry is not needed any more.
+    /// Handles a suspected entry whose copy is no longer needed.
     fn discarded(&mut self, entry: Entry);
-    /// No state of an entry is left, so that its number can be reused.
+    /// Handles the end of all state of an entry: its number can be reused.
     fn forgotten(&mut self, entry: Entry);
 }
 
@@ -53,8 +54,8 @@ pub trait Copies {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Suspecting {
     policy: Replacing,
-    /// Suspected entries by the list of the policy that they left, the most recently evicted at the
-    /// front.
+    /// Suspected entries, the most recently evicted at the front. The index is the policy's list
+    /// from which an entry was evicted.
     queues: Lists<2>,
     /// Maximum number of suspected entries.
     most: usize,
@@ -62,7 +63,7 @@ pub struct Suspecting {
     left: Left,
 }
 
-/// Entries that the policy has evicted or dropped, until they are processed.
+/// Entries that the policy has evicted or dropped and that are not processed yet.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Left {
     evicted: Vec<Entry>,
@@ -88,8 +89,8 @@ impl<C: Copies> Owner for Listener<'_, C> {
 }
 
 impl Suspecting {
-    /// Creates suspected queues for a policy that has not seen any request, with at most `most`
-    /// suspected entries. `halves` enables [`Suspecting::is_hot`].
+    /// Creates empty suspected queues for a policy that has not seen any request. `most`: maximum
+    /// number of suspected entries. `halves`: whether [`Suspecting::is_hot`] is supported.
     pub fn new(policy: Replacing, most: usize, halves: bool) -> Self {
         Self {
             policy,
@@ -123,8 +124,8 @@ impl Suspecting {
     pub fn suspects(&self, entry: Entry) -> bool {
         self.queues.contains(entry)
     }
-    /// Returns `true` if a resident is in the hot half of its queue; `false` if halves are not
-    /// kept.
+    /// Returns `true` if a resident is in the hot half of its queue. Always `false` if the queues
+    /// were created without `halves`.
     pub fn is_hot(&self, entry: Entry) -> bool {
         let halves = self.halves.as_ref();
         halves.is_some_and(|halves| halves.is_hot(entry))
@@ -141,7 +142,7 @@ impl Suspecting {
         } else if self.policy.access(entry, write, owner) {
             self.touch(entry);
             if !self.left.forgotten.is_empty() {
-                self.forget(copies); // under LIRS, a hit can drop ghosts
+                self.forget(copies); // a hit under LIRS can drop ghosts
             }
             return Found::Resident;
         }
@@ -153,8 +154,8 @@ impl Suspecting {
         }
         Found::Nothing
     }
-    /// Handles the loss of an entry's copy with its block. `ghost` says whether the policy keeps a
-    /// lost resident as a ghost.
+    /// Handles the erase of the block with an entry's copy. `ghost`: whether the policy keeps a
+    /// resident that is lost this way as a ghost.
     pub fn erased(&mut self, entry: Entry, ghost: bool, copies: &mut impl Copies) {
         if let Some(queue) = self.queues.list(entry) {
             self.queues.unlink(entry);
@@ -170,8 +171,8 @@ impl Suspecting {
         }
         self.settle(copies);
     }
-    /// Changes the maximum number of residents, at least 1. Residents that do not fit are evicted
-    /// by the policy's rule.
+    /// Changes the maximum number of residents, at least 1. The policy chooses which residents to
+    /// evict.
     pub fn resize(&mut self, capacity: usize, copies: &mut impl Copies) {
         let owner = &mut Listener(&mut self.left, &*copies);
         self.policy.resize(capacity, owner);
@@ -181,8 +182,8 @@ impl Suspecting {
     pub fn knows(&self, entry: Entry) -> bool {
         self.contains(entry) || self.suspects(entry) || self.policy.remembers(entry)
     }
-    /// Hands an entry and its copy over to another cache: it is then neither resident nor suspected
-    /// nor a ghost here.
+    /// Hands an entry and its copy over to another cache. In this cache the entry is then neither
+    /// resident nor suspected nor a ghost.
     pub fn give_up(&mut self, entry: Entry, copies: &mut impl Copies) {
         if self.queues.contains(entry) {
             self.queues.unlink(entry);
@@ -193,7 +194,7 @@ impl Suspecting {
         self.left.forgotten.retain(|other| *other != entry);
         self.settle(copies);
     }
-    /// Marks a resident as equal to the backing store's copy.
+    /// Marks a resident as equal to the copy in the backing store.
     pub fn cleaned(&mut self, entry: Entry) {
         self.policy.cleaned(entry);
     }
@@ -207,8 +208,8 @@ impl Suspecting {
             copies.forgotten(entry);
         }
     }
-    /// Removes an entry (trimmed, overwritten in the backing store). Does nothing if it is neither
-    /// resident nor suspected nor a ghost.
+    /// Removes an entry that was trimmed or overwritten in the backing store. Does nothing if the
+    /// entry is neither resident nor suspected nor a ghost.
     pub fn remove(&mut self, entry: Entry, copies: &mut impl Copies) {
         if self.queues.contains(entry) {
             self.queues.unlink(entry);
@@ -257,7 +258,8 @@ impl Suspecting {
             }
         }
     }
-    /// Drops the oldest entries of the longer queue while there are too many suspected entries.
+    /// Drops the oldest entries of the longer queue until the number of suspected entries is within
+    /// its maximum.
     fn bound(&mut self, copies: &mut impl Copies) {
         while self.suspected() > self.most {
             let longer = usize::from(self.queues.len(1) > self.queues.len(0));
@@ -268,7 +270,7 @@ impl Suspecting {
             self.bury(oldest, longer, copies);
         }
     }
-    /// Ends the suspected state of an entry, which may become a ghost.
+    /// Ends the suspected state of an entry. The policy may keep the entry as a ghost.
     fn bury(&mut self, entry: Entry, queue: usize, copies: &mut impl Copies) {
         let owner = &mut Listener(&mut self.left, &*copies);
         self.policy.bury(entry, queue, owner);

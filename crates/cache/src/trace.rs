@@ -1,7 +1,7 @@
 //! Runs of a policy over a whole trace.
 //!
-//! The keys of a trace get dense numbers once, in order of first appearance. Every policy and size
-//! then runs over the numbers.
+//! Each key of a trace is assigned a dense number once, in order of first appearance. Every policy
+//! and size then runs over the numbers.
 
 mod bits;
 mod intern;
@@ -17,7 +17,7 @@ use crate::replacement::{Owner, Replace};
 pub(crate) use bits::Bits;
 use intern::Interner;
 
-/// Reason for which a trace cannot be used.
+/// Reason why a trace cannot be used.
 #[derive(Debug, Error)]
 pub enum TraceError {
     /// The trace has more distinct keys than there are numbers.
@@ -31,12 +31,12 @@ pub enum TraceError {
     Length,
     /// The last key of a binary trace is incomplete.
     #[error(
-        "the trace ends {over} bytes after its last whole key of {width} bytes; give the width of its keys"
+        "the trace ends {over} bytes after its last whole key of {width} bytes; give the correct width of the keys"
     )]
     Torn {
-        /// Bytes after the last whole key.
+        /// Number of bytes after the last whole key.
         over: usize,
-        /// Bytes of a key.
+        /// Width of a key. Bytes.
         width: usize,
     },
     /// The file cannot be read.
@@ -54,7 +54,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// Returns the bytes of a key.
+    /// Returns the width of a key. Bytes.
     pub fn bytes(self) -> usize {
         match self {
             Self::Four => 4,
@@ -94,7 +94,7 @@ impl Intake {
         }
         Ok(())
     }
-    /// Returns the entries of the keys in a range that were requested, in key order.
+    /// Iterates over the entries of the keys in a range that were requested, in key order.
     pub fn known_in(&self, keys: Range<u64>) -> impl Iterator<Item = Entry> + use<> {
         self.interner.known_in(keys).into_iter().map(Entry)
     }
@@ -106,7 +106,7 @@ impl Intake {
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
-    /// Adds reads of the keys in `bytes`.
+    /// Adds a read of each key in `bytes`.
     fn take(&mut self, bytes: &[u8], width: Width) -> Result<(), TraceError> {
         self.requests.numbers.reserve(bytes.len() / width.bytes());
         match width {
@@ -136,11 +136,11 @@ impl Intake {
     }
 }
 
-/// Bytes read from a file at a time.
+/// Number of bytes read from a file at a time.
 const CHUNK: usize = 1 << 18;
 
 impl Requests {
-    /// Creates reads of `keys`.
+    /// Creates a trace that reads `keys` in order.
     pub fn from_keys(keys: impl IntoIterator<Item = u64>) -> Result<Self, TraceError> {
         let mut intake = Intake::default();
         for key in keys {
@@ -182,7 +182,7 @@ impl Requests {
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
-    /// Returns the number of distinct keys, which is an upper bound of the numbers.
+    /// Returns the number of distinct keys. All key numbers are below it.
     pub fn footprint(&self) -> u32 {
         self.footprint
     }
@@ -190,13 +190,13 @@ impl Requests {
     pub fn numbers(&self) -> &[u32] {
         &self.numbers
     }
-    /// Returns `true` if the request at a place in the trace is a write.
+    /// Returns `true` if the request at position `place` of the trace is a write.
     #[inline]
     pub fn is_write(&self, place: usize) -> bool {
         self.writes.get(place)
     }
-    /// Returns for each request the place of the next request for the same key; `u32::MAX` if there
-    /// is none.
+    /// Returns for each request the position of the next request for the same key; `u32::MAX` if
+    /// there is none.
     pub fn next(&self) -> Vec<u32> {
         let mut upcoming = vec![u32::MAX; self.footprint as usize];
         let mut next = vec![u32::MAX; self.len()];
@@ -210,22 +210,22 @@ impl Requests {
 /// Counts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Requests.
+    /// Requests. Count.
     pub requests: u64,
-    /// Requests that are writes.
+    /// Requests that are writes. Count.
     pub writes: u64,
-    /// Requests for a resident key.
+    /// Requests for a resident key. Count.
     pub hits: u64,
-    /// Writes to a resident key.
+    /// Writes to a resident key. Count.
     pub write_hits: u64,
-    /// Entries evicted.
+    /// Entries evicted. Count.
     pub evictions: u64,
-    /// Evicted entries that had been written since their insertion.
+    /// Evicted entries that had been written since their insertion. Count.
     pub write_backs: u64,
 }
 
 impl Counts {
-    /// Returns the requests for a key that was not resident.
+    /// Returns the number of requests for a key that was not resident.
     pub fn misses(&self) -> u64 {
         self.requests - self.hits
     }
@@ -245,7 +245,7 @@ impl Evictions {
     pub(crate) fn written(&mut self, entry: Entry) {
         self.dirty.insert(entry.index());
     }
-    /// Returns the counts of a run with `hits`.
+    /// Returns the counts of a run that had `hits`.
     pub(crate) fn counts(&self, requests: &Requests, hits: Hits) -> Counts {
         Counts {
             requests: requests.len() as u64,
@@ -258,7 +258,7 @@ impl Evictions {
     }
 }
 
-/// Requests for a resident key.
+/// Counts of requests for a resident key.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hits {
     all: u64,
@@ -277,7 +277,7 @@ impl Owner for Evictions {
     }
 }
 
-/// Runs a policy over a trace, one request after another.
+/// Runs a policy over a trace, one request at a time.
 pub fn one_by_one(policy: &mut impl Replace, requests: &Requests) -> Counts {
     let next = if policy.needs_next_use() {
         requests.next()
@@ -294,7 +294,7 @@ pub fn one_by_one(policy: &mut impl Replace, requests: &Requests) -> Counts {
     owner.counts(requests, hits)
 }
 
-/// Calls `access` for each request with its place, its entry and whether it writes. `access`
+/// Calls `access` for each request with its position, its entry and whether it writes. `access`
 /// returns `true` for a hit and reports evictions to `owner`.
 #[inline]
 pub(crate) fn each(

@@ -11,19 +11,19 @@ use crate::entry::Entry;
 use crate::list::Lists;
 use crate::trace::{self, Counts, Requests};
 
-/// How the share of entries requested once adapts.
+/// Rule by which the share of entries requested once adapts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adaptation {
-    /// By |B2| / |B1| (or its inverse), at least 1, as a real number, as in the paper.
+    /// By |B2| / |B1| (or its inverse), at least 1, as a real number. This is the paper's rule.
     #[default]
     Real,
-    /// By the same quotient rounded down, so that the share is always a whole number of entries.
+    /// By the same quotient, rounded down, so that the share is a whole number of entries.
     Integer,
 }
 
-/// Two lists of resident entries, those requested once and those requested again, and two ghost
-/// lists of entries evicted from them, with as many ghosts as the cache has entries. A hit in a
+/// Two lists of residents, those requested once and those requested again, and two ghost lists of
+/// entries evicted from them. There are at most as many ghosts as the cache has entries. A hit in a
 /// ghost list moves the share `p` of the cache toward its list. After a removal, free space is
 /// filled before any eviction. When the cache shrinks, residents are evicted by the same rule, then
 /// `p` is limited to the capacity, then ghosts are dropped until the paper's bounds hold.
@@ -40,7 +40,8 @@ impl Cited for Arc {
         "N. Megiddo and D. Modha, ARC: A self-tuning, low overhead replacement cache, FAST 2003";
 }
 
-/// Returns how far a hit in one ghost list moves the share, given the length of the other.
+/// Returns by how many entries a hit in a ghost list of length `hit` moves the share; `other` is
+/// the length of the other ghost list.
 fn step(adaptation: Adaptation, hit: usize, other: usize) -> f64 {
     let quotient = other as f64 / hit as f64;
     match adaptation {
@@ -80,7 +81,7 @@ impl State {
     fn step(&self, hit: usize, other: usize) -> f64 {
         step(self.adaptation, self.lists.len(hit), self.lists.len(other))
     }
-    /// Evicts one entry into the ghosts. `in_b2` says whether the request hit `B2`.
+    /// Evicts one entry and makes it a ghost. `in_b2`: whether the request hit `B2`.
     fn replace(&mut self, in_b2: bool, owner: &mut impl Owner) {
         let once = self.lists.len(T1) as f64;
         let over = once > self.p || in_b2 && once == self.p;
@@ -102,7 +103,7 @@ impl State {
             owner.forgotten(oldest);
         }
     }
-    /// Returns the number of entries and ghosts of the first list.
+    /// Returns the number of residents and ghosts of the first list, |T1| + |B1|.
     fn first(&self) -> usize {
         self.lists.len(T1) + self.lists.len(B1)
     }
@@ -118,7 +119,7 @@ impl State {
             self.forget(B2, owner);
         }
     }
-    /// Makes room for an unknown entry.
+    /// Makes room for an entry that is neither resident nor a ghost.
     fn admit(&mut self, owner: &mut impl Owner) {
         if self.lists.len(T1) == self.capacity {
             if let Some(oldest) = self.lists.pop_back(T1) {
@@ -196,13 +197,14 @@ impl Replace for State {
         self.lists.unlink(entry);
         usize::from(from == Some(B2))
     }
-    /// A revival does not move `p` (Xia 2017, algorithm 2, case IV).
+    /// Reviving an entry does not move `p` (Xia 2017, algorithm 2, case IV).
     fn revive(&mut self, entry: Entry, owner: &mut impl Owner) {
         let has_room = self.len() < self.capacity;
         self.make_room(false, owner);
         self.lists.push_front(T2, entry);
+        // Otherwise an evicted entry becomes suspected, and the number of entries is unchanged.
         if has_room {
-            self.trim_ghosts(owner); // otherwise one entry was added and one becomes suspected
+            self.trim_ghosts(owner);
         }
     }
     fn bury(&mut self, entry: Entry, queue: usize, owner: &mut impl Owner) {

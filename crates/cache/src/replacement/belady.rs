@@ -10,10 +10,11 @@ use super::{Owner, Replace};
 use crate::entry::Entry;
 use crate::heap::Heap;
 
-/// Evicts the entry whose next request is farthest in the future: no policy that must insert every
-/// requested entry has fewer misses. It is offline, so it runs on traces only and is an upper bound
-/// for the hits of other policies. Without knowledge of the future, and among entries that are not
-/// requested again, it is LRU. Writes count like reads; write-backs are not minimised.
+/// Evicts the entry whose next request is farthest in the future. No policy that must insert every
+/// requested entry has fewer misses, so the hits of this policy are an upper bound for those of
+/// others. It is offline: it runs on traces only. Entries that are not requested again, and all
+/// entries if the future is unknown, are evicted in LRU order. Writes count like reads; write-backs
+/// are not minimised.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Belady {}
@@ -23,7 +24,8 @@ impl Cited for Belady {
                                  IBM Systems Journal 5(2), 1966";
 }
 
-/// Residents by their next request, the farthest first, then by their last.
+/// Residents in the order of eviction: by their next request, the farthest first, then by their
+/// last request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     heap: Heap<(Reverse<u32>, u64)>,

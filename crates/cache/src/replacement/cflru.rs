@@ -15,8 +15,8 @@ use crate::entry::Entry;
 #[serde(default, deny_unknown_fields)]
 pub struct Cflru {
     /// Size of the window, relative to the capacity; rounded down, at least one entry. Published
-    /// sweeps range from 1/64 to 1 and improve up to a half; a quarter leaves most of the cache to
-    /// recency.
+    /// sweeps range from 1/64 to 1, and results improve up to 1/2. With 1/4, recency alone decides
+    /// for most of the cache.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub window_ratio: f64,
 }
@@ -38,7 +38,7 @@ impl Choose for Cflru {
     fn window_ratio(&self) -> f64 {
         self.window_ratio
     }
-    /// Returns the least recent clean entry of the window, otherwise the tail.
+    /// Returns the least recently used clean entry of the window, or the tail if there is none.
     fn choose<O: Owner>(window: &mut Window, owner: &O) -> Option<Entry> {
         window.clean(owner, |_| true).or(window.tail())
     }

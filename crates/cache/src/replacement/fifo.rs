@@ -75,13 +75,14 @@ impl Replace for State {
         self.capacity = capacity;
         self.shrink(capacity, owner);
     }
-    /// An entry is resident if it was inserted by one of the last `capacity` misses. An eviction is
-    /// counted when the entry is requested again, or at the end.
+    /// Runs the policy over a trace. An entry is resident if one of the last `capacity` misses
+    /// inserted it. An eviction is counted when the entry is requested again, or at the end of the
+    /// trace.
     fn replay(mut self, requests: &Requests) -> Counts {
         if !self.is_empty() {
             return trace::one_by_one(&mut self, requests);
         }
-        let mut came = vec![0_u32; requests.footprint() as usize]; // miss that inserted it, from 1; 0: never
+        let mut came = vec![0_u32; requests.footprint() as usize]; // miss that inserted the entry, from 1; 0: none
         let capacity = u32::try_from(self.capacity).unwrap_or(u32::MAX);
         let mut misses = 0_u32;
         let mut owner = Evictions::default();

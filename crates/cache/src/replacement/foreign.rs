@@ -1,7 +1,7 @@
-//! Policies that are not members: written elsewhere, possibly in another language.
+//! Foreign policies: policies that are not built in, possibly written in another language.
 //!
-//! The set of residents is kept here. A foreign policy is notified of requests and names the
-//! victims. A wrong answer is a [`Fault`] and ends the run, but the cache never exceeds its
+//! This module keeps the set of residents. A foreign policy is notified of requests and names the
+//! victims. An invalid victim is a [`Fault`] and ends the run, but the cache never exceeds its
 //! capacity or loses a dirty entry.
 
 use std::fmt::Debug;
@@ -15,7 +15,7 @@ use super::{Owner, Replace};
 use crate::entry::Entry;
 use crate::trace::Bits;
 
-/// Reason for which a foreign policy cannot continue.
+/// Reason why a foreign policy cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Fault {
     /// Error raised by the policy.
@@ -34,12 +34,12 @@ pub enum Fault {
     /// A cache in use was copied; the state of the policy itself cannot be copied.
     #[error("policy {0}: its state cannot be copied; copy the cache before its first request")]
     Copied(String),
-    /// The user ended the run while the policy was executing.
+    /// The user interrupted the run while the policy was executing.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// Queries that a foreign policy can make about a resident, by its key. `None` for other keys.
+/// Answers queries of a foreign policy about a resident, by its key. Returns `None` for other keys.
 pub trait View {
     /// See [`Owner::is_dirty`].
     fn is_dirty(&self, key: u64) -> Option<bool>;
@@ -49,7 +49,7 @@ pub trait View {
     fn is_collecting(&self, key: u64) -> Option<bool>;
 }
 
-/// Policy that is not a member. Keys are those of [`Owner::key`].
+/// Policy that is not built in. Keys are those of [`Owner::key`].
 pub trait Foreign: Debug + Send {
     /// Handles a request for a resident.
     fn hit(&mut self, key: u64, write: bool) -> Result<(), Fault>;
@@ -57,19 +57,19 @@ pub trait Foreign: Debug + Send {
     fn admit(&mut self, key: u64, write: bool) -> Result<(), Fault>;
     /// Chooses the victim. It is no longer resident after the call.
     fn evict(&mut self, view: &dyn View) -> Result<u64, Fault>;
-    /// Handles the removal of a resident (trimmed, invalidated).
+    /// Handles the removal of a resident that was trimmed or invalidated.
     fn removed(&mut self, key: u64) -> Result<(), Fault>;
 }
 
-/// Factory of policies of a kind.
+/// Factory of foreign policies.
 pub trait Make: Debug + Send + Sync {
-    /// Returns the name of the policies.
+    /// Returns the name of the policies that the factory creates.
     fn name(&self) -> &str;
     /// Creates a policy for an empty cache of `capacity` entries.
     fn make(&self, capacity: usize) -> Result<Box<dyn Foreign>, Fault>;
 }
 
-/// Shared factory of policies. Equal to itself and its clones only.
+/// Shared factory of foreign policies. Equal only to itself and its clones.
 #[derive(Clone, Debug)]
 pub struct Maker(Arc<dyn Make>);
 
@@ -91,7 +91,7 @@ impl PartialEq for Maker {
 }
 impl Eq for Maker {}
 
-/// Foreign policy, which is called until its first fault.
+/// Foreign policy and its first fault, after which it is not called again.
 #[derive(Debug)]
 struct Guest {
     /// `None` if it could not be created.
@@ -151,7 +151,7 @@ impl State {
     pub fn fault(&self) -> Option<&Fault> {
         self.guest.fault.as_ref()
     }
-    /// Returns the victim; an arbitrary resident if the policy is at fault.
+    /// Returns the policy's victim, or an arbitrary resident after a fault.
     fn choose(&mut self, owner: &impl Owner) -> Option<(u64, Entry)> {
         let residents = &self.residents;
         let view = Residents { residents, owner };
@@ -201,7 +201,7 @@ impl Clone for State {
     }
 }
 
-/// Foreign types cannot be serialized: writing and reading are always errors.
+/// Implements (de)serialisation of foreign types: both always fail.
 macro_rules! outside {
     ($Type:ident, $name:expr) => {
         impl Serialize for $Type {
@@ -259,7 +259,7 @@ impl Replace for State {
             owner.forgotten(entry);
         }
     }
-    /// The policy chooses the victims; it is not notified of the capacity.
+    /// Changes the capacity. The policy chooses the victims, but is not notified of the capacity.
     fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
         self.capacity = capacity.max(1);
         self.shrink(self.capacity, owner);

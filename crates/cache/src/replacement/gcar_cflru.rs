@@ -10,14 +10,15 @@ use crate::entry::Entry;
 
 /// CFLRU that keeps entries, clean and dirty, whose die is in garbage collection, because requests
 /// for them would have to wait. From the window of the LRU list it evicts the least recently used
-/// clean entry whose die is not in GC, otherwise the least recently used dirty one whose die is
-/// not. If all dies are in GC, it evicts the least recently used entry.
+/// clean entry whose die is not in GC. If there is none, it evicts the least recently used dirty
+/// entry whose die is not in GC. If the dies of all entries in the window are in GC, it evicts the
+/// least recently used entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GcarCflru {
     /// Size of the window, relative to the capacity; rounded down, at least one entry. Published
-    /// sweeps range from 1/64 to 1 and improve up to a half; a quarter leaves most of the cache to
-    /// recency.
+    /// sweeps range from 1/64 to 1, and results improve up to 1/2. With 1/4, recency alone decides
+    /// for most of the cache.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub window_ratio: f64,
 }
@@ -39,8 +40,8 @@ impl Choose for GcarCflru {
     fn window_ratio(&self) -> f64 {
         self.window_ratio
     }
-    /// Returns the least recent clean entry of the window whose die is not in GC, otherwise the
-    /// least recent entry whose die is not, otherwise the tail.
+    /// Returns the least recently used clean entry of the window whose die is not in GC, otherwise
+    /// the least recently used entry whose die is not in GC, otherwise the tail.
     fn choose<O: Owner>(window: &mut Window, owner: &O) -> Option<Entry> {
         let free = |entry: Entry| !owner.is_collecting(entry);
         let victim = window.clean(owner, free);

@@ -8,16 +8,16 @@ use super::Owner;
 use super::window::{Choose, Window, Windowed};
 use crate::entry::Entry;
 
-/// Evicts the least recently used clean entry of a window at the end of the LRU list. If all are
-/// dirty, it evicts the one whose die has the smallest load, because its write-back delays other
-/// requests least; among equal loads, the least recently used. The load is that at the time of the
-/// eviction.
+/// Evicts the least recently used clean entry of a window at the end of the LRU list. If all
+/// entries in the window are dirty, it evicts the one whose die has the smallest load, because the
+/// write-back of that entry delays other requests least. Among equal loads, it evicts the least
+/// recently used entry. Loads are read at the time of the eviction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lcr {
     /// Size of the window, relative to the capacity; rounded down, at least one entry. Published
-    /// sweeps range from 1/64 to 1 and improve up to a half; a quarter leaves most of the cache to
-    /// recency.
+    /// sweeps range from 1/64 to 1, and results improve up to 1/2. With 1/4, recency alone decides
+    /// for most of the cache.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub window_ratio: f64,
 }
@@ -39,8 +39,8 @@ impl Choose for Lcr {
     fn window_ratio(&self) -> f64 {
         self.window_ratio
     }
-    /// Returns the least recent clean entry of the window, otherwise the least recent of those with
-    /// the smallest load.
+    /// Returns the least recently used clean entry of the window, otherwise the least recently used
+    /// of the entries with the smallest load.
     fn choose<O: Owner>(window: &mut Window, owner: &O) -> Option<Entry> {
         let clean = window.clean(owner, |_| true);
         clean.or_else(|| least_loaded(window, owner))

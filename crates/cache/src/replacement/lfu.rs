@@ -9,14 +9,14 @@ use crate::entry::Entry;
 use crate::heap::Heap;
 
 /// Evicts the entry with the fewest requests since its insertion; among several, the least recently
-/// used. The count of an entry ends with its eviction (in-cache LFU), so no state is kept for
-/// evicted entries. With `aging` it is LFU-DA: the rank of the entry evicted last is added to
-/// counts, so that formerly popular entries are evicted eventually.
+/// used. The count of an entry ends with its eviction (in-cache LFU), so evicted entries have no
+/// state. With `aging` the policy is LFU-DA: counts include the rank of the entry evicted last, so
+/// that formerly popular entries are evicted eventually.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lfu {
-    /// Whether the rank of an entry is its count plus the rank of the entry that had been evicted
-    /// last at the time of its last request (dynamic aging).
+    /// Whether the rank of an entry is its count plus the rank of the entry that was evicted last
+    /// before its latest request (dynamic aging).
     pub aging: bool,
 }
 
@@ -28,9 +28,9 @@ impl Cited for Lfu {
 /// Rank of an entry; the lowest is evicted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Rank {
-    /// Count, with the age of the cache at the last request.
+    /// Count of requests, plus the age of the cache at the last one if aging is on.
     aged: u64,
-    /// Number of its last request, which makes all ranks different.
+    /// Number of the last request, which makes all ranks different.
     last: u64,
     /// Requests for the entry.
     count: u64,

@@ -1,4 +1,4 @@
-//! LIRS.
+//! LIRS, low inter-reference recency set.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,9 +14,9 @@ use crate::list::Lists;
 /// including those for evicted entries, down to the least recently requested LIR entry. A HIR entry
 /// that is requested while it is in the stack changes roles with that LIR entry.
 ///
-/// While there are fewer LIR entries than their share, every requested entry becomes one. The
-/// number of ghosts is bounded; in the simulator of the authors it is the stack that is bounded.
-/// The least recently requested ghosts are dropped first. With capacity 1 there is no LIR entry.
+/// Every requested entry becomes LIR while there are fewer LIR entries than their share. The number
+/// of ghosts is bounded, and the least recently requested ghosts are dropped first. The authors'
+/// simulator bounds the stack instead. With capacity 1 there is no LIR entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lirs {
@@ -48,14 +48,15 @@ const QUEUE: usize = 0;
 /// Queue of evicted entries that are still in the stack.
 const GHOST: usize = 1;
 
-/// An entry in the stack and in no queue is LIR. The last entry of the stack is LIR.
+/// The LIR stack and the two queues. An entry in the stack and in no queue is LIR. The last entry
+/// of the stack is LIR.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     policy: Lirs,
-    /// The most recent entry is at the front.
+    /// Entries in the order of their last requests, the most recent at the front.
     stack: Lists<1>,
-    /// The newest entry is at the front. Ghosts are in the order of the stack, because they were
-    /// evicted in the order of their last requests.
+    /// Resident HIR entries and ghosts, the newest at the front. Ghosts are in the order of the
+    /// stack, because they were evicted in the order of their last requests.
     queues: Lists<2>,
     lir: usize,
     lir_share: usize,
@@ -141,7 +142,8 @@ impl State {
         self.stack.move_to_front(0, entry);
         self.prune(owner);
     }
-    /// Handles a request for any other entry. It is in no queue, but may be in the stack.
+    /// Handles a request for an entry that is not LIR. The entry is in no queue, but may be in the
+    /// stack.
     #[inline]
     fn place(&mut self, entry: Entry, owner: &mut impl Owner) {
         let known = self.stack.contains(entry);

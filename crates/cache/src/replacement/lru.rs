@@ -76,9 +76,10 @@ impl Replace for State {
         self.capacity = capacity;
         self.shrink(capacity, owner);
     }
-    /// An entry is resident if its last request is not older than that of the least recent
-    /// resident. No list is needed: only the place of the last request of each entry, a bit for
-    /// each place that is the last one of its entry, and the place of the least recent resident.
+    /// Runs the policy over a trace. An entry is resident if its last request is not older than
+    /// that of the least recently used resident. This needs no list, only the place of each entry's
+    /// last request, one bit per place that is the last one of its entry, and the place of the
+    /// least recently used resident.
     fn replay(mut self, requests: &Requests) -> Counts {
         if !self.is_empty() {
             return trace::one_by_one(&mut self, requests);

@@ -6,7 +6,8 @@
 //!
 //! A policy is one file with its parameters (a configuration table with its doc comment and its
 //! source) and a type `State` that implements [`Replace`] and has `new(&parameters, capacity)`,
-//! plus one line in the list of members below. Policies written elsewhere are [`foreign`].
+//! plus one line in the list of policies below. [`foreign`] runs policies that are written
+//! elsewhere.
 
 pub mod arc;
 pub mod belady;
@@ -33,7 +34,7 @@ use crate::trace::{self, Counts, Requests};
 /// Owner of the entries: answers the policy's queries and receives its notifications. A policy
 /// queries residents only.
 pub trait Owner {
-    /// Returns the key of an entry, by which policies that are not members identify it.
+    /// Returns the key of an entry, by which foreign policies identify it.
     #[inline]
     fn key(&self, entry: Entry) -> u64 {
         entry.0.into()
@@ -48,8 +49,8 @@ pub trait Owner {
     fn load(&self, _: Entry) -> u64 {
         0
     }
-    /// Lower bound of all loads. 0 means unknown; a higher bound lets a policy stop searching
-    /// early.
+    /// Returns a lower bound of all loads, in picoseconds. 0 means unknown; a higher bound lets a
+    /// policy stop searching early.
     #[inline]
     fn least_load(&self) -> u64 {
         0
@@ -59,13 +60,13 @@ pub trait Owner {
     fn is_collecting(&self, _: Entry) -> bool {
         false
     }
-    /// The entry is evicted; the owner writes it back if it is dirty. Called before the new entry
-    /// counts as resident, and never for the new entry.
+    /// Handles the eviction of an entry: the owner writes it back if it is dirty. Called before the
+    /// new entry counts as resident, and never for the new entry.
     #[inline]
     fn evicted(&mut self, _: Entry) {}
-    /// The policy has no state of the entry any more, so that its number can be reused. Called
-    /// after `evicted` or during `remove`, at once or when the entry is dropped from the ghosts;
-    /// never for the entry that is being accessed.
+    /// Handles the end of a policy's state for an entry: its number can be reused. Called after
+    /// `evicted` or during `remove`, immediately or when the entry is dropped from the ghosts.
+    /// Never called for the entry that is being accessed.
     #[inline]
     fn forgotten(&mut self, _: Entry) {}
 }
@@ -99,12 +100,12 @@ impl<O: Owner + ?Sized> Owner for &mut O {
 
 /// Replacement policy.
 pub trait Replace {
-    /// Handles a request for an entry; returns `true` if it was resident. Otherwise it is resident
-    /// afterwards, and other entries may have been evicted.
+    /// Handles a request for an entry. Returns `true` if the entry was resident. Otherwise it is
+    /// resident afterwards, and other entries may have been evicted.
     fn access(&mut self, entry: Entry, write: bool, owner: &mut impl Owner) -> bool;
     /// Returns `true` if an entry is resident.
     fn contains(&self, entry: Entry) -> bool;
-    /// Returns `true` if an entry is a ghost: not resident, but known.
+    /// Returns `true` if an entry is a ghost: not resident, but still tracked by the policy.
     fn remembers(&self, _entry: Entry) -> bool {
         false
     }
@@ -117,8 +118,8 @@ pub trait Replace {
     /// Returns the maximum number of resident entries.
     fn capacity(&self) -> usize;
     /// Removes an entry (trimmed, invalidated), which is then neither resident nor a ghost. If it
-    /// was known, the owner is notified with `forgotten` of it, and of ghosts dropped with it, but
-    /// never with `evicted`.
+    /// was one of them, the policy calls `forgotten` for it and for ghosts dropped with it, but
+    /// never `evicted`.
     fn remove(&mut self, entry: Entry, owner: &mut impl Owner);
     /// Changes the capacity, at least 1. Residents that do not fit are evicted by the policy's
     /// rule.
@@ -128,9 +129,9 @@ pub trait Replace {
     fn queue(&self, _entry: Entry) -> usize {
         0
     }
-    /// Marks the entry evicted last as suspected: it can still be read, and is not a ghost until
-    /// that ends. Returns the queue that it left. Policies that do not distinguish suspected
-    /// entries from ghosts keep it as a ghost.
+    /// Marks the entry evicted last as suspected: its data can still be read, and it is not a ghost
+    /// before [`Self::bury`]. Returns the queue from which it was evicted. Policies that do not
+    /// distinguish suspected entries from ghosts keep it as a ghost.
     fn suspect(&mut self, _entry: Entry) -> usize {
         0
     }
@@ -139,32 +140,32 @@ pub trait Replace {
     fn revive(&mut self, entry: Entry, owner: &mut impl Owner) {
         self.access(entry, false, owner);
     }
-    /// Handles a suspected entry that left `queue` and cannot be read any more: it becomes a ghost,
-    /// or the owner is notified with `forgotten`.
+    /// Handles a suspected entry, evicted from `queue`, whose data cannot be read any more. It
+    /// becomes a ghost, or the policy calls `forgotten`.
     fn bury(&mut self, entry: Entry, _queue: usize, owner: &mut impl Owner) {
         if !self.remembers(entry) {
             owner.forgotten(entry);
         }
     }
-    /// Handles the loss of a resident's data as if the policy had evicted the entry: it becomes a
-    /// ghost, or the owner is notified with `forgotten`, but never with `evicted`.
+    /// Handles the loss of a resident's data as if the policy had evicted the entry. It becomes a
+    /// ghost, or the policy calls `forgotten`, but never `evicted`.
     fn evict(&mut self, entry: Entry, owner: &mut impl Owner) {
         self.remove(entry, owner);
     }
 
-    /// The owner has written a resident back and keeps it. Without this notification, a policy may
-    /// treat a resident that it found dirty as dirty until its eviction.
+    /// Handles the write-back of a resident that stays in the cache. Without this notification, a
+    /// policy may treat a resident that it found dirty as dirty until its eviction.
     fn cleaned(&mut self, _entry: Entry) {}
 
     /// Returns `true` if the policy needs [`Replace::set_next_use`] before every access.
     fn needs_next_use(&self) -> bool {
         false
     }
-    /// Sets the position of the next request, after this one, of the entry about to be accessed;
-    /// `u32::MAX` if there is none.
+    /// Sets the position in the trace of the next request for the entry about to be accessed, after
+    /// the current request; `u32::MAX` if there is none.
     fn set_next_use(&mut self, _next: u32) {}
-    /// Runs the policy over a whole trace. A policy overrides this if its rule allows a faster way
-    /// than one `access` after another, for an empty cache and with equal counts.
+    /// Runs the policy over a whole trace, from an empty cache. A policy overrides this method if
+    /// its rule allows a faster way than one `access` per request; the counts must be equal.
     fn replay(mut self, requests: &Requests) -> Counts
     where
         Self: Sized,
@@ -173,8 +174,8 @@ pub trait Replace {
     }
 }
 
-/// Operation on a policy of known type: [`Replacing::visit`] dispatches once, instead of at every
-/// request.
+/// Operation on a policy of statically known type. [`Replacing::visit`] dispatches once per
+/// operation instead of once per request.
 pub trait Visit {
     /// Result of the operation.
     type Answer;
@@ -211,7 +212,7 @@ macro_rules! states {
         pub enum Replacing { $($Variant($file::State)),+ }
 
         impl Replacing {
-            /// Performs an operation with the type of the policy.
+            /// Performs an operation on the policy.
             pub fn visit<V: Visit>(&mut self, visitor: V) -> V::Answer {
                 match self { $(Self::$Variant(state) => visitor.visit(state)),+ }
             }
@@ -262,11 +263,11 @@ members! {
 }
 
 impl Replacing {
-    /// Creates an empty cache of `capacity` entries under a policy that is not a member.
+    /// Creates an empty cache of `capacity` entries under a foreign policy.
     pub fn foreign(maker: &foreign::Maker, capacity: usize) -> Self {
         Self::Foreign(foreign::State::new(maker, capacity))
     }
-    /// Returns the fault of a policy that is not a member; see [`foreign::State::fault`].
+    /// Returns the fault of a foreign policy; see [`foreign::State::fault`].
     #[inline]
     pub fn fault(&self) -> Option<&foreign::Fault> {
         match self {
@@ -282,7 +283,7 @@ impl Default for Replacement {
     }
 }
 
-/// Share of a capacity, rounded down, at least one entry.
+/// Returns the share of a capacity: rounded down, at least one entry.
 fn share(capacity: usize, ratio: f64) -> usize {
     ((capacity as f64 * ratio) as usize).max(1)
 }

@@ -1,4 +1,4 @@
-//! S3-FIFO.
+//! S3-FIFO: a small, a main and a ghost FIFO queue.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,10 +8,10 @@ use super::{Owner, Replace, share};
 use crate::entry::Entry;
 use crate::list::Lists;
 
-/// Three FIFO queues. A new entry enters the small queue. If it is hit there, it moves on to the
-/// main queue; otherwise it is evicted and becomes a ghost. A ghost that is requested again enters
-/// the main queue directly. In the main queue, an entry is reinserted once per hit, of which at
-/// most three count. The maximum number of ghosts is the share of the main queue.
+/// Three FIFO queues. A new entry enters the small queue. If it is hit there, it moves to the main
+/// queue; otherwise it is evicted and becomes a ghost. A ghost that is requested again enters the
+/// main queue directly. In the main queue, an entry is reinserted once per hit; at most three hits
+/// count. The maximum number of ghosts is the share of the main queue.
 ///
 /// Victims come from the small queue, unless it is below its share. As in the simulator of the
 /// authors, evictions happen only on demand; Algorithm 1 also evicts from the main queue when an
@@ -130,7 +130,8 @@ impl Replace for State {
     fn access(&mut self, entry: Entry, _write: bool, owner: &mut impl Owner) -> bool {
         let list = match self.lists.list(entry) {
             None => SMALL,
-            // It leaves the ghosts before an eviction, whose ghost could push it out.
+            // The entry leaves the ghosts first: the eviction adds a ghost, which could push it
+            // out.
             Some(GHOST) => {
                 self.lists.unlink(entry);
                 MAIN

@@ -1,4 +1,4 @@
-//! SIEVE.
+//! SIEVE: a FIFO queue with a hand that skips entries that were hit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,8 @@ impl Cited for Sieve {
                                  algorithm for web caches, NSDI 2024";
 }
 
-/// Residents, the newest at the front; the mark of an entry that has been hit is 1.
+/// Residents, the newest at the front. The mark of an entry is 1 if it has been hit since the
+/// hand's last visit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists<1>,

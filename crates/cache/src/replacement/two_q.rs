@@ -8,13 +8,13 @@ use super::{Owner, Replace, share};
 use crate::entry::Entry;
 use crate::list::Lists;
 
-/// A new entry enters a FIFO queue (A1in), where hits change nothing, and stays in a ghost queue
-/// (A1out) for a while after its eviction. A ghost that is requested again moves to an LRU list
-/// (Am), which thus holds only entries that are reused after a while. Victims come from A1in while
-/// it is above its share, otherwise from the LRU list.
+/// A new entry enters a FIFO queue (A1in), where hits change nothing. After its eviction it stays
+/// in a ghost queue (A1out) for a while. A ghost that is requested again moves to an LRU list (Am),
+/// which thus holds only entries that are reused after a while. Victims come from A1in while it is
+/// above its share, otherwise from the LRU list.
 ///
-/// A ghost that is requested leaves A1out before room is made for it. The paper does not say
-/// whether making room may push it out.
+/// A requested ghost leaves A1out before an entry is evicted for it. The paper does not say whether
+/// this eviction may push it out of A1out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TwoQ {

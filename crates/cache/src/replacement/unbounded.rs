@@ -7,8 +7,8 @@ use wordline_kernel::slot::Cited;
 use super::{Owner, Replace};
 use crate::entry::Entry;
 
-/// Never evicts, whatever the capacity: only the first request for a key misses. An upper bound for
-/// the hits of other policies.
+/// Never evicts, whatever the capacity: only the first request for a key misses. The hits are an
+/// upper bound for those of other policies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Unbounded {}
@@ -25,7 +25,7 @@ pub struct State {
 }
 
 impl State {
-    /// Creates an empty cache for `usize::MAX` entries instead of `_capacity`.
+    /// Creates an empty cache for `usize::MAX` entries. `_capacity` is ignored.
     pub fn new(_policy: &Unbounded, _capacity: usize) -> Self {
         Self {
             resident: Vec::new(),

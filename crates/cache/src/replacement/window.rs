@@ -1,8 +1,8 @@
-//! LRU list with a window at its tail, and the policies that choose their victims there.
+//! LRU list with a window at its tail, and policies that choose their victims in the window.
 //!
 //! The window is the part of the list from which victims are chosen. Residents at the tail that
-//! were found dirty count as dirty until they move, leave, or are cleaned. They are not queried
-//! again, so that the search for a clean entry is cheap even with many dirty ones.
+//! were found dirty count as dirty until they move, leave or are cleaned. The owner is not queried
+//! about them again, so that the search for a clean entry is cheap even with many dirty ones.
 
 use std::marker::PhantomData;
 
@@ -12,10 +12,11 @@ use super::{Owner, Replace, share};
 use crate::entry::Entry;
 use crate::list::Lists;
 
-/// Mark of an entry that was found dirty, as all entries between it and the tail.
+/// Mark of a resident that was found dirty. All residents between it and the tail have the mark
+/// too.
 const DIRTY: u8 = 1;
 
-/// Residents, the most recent at the front.
+/// LRU list of the residents, the most recently used at the front.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Window {
     lists: Lists<1>,
@@ -23,13 +24,15 @@ pub struct Window {
     capacity: usize,
     /// Size of the window. Entries.
     size: usize,
-    /// Number of entries at the tail that were found dirty, and the farthest one from the tail.
+    /// Number of residents at the tail that have the mark [`DIRTY`], and the one of them farthest
+    /// from the tail.
     dirty: usize,
     farthest: Option<Entry>,
 }
 
 impl Window {
-    /// Creates an empty list of `capacity` entries, of which `ratio` is the window.
+    /// Creates an empty list for up to `capacity` entries, with a window of `ratio` times the
+    /// capacity.
     pub(super) fn new(ratio: f64, capacity: usize) -> Self {
         Self {
             lists: Lists::new(),
@@ -40,13 +43,13 @@ impl Window {
             farthest: None,
         }
     }
-    /// Marks a resident as clean.
+    /// Handles the write-back of a resident.
     fn cleaned(&mut self, entry: Entry) {
         if self.lists.mark(entry) == DIRTY {
             self.ask_again();
         }
     }
-    /// Returns the least recent entry of the window that is clean and passes a test.
+    /// Returns the least recently used clean entry of the window for which `passes` is `true`.
     pub(super) fn clean(
         &mut self,
         owner: &impl Owner,
@@ -71,11 +74,11 @@ impl Window {
         }
         None
     }
-    /// Iterates over the window, the least recent entry first.
+    /// Iterates over the window, the least recently used entry first.
     pub(super) fn iter(&self) -> impl Iterator<Item = Entry> {
         self.lists.from_back(0).take(self.size)
     }
-    /// Returns the least recent entry of the list.
+    /// Returns the least recently used entry of the list.
     pub(super) fn tail(&self) -> Option<Entry> {
         self.lists.back(0)
     }
@@ -90,7 +93,7 @@ impl Window {
         }
         self.lists.unlink(entry);
     }
-    /// Clears what is known about dirty entries.
+    /// Clears all marks, so that the owner is queried again.
     fn ask_again(&mut self) {
         while let Some(entry) = self.farthest {
             self.lists.set_mark(entry, 0);
@@ -104,7 +107,7 @@ impl Window {
 pub trait Choose: Clone {
     /// Returns the size of the window, relative to the capacity.
     fn window_ratio(&self) -> f64;
-    /// Returns the victim.
+    /// Returns the victim; `None` if the list is empty.
     fn choose<O: Owner>(window: &mut Window, owner: &O) -> Option<Entry>;
 }
 

@@ -1,8 +1,8 @@
-//! Sets of small numbers.
+//! Bit sets.
 
 use serde::{Deserialize, Serialize};
 
-/// Set of small numbers, one bit each.
+/// Set of small numbers, stored as one bit per number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Bits(Vec<u64>);
 
@@ -24,7 +24,7 @@ impl Bits {
         }
         self.0[word] |= 1 << (number % 64);
     }
-    /// Removes a number.
+    /// Removes a number. Does nothing if it is not in the set.
     #[inline]
     pub(crate) fn remove(&mut self, number: usize) {
         if let Some(word) = self.0.get_mut(number / 64) {
@@ -40,7 +40,7 @@ impl Bits {
         }
         was
     }
-    /// Returns the smallest number in the set that is at least `from`, if there is one.
+    /// Returns the smallest number in the set that is at least `from`; `None` if there is none.
     #[inline]
     pub(crate) fn next(&self, from: usize) -> Option<usize> {
         let mut word = from / 64;

@@ -1,4 +1,4 @@
-//! Dense numbers for keys.
+//! Assigns dense numbers to the keys of a trace.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 
 use crate::entry::Entry;
 
-/// Limit of the keys that are looked up in a direct table: pages of volumes up to 64 GiB, or keys
-/// that are already dense.
+/// Keys below this limit are looked up in a direct table. This covers the 4 KiB pages of volumes up
+/// to 64 GiB, and keys that are already dense.
 const DIRECT: usize = 1 << 24;
 
 /// Assigns numbers to keys in order of first appearance.
@@ -22,7 +22,7 @@ pub(super) struct Interner {
 impl Default for Interner {
     fn default() -> Self {
         Self {
-            direct: vec![0; DIRECT], // memory is touched only for existing keys
+            direct: vec![0; DIRECT], // only the memory of existing keys is touched
             hashed: FxHashMap::default(),
             count: 0,
         }
@@ -30,7 +30,7 @@ impl Default for Interner {
 }
 
 impl Interner {
-    /// Returns the number of a key, assigning one if needed; `None` if no numbers are left.
+    /// Returns the number of a key; assigns one if it has none. `None` if no numbers are left.
     #[inline]
     pub(super) fn number(&mut self, key: u64) -> Option<u32> {
         let known = match self.direct.get_mut(key as usize) {
@@ -46,7 +46,7 @@ impl Interner {
         }
         Some(*known - 1)
     }
-    /// Returns the number of a key, if it has one.
+    /// Returns the number of a key; `None` if it has none.
     pub(super) fn known(&self, key: u64) -> Option<u32> {
         let known = match self.direct.get(key as usize) {
             Some(slot) if key < DIRECT as u64 => *slot,
@@ -54,8 +54,8 @@ impl Interner {
         };
         known.checked_sub(1)
     }
-    /// Returns the numbers of the keys in a range, in key order. Examines no more keys than there
-    /// are numbers, and the table of small keys.
+    /// Returns the numbers of the keys in a range, in key order. Examines the table of small keys,
+    /// and at most as many other keys as there are numbers.
     pub(super) fn known_in(&self, keys: Range<u64>) -> Vec<u32> {
         let small = |key: u64| key.min(DIRECT as u64) as usize;
         let direct = &self.direct[small(keys.start)..small(keys.end).max(small(keys.start))];
@@ -81,7 +81,7 @@ impl Interner {
         }
         keys
     }
-    /// Returns the count of numbers assigned.
+    /// Returns how many numbers are assigned.
     pub(super) fn len(&self) -> u32 {
         self.count
     }

@@ -1,4 +1,5 @@
-//! Policies that are not members: equal rules give equal caches, and faults are reported.
+//! Foreign policies: one with the rules of a built-in policy gives the same cache, and faults are
+//! reported.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use std::collections::VecDeque;
@@ -16,18 +17,19 @@ enum Wrong {
     Admit(u32),
     Evict(u32),
     Removed(u32),
-    /// Chooses a key that was never in the cache.
+    /// Names a victim that was never in the cache.
     Stranger(u32),
-    /// Chooses the previous victim again.
+    /// Names the previous victim again.
     Again(u32),
 }
 
-/// LRU with a window for clean pages: 0 is LRU, and 1 the whole list.
+/// LRU with a window for clean pages. Window size relative to the list: 0 is LRU, 1 is the whole
+/// list.
 #[derive(Debug)]
 struct CleanFirst {
     wrong: Wrong,
     calls: [u32; 4],
-    /// The least recent key is first.
+    /// Keys of the residents, the least recently used first.
     order: VecDeque<u64>,
     window: usize,
     before: u64,
@@ -123,7 +125,7 @@ fn parsed(text: &str) -> Replacement {
     serde_json::from_str(text).unwrap()
 }
 
-/// Returns the evicted keys of a cache with their dirty bits, and which requests hit.
+/// Returns the evicted keys of a random run with their dirty bits, and whether each request hit.
 fn lived(policy: Replacing, seed: u64) -> (Vec<(u64, bool)>, Vec<bool>) {
     let mut random = Rng::new(seed, "foreign");
     let mut cache = Cache::new(policy);
@@ -147,7 +149,7 @@ fn lived(policy: Replacing, seed: u64) -> (Vec<(u64, bool)>, Vec<bool>) {
 }
 
 #[test]
-fn equal_rules_give_equal_caches() {
+fn foreign_policy_with_built_in_rules_gives_the_same_cache() {
     for capacity in [1, 2, 8, 40, 100] {
         for (window, member) in [
             (0.0, r#""lru""#),
@@ -164,7 +166,7 @@ fn equal_rules_give_equal_caches() {
     }
 }
 
-/// Owner for requests, removals and a capacity change, which checks that no entry is lost.
+/// Owner for requests, removals and a capacity change. Checks that no entry is lost.
 struct Strict {
     resident: Vec<bool>,
 }
@@ -175,7 +177,7 @@ impl Owner for Strict {
         self.resident[entry.index()] = false;
     }
     fn forgotten(&mut self, entry: Entry) {
-        assert!(!self.resident[entry.index()], "residents are known");
+        assert!(!self.resident[entry.index()], "a resident is not forgotten");
     }
 }
 
@@ -194,7 +196,10 @@ fn fault_of(wrong: Wrong) -> Option<Fault> {
             let was = owner.resident[entry.index()];
             let hit = cache.access(entry, false, &mut owner);
             owner.resident[entry.index()] = true;
-            assert_eq!(hit, was, "hit exactly when resident");
+            assert_eq!(
+                hit, was,
+                "a request hits if and only if the entry is resident"
+            );
         }
         if step == 300 {
             cache.resize(3, &mut owner);
@@ -226,7 +231,7 @@ fn fault_is_reported_and_the_cache_stays_consistent() {
 }
 
 #[test]
-fn copy_is_fresh_or_at_fault() {
+fn copy_of_an_unused_cache_works_and_copy_of_a_used_one_is_at_fault() {
     let mut cache = Replacing::foreign(&maker(Wrong::Nothing, 0.0), 2);
     let mut copy = cache.clone();
     for number in [0, 1, 2] {
@@ -240,7 +245,7 @@ fn copy_is_fresh_or_at_fault() {
 }
 
 #[test]
-fn maker_equals_only_itself_and_clones() {
+fn maker_equals_only_itself_and_its_clones() {
     let one = maker(Wrong::Nothing, 0.0);
     assert_eq!(one, one.clone());
     assert_ne!(one, maker(Wrong::Nothing, 0.0));

@@ -1,4 +1,4 @@
-//! Ghost lists.
+//! Ghost lists, compared with a plain queue and with LRU caches.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use std::collections::VecDeque;
@@ -6,10 +6,10 @@ use std::collections::VecDeque;
 use wordline_cache::{Cache, Ghosts, Replacement, Replacing};
 use wordline_kernel::Rng;
 
-/// Ghost list and a queue with the same content.
+/// Ghost list, and a queue that must have the same content.
 struct Pair {
     ghosts: Ghosts,
-    /// The most recent key is first.
+    /// Keys of the list, the most recent first.
     queue: VecDeque<u64>,
     hits: Vec<u64>,
     size: usize,
@@ -39,7 +39,8 @@ impl Pair {
             self.hits[segment] += 1;
         }
     }
-    /// A request for a key of a whole stack: the key becomes the most recent, found or not.
+    /// Handles a request for a key of a list that represents a whole stack: the key becomes the
+    /// most recent one, whether or not it was in the list.
     fn touch(&mut self, key: u64) {
         let place = self.queue.iter().position(|&other| other == key);
         let segment = place.map(|place| place / self.size);
@@ -68,7 +69,7 @@ impl Pair {
 }
 
 #[test]
-fn segments_match_positions_in_a_queue() {
+fn segment_of_a_key_follows_from_its_position_in_the_queue() {
     for seed in 0..60 {
         let mut random = Rng::new(seed, "ghost");
         let segments = 1 + random.below(5) as usize;

@@ -1,4 +1,4 @@
-//! Caches of keys with data.
+//! Caches that store data with their keys.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ fn freed_numbers_are_reused() {
     assert_eq!(index.enter(8).unwrap(), Entry(2));
 }
 
-/// Cache and a map of its expected content: data and dirty bits.
+/// Cache, and a map of its expected content: data and dirty bits.
 struct Pair {
     cache: Cache<Replacing, u64>,
     map: BTreeMap<u64, (u64, bool)>,
@@ -71,7 +71,7 @@ impl Pair {
             draw => self.put(key, draw < 20),
         }
     }
-    /// Exactly the known keys have numbers.
+    /// Checks that exactly the resident keys and ghosts have numbers.
     fn check_numbers(&self) {
         let known = (0..200).map(Entry).filter(|&entry| {
             let policy = self.cache.policy();

@@ -1,4 +1,4 @@
-//! Invariants of replacement, over every member.
+//! Invariants that every replacement policy must keep.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wordline_cache::{Entry, Owner, Replace, Replacement, Replacing};
 use wordline_kernel::Rng;
 
-/// Members with parameters other than the defaults.
+/// Policies with parameters other than the defaults.
 const VARIANTS: &[&str] = &[
     r#"{"arc": {"p": "integer"}}"#,
     r#"{"cflru": {"window_ratio": 1.0}}"#,
@@ -25,11 +25,11 @@ fn policies() -> Vec<Replacement> {
         .collect()
 }
 
-/// Owner that checks what a policy must not do.
+/// Owner that panics if a policy breaks an invariant.
 #[derive(Debug, Default)]
 struct Strict {
     resident: BTreeSet<Entry>,
-    /// Entries accessed and not forgotten.
+    /// Entries that were accessed and not forgotten since.
     known: BTreeSet<Entry>,
     dirty: BTreeSet<Entry>,
     /// Entry being accessed.
@@ -65,14 +65,20 @@ impl Owner for Strict {
     }
     fn evicted(&mut self, entry: Entry) {
         assert!(self.evicts, "unnecessary eviction");
-        assert_ne!(self.newcomer, Some(entry), "the new entry stays");
+        assert_ne!(self.newcomer, Some(entry), "the new entry is not evicted");
         assert!(self.resident.remove(&entry), "only residents are evicted");
         self.written_back += u64::from(self.dirty.remove(&entry));
     }
     fn forgotten(&mut self, entry: Entry) {
-        assert_ne!(self.newcomer, Some(entry), "the new entry is known");
-        assert!(!self.resident.contains(&entry), "residents are known");
-        assert!(self.known.remove(&entry), "forgotten once");
+        assert_ne!(self.newcomer, Some(entry), "the new entry is not forgotten");
+        assert!(
+            !self.resident.contains(&entry),
+            "a resident is not forgotten"
+        );
+        assert!(
+            self.known.remove(&entry),
+            "an entry is forgotten at most once"
+        );
     }
 }
 
@@ -96,7 +102,7 @@ impl Bench {
             keys,
         }
     }
-    /// Draws a key, small ones more often.
+    /// Draws a key; small keys are drawn more often.
     fn draw(&mut self) -> Entry {
         let bound = 1 + self.random.below(self.keys.into());
         Entry(self.random.below(bound) as u32)
@@ -112,7 +118,10 @@ impl Bench {
         self.owner.evicts = !resident && full;
         self.owner.newcomer = Some(entry);
         let hit = self.policy.access(entry, write, &mut self.owner);
-        assert_eq!(hit, resident, "hit exactly when resident");
+        assert_eq!(
+            hit, resident,
+            "a request hits if and only if the entry is resident"
+        );
         self.owner.newcomer = None;
         self.owner.resident.insert(entry);
         self.owner.known.insert(entry);
@@ -126,7 +135,10 @@ impl Bench {
         self.owner.resident.remove(&entry);
         self.owner.dirty.remove(&entry);
         self.policy.remove(entry, &mut self.owner);
-        assert!(!self.owner.known.contains(&entry), "removed is forgotten");
+        assert!(
+            !self.owner.known.contains(&entry),
+            "a removed entry is forgotten"
+        );
     }
     fn resize(&mut self) {
         let capacity = 1 + self.random.below(50) as usize;
@@ -142,7 +154,7 @@ impl Bench {
             self.owner.collecting.insert(other);
         }
     }
-    /// Writes an entry back and keeps it.
+    /// Marks a dirty resident as written back.
     fn clean(&mut self) {
         let entry = self.draw();
         if self.owner.dirty.remove(&entry) {
@@ -171,7 +183,7 @@ impl Bench {
     }
 }
 
-/// Prints which run failed, if one panics.
+/// Policy and seed of a run, printed if the run panics.
 struct Under<'a>(&'a Replacement, u64);
 
 impl Drop for Under<'_> {
@@ -241,7 +253,7 @@ fn touch(
     if kind == 0 {
         policy.remove(entry, numbers);
         if numbers.keys.remove(&key).is_some() {
-            numbers.free.insert(entry); // it was not known
+            numbers.free.insert(entry); // the policy had not tracked the entry
         }
         return None;
     }
@@ -253,7 +265,7 @@ fn touch(
     Some(hit)
 }
 
-/// Owner whose numbers are keys and are never reused.
+/// Owner whose entries have their keys as numbers, which are never reused.
 #[derive(Default)]
 struct Plain(BTreeSet<Entry>);
 

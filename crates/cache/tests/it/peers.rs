@@ -1,8 +1,8 @@
 //! Hit counts of libCacheSim 0.3.5 on a reproducible trace.
 //!
-//! Policies that differ from their papers in libCacheSim are left out: its S3-FIFO admits to the
-//! main queue until the cache is full for the first time; its LIRS also demotes a LIR entry at a
-//! hit of a HIR entry outside the stack, and bounds the whole stack by twice the capacity; its
+//! Policies that differ from their papers in libCacheSim are left out. Its S3-FIFO admits to the
+//! main queue until the cache is full for the first time. Its LIRS also demotes a LIR entry at a
+//! hit of a HIR entry outside the stack, and bounds the whole stack by twice the capacity. Its
 //! LFU-DA adds the smallest rank to the rank instead of to the count.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 

@@ -1,5 +1,5 @@
-//! Do the flash-aware policies evict the victims calculated by hand? The scenarios are the pages of
-//! docs/spec/replacement.
+//! Compares the victims of the flash-aware policies with victims calculated by hand. The scenarios
+//! are the pages of docs/spec/replacement.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // outside test functions too, this file is a test
 
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ fn files() -> Vec<(String, String)> {
     paths.into_iter().map(text).collect()
 }
 
-/// Returns the rows of the table with these columns, with their line numbers.
+/// Returns the rows of the table with these columns. Each row has its line number.
 fn table<'a>(text: &'a str, columns: &[&str]) -> Result<Vec<(usize, Vec<&'a str>)>, String> {
     let row = |line: &'a str| -> Vec<&'a str> {
         let inner = line.trim().trim_start_matches('|').trim_end_matches('|');
@@ -34,11 +34,14 @@ fn table<'a>(text: &'a str, columns: &[&str]) -> Result<Vec<(usize, Vec<&'a str>
     lines
         .by_ref()
         .find(|(_, line)| line.starts_with('|') && row(line) == columns)
-        .ok_or_else(|| format!("there is no table with the columns {}", columns.join(", ")))?;
+        .ok_or_else(|| format!("no table has the columns {}", columns.join(", ")))?;
     let body = lines.skip(1).take_while(|(_, line)| line.starts_with('|'));
     let rows: Vec<(usize, Vec<&str>)> = body.map(|(number, line)| (number, row(line))).collect();
     match rows.iter().find(|(_, cells)| cells.len() != columns.len()) {
-        Some((number, _)) => Err(format!("line {number}: not {} cells", columns.len())),
+        Some((number, _)) => Err(format!(
+            "line {number}: the row does not have {} cells",
+            columns.len()
+        )),
         None => Ok(rows),
     }
 }
@@ -56,7 +59,7 @@ struct Block {
     chip: Chip,
 }
 
-/// Owner of the blocks; entries are their positions in the table.
+/// Owner of the blocks. The number of an entry is its position in the table.
 struct Blocks<'a> {
     all: &'a [Block],
     evicted: Vec<Entry>,
@@ -78,10 +81,10 @@ impl Owner for Blocks<'_> {
 }
 
 struct Scenario {
-    /// The most recent block is first.
+    /// Blocks in the cache, the most recently used first.
     blocks: Vec<Block>,
     window: usize,
-    /// Line, policy, block.
+    /// Expected victims: line, policy, block.
     evicts: Vec<(usize, String, String)>,
 }
 
@@ -106,14 +109,16 @@ fn parse(text: &str) -> Result<Scenario, String> {
     for (line, cells) in table(text, &["block", "region", "state", "chip"])? {
         let destaging = word(line, cells[1], [("destaging", true), ("working", false)])?;
         if window > 0 && !destaging {
-            return Err(format!("line {line}: the working region comes first"));
+            return Err(format!(
+                "line {line}: the rows of the working region must come first"
+            ));
         }
         window += usize::from(destaging);
         let chip = chips.get(cells[3]);
         blocks.push(Block {
             name: cells[0].to_owned(),
             dirty: word(line, cells[2], [("dirty", true), ("clean", false)])?,
-            chip: *chip.ok_or_else(|| format!("line {line}: there is no chip {}", cells[3]))?,
+            chip: *chip.ok_or_else(|| format!("line {line}: no row defines chip {}", cells[3]))?,
         });
     }
     let evicts = table(text, &["policy", "evicts"])?.into_iter();
@@ -126,7 +131,7 @@ fn parse(text: &str) -> Result<Scenario, String> {
     })
 }
 
-/// Returns the policy with a name; if it has a window, with this share of the cache.
+/// Returns the policy with a name. `window_ratio` applies if the policy has a window.
 fn policy(name: &str, window_ratio: f64) -> Option<Replacement> {
     let policy: Replacement = serde_json::from_value(name.into()).ok()?;
     let mut parameters = serde_json::to_value(&policy).ok()?;
@@ -137,7 +142,7 @@ fn policy(name: &str, window_ratio: f64) -> Option<Replacement> {
     serde_json::from_value(parameters).ok()
 }
 
-/// Policies that every scenario must contain: LRU and those with a window.
+/// Returns the policies that every scenario must contain: LRU and those with a window.
 fn shown() -> impl Iterator<Item = &'static str> {
     let has_window = |name: &str| policy(name, 0.0) != policy(name, 1.0);
     let names = Replacement::NAMES.iter().copied();
@@ -151,7 +156,7 @@ fn check(text: &str) -> Result<(), String> {
         evicts,
     } = parse(text)?;
     if let Some(missing) = shown().find(|name| evicts.iter().all(|(_, shown, _)| shown != name)) {
-        return Err(format!("no row says what {missing} evicts"));
+        return Err(format!("no row names the victim of {missing}"));
     }
     if evicts.len() != shown().count() {
         return Err(format!(
@@ -162,7 +167,7 @@ fn check(text: &str) -> Result<(), String> {
     }
     let capacity = blocks.len();
     for (line, name, expected) in evicts {
-        // Half a block more, so that rounding does not lose a block.
+        // Half a block is added, so that rounding down does not lose a block.
         let ratio = ((window as f64 + 0.5) / capacity as f64).min(1.0);
         let policy =
             policy(&name, ratio).ok_or_else(|| format!("line {line}: no policy `{name}`"))?;
@@ -183,7 +188,10 @@ fn check(text: &str) -> Result<(), String> {
         assert!(owner.evicted.is_empty());
         state.access(Entry(capacity as u32), true, &mut owner);
         let [victim] = owner.evicted[..] else {
-            return Err(format!("line {line}: {} evictions", owner.evicted.len()));
+            return Err(format!(
+                "line {line}: {} evictions instead of one",
+                owner.evicted.len()
+            ));
         };
         let found = &all[victim.index()].name;
         if *found != expected {
@@ -200,7 +208,7 @@ fn every_scenario_evicts_its_stated_victim() {
     let files = files();
     assert!(
         files.len() >= 4,
-        "docs/spec/replacement holds the scenarios"
+        "docs/spec/replacement contains no scenarios"
     );
     let results = files.iter().map(|(file, text)| (file, check(text)));
     let faults: Vec<String> = results
@@ -209,10 +217,10 @@ fn every_scenario_evicts_its_stated_victim() {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
-/// A wrong scenario is detected: another victim of any policy, or another block in the position of
-/// the victim.
+/// A wrong scenario must be detected: one that names another victim of any policy, or swaps another
+/// block into the position of the victim.
 #[test]
-fn no_other_victim_passes() {
+fn scenario_with_another_victim_fails() {
     for (file, text) in files() {
         let scenario = parse(&text).unwrap();
         for (line, name, expected) in &scenario.evicts {
@@ -236,7 +244,7 @@ fn no_other_victim_passes() {
 }
 
 #[test]
-fn every_scenario_is_in_the_index_and_the_navigation() {
+fn every_scenario_is_listed_in_the_index_and_the_navigation() {
     let index = fs::read_to_string(docs().join("spec/index.md")).unwrap();
     let site = fs::read_to_string(docs().join("../mkdocs.yml")).unwrap();
     for (file, _) in files() {

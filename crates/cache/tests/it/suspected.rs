@@ -1,4 +1,4 @@
-//! Suspected queues under every policy, compared with sets built from their notifications.
+//! Suspected queues under every policy, compared with sets built from the policy's notifications.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use std::collections::HashSet;
@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use wordline_cache::{Copies, Entry, Found, Replace, Replacement, Replacing, Suspecting};
 use wordline_kernel::Rng;
 
-/// State of the copies' owner, built from its notifications.
+/// Expected state of the entries, built from the notifications.
 #[derive(Default)]
 struct Observations {
     residents: HashSet<Entry>,
@@ -17,21 +17,33 @@ struct Observations {
 
 impl Copies for Observations {
     fn evicted(&mut self, entry: Entry, suspect: bool) -> bool {
-        assert!(self.residents.remove(&entry), "{entry:?} was not resident");
+        assert!(
+            self.residents.remove(&entry),
+            "{entry:?} is evicted but was not resident"
+        );
         if suspect {
             self.suspected.insert(entry);
         }
         suspect
     }
     fn revived(&mut self, entry: Entry) {
-        assert!(self.suspected.remove(&entry), "{entry:?} was not suspected");
+        assert!(
+            self.suspected.remove(&entry),
+            "{entry:?} is revived but was not suspected"
+        );
         self.residents.insert(entry);
     }
     fn discarded(&mut self, entry: Entry) {
-        assert!(self.suspected.remove(&entry), "{entry:?} was not suspected");
+        assert!(
+            self.suspected.remove(&entry),
+            "{entry:?} is discarded but was not suspected"
+        );
     }
     fn forgotten(&mut self, entry: Entry) {
-        assert!(self.known.remove(&entry), "{entry:?} was not known");
+        assert!(
+            self.known.remove(&entry),
+            "{entry:?} is forgotten but had no number"
+        );
         assert!(!self.residents.contains(&entry) && !self.suspected.contains(&entry));
     }
 }
@@ -46,7 +58,7 @@ fn policies() -> Vec<Replacement> {
 
 const CAPACITY: usize = 20;
 
-/// Random requests, erases and removals, after which the owner's sets must equal the queues.
+/// Runs random requests, erases and removals. The sets must equal the queues after every step.
 fn run(policy: &Replacement, most: usize, ghost: bool, seed: u64) {
     let mut random = Rng::new(seed, "suspected");
     let mut cache = Suspecting::new(Replacing::new(policy, CAPACITY), most, true);
@@ -133,9 +145,9 @@ fn without_a_suspected_queue_results_equal_those_of_the_policy() {
     }
 }
 
-/// Xia 2017, chapter 2: without erases, the queue of FLRU is that of LRU.
+/// Without erases, the resident queue of FLRU is that of LRU (Xia 2017, chapter 2).
 #[test]
-fn lru_queue_is_unchanged_by_suspected_entries() {
+fn suspected_queue_does_not_change_the_residents_of_lru() {
     let mut random = Rng::new(4, "queue");
     let lru = Replacement::default();
     let mut plain = Replacing::new(&lru, CAPACITY);

@@ -1,4 +1,4 @@
-//! Theory of replacement: bounds, approximations, and loops.
+//! Theory of replacement: bounds, approximations and cyclic traces.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use wordline_cache::{Entry, Replace, Replacement, Replacing, Requests};
 use wordline_kernel::Rng;
 
-/// Parses a policy as in a configuration.
+/// Parses a policy in the syntax of a configuration.
 fn policy(text: &str) -> Replacement {
     serde_json::from_str(text).unwrap()
 }
@@ -19,7 +19,7 @@ fn hits_of(name: &str, capacity: usize, requests: &Requests) -> u64 {
     hits(&policy(&format!("{name:?}")), capacity, requests)
 }
 
-/// Probabilities of keys by rank, proportional to 1 / rank^alpha.
+/// Returns the probabilities of keys by rank, proportional to 1 / rank^alpha.
 fn zipf(keys: u32, alpha: f64) -> Vec<f64> {
     let weights: Vec<f64> = (1..=keys)
         .map(|rank| f64::from(rank).powf(-alpha))
@@ -28,7 +28,7 @@ fn zipf(keys: u32, alpha: f64) -> Vec<f64> {
     weights.iter().map(|weight| weight / sum).collect()
 }
 
-/// Independent requests for keys with these probabilities.
+/// Draws independent requests for keys with these probabilities.
 fn independent(probabilities: &[f64], count: usize, seed: u64) -> Requests {
     let mut random = Rng::new(seed, "theory.independent");
     let mut sum = 0.0;
@@ -47,12 +47,12 @@ fn independent(probabilities: &[f64], count: usize, seed: u64) -> Requests {
     Requests::from_keys(keys).unwrap()
 }
 
-/// `rounds` sequential passes over the keys below `keys`.
+/// Returns `rounds` sequential passes over the keys below `keys`.
 fn cycle(keys: u64, rounds: u64) -> Requests {
     Requests::from_keys((0..keys * rounds).map(|place| place % keys)).unwrap()
 }
 
-/// Random walk with jumps and scans.
+/// Returns a random walk with jumps and scans.
 fn walk(keys: u64, count: usize, seed: u64) -> Requests {
     let mut random = Rng::new(seed, "theory.walk");
     let mut at = 0;
@@ -67,7 +67,7 @@ fn walk(keys: u64, count: usize, seed: u64) -> Requests {
     Requests::from_keys(keys).unwrap()
 }
 
-/// Traces of different kinds, with at most a few hundred keys.
+/// Returns traces of different kinds, each with at most a few hundred keys.
 fn traces() -> Vec<Requests> {
     vec![
         independent(&zipf(300, 1.0), 6_000, 1),
@@ -160,7 +160,7 @@ fn belady_matches_an_exhaustive_search() {
 }
 
 #[test]
-fn larger_lru_hits_whenever_a_smaller_one_does() {
+fn larger_lru_hits_at_least_as_often_as_a_smaller_one() {
     for requests in traces() {
         let sizes = [1, 2, 3, 7, 20, 60, 61, 200];
         let mut caches = sizes.map(|size| Replacing::new(&Replacement::default(), size));
@@ -175,18 +175,18 @@ fn larger_lru_hits_whenever_a_smaller_one_does() {
 
 /// MIN is a stack algorithm (Mattson et al., IBM Systems Journal 9(2), 1970).
 #[test]
-fn larger_belady_has_no_more_misses() {
+fn larger_belady_misses_no_more_often_than_a_smaller_one() {
     for requests in traces() {
         let hits = (1..=120).map(|capacity| hits_of("belady", capacity, &requests));
         assert!(hits.is_sorted());
     }
 }
 
-/// In repeated passes over `keys` keys with room for fewer, the least recent entry is always the
-/// next one requested. MIN keeps all but one of its entries for the next `keys - 1` requests; LIRS
-/// keeps its LIR entries and misses the others.
+/// In repeated passes over more keys than fit, the least recently used entry is always the next one
+/// requested. MIN keeps all but one of its entries for the next `keys - 1` requests. LIRS keeps its
+/// LIR entries and misses the others.
 #[test]
-fn loop_defeats_recency_but_not_belady_and_lirs() {
+fn cyclic_trace_never_hits_in_lru_but_hits_in_belady_and_lirs() {
     for (keys, capacity) in [(10, 3), (100, 99), (150, 149), (400, 120)] {
         let rounds = 200;
         let requests = cycle(keys, rounds);
@@ -223,11 +223,11 @@ fn characteristic_time(p: &[f64], capacity: f64, occupies: fn(f64) -> f64) -> f6
     low
 }
 
-/// Che et al., IEEE JSAC 20(7), 2002: a key is in an LRU cache if it was requested within the
-/// characteristic time. Martina et al., INFOCOM 2014, for FIFO: the share of time that a key is in
-/// the cache, in which it stays for the characteristic time after each miss.
+/// A key is in an LRU cache if it was requested within the characteristic time (Che et al., IEEE
+/// JSAC 20(7), 2002). A key stays in a FIFO cache for the characteristic time after each miss; its
+/// hit probability is the share of time that it is in the cache (Martina et al., INFOCOM 2014).
 #[test]
-fn lru_and_fifo_match_the_approximations() {
+fn lru_and_fifo_match_the_characteristic_time_approximation() {
     let p = zipf(20_000, 0.9);
     let requests = independent(&p, 2_000_000, 5);
     let lru: fn(f64) -> f64 = |x| 1.0 - (-x).exp();
@@ -250,7 +250,7 @@ fn lru_and_fifo_match_the_approximations() {
 /// On independent requests, no policy without knowledge of the future hits more often than one that
 /// holds the most popular keys (Aho, Denning and Ullman, JACM 18(1), 1971).
 #[test]
-fn most_popular_keys_bound_hits_of_independent_requests() {
+fn no_online_policy_hits_more_often_than_the_most_popular_keys() {
     let p = zipf(2_000, 0.8);
     let requests = independent(&p, 1_000_000, 6);
     let count = requests.len() as f64;
@@ -270,10 +270,10 @@ fn most_popular_keys_bound_hits_of_independent_requests() {
     }
 }
 
-/// Fifty keys share nine tenths of the requests, a thousand keys the rest. The counts of the fifty
-/// soon exceed the others, and then only the remaining places change hands.
+/// Fifty keys get nine in ten requests, a thousand keys the rest. The counts of the fifty soon
+/// exceed those of the others, and from then on only the remaining places change hands.
 #[test]
-fn lfu_keeps_far_more_popular_keys() {
+fn lfu_keeps_keys_that_are_far_more_popular() {
     let popular = std::iter::repeat_n(0.9 / 50.0, 50);
     let p: Vec<f64> = popular
         .chain(std::iter::repeat_n(0.1 / 1000.0, 1000))
@@ -288,7 +288,8 @@ fn misses_of(name: &str, capacity: usize, keys: &[u64]) -> u64 {
     requests.len() as u64 - hits_of(name, capacity, &requests)
 }
 
-/// Silberschatz, Galvin and Gagne, Operating System Concepts, section on page replacement.
+/// The example of Silberschatz, Galvin and Gagne, Operating System Concepts, section on page
+/// replacement.
 #[test]
 fn textbook_reference_string_has_the_published_faults() {
     let keys = [7, 0, 1, 2, 0, 3, 0, 4, 2, 3, 0, 3, 2, 1, 2, 0, 1, 7, 0, 1];
@@ -296,9 +297,9 @@ fn textbook_reference_string_has_the_published_faults() {
     assert_eq!(misses, [15, 12, 9]);
 }
 
-/// Belady, Nelson and Shedler, CACM 12(6), 1969: a larger cache can have more misses.
+/// A larger cache can have more misses (Belady, Nelson and Shedler, CACM 12(6), 1969).
 #[test]
-fn fifo_shows_beladys_anomaly() {
+fn larger_fifo_misses_more_often_in_beladys_example() {
     let keys = [1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5];
     let misses = [3, 4].map(|capacity| misses_of("fifo", capacity, &keys));
     assert_eq!(misses, [9, 10]);

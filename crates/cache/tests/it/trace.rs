@@ -1,4 +1,4 @@
-//! Intake of traces, and runs over them.
+//! Reading of traces, and runs over them.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use std::collections::{BTreeSet, HashMap};
@@ -9,7 +9,7 @@ use wordline_cache::{Entry, Intake, Owner, Replace, Replacement, Replacing, Requ
 use wordline_cache::{TraceError, Width};
 use wordline_kernel::Rng;
 
-/// Keys of all kinds: dense, scattered, and at the border between them.
+/// Returns keys of all kinds: dense, scattered, and at the border between the two tables.
 fn keys() -> Vec<u64> {
     let mut random = Rng::new(1, "trace.keys");
     let draw = |_| match random.below(4) {
@@ -21,7 +21,7 @@ fn keys() -> Vec<u64> {
     (0..20_000).map(draw).collect()
 }
 
-/// Numbers in order of first appearance, from a map.
+/// Returns the numbers in order of first appearance, computed with a map.
 fn numbered(keys: &[u64]) -> Vec<u32> {
     let mut numbers = HashMap::new();
     let mut number = |&key: &u64| {
@@ -51,7 +51,7 @@ fn keys_are_numbered_in_order_of_first_appearance() {
     assert!(back.eq(keys));
 }
 
-/// Reader that returns a few bytes at a time, and is interrupted now and then.
+/// Reader that returns a few bytes at a time, and fails with `Interrupted` now and then.
 struct Trickle<'a>(&'a [u8], u64);
 
 impl Read for Trickle<'_> {
@@ -98,7 +98,7 @@ fn next_request_of_each_key_is_found() {
     assert_eq!(requests.next(), [2, 5, 3, none, none, none]);
 }
 
-/// Trace with some popular keys and some scans.
+/// Returns a trace with some popular keys and some scans.
 fn mixed(seed: u64, writes: bool) -> Requests {
     let mut random = Rng::new(seed, "trace.mixed");
     let mut intake = Intake::default();
@@ -120,7 +120,7 @@ fn mixed(seed: u64, writes: bool) -> Requests {
     intake.finish()
 }
 
-/// Dirty residents, and evicted entries.
+/// Owner that tracks dirty residents and counts evictions.
 #[derive(Default)]
 struct Book {
     dirty: BTreeSet<Entry>,
@@ -147,7 +147,7 @@ fn policies() -> Vec<Replacement> {
 }
 
 #[test]
-fn replay_equals_single_requests() {
+fn replay_counts_equal_those_of_single_requests() {
     for policy in policies() {
         for (seed, capacity) in [1, 2, 3, 10, 60, 150, 5_000].into_iter().enumerate() {
             let requests = mixed(seed as u64, seed % 3 != 0);

@@ -1,6 +1,7 @@
-//! Reproducible trace: 1,000,000 keys from 1, the i-th with a probability proportional to 1/i.
+//! Reproducible trace over 1,000,000 keys, numbered from 1. Key i has a probability proportional to
+//! 1/i.
 
-/// One step of splitmix64.
+/// Performs one step of splitmix64.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
@@ -9,7 +10,7 @@ fn next(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The first keys of the trace.
+/// Returns the first `count` keys of the trace.
 pub fn keys(count: usize) -> Vec<u64> {
     let mut sum = 0.0;
     let sums: Vec<f64> = (1..=1_000_000_u32)

@@ -1,22 +1,23 @@
 //! ARC over a whole trace, without linked lists.
 //!
-//! Entries leave T1 for B1 in the order in which they entered T1, so T1 and B1 are one sequence
-//! divided in two, and so are T2 and B2. A sequence is represented by one bit per request, set for
-//! the last request of each of its entries, and two places in the trace: the border between ghosts
-//! and residents, and the end of the ghosts.
+//! Entries leave T1 for B1 in the order in which they entered T1. T1 and B1 are therefore one
+//! sequence divided in two, and so are T2 and B2. A sequence is represented by one bit per request,
+//! which is set for the last request of each of its entries, and by two places in the trace: the
+//! border between ghosts and residents, and the end of the ghosts. A place is the position of a
+//! request.
 
 use super::{Adaptation, Counts, Owner, Requests, step};
 use crate::entry::Entry;
 use crate::trace::{self, Bits, Evictions};
 
-/// T1 and B1 (0), or T2 and B2 (1).
+/// Sequence of T1 and B1 (0), or of T2 and B2 (1).
 #[derive(Debug)]
 struct Order {
     /// Places of the last requests of its entries.
     last: Bits,
-    /// Lower bound of the places of residents.
+    /// Residents have their last request at this place or later.
     border: usize,
-    /// Lower bound of the places of ghosts.
+    /// Ghosts have their last request at this place or later.
     end: usize,
     residents: usize,
     ghosts: usize,
@@ -71,7 +72,7 @@ impl Replay<'_> {
         let over = once > self.p || in_b2 && once == self.p;
         self.evict(usize::from(!(over && once > 0.0)), owner);
     }
-    /// Admits an unknown entry.
+    /// Admits an entry that is neither resident nor a ghost.
     fn admit(&mut self, place: usize, entry: Entry, owner: &mut Evictions) {
         let [first, second] = &self.orders;
         let known = first.residents + first.ghosts;
@@ -88,7 +89,7 @@ impl Replay<'_> {
         }
         self.arrive(0, place, entry);
     }
-    /// Admits a ghost of a sequence again.
+    /// Makes a ghost of a sequence resident again.
     fn revive(&mut self, order: usize, place: usize, entry: Entry, owner: &mut Evictions) {
         let (hit, other) = (self.orders[order].ghosts, self.orders[1 - order].ghosts);
         let step = step(self.adaptation, hit, other);
@@ -122,7 +123,7 @@ impl Replay<'_> {
     }
 }
 
-/// Returns the counts of a cache that is empty at first; `None` if the trace is too long.
+/// Returns the counts of a run with an empty cache; `None` if the trace is too long.
 pub(super) fn replay(
     adaptation: Adaptation,
     capacity: usize,

@@ -26,7 +26,8 @@ impl Arc {
             b2,
         }
     }
-    /// Step of `p` at a hit among `hit` ghosts of one list, with `other` ghosts in the other.
+    /// Returns the step of `p` at a hit in a ghost list of `hit` entries; the other ghost list has
+    /// `other` entries.
     fn delta(&self, hit: usize, other: usize) -> f64 {
         if hit >= other {
             1.0
@@ -97,7 +98,7 @@ impl Naive for Arc {
             take(list, entry);
         }
     }
-    /// The paper does not define this; see the description of the policy.
+    /// The paper does not define a change of capacity; see the description of the policy.
     fn resize(&mut self, capacity: usize, _: &World) {
         self.capacity = capacity;
         while self.t1.len() + self.t2.len() > capacity {

@@ -8,7 +8,7 @@ pub struct Belady {
     capacity: usize,
     now: u64,
     next: u32,
-    /// Entry, its next request, its last request.
+    /// Per resident: entry, place of its next request, number of its last request.
     residents: Vec<(u32, u32, u64)>,
 }
 

@@ -1,5 +1,5 @@
-//! LIRS by its definition (Jiang and Zhang, SIGMETRICS 2002): by the recency of every known block,
-//! without a stack.
+//! LIRS by its definition (Jiang and Zhang, SIGMETRICS 2002): computed from the recency of every
+//! known block, without a stack.
 
 use super::naive::{Naive, World};
 use std::collections::BTreeMap;
@@ -13,11 +13,11 @@ enum Status {
 
 pub struct Lirs {
     capacity: usize,
-    /// Shares of the capacity.
+    /// Ratios of HIR entries and of ghosts to the capacity.
     hir_ratio: f64,
     ghost_ratio: f64,
     now: u64,
-    /// Status, and time of the last access.
+    /// Status and time of the last access of each known block.
     blocks: BTreeMap<u32, (Status, u64)>,
     /// Resident HIR blocks, the next victim first.
     queue: Vec<u32>,
@@ -64,7 +64,7 @@ impl Lirs {
             self.blocks.get_mut(&entry).unwrap().0 = Status::NonResident;
         }
     }
-    /// Drops blocks that cannot become LIR any more, and ghosts beyond their maximum.
+    /// Drops non-resident blocks that cannot become LIR any more, and ghosts beyond their maximum.
     fn forget(&mut self) {
         let oldest = self.oldest_lir();
         self.blocks
@@ -81,7 +81,8 @@ impl Naive for Lirs {
     fn access(&mut self, entry: u32, _: &World) -> bool {
         self.now += 1;
         let room = self.of(Status::Lir).len() < self.lir_share();
-        // The inter-reference recency is below the greatest recency of the LIR set.
+        // A block becomes LIR if its inter-reference recency is below the greatest recency of the
+        // LIR set.
         let found = self.blocks.get(&entry).copied();
         let low = found.is_some_and(|(_, last)| last > self.oldest_lir());
         let hit = found.is_some_and(|(status, _)| status != Status::NonResident);

@@ -18,7 +18,7 @@ use wordline_cache::replacement::arc::Adaptation;
 use wordline_cache::{Entry, Owner, Replace, Replacement, Replacing};
 use wordline_kernel::Rng;
 
-/// Members with parameters other than the defaults.
+/// Policies with parameters other than the defaults.
 const VARIANTS: &[&str] = &[
     r#"{ "arc": { "p": "integer" } }"#,
     r#"{ "two-q": { "in_ratio": 0.6, "out_ratio": 1.5 } }"#,
@@ -40,7 +40,7 @@ fn policies() -> impl Iterator<Item = Replacement> {
     Replacement::defaults().into_iter().chain(variants)
 }
 
-/// Returns the naive twin of a policy; `None` if there is none.
+/// Returns the naive twin of a policy; `None` if it has none.
 fn twin(policy: &Replacement, capacity: usize) -> Option<Box<dyn Naive>> {
     #[allow(unreachable_patterns)] // a new policy has no twin yet
     Some(match policy {
@@ -73,7 +73,7 @@ fn twin(policy: &Replacement, capacity: usize) -> Option<Box<dyn Naive>> {
     })
 }
 
-/// Owner of a policy's entries: answers from the world and records evictions.
+/// Owner of a policy's entries. Answers queries from the world and records evictions.
 struct Keeper {
     world: World,
     evicted: Vec<Entry>,
@@ -94,17 +94,17 @@ impl Owner for Keeper {
     }
 }
 
-/// Policy and its twin, under the same operations.
+/// Policy and its twin, which process the same operations.
 struct Pair {
     policy: Replacing,
     twin: Box<dyn Naive>,
     keeper: Keeper,
     random: Rng,
     keys: u32,
-    /// Share of writes. Tenths of the requests.
+    /// Writes per ten requests.
     writes: u64,
     now: u32,
-    /// Remaining keys of a sequential run.
+    /// Number of keys that remain in the current sequential run.
     scan: u32,
 }
 
@@ -132,7 +132,7 @@ impl Pair {
             scan: 0,
         })
     }
-    /// Draws from sequential runs, keys with small ones more often, and uniform keys.
+    /// Draws a key: from a sequential run, with small keys more often, or uniformly.
     fn draw(&mut self) -> u32 {
         self.now += 1;
         match self.now / 64 % 4 {
@@ -157,7 +157,11 @@ impl Pair {
         self.policy.set_next_use(next);
         self.twin.set_next_use(next);
         let hit = self.policy.access(Entry(key), write, &mut self.keeper);
-        assert_eq!(hit, self.twin.access(key, &self.keeper.world), "a hit");
+        assert_eq!(
+            hit,
+            self.twin.access(key, &self.keeper.world),
+            "policy and twin agree whether the request hits"
+        );
         self.keeper.world.dirty[key as usize] |= write;
     }
     fn remove(&mut self) {
@@ -171,7 +175,7 @@ impl Pair {
         self.policy.resize(capacity, &mut self.keeper);
         self.twin.resize(capacity, &self.keeper.world);
     }
-    /// Writes some entries back and keeps them.
+    /// Marks some dirty residents as written back.
     fn clean(&mut self) {
         for key in 0..self.keys {
             if self.random.below(8) == 0
@@ -219,7 +223,7 @@ impl Pair {
     }
 }
 
-/// Prints which run failed, if one panics.
+/// Policy and seed of a run, printed if the run panics.
 struct Under<'a>(&'a Replacement, u64);
 
 impl Drop for Under<'_> {

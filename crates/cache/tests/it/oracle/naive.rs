@@ -1,6 +1,6 @@
-//! Common parts of the naive policies.
+//! Interface of the naive policies.
 
-/// The owner's answers about entries, by number.
+/// State of the entries, by number, from which the owner answers queries.
 #[derive(Clone, Debug, Default)]
 pub struct World {
     pub dirty: Vec<bool>,
@@ -8,7 +8,7 @@ pub struct World {
     pub collecting: Vec<bool>,
 }
 
-/// Policy written literally from its paper; every query scans everything.
+/// Policy written literally from its paper. Every operation scans all entries.
 pub trait Naive {
     /// Sets the position of the next request for the entry accessed next.
     fn set_next_use(&mut self, _next: u32) {}
@@ -16,9 +16,9 @@ pub trait Naive {
     fn access(&mut self, entry: u32, world: &World) -> bool;
     fn remove(&mut self, entry: u32);
     fn resize(&mut self, capacity: usize, world: &World);
-    /// Residents in any order.
+    /// Returns the residents in any order.
     fn residents(&self) -> Vec<u32>;
-    /// Ghosts in any order.
+    /// Returns the ghosts in any order.
     fn ghosts(&self) -> Vec<u32> {
         Vec::new()
     }

@@ -1,8 +1,8 @@
-//! LRU, FIFO and clock. Queues begin with their oldest entry.
+//! LRU, FIFO and Clock. Each queue begins with its oldest entry.
 
 use super::naive::{Naive, World, take};
 
-/// First in, first out; or least recently used, if a hit moves an entry to the end.
+/// Queue whose first entry is the victim: FIFO, or LRU if a hit moves the entry to the end.
 pub struct Queue {
     capacity: usize,
     moves: bool,
@@ -56,7 +56,7 @@ impl Naive for Queue {
     }
 }
 
-/// The ring, cut at the hand: the first entry is the one that the hand points at (Corbató 1968).
+/// Ring of entries, stored from the entry that the hand points at (Corbató 1968).
 pub struct Clock {
     capacity: usize,
     ring: Vec<(u32, bool)>,

@@ -2,7 +2,8 @@
 
 use super::naive::{Naive, World, take};
 
-/// Queues begin with their oldest entry; resident entries have their hits since insertion.
+/// The queues begin with their oldest entry. Resident entries are stored with their hits since
+/// insertion.
 pub struct S3Fifo {
     capacity: usize,
     small_ratio: f64,

@@ -4,7 +4,7 @@ use super::naive::{Naive, World};
 
 pub struct Sieve {
     capacity: usize,
-    /// The oldest entry is first, with its "visited" bit.
+    /// Entries with their "visited" bit, the oldest first.
     queue: Vec<(u32, bool)>,
     /// Index in the queue at which the next search begins.
     hand: usize,
@@ -24,13 +24,13 @@ impl Sieve {
                 self.queue[self.hand].1 = false;
                 self.hand += 1;
             } else {
-                // The next younger entry takes the place of the evicted one.
+                // The next younger entry moves to the index of the evicted one.
                 self.queue.remove(self.hand);
             }
             self.wrap();
         }
     }
-    /// The oldest entry follows the youngest.
+    /// Moves the hand from the youngest entry to the oldest.
     fn wrap(&mut self) {
         if self.hand >= self.queue.len() {
             self.hand = 0;

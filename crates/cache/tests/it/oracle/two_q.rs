@@ -2,7 +2,7 @@
 
 use super::naive::{Naive, World, take};
 
-/// Queues begin with their oldest entry.
+/// The queues begin with their oldest entry.
 pub struct TwoQ {
     capacity: usize,
     in_ratio: f64,

@@ -5,11 +5,12 @@ use super::naive::{Naive, World, take};
 
 #[derive(Clone, Copy)]
 pub enum Rule {
-    /// The first clean entry.
+    /// Evicts the first clean entry.
     Cflru,
-    /// The first clean entry whose die is not in GC, otherwise the first entry whose die is not.
+    /// Evicts the first clean entry whose die is not in GC, otherwise the first entry whose die is
+    /// not in GC.
     GcarCflru,
-    /// The first clean entry, otherwise the first with the smallest load.
+    /// Evicts the first clean entry, otherwise the first entry with the smallest load.
     Lcr,
 }
 
@@ -17,7 +18,7 @@ pub struct Window {
     capacity: usize,
     ratio: f64,
     rule: Rule,
-    /// The least recent entry is first.
+    /// Residents, the least recently used first.
     queue: Vec<u32>,
 }
 
