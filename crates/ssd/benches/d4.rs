@@ -77,7 +77,8 @@ fn serve(ssd: &mut Ssd<PageMap>, op: Op) -> Time {
     serve_of(ssd, op, 4096)
 }
 
-/// Serves random requests of one page, or sequential ones of several.
+/// Serves `REQUESTS` pages in requests of `bytes` bytes: at random offsets if a request is one
+/// page, sequentially otherwise. Returns the time of the last event.
 fn serve_of(ssd: &mut Ssd<PageMap>, op: Op, bytes: u64) -> Time {
     let requests = REQUESTS * 4096 / bytes;
     let mut random = Rng::new(1, "offsets");
@@ -100,7 +101,7 @@ fn serve_of(ssd: &mut Ssd<PageMap>, op: Op, bytes: u64) -> Time {
                 arrival: cx.now,
             };
             let submitted = ssd.submit(&mut cx, request);
-            assert!(submitted.is_ok(), "within the device");
+            assert!(submitted.is_ok(), "the request is within the device");
             issued += 1;
         }
         let Some((time, event)) = cx.queue.pop() else {
@@ -108,13 +109,13 @@ fn serve_of(ssd: &mut Ssd<PageMap>, op: Op, bytes: u64) -> Time {
         };
         cx.now = time;
         let handled = ssd.handle(&mut cx, event);
-        assert!(handled.is_ok(), "no rule is broken");
+        assert!(handled.is_ok(), "the device violates no rule");
         ssd.completions().for_each(drop);
     }
 }
 
-/// Fails the benchmark above this many instructions per request, about 5 % above the measured
-/// value.
+/// Sets the maximum number of instructions per page, above which the benchmark fails. It is about 5
+/// % above the measured value.
 fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
     let mut tool = Callgrind::default();
     tool.hard_limits([(EventKind::Ir, instructions * REQUESTS)]);
@@ -128,15 +129,15 @@ fn requests(mut ssd: Ssd<PageMap>, op: Op) -> (Time, Ssd<PageMap>) {
     (serve(&mut ssd, op), ssd)
 }
 
-// Pages of sequential 128 KiB writes.
+// Sequential writes in requests of 128 KiB; instructions are counted per page.
 #[library_benchmark]
 #[bench::sw128k(args = (filled(0)), config = ceiling(990))]
 fn sequential(mut ssd: Ssd<PageMap>) -> (Time, Ssd<PageMap>) {
     (serve_of(&mut ssd, Op::Write, 128 << 10), ssd)
 }
 
-// Pages of a sequential fill, about `REQUESTS`: over existing data, and on a new device, which
-// takes whole blocks on all planes.
+// Preconditioning of about `REQUESTS` pages sequentially: over existing data, and on a new device,
+// where whole blocks are filled on all planes at once.
 #[library_benchmark]
 #[bench::overwrite(args = (filled(0)), config = ceiling(150))]
 #[bench::fill(args = (empty()), config = ceiling(8))]

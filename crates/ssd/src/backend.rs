@@ -40,10 +40,10 @@ use crate::plan::Plan;
 use wordline_io_scheduler::compose::{Compose, Composition};
 use wordline_io_scheduler::schedule::Load;
 
-/// Most planes in one command.
+/// Maximum number of planes in one command.
 const MAX_PLANES: usize = 64;
 
-/// Times of the last command that finished and was not for GC.
+/// Times of a finished command that was not for GC.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Finished {
     /// Latency components of the command.
@@ -60,7 +60,7 @@ pub(crate) struct BackEnd {
     layout: Layout,
     plane_rule: PlaneRule,
     dies_per_package: u32,
-    /// Most planes that one command may use.
+    /// Maximum number of planes that one command may use.
     planes: u32,
     composition: Composition,
     /// Indices picked by the composition; kept to reuse the allocation.
@@ -73,11 +73,11 @@ pub(crate) struct BackEnd {
     table: TransactionTable,
     draws: Rng,
     finished: Finished,
-    /// Idle dies with queued operations, which start at this instant; each once.
+    /// Idle dies with queued operations, each listed once. They start at this instant.
     to_begin: Vec<Die>,
     /// Committed operations, by die.
     loads: Vec<Load>,
-    /// Whether a scheduler needs to know of dies whose load has changed.
+    /// Whether a scheduler is notified of dies whose load has changed.
     is_scheduled: bool,
     is_basic: bool,
     /// Die whose load changed with the last bus grant.
@@ -88,7 +88,8 @@ pub(crate) struct BackEnd {
     next_grade: PageConditions,
     /// Error-correcting code, if pages have errors.
     code: Option<Box<Code>>,
-    /// Counts of waiting operations, if they are needed.
+    /// Operations that wait, counted by request; `None` unless the regulation of program modes
+    /// needs them.
     waiting: Option<Box<Waiting>>,
     /// Read-ahead of the dies, if enabled.
     ahead: Option<Box<Ahead>>,
@@ -172,7 +173,7 @@ impl BackEnd {
     pub fn count_waiting(&mut self) {
         self.waiting = Some(Box::default());
     }
-    /// Returns `true` if an operation of another request than this waits for its die or the
+    /// Returns `true` if an operation of a request other than `ticket` waits for its die or the
     /// scheduler. Needs [`BackEnd::count_waiting`].
     pub fn others_wait(&self, ticket: Ticket) -> bool {
         let waiting = self.waiting.as_ref();
@@ -189,7 +190,7 @@ impl BackEnd {
         &self.table.transactions[slot as usize]
     }
 
-    /// Adds latency components that the request of a transaction had before the transaction.
+    /// Adds latency components that the request incurred before this transaction.
     pub fn add_earlier(&mut self, slot: Slot, parts: &PageComponents) {
         self.table.add_earlier(slot, parts);
     }
@@ -216,11 +217,11 @@ impl BackEnd {
     pub fn finished(&self) -> Finished {
         self.finished
     }
-    /// Makes an earlier command the last finished one.
+    /// Restores `finished` as the last finished command, once its pages have been decoded.
     pub fn finish_again(&mut self, finished: Finished) {
         self.finished = finished;
     }
-    /// Returns the next transaction of the same command.
+    /// Returns the next transaction of the same command, or `None` after the last one.
     #[inline]
     pub fn joined(&self, slot: Slot) -> Option<Slot> {
         self.get(slot).joined()
@@ -231,21 +232,21 @@ impl BackEnd {
     pub fn release(&mut self, slot: Slot) {
         self.table.vacant.push(slot);
     }
-    /// Binds a program that was admitted without a page to a page, with its final tag and
+    /// Assigns a page to a program that was admitted without one, and sets its final tag and
     /// superseded block.
     pub fn bind(&mut self, slot: Slot, place: Ppn, tag: u32, superseded: Option<Block>) {
         let transaction = &mut self.table.transactions[slot as usize];
         (transaction.place, transaction.target) = (place, place);
         (transaction.tag, transaction.superseded) = (tag, superseded.into());
     }
-    /// Sets the bytes of a host write's page that are not the host's; 0 for a whole page.
+    /// Sets the number of bytes of its page that a host write does not cover; 0 for a whole page.
     #[inline]
     pub fn fill(&mut self, slot: Slot, bytes: u32) {
         if bytes > 0 {
             self.table.fill(slot, bytes);
         }
     }
-    /// Returns the bytes of a partial write's page that are not the host's.
+    /// Returns the number of bytes of its page that a partial write does not cover.
     pub fn fill_of(&self, slot: Slot) -> u32 {
         let fill = self.table.fills.get(slot as usize);
         fill.copied().unwrap_or_default()

@@ -19,7 +19,7 @@ use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, Observation};
 use crate::plan::Plan;
 
-/// The controller, as the buffer sees it.
+/// View of the controller as the flash behind the buffer.
 struct Flash<'a, 'c, M, P> {
     cx: &'a mut Context<'c, P>,
     controller: &'a Controller<M>,
@@ -55,10 +55,10 @@ impl<M: Mapping, P: DeviceProbe> Backing for Flash<'_, '_, M, P> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Buffered {
     buffer: Buffer,
-    /// By ticket: request to the flash, and its time.
+    /// Requests to the flash, each with its time, by ticket.
     requested: Vec<Option<(PageRequest, Time)>>,
-    /// By ticket of a finished request: latency components, whether a page was unreadable, and read
-    /// events.
+    /// Latency components, whether a page was unreadable, and read events of finished requests, by
+    /// ticket.
     served: Vec<(LatencyComponents, bool, ReadEvents)>,
 }
 
@@ -96,7 +96,7 @@ impl Buffered {
         self.served[ticket as usize]
     }
 
-    /// Starts a request.
+    /// Starts a host request in the buffer.
     pub fn begin<M: Mapping>(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -127,7 +127,7 @@ impl Buffered {
     pub fn next_request(&mut self) -> Option<PageRequest> {
         self.buffer.next_request()
     }
-    /// Records that the flash has accepted a request under a ticket of its own.
+    /// Records that the flash has accepted a request of the buffer under `ticket`.
     pub fn requested(&mut self, now: Time, ticket: Ticket, request: PageRequest) {
         let ticket = ticket as usize;
         if self.requested.len() <= ticket {
@@ -185,15 +185,15 @@ impl Buffered {
         self.served[place] = (parts, failed, met);
         Some(ticket)
     }
-    /// Returns the pages of reads that failed because the buffer lost their contents. Count.
+    /// Returns the number of page reads that failed because the buffer had lost the page.
     pub fn lost_reads(&self) -> u64 {
         self.buffer.lost_reads
     }
-    /// Returns how many of some pages a power cut would lose now.
+    /// Returns how many pages of a range a power cut would lose now.
     pub fn volatile_pages(&self, pages: &Range<u64>) -> u32 {
         self.buffer.volatile_pages(pages)
     }
-    /// Marks the end of the work at this instant.
+    /// Notifies the buffer that all work of this instant is done.
     pub fn rest<M: Mapping>(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -217,7 +217,7 @@ impl Buffered {
         };
         Ok(self.buffer.cut_power(now, cut, &mut flash)?)
     }
-    /// Drops all requests to the flash; returns their tickets.
+    /// Drops all requests to the flash, and returns their tickets.
     pub fn forget(&mut self) -> impl Iterator<Item = Ticket> + use<> {
         let requested = std::mem::take(&mut self.requested).into_iter().zip(0..);
         requested.filter_map(|(requested, ticket)| requested.map(|_| ticket))

@@ -106,7 +106,7 @@ impl<M: Mapping> Controller<M> {
         }
         let blocks = u64::from(layout.blocks());
         tables.push(Table::zeroed::<u16>(
-            "programs under way of blocks",
+            "programs in progress by block",
             blocks,
             0.0,
         ));
@@ -131,7 +131,7 @@ impl<M: Mapping> Controller<M> {
         plan: &Precondition,
         go_on: impl FnMut(u64) -> bool,
     ) -> Result<Preconditioned> {
-        // As if idle time before the run had folded everything.
+        // Preconditioning leaves the SLC cache empty, as if idle time before the run had folded it.
         self.gc.base.mapping.bypass_cache(true);
         let (mapping, array) = (&mut self.gc.base.mapping, &mut self.gc.base.flash.array);
         let preconditioned = match &mut self.gc.base.contents.journal {
@@ -280,7 +280,7 @@ impl<M: Mapping> Controller<M> {
         } = &mut self.gc.base;
         conditions.newly_retired(&flash.array)
     }
-    /// Returns the retries since the last call, if any.
+    /// Returns the number of retries since the last call, or `None` if there were none.
     pub fn newly_retried(&mut self) -> Option<u32> {
         self.gc.base.conditions.newly_retried()
     }
@@ -293,7 +293,8 @@ impl<M: Mapping> Controller<M> {
     pub fn look_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, upcoming: &[Request]) {
         self.gc.look_ahead(cx, upcoming);
     }
-    /// Returns the range that a TRIM frees now, of its own range or of a completed run.
+    /// Returns the range that is freed when a TRIM starts: its own bytes, or the mapping units that
+    /// the run of TRIMs has completed with it. May be empty.
     pub fn trim_frees(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -305,7 +306,7 @@ impl<M: Mapping> Controller<M> {
     pub fn trim_run_written(&mut self, request: &Request) {
         self.trims.trim_run_written(request);
     }
-    /// Ends the pages of a TRIM.
+    /// Lets the pages of a TRIM wait for the update of the map in flash.
     pub fn end_trims(&mut self, cx: &mut Context<impl DeviceProbe>) {
         self.trims.end_trims(&mut self.gc, cx);
     }
@@ -399,7 +400,7 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
-    /// Registers a request with this number of pages.
+    /// Registers a request of `pages` pages.
     #[inline]
     fn expect(&mut self, ticket: Ticket, pages: u32, op: Op) {
         self.gc.base.requests.begin(ticket, pages);

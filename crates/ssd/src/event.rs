@@ -32,7 +32,7 @@ pub(crate) enum Kind {
 /// Context of a device at an event.
 pub(crate) type Context<'a, P> = wordline_kernel::Context<'a, Event, P>;
 
-/// Bits above the owners' codes identify the owner.
+/// Position of the bits that identify the owner of an event, above the owner's own code. Bits.
 const OWNER: u32 = 61;
 const FLASH: u64 = 0;
 const BUFFER: u64 = 1;

@@ -63,7 +63,7 @@ impl<M: Mapping> Ssd<M> {
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
         let mut tables = Controller::<M>::memory(plan, fill);
         let depth = u64::from(plan.queue_depth);
-        tables.push(Table::grown::<Outstanding>("requests under way", depth));
+        tables.push(Table::grown::<Outstanding>("requests in progress", depth));
         tables.extend(Buffered::memory(plan));
         tables
     }
@@ -97,9 +97,9 @@ impl<M: Mapping> Ssd<M> {
     pub fn expect_power_cuts(&mut self) {
         self.controller.expect_power_cuts();
     }
-    /// Cuts power, and again during the recovery: after `erases` of its erases, during the next
-    /// one, if there is one. [`BlockDevice::cut_power`] must follow. Returns `false` if the
-    /// recovery has too few erases.
+    /// Cuts power, and cuts it again during the recovery, in the erase that follows the first
+    /// `erases` ones. [`BlockDevice::cut_power`] must follow. Returns `false` if the recovery has
+    /// no further erase.
     pub fn cut_recovery(&mut self, now: Time, erases: usize) -> Result<bool> {
         self.controller.cut_recovery(now, &self.plan, erases)
     }
@@ -110,8 +110,8 @@ impl<M: Mapping> Ssd<M> {
             buffered.verify();
         }
     }
-    /// Replaces the plan's replacement policy of the DRAM buffer, if there is one, by policies of a
-    /// maker. Must be called before the first request. Fails if the maker cannot create one.
+    /// Replaces the replacement policy of the DRAM buffer, if there is one, with a custom policy.
+    /// Must be called before the first request. Fails if `maker` cannot create the policy.
     pub fn evict_by(&mut self, maker: &Maker) -> Result<()> {
         let buffered = self.buffer.as_mut();
         buffered.map_or(Ok(()), |buffered| buffered.evict_by(maker))
@@ -125,7 +125,8 @@ impl<M: Mapping> Ssd<M> {
     pub fn die_load(&self, die: Die) -> DieLoad {
         self.controller.die_load(die)
     }
-    /// Returns the time that the load of a die takes.
+    /// Returns the load level of a die: the time of its host operations and of its longest GC run
+    /// (Liu et al., LCR, eq. 2).
     pub fn die_time(&self, die: Die) -> Time {
         self.controller.die_time(die)
     }
@@ -149,7 +150,7 @@ impl<M: Mapping> Ssd<M> {
     pub fn mapping(&self) -> &M {
         self.controller.mapping()
     }
-    /// Returns the mapping, which the owner of its pages may change between two events.
+    /// Returns the mapping. The owner of the device may change it between two events.
     pub fn mapping_mut(&mut self) -> &mut M {
         self.controller.mapping_mut()
     }
@@ -313,7 +314,7 @@ impl<M: Mapping> Ssd<M> {
         }
         beside
     }
-    /// Reports a completed request with its components `side` in the device.
+    /// Reports a completed request to the probe, with its latency components `side` in the device.
     #[inline(always)]
     fn tell(
         &mut self,

@@ -29,8 +29,8 @@ enum Held {
     Coming(Ppn),
     /// A page that was read ahead.
     Ahead(Ppn),
-    /// A page that was read ahead and is being sent. Meanwhile, since `since`, the array reads the
-    /// page `behind` it, if any.
+    /// A page that was read ahead and is being sent over the bus. Since `since`, the array has been
+    /// reading the next page, `behind`, if there is one.
     Out {
         place: Ppn,
         behind: Option<Ppn>,
@@ -84,7 +84,7 @@ impl BackEnd {
             && ahead.held[die.index()] == Held::Ahead(transaction.place)
     }
 
-    /// Decides how a command of `pages` that is about to start on a die reads.
+    /// Selects the read method of a command of `pages` pages that is about to start on a die.
     pub(super) fn look_at_registers(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -146,8 +146,8 @@ impl BackEnd {
         (!is_last && array.read(behind).is_ok()).then_some(behind)
     }
 
-    /// Handles the end of a step of a die's command, in which the array has done `worked`. Returns
-    /// `true` if a page that was read ahead is now available.
+    /// Handles the end of a step of a die's command, and of the array operation `worked` if one has
+    /// ended. Returns `true` if a page that was read ahead is now available.
     pub(super) fn brings(&mut self, now: Time, die: Die, worked: Option<Operation>) -> bool {
         let Some(ahead) = &mut self.ahead else {
             return false;

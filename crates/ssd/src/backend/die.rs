@@ -44,7 +44,7 @@ impl GcClock {
 /// A command that occupies a die.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct DieCommand {
-    /// First transaction; the others follow by `next`.
+    /// First transaction of the command; its field `next` links the others.
     pub(super) head: Slot,
     pub(super) operation: Operation,
     pub(super) gc: bool,
@@ -54,17 +54,17 @@ pub(super) struct DieCommand {
     /// Whether another die of the package was occupied at the same time.
     pub(super) interleaved: bool,
     pub(super) began: Time,
-    /// Time that GC had used the die by then.
+    /// Time for which GC had used the die when the command started.
     pub(super) gc_before: Time,
     /// Start of the current uninterrupted occupation of the die.
     pub(super) since: Time,
-    /// Start of the current busy time.
+    /// Start of the die's current busy time.
     pub(super) busy_since: Time,
     /// Time of the last suspension.
     pub(super) suspended_at: Time,
-    /// Latency components.
+    /// Latency components of the command so far.
     pub(super) parts: PageComponents,
-    /// Time that GC had used the bus when the die requested it.
+    /// Time for which GC had used the bus when the die requested it.
     pub(super) bus_gc: Time,
 }
 
@@ -86,8 +86,8 @@ impl DieCommand {
         bus_gc: Time::ZERO,
     };
 
-    /// Starts a command on a die that GC has used for `gc_before`. Other fields are set when they
-    /// first matter.
+    /// Starts a command on a die that GC has used for `gc_before`. The other fields are set before
+    /// their first use.
     #[inline]
     pub(super) fn begin(
         &mut self,
@@ -113,7 +113,7 @@ impl DieCommand {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DieState {
     pub(super) command: DieCommand,
-    /// Suspended command.
+    /// Suspended command of the die, if any.
     pub(super) suspended: Option<Box<DieCommand>>,
     pub(super) first: Slot,
     pub(super) last: Slot,
@@ -140,7 +140,8 @@ pub struct Usage {
     pub array: [Time; 3],
     /// Bus time.
     pub bus: Time,
-    /// Time spent waiting for the bus.
+    /// Array time of the commands, counted once per command for all its planes, and their short
+    /// busy times.
     pub bus_wait: Time,
     /// Array time of the commands, regardless of the number of planes, and their short busy times.
     pub cell: Time,

@@ -29,7 +29,7 @@ pub(crate) enum DieReady {
     Worked(ArrayDone),
     /// The command with this first transaction is finished.
     Finished(Slot),
-    /// Neither.
+    /// The command continues, or is suspended.
     Nothing,
 }
 
@@ -49,7 +49,8 @@ impl BackEnd {
         self.released::<F>(cx, released, array)
     }
 
-    /// Handles what the end of a bus grant or the R/B# pin of a die has signalled.
+    /// Finishes or continues a die's command after the end of a bus grant or a signal of its R/B#
+    /// pin. Returns the first transaction of the command if it is finished.
     #[inline(always)]
     fn released<F: Features>(
         &mut self,
@@ -88,7 +89,8 @@ impl BackEnd {
         None
     }
 
-    /// Ends the command of a die. Its components apply to all its transactions.
+    /// Ends the command of a die and returns its first transaction. The command's latency
+    /// components apply to all its transactions.
     #[inline]
     pub(super) fn finish<F: Features>(
         &mut self,
@@ -120,8 +122,9 @@ impl BackEnd {
         head
     }
 
-    /// Ends a busy time of a die: it requests the bus, has suspended its command, or has finished
-    /// it. Returns the finished array operation, or the first transaction of the finished command.
+    /// Ends a busy time of a die, which then requests the bus, has suspended its command, or has
+    /// finished it. Returns the finished array operation, or the first transaction of the finished
+    /// command.
     #[inline]
     pub fn ready<F: Features>(
         &mut self,

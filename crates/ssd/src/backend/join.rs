@@ -9,7 +9,7 @@ use super::transaction::Transaction;
 use wordline_io_scheduler::Slot;
 use wordline_io_scheduler::compose::{Compose, Waiting};
 
-/// Most transactions of a queue that are examined for one command.
+/// Maximum number of transactions of a queue that are examined for one command.
 const MAX_IN_LINE: usize = 64;
 const NOTHING: Waiting = Waiting {
     plane: 0,
@@ -24,7 +24,7 @@ struct Look {
     slots: [Slot; MAX_IN_LINE],
     line: [Waiting; MAX_IN_LINE],
     length: usize,
-    /// Planes that have not occurred.
+    /// Planes of the die without a transaction in `line`. Bit mask.
     open: u64,
 }
 
@@ -79,14 +79,14 @@ impl BackEnd {
         1 + self.picked.len() as u32
     }
 
-    /// Returns the plane of a transaction, within its die.
+    /// Returns the plane of a transaction, counted within its die.
     fn plane(&self, slot: Slot) -> u32 {
         let block = self.layout.block_of(self.get(slot).place);
         self.layout.plane_of(block).0 % self.layout.planes_per_die
     }
 
-    /// Returns `true` if no suspended operation must precede a transaction. A read of a page whose
-    /// program is suspended has to wait for it.
+    /// Returns `true` if a transaction need not wait for a suspended operation. A read of a page
+    /// whose program is suspended has to.
     fn can_begin(&self, slot: Slot, array: &Array) -> bool {
         let Transaction { purpose, place, .. } = self.get(slot);
         !self.suspends || purpose.operation() != Operation::Read || array.read(*place).is_ok()

@@ -28,7 +28,8 @@ impl BackEnd {
         slot
     }
 
-    /// Records further properties of an operation on dies that are not basic.
+    /// Records the page conditions of an operation, and counts it as waiting if waiting operations
+    /// are counted.
     fn admitted(&mut self, slot: Slot) {
         if self.has_page_conditions {
             self.table.grade(slot, mem::take(&mut self.next_grade));
@@ -40,7 +41,7 @@ impl BackEnd {
             }
         }
     }
-    /// Stops counting an operation that starts as waiting.
+    /// Removes an operation that no longer waits from the counts of waiting operations.
     fn begins(&mut self, slot: Slot) {
         if let Some(waiting) = &mut self.waiting {
             let transaction = &self.table.transactions[slot as usize];
@@ -354,7 +355,8 @@ impl BackEnd {
     }
 }
 
-/// Retries of a command's pages: sensing, including the preceding failed decoding, and transfer.
+/// Times of the retries of a command's pages: sensing, including the preceding failed decoding, and
+/// transfer.
 #[derive(Default)]
 struct Retries(Vec<(Time, Time)>);
 

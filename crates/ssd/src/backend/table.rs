@@ -17,9 +17,10 @@ pub(super) struct TransactionTable {
     pub(super) vacant: Vec<Slot>,
     /// Transactions numbered so far. Count.
     came: u64,
-    /// Latency components before the wait for the die, of late transactions.
+    /// Latency components that the requests of late transactions incurred before the wait for the
+    /// die, by transaction.
     pub(super) earlier: Vec<PageComponents>,
-    /// Bytes of the page that are not the host's, of partial writes.
+    /// Bytes of their pages that partial writes do not cover, by transaction.
     pub(super) fills: Vec<u32>,
     /// Page conditions by transaction, if pages differ: program mode, and the outcome of a read.
     grades: Vec<PageConditions>,
@@ -54,7 +55,7 @@ impl TransactionTable {
         };
         slot
     }
-    /// Numbers a transaction after all that were numbered before.
+    /// Gives a transaction the next sequence number.
     #[inline]
     pub(super) fn number(&mut self, slot: Slot) {
         self.came += 1;
@@ -79,9 +80,9 @@ impl TransactionTable {
             (grade.following, grade.has_failed) = (following, false);
         }
     }
-    /// Returns `true` if the array continues to work for a command, because a program has failed
-    /// and pages are copied to a spare block. Until then, its pages cannot be read. The read of a
-    /// move precedes the failure.
+    /// Returns `true` if the array has further work for a command because a program has failed and
+    /// pages are copied to a spare block. Until that is done, the command's pages cannot be read.
+    /// The read of a move precedes the failure.
     #[cold]
     pub(super) fn goes_on(&mut self, command: &DieCommand, operation: Operation) -> bool {
         let Some(grade) = self.grades.get_mut(command.head as usize) else {
@@ -103,7 +104,8 @@ impl TransactionTable {
         self.transactions.len() as Slot - 1
     }
 
-    /// Adds latency components that the request of a transaction had before the wait for the die.
+    /// Adds latency components that the request of a transaction incurred before the wait for the
+    /// die.
     pub(super) fn add_earlier(&mut self, slot: Slot, parts: &PageComponents) {
         let place = slot as usize;
         let transaction = &mut self.transactions[place];
@@ -116,7 +118,7 @@ impl TransactionTable {
         }
         self.earlier[place].add(parts);
     }
-    /// Sets the bytes of a partial write's page that are not the host's.
+    /// Sets the number of bytes of its page that a partial write does not cover.
     pub(super) fn fill(&mut self, slot: Slot, bytes: u32) {
         let place = slot as usize;
         if self.fills.len() <= place {

@@ -21,13 +21,13 @@ pub(crate) enum Purpose {
     ReadAhead,
     /// Host write of a whole page.
     Write,
-    /// Host write of a page that contains other bytes than the host's: [`super::BackEnd::fill_of`].
+    /// Host write that does not cover its whole page; see [`super::BackEnd::fill_of`].
     PartWrite,
     /// Read of the page that a partial write completes.
     Merge,
-    /// Read of a page that is rewritten in a faster mode.
+    /// Read of a page that is rewritten in a mode with faster reads.
     RewriteRead,
-    /// Program of such a page.
+    /// Program of a page that is rewritten in a mode with faster reads.
     Rewrite,
     /// GC read of a valid page.
     MoveRead,
@@ -90,7 +90,7 @@ impl Purpose {
             Self::Read | Self::Write | Self::PartWrite | Self::Merge
         )
     }
-    /// Returns the purpose of a host write of a page with `fill` bytes that are not the host's.
+    /// Returns the purpose of a host write that does not cover `fill` bytes of its page.
     #[inline]
     pub const fn of_write(fill: u32) -> Self {
         if fill > 0 {
@@ -114,7 +114,7 @@ impl Purpose {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Queued {
     pub(super) since: Time,
-    /// Time that GC had used the die by then.
+    /// Time for which GC had used the die when the transaction was queued.
     pub(super) gc: Time,
 }
 
@@ -123,10 +123,11 @@ pub(super) struct Queued {
 #[repr(align(64))]
 pub(crate) struct Transaction {
     pub purpose: Purpose,
-    /// Operation of the purpose.
+    /// Flash operation that the purpose implies.
     pub(super) operation: Operation,
     pub(super) gc: bool,
-    /// Whether its request had latency components before: [`super::TransactionTable::earlier`].
+    /// Whether the request incurred latency components before this transaction; see
+    /// [`super::TransactionTable::earlier`].
     pub(super) is_late: bool,
     pub(super) die: Die,
     /// Next transaction of its queue, or of its command.
@@ -163,7 +164,7 @@ pub(crate) struct PageConditions {
     pub single_program: bool,
     /// Sense level with which the read starts.
     pub first: u8,
-    /// Retries that it needs. Count.
+    /// Retries that the read needs. Count.
     pub retries: u8,
     /// Whether no retry corrected the page.
     pub failed: bool,
@@ -174,7 +175,7 @@ pub(crate) struct PageConditions {
     /// Array operations that follow the failing program of a command until all its pages are in a
     /// spare block. Set for the first transaction. Count.
     pub following: u32,
-    /// Whether that program has failed.
+    /// Whether the failing program of the command has ended.
     pub has_failed: bool,
 }
 
@@ -195,7 +196,7 @@ pub(crate) enum Outcome {
 }
 
 impl PageConditions {
-    /// Returns the conditions of a page in this mode, with defaults otherwise.
+    /// Returns conditions with this program mode and defaults otherwise.
     pub fn of(mode: ProgramMode) -> Self {
         Self {
             mode,
@@ -204,7 +205,7 @@ impl PageConditions {
     }
 }
 
-/// An optional block, in the size of a block.
+/// Optional block that takes no more memory than a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MaybeBlock(Option<NonZeroU32>);
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 
-/// Numbers of waiting operations.
+/// Waiting operations, in total and by request. Count.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Waiting {
     all: u32,
@@ -11,7 +11,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Counts an operation of a request.
+    /// Counts an operation of a request that starts to wait.
     pub(super) fn comes(&mut self, ticket: Ticket) {
         let place = ticket as usize;
         if self.by_ticket.len() <= place {
@@ -20,7 +20,7 @@ impl Waiting {
         self.by_ticket[place] += 1;
         self.all += 1;
     }
-    /// Removes an operation of a request from the counts.
+    /// Removes an operation of a request that no longer waits from the counts.
     pub(super) fn begins(&mut self, ticket: Ticket) {
         self.by_ticket[ticket as usize] -= 1;
         self.all -= 1;

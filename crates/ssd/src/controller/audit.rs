@@ -41,7 +41,9 @@ impl<M: Mapping> Controller<M> {
         for (recounted, die) in self.recount().into_iter().zip(0..) {
             let kept = self.die_load(Die(die));
             if kept != recounted {
-                return Err(format!("die {die}: {kept:?}, recounted {recounted:?}"));
+                return Err(format!(
+                    "die {die}: the load is {kept:?}, a recount gives {recounted:?}"
+                ));
             }
         }
         Ok(())

@@ -25,7 +25,7 @@ pub(super) struct Base<M> {
     pub has_page_conditions: bool,
     /// Whether operations enter the queues of their dies at once, without further conditions.
     pub dispatches_directly: bool,
-    /// Volatile; rebuilt from flash after a power cut.
+    /// Map of logical to physical pages. Volatile: it is rebuilt from flash after a power cut.
     pub mapping: M,
     pub flash: Flash,
     pub conditions: Conditions,
@@ -55,7 +55,8 @@ impl<M: Mapping> Base<M> {
         }
     }
 
-    /// Handles a page that is about to be read.
+    /// Places a page that is about to be read for the first time, if first-read placement is
+    /// enabled.
     pub fn before_read(&mut self, page: Lpn) {
         let Some(first) = &mut self.first_reads else {
             return;
@@ -67,7 +68,8 @@ impl<M: Mapping> Base<M> {
         }
     }
 
-    /// Handles a page that is about to be written.
+    /// Records that a page is about to be written, so that no later read places it, if first-read
+    /// placement is enabled.
     pub fn before_write(&mut self, page: Lpn) {
         if let Some(first) = &mut self.first_reads {
             first.before_write(&self.mapping, page);

@@ -30,9 +30,9 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Handles a plane below its free-block threshold while the host is served; found after an
-    /// allocation, or at the end of a GC run. Schedules that defer GC only record the page whose
-    /// write found it.
+    /// Starts GC of a plane that is below its free-block threshold while the host is served. Called
+    /// after an allocation for page `written`, and at the end of a GC run. A schedule that defers
+    /// GC only records the page.
     #[inline]
     pub fn free_blocks_are_few(
         &mut self,
@@ -49,7 +49,7 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Starts a GC run, unless one is in progress on the plane or nothing can be gained.
+    /// Starts a GC run, unless one is in progress on the plane or no block can be freed.
     pub fn collect(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -145,8 +145,8 @@ impl<M: Mapping> Collector<M> {
         None
     }
 
-    /// Starts read reclaim and refresh of due blocks, as far as the mapping can now. Blocks that
-    /// were erased since are dropped; the others stay due.
+    /// Starts read reclaim and refresh of the due blocks that the mapping can move now. Blocks
+    /// whose data are no longer due, because they were erased, are dropped; the others stay due.
     #[cold]
     pub fn refresh_due(&mut self, cx: &mut Context<impl DeviceProbe>) {
         if self.base.conditions.failing.is_ending {

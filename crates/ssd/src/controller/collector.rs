@@ -36,8 +36,8 @@ pub(super) struct Collector<M> {
     /// Use of idle time; `None` if neither the schedule nor an SLC cache uses it.
     pub idling: Option<Box<Idling>>,
     pub stalled: Stalled,
-    /// By plane: blocks that wait for their erase, and the trimmed pages that wait for it; empty if
-    /// TRIMs do not erase.
+    /// Blocks that wait for their erase, each with the trimmed page that waits for it, by plane.
+    /// Empty if TRIMs do not erase.
     pub erasing: Vec<VecDeque<(Block, PageTrim)>>,
     pub waiting_erases: u32,
 }
@@ -68,7 +68,7 @@ impl<M: Mapping> Collector<M> {
         let erasing = self.erasing.get(plane.index());
         self.stalled.awaits(plane) || erasing.is_some_and(|waiting| !waiting.is_empty())
     }
-    /// Ends a job.
+    /// Removes a job that is over, and returns it.
     pub fn end(&mut self, id: JobId) -> Option<Job> {
         let job = self.jobs.end(id)?;
         if let Some(collecting) = &job.collecting

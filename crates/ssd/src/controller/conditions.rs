@@ -26,9 +26,9 @@ pub(super) struct Conditions {
     pub graded: GradeCounts,
     /// Statistics of the SLC cache, if there is one.
     pub slc: Option<Box<SlcCounts>>,
-    /// Read errors found.
+    /// Counts of read errors.
     pub errors: ErrorCounts,
-    /// Outcomes of failed programs and erases.
+    /// Counts of failed programs and erases.
     pub failures: Box<FailureCounts>,
     /// Pages whose data were unreadable when they were copied, or could not be written.
     pub lost: FxHashSet<Ppn>,
@@ -38,7 +38,7 @@ pub(super) struct Conditions {
     pub annotations: Option<FxHashMap<Ticket, ReadAnnotations>>,
     /// Pages being decoded.
     pub decoding: Vec<Decoding>,
-    /// Blocks whose data are to be moved, and the reason; each once.
+    /// Blocks whose data must be moved, each listed once with the reason.
     pub due: Vec<(Block, Due)>,
     /// Generator of read errors.
     pub error_draws: Rng,

@@ -27,7 +27,7 @@ pub struct DieLoad {
     pub longest: Time,
 }
 
-/// Load that the back end does not know, and the times of operations.
+/// Load that the back end does not count, and the times of operations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DieLoads {
     /// By die: programs that wait for a free page, and GC runs with their time.

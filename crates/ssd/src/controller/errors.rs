@@ -28,7 +28,7 @@ pub struct ErrorCounts {
     pub pages_lost: u64,
     /// Page reads whose raw bit error rate exceeded the limit of the model. Count.
     pub limited: u64,
-    /// Retries that the probe has observed. Count.
+    /// Retries reported to the probe. Count.
     told: u64,
 }
 
@@ -48,8 +48,8 @@ pub(crate) struct ReadAnnotations {
 }
 
 impl Conditions {
-    /// Determines the errors that a read will find. Metadata of the mapping are always read in the
-    /// end, after any number of retries, because copies exist.
+    /// Determines the errors that a read will find. Metadata pages of the mapping never fail,
+    /// because copies exist; they only need retries.
     pub fn find_errors(
         &mut self,
         flash: &Flash,
@@ -106,8 +106,8 @@ impl Conditions {
         }
     }
 
-    /// Records what else happens on the die of a requested page. On a read-only device no data
-    /// move: the data of an interrupted job stay where they are.
+    /// Records the read reclaim, refresh or block replacement that delays a request on its die. On
+    /// a read-only device no data move: the data of an interrupted job stay where they are.
     fn look_at_die(&mut self, flash: &Flash, order: &Order) {
         let layout = &flash.layout;
         let die = layout.die_of(layout.plane_of(layout.block_of(order.place)));
@@ -122,7 +122,7 @@ impl Conditions {
         }
     }
 
-    /// Records an event of a request.
+    /// Records events that delay a request.
     #[cold]
     fn meet(&mut self, ticket: Ticket, met: ReadEvents) {
         if let Some(beside) = self.beside_of(ticket) {
@@ -136,7 +136,7 @@ impl Conditions {
         Some(beside.entry(ticket).or_default())
     }
 
-    /// Returns the retries since the last call, if any.
+    /// Returns the number of retries since the last call, or `None` if there were none.
     pub fn newly_retried(&mut self) -> Option<u32> {
         let counts = &mut self.errors;
         let told = std::mem::replace(&mut counts.told, counts.retries);
@@ -149,7 +149,7 @@ impl Conditions {
         self.errors.pages_lost += u64::from(is_new);
     }
 
-    /// Handles the GC read of a page.
+    /// Marks the source page of a GC read as lost if it could not be read.
     #[cold]
     pub fn copy_read(&mut self, flash: &Flash, slot: Slot, from: Ppn) {
         if flash.backend.graded(slot).failed {

@@ -33,11 +33,11 @@ pub struct FailureCounts {
     pub programs: u64,
     /// Pages copied to spare blocks for them. Count.
     pub pages_copied: u64,
-    /// Pages that the host wrote or trimmed, and that were not or not certainly written. Count.
+    /// Pages of host writes and TRIMs that were not written, or possibly not. Count.
     pub host_failures: u64,
     /// Time from which the device has been read-only.
     pub read_only: Option<Time>,
-    /// Bad blocks that the probe has observed. Count.
+    /// Bad blocks reported to the probe. Count.
     told: u32,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Failures {
     pub unwritten: FxHashSet<Ppn>,
     /// Blocks with a failure for which no spare block is left; later programs there fail, too.
     broken: Vec<Block>,
-    /// Former place of the data, by page whose copy could not be programmed.
+    /// Page that still holds the data, by page whose copy could not be programmed.
     kept: FxHashMap<Ppn, Ppn>,
 }
 
@@ -191,7 +191,8 @@ impl Conditions {
         }
     }
 
-    /// Redirects a host operation to the former place of a page whose copy could not be programmed.
+    /// Redirects a host read of a page whose copy could not be programmed to the page that still
+    /// holds the data.
     pub fn where_kept(&self, order: &Order) -> Order {
         let of_host = matches!(order.purpose, Purpose::Read | Purpose::Merge);
         match self.failing.kept.get(&order.place) {
@@ -244,7 +245,8 @@ impl<M: Mapping> Base<M> {
         let transaction = self.flash.backend.get(slot);
         let (place, target) = (transaction.place, transaction.target);
         if operation == Operation::Program {
-            // Without a replacement, the block may be one whose erase failed.
+            // Without a replacement, the program may fail in the array, too, because the erase of
+            // its block has failed.
             let programmed = self.flash.array.program(target);
             debug_assert!(programmed.is_ok() || outcome == Outcome::Failed);
             self.flash.array.wear(target);
@@ -305,8 +307,8 @@ impl<M: Mapping> Base<M> {
         self.contents.spoil(pages);
     }
 
-    /// Returns whether recovery from a power cut can erase a block, possibly by replacing it by a
-    /// spare block.
+    /// Returns `true` if recovery from a power cut can erase a block, if need be by replacing it
+    /// with a spare block.
     pub fn erase_for_recovery(&mut self, now: Time, block: Block) -> bool {
         if self.conditions.is_read_only() {
             self.conditions.failing.is_ending = true;

@@ -292,7 +292,7 @@ impl<M: Mapping> Base<M> {
         Ok(())
     }
 
-    /// Ends a host read whose page is tracked: the content is correct, or the read has failed.
+    /// Ends a host read of a tracked page: checks the content, or records that the read has failed.
     #[cold]
     fn end_followed_read(&mut self, now: Time, slot: Slot) -> Result<()> {
         let transaction = self.flash.backend.get(slot);
@@ -312,7 +312,8 @@ impl<M: Mapping> Base<M> {
         }
     }
 
-    /// Ends a host write whose page is tracked.
+    /// Ends a host write of a tracked page: acknowledges the content, or records that the write has
+    /// failed.
     #[cold]
     #[inline(never)]
     fn end_followed_write(&mut self, now: Time, slot: Slot) {
@@ -341,7 +342,7 @@ impl<M: Mapping> Base<M> {
         });
     }
 
-    /// Reports the program of a page that serves a single purpose.
+    /// Reports the program of a page whose bytes all serve the purpose `of`.
     #[inline(always)]
     pub fn page_programmed(&self, cx: &mut Context<impl DeviceProbe>, of: Programmed) {
         let bytes = self.page_bytes;

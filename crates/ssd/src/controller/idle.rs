@@ -43,7 +43,7 @@ impl Times {
             erase: part.chains.unloaded(Operation::Erase, 0),
         }
     }
-    /// Jung 2013, eq. 7.2.
+    /// Returns the time of a GC run with this cost (Jung 2013, eq. 7.2).
     fn total(&self, cost: Cost) -> Time {
         Time(
             self.copy.0 * u64::from(cost.pages)
@@ -191,7 +191,7 @@ impl<M: Mapping> Collector<M> {
         self.base.page_was_decoded(write.owner, write.decode);
     }
 
-    /// Ends a page with an error whose request has just arrived.
+    /// Fails a page of a request that has just arrived.
     #[cold]
     pub fn refuse_now(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: u32) {
         self.base.conditions.fail_write(ticket);
@@ -235,8 +235,9 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Plans the next check for idle work: at an announcement, or when the idle period becomes long
-    /// and GC has work. `unseen` includes an instant equal to now that was not checked yet.
+    /// Plans the next check for idle work: at an announcement, when the idle period becomes long
+    /// and GC has work, or when the SLC cache can be folded. With `unseen`, the check may be
+    /// planned for this very instant, because it has not been made yet.
     fn plan_idle_check(&mut self, cx: &mut Context<impl DeviceProbe>, unseen: bool) {
         let Some(idling) = &self.idling else {
             return;

@@ -28,7 +28,7 @@ pub(super) struct IssueStage {
     called: Option<Time>,
     /// Chosen operations, which are committed when the search is over.
     group: Vec<EntryId>,
-    /// Number of the request, by ticket.
+    /// Sequence numbers of the requests, by ticket.
     pub(super) requests: Vec<u64>,
     /// Requests started so far. Count.
     begun: u64,
@@ -76,7 +76,7 @@ impl IssueStage {
         )
     }
 
-    /// Handles a request that is done.
+    /// Notifies the scheduler that a request is done.
     pub(super) fn done(&mut self, ticket: u32) {
         self.scheduling.done(ticket);
         self.changed.insert(0);
@@ -129,8 +129,8 @@ impl<M: Mapping> Base<M> {
         self.issue_else(cx, *order)
     }
 
-    /// Like [`Self::issue`], if operations wait for a scheduler or page conditions matter: a read
-    /// takes the time of its page's program mode, and programs record theirs.
+    /// Like [`Self::issue`], for devices with a scheduler or page conditions. A read takes the time
+    /// of its page's program mode, and a program records its mode.
     #[cold]
     #[inline(never)]
     fn issue_else(&mut self, cx: &mut Context<impl DeviceProbe>, order: Order) -> Slot {
@@ -148,7 +148,8 @@ impl<M: Mapping> Base<M> {
         let fails = self.flash.backend.next_grade().outcome == Outcome::Failed;
         let slot = self.flash.issue(cx, &order);
         if fails {
-            // The operations that it waits for may wait for GC that has stopped because of it.
+            // A failing program stops GC. The operations that must precede the program may wait for
+            // that GC, so they are committed now.
             self.flash.clear(cx, Operation::Program, order.place, None);
         }
         slot
@@ -330,7 +331,7 @@ impl<M: Mapping> Controller<M> {
         self.issue_chosen(cx, &chosen);
         match self.gc.base.flash.issue.take() {
             Some(stage) => stage,
-            None => unreachable!("it was put there"),
+            None => unreachable!("the stage was put back"),
         }
     }
 }

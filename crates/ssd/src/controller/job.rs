@@ -21,7 +21,7 @@ pub(super) enum Waiter {
     Trim(PageTrim),
 }
 
-/// A GC run.
+/// Plane, kind, trigger and estimated time of a GC run.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct GcObservation {
     pub plane: Plane,
@@ -50,7 +50,7 @@ pub(super) struct Job {
     pub waiters: Vec<Waiter>,
 }
 
-/// All jobs, by number.
+/// All jobs, by job number.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Jobs {
     all: Vec<Option<Job>>,

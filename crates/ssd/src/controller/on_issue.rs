@@ -31,7 +31,7 @@ struct Issued {
 /// Result of the allocation of issued writes.
 #[derive(Default)]
 struct Placing {
-    /// Allocated writes, with their page and that of the copy that they supersede.
+    /// Allocated writes, each with its page and the page that it supersedes, if any.
     placed: Vec<(Issued, Ppn, Option<Ppn>)>,
     waits: Vec<(Issued, SpaceRequest)>,
 }

@@ -23,7 +23,7 @@ pub(super) struct PageRead {
     pub since: Time,
     /// Oldest version that the read may return, for verification.
     pub oldest: Version,
-    /// Use of the page, if the regulation distinguishes it.
+    /// Access characteristic of the page, if the regulation uses one.
     pub found: Characteristic,
 }
 
@@ -74,22 +74,22 @@ pub(super) struct PageWrite {
     pub owner: u32,
     pub page: Lpn,
     pub whole: bool,
-    /// Bytes of the page that are not the host's: read before, or padding.
+    /// Bytes of the page that the write does not cover: read beforehand, or padding.
     pub fill: u32,
     pub trim: bool,
     pub parts: PageComponents,
     /// Start of the wait.
     pub since: Time,
-    /// For verification.
+    /// Version of the write, for verification.
     pub version: Version,
     pub base: u64,
-    /// Label for its spare area.
+    /// Label that the spare area records.
     pub label: Label,
-    /// Use of the page, if the regulation distinguishes it.
+    /// Access characteristic of the page, if the regulation uses one.
     pub found: Characteristic,
-    /// Time of the last decoding of the rest of its page.
+    /// Time of the last decoding of the read that completes the page.
     pub decode: Time,
-    /// Whether the rest of its page could not be read.
+    /// Whether the bytes of the page that the write does not cover could not be read.
     pub lost: bool,
 }
 
@@ -109,7 +109,7 @@ impl Stalled {
             anywhere: VecDeque::new(),
         }
     }
-    /// Iterates over all of them.
+    /// Iterates over all writes that wait for space, by their index among the pending writes.
     pub fn all(&self) -> impl Iterator<Item = &u32> {
         self.planes.iter().flatten().chain(&self.anywhere)
     }

@@ -73,9 +73,9 @@ impl<M: Mapping> Controller<M> {
         Ok(cut)
     }
 
-    /// Cuts power, and again during the recovery: after `erases` of its erases, during the next
-    /// one, if there is one. [`Controller::cut_power`] must follow. Returns `false` if the recovery
-    /// has too few erases.
+    /// Cuts power, and cuts it again during the recovery, in the erase that follows the first
+    /// `erases` ones. [`Controller::cut_power`] must follow. Returns `false` if the recovery has no
+    /// further erase.
     pub fn cut_recovery(&mut self, now: Time, plan: &Plan, erases: usize) -> Result<bool> {
         let Some(mut journal) = self.gc.base.contents.journal.take() else {
             return Err(DeviceError::NoSpares);

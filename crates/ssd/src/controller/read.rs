@@ -15,7 +15,7 @@ use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation, PageComponents};
 
 impl<M: Mapping> Base<M> {
-    /// Issues the read of a request, with latency components that its page had before.
+    /// Issues a host read, with the latency components that its page has incurred so far.
     #[inline(always)]
     pub fn issue_read(
         &mut self,
@@ -54,7 +54,7 @@ impl<M: Mapping> Collector<M> {
         self.read_unwritten(cx, read)
     }
 
-    /// Completes the read of a page that was never written at once.
+    /// Completes the read of a page that was never written, which takes no flash operation.
     #[cold]
     fn read_unwritten(
         &mut self,
@@ -99,7 +99,7 @@ impl<M: Mapping> Controller<M> {
         self.gc.read_mapped(cx, &read)
     }
 
-    /// Reads a page that is tracked.
+    /// Reads a page whose content or program mode is tracked.
     #[cold]
     fn read_followed(
         &mut self,

@@ -31,7 +31,7 @@ pub struct GradeCounts {
     pub rewrites: u64,
     /// Rewrites that were no longer needed when their turn came. Count.
     pub rewrites_skipped: u64,
-    /// Memory of the policy.
+    /// Memory that the policy uses.
     pub storage: Storage,
 }
 
@@ -81,7 +81,8 @@ impl Regulation {
 }
 
 impl Conditions {
-    /// Records a host access to a page; returns the use of the page, if there is a regulation.
+    /// Records a host access to a page, and returns the page's access characteristic. Without
+    /// regulation it is [`Characteristic::New`].
     pub fn accessed(&mut self, page: Lpn, write: bool) -> Characteristic {
         match &mut self.regulation {
             Some(regulation) => regulation.regulator.policy_mut().access(page, write),

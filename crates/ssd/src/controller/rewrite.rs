@@ -20,7 +20,7 @@ use crate::event::Context;
 use crate::observation::DeviceProbe;
 use crate::plan::Plan;
 
-/// Time of rewrites; see [`Rewriting`].
+/// When pages are rewritten; see [`Rewriting`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum WhenRewritten {
     Never,
@@ -36,7 +36,7 @@ pub(super) struct Rewrites {
     mode: ProgramMode,
     /// By die: pages to rewrite.
     queues: Vec<VecDeque<Lpn>>,
-    /// All queued pages, and those whose reads are in progress; each once.
+    /// Pages that are queued, and pages whose read for a rewrite is in progress.
     queued: FxHashSet<Lpn>,
     /// By die: whether a page of its queue is being rewritten.
     busy: Vec<bool>,
@@ -165,7 +165,7 @@ impl Writes {
         gc.base.issue_for_job(cx, &order, 0);
     }
 
-    /// Programs a page that was read for a rewrite, if it is still at the same place. A queued page
+    /// Programs a page that was read for a rewrite, if its map entry has not changed. A queued page
     /// that has moved or has a newer copy is tried again.
     pub fn rewrite_page_read<M: Mapping>(
         &mut self,

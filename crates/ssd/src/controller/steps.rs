@@ -63,7 +63,8 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Stops pausing a job for which a write waits. Returns the job if it is over.
+    /// Continues a job for which a write waits, and lets it run without further pauses. Returns the
+    /// job if it is over.
     pub fn expedite(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> Option<Job> {
         let job = self.jobs.get(id)?;
         job.stepwise = false;

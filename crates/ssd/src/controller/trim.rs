@@ -45,7 +45,8 @@ impl Trims {
         }
     }
 
-    /// Returns the range that a TRIM frees now, of its own range or of a completed run.
+    /// Returns the range that is freed when a TRIM starts: its own bytes, or the mapping units that
+    /// the run of TRIMs has completed with it. May be empty.
     pub fn trim_frees(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -90,7 +91,7 @@ impl Trims {
         }
     }
 
-    /// Ends the pages of a TRIM, and writes the parts of the map that list them.
+    /// Lets the pages of a TRIM wait for the jobs that write their parts of the map.
     pub fn end_trims<M: Mapping>(
         &mut self,
         gc: &mut Collector<M>,
@@ -157,7 +158,6 @@ impl<M: Mapping> Collector<M> {
 
     /// Lets a trimmed page wait for the job that writes its part of the map. A job that has no
     /// space is over at once; the change then stays in memory.
-    /// change stays in memory.
     pub fn wait_for_map_write(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,

@@ -279,7 +279,8 @@ impl<M: Mapping> Collector<M> {
 }
 
 impl<M: Mapping> Base<M> {
-    /// Records a write or TRIM of a tracked page; returns its version and the use of the page.
+    /// Records a write or TRIM of a tracked page, and returns its version and the page's access
+    /// characteristic.
     #[cold]
     pub fn follow_coming(
         &mut self,

@@ -47,7 +47,7 @@ fn plan(spare_blocks: u32, failures: Failures) -> Plan {
     plan_of(1, spare_blocks, failures)
 }
 
-/// The same with several dies, which are written in turn.
+/// As [`plan`], with several dies that are written in turn.
 fn plan_of(dies: u32, spare_blocks: u32, failures: Failures) -> Plan {
     let config = Config {
         over_provisioning_ratio: 0.6,
@@ -145,8 +145,8 @@ fn failed_program_takes_its_copies_and_a_second_program() {
     assert_eq!(ssd.stats().failures.unwrap().host_failures, 3);
 }
 
-/// A read during the replacement on its die meets that event; a later one does not, nor does one of
-/// another die. A read whose page also has errors meets both.
+/// A read during a block replacement on its die reports that event. A later read does not, nor does
+/// a read of another die. A read whose page also has errors reports both events.
 #[test]
 fn reads_report_block_replacement() {
     for (rate, retried) in [(1e-9, ReadEvents::default()), (1.2e-2, ReadEvents::RETRY)] {
@@ -168,7 +168,7 @@ fn reads_report_block_replacement() {
         ];
         let (played, tally) = play(&mut ssd, &requests);
         assert!(played[1].done <= US(5000) && played[5].done > US(9000));
-        // In the order of completion: that of the other die first.
+        // In order of completion, the read of the other die is first.
         assert_eq!(
             tally.met,
             [retried, ReadEvents::BAD_BLOCK.union(retried), retried]
@@ -405,12 +405,15 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
     assert_eq!(
         tally.retired,
         u64::from(seen.grown),
-        "the probe observes each"
+        "the probe observes every bad block"
     );
     let grown = bad.table().iter().filter(|bad| bad.cause != Cause::Factory);
     let replaced = grown.filter(|bad| bad.spare.is_some()).count() as u64;
-    assert_eq!(tally.spares_taken, replaced, "and whether it was replaced");
-    // A host error has a cause, and without a cause there is no error. A buffer reports one page to
+    assert_eq!(
+        tally.spares_taken, replaced,
+        "the probe observes every replacement"
+    );
+    // Requests fail only because of counted page failures. A buffer reports one failed page to
     // every request that needs it.
     assert!(
         plan.buffer.is_some()
@@ -552,7 +555,8 @@ fn number_of_grown_bad_blocks_follows_the_model() {
     let mut of_cells: Vec<(u32, u32, bool)> = Vec::new();
     let spares: Vec<_> = bad.table().iter().filter_map(|line| line.spare).collect();
     for block in (0..plan.part.layout.blocks()).map(wordline_nand::Block) {
-        // The number of a used spare block now belongs to bad cells; their row states their wear.
+        // The number of a used spare block now belongs to the bad block that it replaced. The wear
+        // of the bad cells is in their line of the table.
         if !spares.contains(&block) {
             of_cells.push((
                 array.erases()[block.index()],
@@ -569,7 +573,7 @@ fn number_of_grown_bad_blocks_follows_the_model() {
         erases += (0..attempts)
             .map(|cycle| model.erase(f64::from(cycle)))
             .sum::<f64>();
-        // Blocks were full when they were erased.
+        // Every erased block was full.
         let full =
             (0..attempts).map(|cycle| f64::from(pages) * model.program(f64::from(cycle), pages));
         programs += full.sum::<f64>();
@@ -613,7 +617,7 @@ fn number_of_factory_bad_blocks_follows_their_share() {
         );
         assert_eq!(bad.in_use(), 32 * 1_400);
     }
-    // More than the spare blocks: the error names the plane.
+    // With more bad blocks than spare blocks, the error names the plane.
     let few = BadBlocks::new(&layout, 1, 0.2, 7).unwrap_err();
     assert!(few.bad > 1);
 }

@@ -199,9 +199,9 @@ fn power_cut_loses_no_more_than_allowed() {
     assert!(sums.iter().all(|sum| *sum > 1_000), "{sums:?}");
 }
 
-/// More than a million requests.
+/// As `power_cut_loses_no_more_than_allowed`, with more than a million requests.
 #[test]
-#[ignore = "takes a minute optimised: `make test-slow` runs it, a shorter one runs always"]
+#[ignore = "takes a minute in an optimised build; run it with `make test-slow`"]
 fn power_cut_loses_no_more_than_allowed_in_a_long_run() {
     let sums = cut(3, 450, 400, 600);
     assert!(sums.iter().all(|sum| *sum > 10_000), "{sums:?}");

@@ -1,5 +1,5 @@
-//! Durability: flushes, FUA writes, TRIMs and power cuts, compared with a model of what the host
-//! was told.
+//! Durability: flushes, FUA writes, TRIMs and power cuts, compared with a model of the
+//! acknowledgements that the host received.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -144,13 +144,14 @@ impl Host {
                 let flash = versions.flash[sector];
                 assert!(
                     flash >= *safe,
-                    "{told}: sector {sector} of page {page}: the flash holds {flash}, {safe} is safe"
+                    "{told}: sector {sector} of page {page}: flash has {flash}, {safe} is durable"
                 );
             }
         }
     }
     /// Checks a power cut: nothing durable is lost, and with capacitors nothing acknowledged. The
-    /// host continues with what it finds.
+    /// model then continues from the surviving versions. Returns the number of sectors whose
+    /// acknowledged version is lost.
     fn cut(&mut self, ssd: &Ssd<Map>, capacitors: bool, told: &str) -> u32 {
         let mut lost = 0;
         for (page, state) in &mut self.pages {
@@ -279,7 +280,7 @@ fn power_cut_keeps_durable_data_and_with_capacitors_all_acknowledged() {
     }
     assert!(
         lost[0] > 100,
-        "without capacitors something is lost: {lost:?}"
+        "without capacitors, acknowledged data are lost: {lost:?}"
     );
     assert_eq!(lost[1], 0);
 }

@@ -119,7 +119,7 @@ fn policies() -> Vec<Replacement> {
 }
 
 #[test]
-fn sequential_requests_hit_as_the_bare_policy() {
+fn sequential_requests_have_the_hits_of_the_bare_policy() {
     for policy in policies() {
         for (pages, through, flush_every) in [
             (1, false, 0),

@@ -123,7 +123,7 @@ fn destages_never_block_a_hit() {
             "hit {place}"
         );
     }
-    // At most one page that has got memory is transferred at the same time.
+    // At most one page whose memory has just become free is transferred at the same time.
     let moved: Vec<Time> = played[PAGES as usize..hits]
         .iter()
         .map(|played| played.done)
@@ -139,7 +139,7 @@ fn destages_never_block_a_hit() {
         assert_eq!(response[number], expected, "hit {place} of the later ones");
     }
     assert_eq!(tally.evictions, [0, 32]);
-    // The destages themselves occupied the flash for 32 programs in sequence.
+    // The destages occupied the flash for 32 programs in sequence.
     let last = moved.iter().max().unwrap();
     assert!(*last > start + Time::from_ms(15), "{last}");
 }
@@ -238,7 +238,7 @@ fn fua_write_also_takes_flash_time() {
     let (played, _) = run(1, Some(4), &asked);
     assert_eq!(played[0].done, durable);
     assert_eq!(of_flash(&played[0].parts), program);
-    // As long as a flush after a plain write, without the write.
+    // It takes as long as a flush after a plain write, less the time of that write.
     let asked = [
         page(Time::ZERO, Op::Write, 0),
         at(Time::from_ms(1), Op::Flush, 0, 0),

@@ -77,7 +77,7 @@ impl Probe<Observation> for Observations {
     }
 }
 
-/// Checks that a plane without GC in progress has its reserve.
+/// Checks that a plane without GC in progress has its GC reserve.
 fn check_reserve(plan: &Plan, ssd: &Ssd<Map>) {
     let map = ssd.mapping();
     for plane in (0..plan.part.layout.planes()).map(Plane) {
@@ -115,7 +115,7 @@ fn serve(
             issued += 1;
             ssd.look_ahead(&mut Context::new(now, &mut queue, &mut ()), ahead(issued));
         } else if let Some((time, event)) = queue.pop() {
-            assert!(time >= now, "time never goes back");
+            assert!(time >= now, "time never decreases");
             now = time;
             digest.mix(time.0);
             event.mix(&mut digest);
@@ -333,9 +333,9 @@ fn write(page: u64, pages: u64, arrival: Time) -> Request {
     }
 }
 
-/// Writes a logical block of eight pages, and then its first page seven times: the data block is
-/// full, and the update block has one free page and one valid page. A write every 2 ms; returns
-/// when the last is done.
+/// Writes a logical block of eight pages, and then its first page seven times, so that the data
+/// block is full and the update block has one free page and one valid page. The writes are 2 ms
+/// apart. Returns when the last one is done.
 fn all_but_one(block: u64, from: Time, times: &Times, requests: &mut Vec<Request>) -> Time {
     let offsets = (0..8).chain([0; 7]);
     let mut now = from;
@@ -471,7 +471,11 @@ fn idle_plane_follows_algorithm_3() {
         shortage: Some((short, ms(11))),
         ..idle
     };
-    assert_eq!(policy.idle(&late), None, "it does not fit");
+    assert_eq!(
+        policy.idle(&late),
+        None,
+        "the merge is longer than the idle period"
+    );
     let compaction = Some((full, Trigger::Compaction));
     // The length of a period does not depend on whether an announcement is due.
     for left in [None, Some(ms(1))] {
@@ -495,7 +499,11 @@ fn idle_plane_follows_algorithm_3() {
             full: None,
             ..empty(ms(1_000))
         };
-        assert_eq!(policy.idle(&none_full), None, "only full blocks");
+        assert_eq!(
+            policy.idle(&none_full),
+            None,
+            "only full blocks are compacted"
+        );
         let soon = AgcDgc {
             agc: Agc {
                 compacts_least_recent: true,
@@ -507,13 +515,13 @@ fn idle_plane_follows_algorithm_3() {
         assert_eq!(
             soon.idle(&empty(ms(1_000))),
             compaction,
-            "full blocks first"
+            "full blocks are compacted first"
         );
         let roomy = Idle {
             free_blocks: 43,
             ..none_full
         };
-        assert_eq!(soon.idle(&roomy), None, "no need soon");
+        assert_eq!(soon.idle(&roomy), None, "enough blocks are free");
     }
 }
 
@@ -578,7 +586,7 @@ fn least_recently_written_blocks_are_compacted_if_none_is_full() {
 /// pause. Nothing else is merged: neither blocks written while there was space, nor those left by
 /// preconditioning.
 #[test]
-fn shortage_of_free_blocks_defers_the_merge_of_the_request_that_found_it() {
+fn write_that_finds_too_few_free_blocks_defers_its_own_merge() {
     use wordline_ftl::gc::schedule::dgc::Dgc;
     for schedule in [
         Scheduling::Dgc(Dgc::default()),
@@ -613,7 +621,10 @@ fn shortage_of_free_blocks_defers_the_merge_of_the_request_that_found_it() {
                 .map(|(block, turn)| write(u64::from(*block) * 32, 1, Time::from_ms(300) * turn));
             let requests: Vec<Request> = requests.collect();
             let heard = serve(&plan, &mut ssd, &requests).unwrap();
-            let told = format!("{} {overwritten}: {spare} had room", schedule.name());
+            let told = format!(
+                "{} {overwritten}: {spare} writes found space",
+                schedule.name()
+            );
             assert_eq!(heard.replaced, 0, "{told}");
             let retroactive = |done: &Collected| done.trigger == Trigger::Retroactive;
             assert!(heard.collected.iter().all(retroactive), "{told}");
@@ -643,8 +654,8 @@ fn agc(look_ahead_ms: f64) -> Scheduling {
     })
 }
 
-/// Serves `requests` on a full device, after a logical block has one free page left. The requests
-/// carry their time since the block's last write finished.
+/// Fills a device, leaves one free page in a logical block, and serves `requests`. Their times
+/// count from the end of the block's last write.
 fn after_all_but_one(
     schedule: Scheduling,
     requests: &[(Op, u64, u64, Time)],
@@ -695,8 +706,8 @@ fn announcement_during_idle_time_triggers_gc() {
     }
 }
 
-/// A long idle period is one regardless of an announcement at its end: with announcements a second
-/// in advance, a pause of one and a half is long enough to compact full blocks.
+/// An announcement at the end of a long idle period does not make it a short one: with
+/// announcements one second in advance, a pause of 1.5 s is long enough to compact full blocks.
 #[test]
 fn announcement_does_not_hide_a_long_idle_period() {
     let requests = [
@@ -793,7 +804,7 @@ fn erases_over_on_demand(family: &Family, schedule: &Scheduling, returns: bool) 
 /// recently written one, which is merged on demand. If writes return to a logical block only after
 /// all others were written, all have received one page, and deferring costs nothing.
 #[test]
-fn merges_in_advance_erase_no_more_but_deferred_merges_may() {
+fn merges_in_advance_cost_no_extra_erases_but_deferred_merges_may() {
     let merging = Family::defaults()
         .into_iter()
         .filter(|family| ["log-block", "hybrid"].contains(&family.name()));

@@ -142,7 +142,7 @@ fn recount(plan: &Plan, seed: u64, requests: u64, seen: &mut Seen) -> Result<(),
         assert_eq!(
             ssd.die_load(die),
             DieLoad::default(),
-            "nothing is left to do"
+            "the idle die has no load"
         );
     }
     Ok(())

@@ -44,7 +44,7 @@ struct Command {
 /// Reconstructs the commands of the dies. Requests are identified by arrival and page.
 #[derive(Default)]
 struct Commands {
-    /// By die: observations of its current command.
+    /// Bus grants of the current command, by die.
     holds: Vec<Vec<Hold>>,
     worked: Vec<Vec<(Time, Time)>>,
     requests: Vec<Request>,
@@ -325,7 +325,7 @@ fn bus_grants_follow_the_order_of_requests_and_arrivals() {
     }
     assert!(
         together > 5_000,
-        "{together} times several started together"
+        "several commands started together only {together} times"
     );
     assert!(joined > 1_000, "{joined} multi-plane commands");
     assert!(collected > 1_000, "{collected} erases");
@@ -364,7 +364,7 @@ fn commands_first_arbitration_keeps_the_order_of_arrival() {
     }
     assert!(
         together > 1_000,
-        "{together} times several started together"
+        "several commands started together only {together} times"
     );
 }
 

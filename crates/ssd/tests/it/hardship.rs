@@ -72,7 +72,7 @@ fn every_combination_serves_and_verifies_all_requests() {
             most_bytes: 4096,
             footprint_ratio: 1.0,
         },
-        // With few pages, reads and writes of one page meet in every state.
+        // With few pages, reads and writes of the same page overlap in every state.
         Load {
             requests: 3_000,
             read_ratio: 0.5,

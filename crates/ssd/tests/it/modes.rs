@@ -404,7 +404,7 @@ fn internal_data_moves_use_the_bus_for_commands_only() {
             .collect();
         let (held, ssd) = serve(&plan, pages as u32, &requests);
         let [reads, programs, erases, moves] = held.pages;
-        // A page that the host overwrites after it was read for GC is not programmed again.
+        // GC does not program a page that the host overwrites after it was read.
         assert!(
             (3_000..=3_000 + reads).contains(&programs),
             "{programs} programs"
@@ -515,7 +515,8 @@ fn part_without_suspension_never_suspends() {
     );
 }
 
-/// Continuous reads delay a program by at most `most` times `longest_ns`.
+/// Continuous reads delay a program by at most the allowed number of suspensions, each of at most
+/// `longest_ns`.
 #[test]
 fn reads_do_not_starve_a_program() {
     let mut plan = suspendable();
@@ -530,7 +531,7 @@ fn reads_do_not_starve_a_program() {
     // up to 1 ms.
     let bound = US(3 * (1_000 + 63 + 20 + 10 + 1)) + US(1_000 + 63) + US(513);
     assert!(write < bound, "{write} of {bound}");
-    assert!(write > US(3_000), "it is delayed: {write}");
+    assert!(write > US(3_000), "the program is delayed: {write}");
     assert_eq!(held.pages, [1_000, 1, 0, 0]);
 }
 
@@ -562,7 +563,7 @@ fn read_precedes_a_resume_that_waits_for_the_bus() {
     let reads = latencies(&held, Op::Read);
     assert!(
         reads[2] < Time::from_ms(9),
-        "it does not wait for the program: {}",
+        "the read does not wait for the program: {}",
         reads[2]
     );
     assert_eq!(held.pages, [3, 1, 0, 0]);

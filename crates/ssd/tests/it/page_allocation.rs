@@ -83,11 +83,11 @@ fn pages_committed_at_one_instant_do_not_conflict() {
     assert_eq!(
         [gathered[0], gathered[2]],
         [unloaded; 2],
-        "no request before them"
+        "the first read of each channel does not wait"
     );
     assert!(
         gathered[1] > unloaded && gathered[1] < unloaded * 2,
-        "one bus"
+        "the second read of channel 0 waits only for the bus"
     );
     let apart = done(
         &queued("WCDP", false, TWO_CHANNELS, false),
@@ -97,7 +97,7 @@ fn pages_committed_at_one_instant_do_not_conflict() {
     assert_eq!(
         apart,
         [unloaded, unloaded * 2, unloaded * 2],
-        "one per channel, without overtaking"
+        "one read at a time per channel, in order"
     );
 }
 
@@ -120,8 +120,8 @@ const TWO_PLANES: Dimensions = Dimensions {
 };
 
 /// Pages 0 and 1 are on the planes of one die. An earlier write to plane 0 leaves the planes one
-/// page apart, so that the two pages do not fit one command if they are allocated on arrival. Two
-/// programs in one command take only a second transfer more than one.
+/// page apart, so that the two pages do not fit one command if they are allocated on arrival. A
+/// command with two programs takes only one transfer longer than a command with one.
 #[test]
 fn pages_issued_together_form_one_command_at_any_fill() {
     let transfer = |plan: &Plan| plan.part.chains.data();
@@ -151,7 +151,7 @@ fn pages_issued_together_form_one_command_at_any_fill() {
         assert_eq!(
             row(0) == row(1),
             on_issue,
-            "one command takes one page of both blocks"
+            "a command programs the same page of both blocks"
         );
         map.audit().unwrap();
     }
@@ -207,9 +207,9 @@ const PLANES: Dimensions = Dimensions {
     planes: 2,
 };
 
-/// The page that is read first as the `k`th is at the place where page `k` was filled, regardless
-/// of writes in between. Pages written before their first read are placed as on a device without
-/// reads.
+/// The `k`th page that is read for the first time takes the physical page that a sequential fill
+/// gives to logical page `k`, regardless of writes in between. Pages written before their first
+/// read are placed as on a device without reads.
 #[test]
 fn data_are_placed_in_the_order_of_first_reads() {
     let mut plan = queued("PWDC", false, PLANES, true);

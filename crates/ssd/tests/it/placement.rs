@@ -82,7 +82,7 @@ fn write_goes_to_the_least_busy_die() {
     });
     let (unloaded, (die, done)) = dynamic;
     assert_eq!(die, Die(0));
-    assert!(done > unloaded, "behind three reads");
+    assert!(done > unloaded, "the write waits for three reads");
     let (unloaded, (die, done)) = least_busy;
     assert_eq!((die, done), (Die(1), unloaded));
 }
@@ -100,8 +100,8 @@ fn queued_writes_count_as_load_of_their_die() {
     assert_eq!(dies.len(), 4);
 }
 
-/// The next page is on the same die as a page with probability one over the number of dies, within
-/// five standard errors. Every page has a different place, and equal seeds give equal placements.
+/// Consecutive pages are on the same die with probability one over the number of dies, within five
+/// standard errors. Every page has a different place, and equal seeds give equal placements.
 #[test]
 fn scattered_pages_are_placed_at_random() {
     let plan = allocating(Allocate::Dynamic(Dynamic::default()));
@@ -119,7 +119,11 @@ fn scattered_pages_are_placed_at_random() {
     assert_ne!(random, lie(true, 2));
     let by_address = lie(false, 1);
     let sorted = |places: &[u32]| places.iter().copied().collect::<BTreeSet<_>>();
-    assert_eq!(sorted(&random), sorted(&by_address), "the same places");
+    assert_eq!(
+        sorted(&random),
+        sorted(&by_address),
+        "both placements use the same pages"
+    );
     let dies: Vec<u32> = random
         .iter()
         .map(|place| plan.part.layout.die_of_page(wordline_nand::Ppn(*place)).0)

@@ -88,8 +88,8 @@ fn fill(ssd: &mut Ssd<Map>, fill_pages: u32) {
     ssd.precondition(&precondition, |_| true).unwrap();
 }
 
-/// Returns the completion times of reads of these pages of one die, each with its arrival; the
-/// array's read time; pages read ahead and used.
+/// Reads pages of one die, each given with its arrival. Returns the completion times, the read time
+/// of the array, and the numbers of pages read ahead and used.
 fn reads(abort_us: Option<u32>, pages: &[(u64, u64)]) -> (Vec<u64>, u64, [u64; 2]) {
     let mut ssd = filled(&plan(ONE, abort_us));
     let requests: Vec<_> = pages
@@ -104,18 +104,18 @@ fn reads(abort_us: Option<u32>, pages: &[(u64, u64)]) -> (Vec<u64>, u64, [u64; 2
 
 #[test]
 fn page_that_was_read_ahead_skips_its_array_time() {
-    // 60 + 20 us, and again 200 us later.
+    // The first read takes 60 + 20 us, and so does the second, 200 us later.
     assert_eq!(
         reads(None, &[(0, 0), (200, 1)]),
         (vec![80, 280], 120, [0, 0])
     );
-    // Page 1 is in the data register at 80 + 3 + 60 us. At 200 it is in the cache register 3 us
-    // later and transferred after 20. Page 2 follows it.
+    // Page 1 is in the data register at 80 + 3 + 60 us. Requested at 200, it is in the cache
+    // register 3 us later and transferred 20 us after that. Page 2 is then read ahead.
     assert_eq!(
         reads(Some(0), &[(0, 0), (200, 1)]),
         (vec![80, 223], 180, [2, 1])
     );
-    // It arrives at 100 us and waits until the array is ready at 143.
+    // Page 1 is requested at 100 us and waits until the array is ready at 143.
     assert_eq!(
         reads(Some(0), &[(0, 0), (100, 1)]),
         (vec![80, 143 + 23], 180, [2, 1])
@@ -329,8 +329,8 @@ fn array_time_covers_all_pages_read() {
     }
 }
 
-/// The same with errors: of 9,216 bits, so many are wrong that a read needs a retry of 90 us and
-/// four times the bits (1.2e-2), or is uncorrectable (0.2).
+/// As [`plan`], with errors in 9,216 bits: at a rate of 1.2e-2, a read needs a retry that takes 90
+/// us and transfers four times the bits; at 0.2, it is uncorrectable.
 fn with_errors(dimensions: Dimensions, rate: f64) -> Plan {
     let mut plan = plan(dimensions, Some(0));
     let ldpc = Ldpc {

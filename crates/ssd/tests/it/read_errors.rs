@@ -61,7 +61,7 @@ fn read_takes_the_retries_that_its_errors_need() {
         assert_eq!(counts.host_failures, u64::from(failed));
         assert_eq!(counts.reads_retried, u64::from(took > 50));
     }
-    // A failed decoding precedes the next read; the last one takes no time.
+    // Each failed decoding precedes the next read; the last decoding takes no time.
     let slow = Ldpc {
         decode_us: vec![7.0, 0.0, 0.0],
         ..Ldpc::default()
@@ -113,7 +113,7 @@ fn share_of_uncorrectable_pages_matches_theory() {
     }
 }
 
-/// Completions report which requests failed; nothing else does, and the run continues.
+/// Only the completions report which requests failed, and the run continues.
 #[test]
 fn uncorrectable_page_fails_until_it_is_rewritten() {
     let mut ssd = filled(&plan(constant(0.2), Bch::default().code().unwrap()));
@@ -166,8 +166,8 @@ fn uncorrectable_data_are_never_returned() {
     }
 }
 
-/// The read that reaches the limit moves the block, even without read errors; its reads then take
-/// no decoding time.
+/// The read that reaches the limit moves the block, even without read errors. Decoding then takes
+/// no time.
 #[test]
 fn read_reclaim_works_without_read_errors() {
     let mut plan = plan(Errors::default(), Ecc::default().code().unwrap());
@@ -457,7 +457,7 @@ fn buffer_passes_read_errors_on() {
     assert_eq!(failures(&mut ssd, &[flush]), [true]);
 }
 
-/// Returns whether each request ends with an error, in their order.
+/// Returns whether each request ended with an error, in the order of the requests.
 fn failures(ssd: &mut Ssd<Map>, requests: &[wordline_block::Request]) -> Vec<bool> {
     let mut queue = EventQueue::<Event>::default();
     let mut tally = shared::Tally::default();
@@ -517,8 +517,8 @@ fn uncorrectable_read_ahead_is_retried_on_request() {
     assert_eq!(counts.host_failures, counts.reads);
 }
 
-/// The same under load: partial pages, several pages, and a small buffer. Every read without an
-/// error is correct.
+/// As [`buffer_passes_read_errors_on`], under load with partial pages, several pages and a small
+/// buffer: every read without an error is correct.
 #[test]
 fn buffered_reads_are_correct_or_report_an_error() {
     let load = Load {

@@ -147,8 +147,8 @@ impl Serial {
     }
 }
 
-/// A regulation policy in naive form: a list of all accesses, page by page. With one request at a
-/// time, rewrites happen at once.
+/// A regulation policy in naive form: a list of all accesses, page by page. Pages are rewritten at
+/// once, because there is one request at a time.
 trait Naive {
     fn preloaded(&self) -> ProgramMode;
     fn begin(&mut self) {}
@@ -420,7 +420,8 @@ fn rewrite_waits_for_host_operations() {
         .collect();
     requests.push(at(US(100_000), Op::Read, 9 * PAGE, PAGE));
     let (played, _) = play(&mut ssd, &requests);
-    // All fifty at the old cost, none after a rewrite; then one at the new cost.
+    // All fifty reads take the old read cost, because the rewrite waits for them. The last read
+    // takes the new cost.
     assert_eq!(played[49].done, US(50 * 170));
     assert_eq!(played[50].done, US(100_070));
     let counts = ssd.stats().graded.unwrap().counts;
@@ -449,8 +450,8 @@ fn families() -> Vec<Family> {
     Family::defaults()
 }
 
-/// With every policy, mapping and scheduler, every read returns the last write, which no rewrite
-/// replaces.
+/// With every policy, mapping and scheduler, every read returns the last write. No rewrite replaces
+/// it with older data.
 #[test]
 fn every_read_is_correct_under_every_policy() {
     let load = Load {

@@ -212,9 +212,9 @@ fn no_operation_starves_with_an_age_bound() {
     check("paq2", Victim::OtherDie, &paq2);
 }
 
-/// With one request at a time, all schedulers take the same time, except for that of the search.
+/// With one request at a time, all schedulers take equal time, except for the time of the search.
 #[test]
-fn single_requests_only_differ_in_search_time() {
+fn schedulers_differ_only_in_search_time_for_one_request_at_a_time() {
     let dimensions = Dimensions {
         channels: 2,
         ways: 2,

@@ -184,7 +184,7 @@ fn before_the_cliff(plan: &Plan, ratio: f64) -> u64 {
     let is_slow =
         |(number, played): (usize, &shared::Played)| played.done - requests[number].arrival >= slow;
     let slow = played.iter().enumerate().position(is_slow);
-    slow.expect("the cache is large enough for all") as u64
+    slow.expect("the writes exceed the cache") as u64
 }
 
 /// Without idle time, the cliff occurs when the blocks of the cache are full. Each holds its pages
@@ -282,7 +282,7 @@ fn folding_delays_a_request_by_at_most_one_operation() {
             took >= read && took <= read + longest + latencies.read(0),
             "{took:?} of a read of {read:?} behind {longest:?}"
         );
-        assert!(tally.moved <= 12, "a page is moved once");
+        assert!(tally.moved <= 12, "a page is moved at most once");
         assert_eq!(counts(&ssd).folded, tally.moved);
         assert!((0..12).all(|page| ssd.mapping().lookup(Lpn(page)).is_none()));
     }

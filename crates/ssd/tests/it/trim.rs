@@ -159,7 +159,8 @@ fn invalidating_trim_reads_and_programs_each_map_page_once() {
     }
 }
 
-/// Whether each page was written after it was last freed, from the requests alone.
+/// Model of whether each page was written after it was last freed, computed from the requests
+/// alone.
 struct Model {
     written: Vec<bool>,
     frees: Frees,

@@ -22,7 +22,7 @@ enum Fault {
     Lookup(u32),
     /// A moved page is dropped: the map still points into the erased block.
     LostMove(u32),
-    /// The look-up of a written page returns unwritten.
+    /// A look-up reports a written page as unwritten.
     Forgotten(u32),
     /// A recovery loses a page.
     Unrecovered(Lpn),
@@ -155,7 +155,7 @@ fn run(fault: Fault) -> DeviceError {
 fn wrong_look_up_is_detected() {
     // The content oracle looks up every page once at the start; the fault occurs well after that.
     let DeviceError::Verification(message) = run(Fault::Lookup(3_000)) else {
-        panic!("not verified")
+        panic!("verification missed the fault")
     };
     assert!(
         message.contains("returned a content that was never written there"),
@@ -170,7 +170,7 @@ fn wrong_look_up_is_detected() {
 #[test]
 fn forgotten_page_is_detected() {
     let DeviceError::Verification(message) = run(Fault::Forgotten(3_001)) else {
-        panic!("not verified")
+        panic!("verification missed the fault")
     };
     assert!(
         message.contains("returned nothing from nowhere"),
@@ -217,7 +217,7 @@ fn page_lost_by_recovery_is_detected() {
     ssd.verify();
     let cut = ssd.cut_power(Time::ZERO, &mut ());
     let Err(DeviceError::Verification(message)) = cut else {
-        panic!("not verified")
+        panic!("verification missed the fault")
     };
     assert!(message.contains("logical page 7"), "{message}");
 }

@@ -103,7 +103,7 @@ pub fn buffer(pages: u32) -> buffer::Plan {
     }
 }
 
-/// Every page has this raw bit error rate.
+/// Returns an error model in which every page has this raw bit error rate.
 pub fn constant(rate: f64) -> Errors {
     Errors::Table(Table {
         cycles: vec![0.0],
@@ -322,7 +322,7 @@ pub fn drive<M: Mapping>(
         let Some((time, event)) = queue.pop() else {
             break;
         };
-        assert!(time >= now, "time never goes back");
+        assert!(time >= now, "time never decreases");
         now = time;
         digest.mix(time.0);
         event.mix(&mut digest);
@@ -362,7 +362,7 @@ pub fn play<M: Mapping>(ssd: &mut Ssd<M>, requests: &[Request]) -> (Vec<Played>,
             let (number, request) = coming.next().unwrap();
             assert!(
                 ssd.can_accept(request.stream),
-                "the device takes request {number}"
+                "the device accepts request {number}"
             );
             let ticket = ssd
                 .submit(&mut Context::new(arrival, &mut queue, &mut tally), *request)
