@@ -11,15 +11,15 @@ use crate::architecture::Architecture;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Cores shared by the worker threads and the flash software. Ready threads run first come,
-    /// first served. Count.
+    /// Number of cores that the worker threads and the flash software share. Ready threads run
+    /// first come, first served. Count.
     #[schemars(range(min = 1, max = 1024))]
     pub cores: u32,
     /// CPU time of a worker to submit a request. Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub submit_ns: u64,
-    /// CPU time of a worker after that, under the lock that all workers and the flash software
-    /// share. Nanoseconds.
+    /// CPU time of a worker to submit a request, in addition to `submit_ns`, under the lock that
+    /// all workers and the flash software share. Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub locked_ns: u64,
     /// CPU time of a worker to handle a completion. Nanoseconds.
@@ -30,7 +30,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Returns the bytes at the start of the store that the host reserves.
+    /// Returns the number of bytes at the start of the store that the host reserves.
     pub fn reserved(&self, store_bytes: u64) -> u64 {
         match &self.architecture {
             Architecture::FlashSoftware(policy) => {

@@ -1,4 +1,4 @@
-//! Threads, cores, and the lock.
+//! Threads, cores and the lock of the host.
 
 use std::collections::VecDeque;
 
@@ -8,10 +8,10 @@ use wordline_kernel::Time;
 
 use crate::stats::{HostStats, Shares};
 
-/// A host thread: [`FLASH_SOFTWARE`], or the worker of a stream.
+/// Number of a host thread: [`FLASH_SOFTWARE`], or the worker of a stream.
 pub type Thread = u32;
 
-/// Thread that runs GC steps.
+/// Thread of the flash software, which runs GC steps.
 pub const FLASH_SOFTWARE: Thread = 0;
 
 /// Returns the worker thread of a stream.
@@ -30,16 +30,16 @@ pub enum Purpose {
     Collect,
 }
 
-/// A job of a thread: first a part without the lock, then a part under it.
+/// A job of a thread, in two parts: the first without the lock, the second under it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// Purpose.
+    /// Purpose of the job.
     pub purpose: Purpose,
     /// CPU time without the lock.
     pub free: Shares,
     /// CPU time under the lock.
     pub locked: Shares,
-    /// Time spent waiting for the thread, a core or the lock.
+    /// Time spent waiting for the thread, a core and the lock.
     pub waited: Time,
     /// Start of the current wait or part.
     since: Time,
@@ -56,22 +56,22 @@ impl Job {
             since: now,
         }
     }
-    /// Returns the CPU time of the job.
+    /// Returns the CPU time of both parts.
     pub fn work(&self) -> Time {
         self.free.total() + self.locked.total()
     }
 }
 
-/// Jobs of a thread. The first is in progress; `is_locked` is set in its locked part.
+/// Jobs of a thread, in order. The first is in progress; `is_locked` is set during its locked part.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Jobs {
     jobs: VecDeque<Job>,
     is_locked: bool,
 }
 
-/// Cores and one lock. Threads run on a core until they finish or block. The lock is granted in
-/// FIFO order. A thread that waits for the lock has no core; a thread that gets the lock may still
-/// wait for a core.
+/// Cores and one lock. A thread runs on a core until its job is done or it has to wait for the
+/// lock. The lock is granted in FIFO order. A thread that waits for the lock has no core; a thread
+/// that gets the lock may still wait for a core.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cpu {
     idle_cores: u32,
@@ -81,9 +81,10 @@ pub struct Cpu {
     is_lock_held: bool,
     /// Threads that wait for the lock, in FIFO order.
     at_lock: VecDeque<Thread>,
-    /// Threads that have started to run, with their end, for the caller to schedule.
+    /// Threads that have started to run, with the end of their current part, for the caller to
+    /// schedule.
     pub started: Vec<(Time, Thread)>,
-    /// Finished jobs, for the caller to follow up.
+    /// Finished jobs, for the caller to continue their requests.
     pub done: VecDeque<Job>,
 }
 
@@ -100,7 +101,7 @@ impl Cpu {
             done: VecDeque::new(),
         }
     }
-    /// Power failure: drops all jobs.
+    /// Handles a power failure: drops all jobs.
     pub fn stop(&mut self) {
         let running = self
             .threads
@@ -111,8 +112,9 @@ impl Cpu {
         let cores = self.idle_cores + (running - waiting) as u32;
         *self = Self::new(cores);
     }
-    /// Appends a job to those of a thread. GC jobs behind one in progress are merged, so that their
-    /// single thread keeps up with many workers at the lock.
+    /// Appends a job to those of a thread. Adds a GC job to the last waiting one, if any, so that
+    /// the single GC thread keeps up with many workers at the lock. A job without work is done
+    /// immediately.
     pub fn add(&mut self, now: Time, thread: Thread, job: Job) {
         if job.work() == Time::ZERO {
             self.done.push_back(job);
@@ -137,7 +139,8 @@ impl Cpu {
             self.run(now);
         }
     }
-    /// Starts the first job of a thread.
+    /// Makes a thread ready for its first job, or lets it wait for the lock if the job has only a
+    /// locked part.
     fn begin(&mut self, thread: Thread) {
         let own = &mut self.threads[thread as usize];
         own.is_locked = own.jobs[0].free.total() == Time::ZERO;
@@ -145,7 +148,7 @@ impl Cpu {
             self.ready.push_back(thread);
         }
     }
-    /// Takes the lock for a thread; returns `false` if the thread has to wait for it.
+    /// Acquires the lock for a thread. If it is held, queues the thread for it and returns `false`.
     fn takes_lock(&mut self, thread: Thread) -> bool {
         if self.is_lock_held {
             self.at_lock.push_back(thread);
@@ -163,7 +166,7 @@ impl Cpu {
             self.start(now, thread);
         }
     }
-    /// Runs a thread on a core.
+    /// Starts the current part of a thread's first job on a core.
     fn start(&mut self, now: Time, thread: Thread) {
         let Jobs { jobs, is_locked } = &mut self.threads[thread as usize];
         let job = &mut jobs[0];
@@ -171,7 +174,7 @@ impl Cpu {
         let work = if *is_locked { job.locked } else { job.free };
         self.started.push((now + work.total(), thread));
     }
-    /// Ends the current part of a thread's job.
+    /// Ends the current part of a thread's job, and counts its CPU time in `figures`.
     pub fn ended(&mut self, now: Time, thread: Thread, figures: &mut HostStats) {
         let Jobs { jobs, is_locked } = &mut self.threads[thread as usize];
         let job = &mut jobs[0];

@@ -39,18 +39,18 @@ impl<E: wordline_block::Event> wordline_block::Event for Event<E> {
 /// Observation of the host, or of its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation<O> {
-    /// Observation of the store. Its requests are those that the host passes on.
+    /// Observation of the store. The requests in it are those that the host submits to the store.
     Store(O),
     /// A request has arrived at the host.
     Admitted {
-        /// Requests that the host holds, including this one.
+        /// Number of requests that the host holds, including this one.
         held: u32,
     },
-    /// A request is complete.
+    /// A request has completed at the host.
     Request {
         /// The request.
         request: Request,
-        /// Latency components; their sum is the response time exactly.
+        /// Latency components; their sum is exactly the response time.
         parts: LatencyComponents,
     },
 }

@@ -1,4 +1,4 @@
-//! The host: takes requests from their worker to the store and back.
+//! The host: passes requests from the workers to the store, and their completions back.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -17,10 +17,10 @@ use crate::paging::Next;
 use crate::ready::Ready;
 use crate::stats::{Cause, HostStats, Loads, Memory, Shares};
 
-/// Most requests that the host holds; further ones wait outside.
+/// Maximum number of requests that the host holds. Further requests wait outside the host.
 const MAX_HELD: u32 = 1 << 16;
 
-/// No request.
+/// Marks a ticket of the store without a host request.
 const NONE: Ticket = Ticket::MAX;
 
 /// A request that the host holds.
@@ -34,7 +34,7 @@ struct Open {
     failed: bool,
 }
 
-/// CPU times of a worker.
+/// CPU times of a worker per request.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct WorkerTimes {
     submit: Time,
@@ -42,8 +42,8 @@ struct WorkerTimes {
     complete: Time,
 }
 
-/// A host in front of a store: a worker thread per stream, cores, a lock, and the bridge or flash
-/// software.
+/// A host in front of a store: one worker thread per stream, cores, a lock, and the bridge or the
+/// flash software.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "S: Serialize + DeserializeOwned")]
 pub struct Host<S: BlockDevice> {
@@ -52,20 +52,20 @@ pub struct Host<S: BlockDevice> {
     cpu: Cpu,
     bridge: Option<bridge::State>,
     software: Option<flash_software::State>,
-    /// Requests by ticket; `None` is vacant.
+    /// Held requests by ticket; `None` if the ticket is vacant.
     open: Vec<Option<Open>>,
     vacant: Vec<Ticket>,
     ready: Ready,
-    /// Ticket of the host, by ticket of the store.
+    /// Host tickets, by ticket of the store; [`NONE`] if unused.
     wholes: Vec<Ticket>,
     completions: Vec<Completion>,
     /// Statistics since the start of the run.
     figures: HostStats,
     /// Statistics at the start of measuring.
     before: HostStats,
-    /// Time up to which held requests are included in the statistics.
+    /// Time up to which `held_time` is integrated.
     counted: Time,
-    /// Events of the store, before they enter the owner's queue.
+    /// Events that the store has scheduled, until they are moved to the owner's queue.
     #[serde(skip)]
     scheduled: EventQueue<S::Event>,
 }
@@ -121,8 +121,8 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
             scheduled: EventQueue::default(),
         }
     }
-    /// Returns the memory of the simulated map in front of a store of `user_bytes`, of which the
-    /// share `filled` is preconditioned. `None` without flash software.
+    /// Returns the memory estimate of the simulated map in front of a store of `user_bytes` bytes,
+    /// or `None` without flash software. Preconditioning maps the share `filled` of the store.
     pub fn memory(config: &Config, user_bytes: u64, filled: f64) -> Option<Table> {
         let Architecture::FlashSoftware(policy) = &config.architecture else {
             return None;
@@ -138,7 +138,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
     pub fn figures(&self) -> HostStats {
         self.figures.since(&self.before)
     }
-    /// Maps a byte range that was written sequentially before the run.
+    /// Adds a byte range to the map that was written sequentially before the run.
     pub fn filled(&mut self, offset: u64, bytes: u64) {
         if let Some(software) = &mut self.software
             && bytes > 0
@@ -156,7 +156,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
     fn held(&self) -> u32 {
         (self.open.len() - self.vacant.len()) as u32
     }
-    /// Integrates the number of held requests up to now.
+    /// Integrates the number of held requests up to `now`.
     fn count_held(&mut self, now: Time) {
         let held = u128::from(self.held());
         self.figures.held_time += held * u128::from(now.since(self.counted).0);
@@ -184,7 +184,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         }
     }
 
-    /// Returns the job that submits a request.
+    /// Applies a request to the map, if there is one, and returns the job that submits the request.
     fn submission(&mut self, now: Time, ticket: Ticket, request: &Request) -> Job {
         let mut free = Shares::of(Cause::Worker, self.times.submit);
         let mut locked = Shares::of(Cause::Worker, self.times.locked);
@@ -202,7 +202,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         }
         Job::new(now, Purpose::Submit(ticket), free, locked)
     }
-    /// Charges completed GC steps to the flash software.
+    /// Adds a job for completed GC steps to the thread of the flash software.
     fn collected(&mut self, now: Time, steps: u32) {
         let Some(software) = self.software.as_ref().filter(|_| steps > 0) else {
             return;
@@ -218,7 +218,8 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         self.cpu.add(now, FLASH_SOFTWARE, job);
     }
 
-    /// Calls the store and takes over its events and observations.
+    /// Calls the store with a context of its own. Forwards the events that it schedules and charges
+    /// the GC steps that it reports.
     fn inside<T, P: Probe<Observation<S::Observation>>>(
         &mut self,
         cx: &mut Context<'_, Event<S::Event>, P>,
@@ -237,7 +238,8 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         self.collected(cx.now, steps);
         Ok(done)
     }
-    /// Passes completions of the store to the workers.
+    /// Continues the requests that the store has completed: with the next page of the map, or with
+    /// their completion on the worker.
     fn settle(&mut self, now: Time) {
         if !self.store.has_completions() {
             return;
@@ -262,12 +264,12 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
             self.cpu.add(now, worker(stream), job);
         }
     }
-    /// Returns `true` if a request still needs pages of the map.
+    /// Returns `true` if a request has not accessed all its pages of the map yet.
     fn is_at_map(&self, ticket: Ticket) -> bool {
         let software = self.software.as_ref();
         software.is_some_and(|software| software.paging.has(ticket))
     }
-    /// Returns the next store request of a host request: a page of the map, or the data.
+    /// Returns the next store request of a host request: for a page of the map, or for the data.
     fn below(&mut self, ticket: Ticket) -> Request {
         let request = self.open(ticket).request;
         let Some(software) = &self.software else {
@@ -279,8 +281,8 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
             ..request
         })
     }
-    /// Continues a request with the map pages that it touches and then with its data. Continues the
-    /// requests that waited for those pages, too.
+    /// Advances a request through its pages of the map, and then to its data. Also advances the
+    /// requests that waited for those pages.
     fn page_on(&mut self, now: Time, ticket: Ticket) {
         let mut next = Some(ticket);
         while let Some(ticket) = next {
@@ -328,7 +330,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         }
         Ok(())
     }
-    /// Continues the request of a finished job.
+    /// Passes the request of a finished job to its next stage: bridge, map, or completion.
     fn follow<P: Probe<Observation<S::Observation>>>(
         &mut self,
         cx: &mut Context<'_, Event<S::Event>, P>,
@@ -373,7 +375,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         });
         cx.observe(Observation::Request { request, parts });
     }
-    /// Runs all steps that are due at this instant.
+    /// Performs all work that is possible at this instant, until only events are left.
     fn advance<P: Probe<Observation<S::Observation>>>(
         &mut self,
         cx: &mut Context<'_, Event<S::Event>, P>,
@@ -521,12 +523,12 @@ impl<S: BlockDevice<Observation: GcObservation>> BlockDevice for Host<S> {
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
         self.store.volatile_pages(offset + self.reserved(), bytes)
     }
-    #[allow(clippy::redundant_closure_for_method_calls)] // a path names one lifetime, not any
+    #[allow(clippy::redundant_closure_for_method_calls)] // a path would fix one lifetime
     fn resume(
         &mut self,
         cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
     ) -> Result<(), Self::Error> {
-        // No request was held during recovery, so none is integrated.
+        // No requests were held during recovery, so that time is left out of the integral.
         self.counted = cx.now;
         self.inside(cx, |store, cx| store.resume(cx))?;
         self.settle(cx.now);

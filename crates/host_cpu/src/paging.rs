@@ -1,9 +1,9 @@
 //! Paging of a cached map between host memory and the store.
 //!
-//! Which pages are in memory is decided as requests arrive ([`crate::mapping::Map::touch`]). This
-//! module performs the resulting store operations, request by request and page by page: the evicted
-//! page is written, then the missing page is read. An access waits for earlier operations on its
-//! page and on the page that it evicts. It waits only for earlier decisions, so there is no
+//! [`crate::mapping::Map::touch`] decides which pages are in memory when a request arrives. This
+//! module performs the resulting store operations, request by request and page by page: it writes
+//! the evicted page, then reads the missing page. An access waits for earlier operations on its
+//! page and on the page that it evicts. It never waits for a later decision, so there is no
 //! deadlock.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -14,20 +14,21 @@ use wordline_kernel::Time;
 
 use crate::mapping::Touch;
 
-/// Store operation on a page, numbered in the order of decisions.
+/// Number of a paging operation, in the order of decisions.
 type Deed = u64;
 
-/// A page that a request accesses.
+/// Access of a request to one page.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Step {
     touch: Touch,
-    /// Operation; `None` if the page is in memory or will be.
+    /// Operation that brings the page into memory; `None` if the page is there, or an earlier
+    /// operation brings it.
     deed: Option<Deed>,
-    /// Operations that must finish before it.
+    /// Operations that must finish before this one starts.
     after: [Option<Deed>; 2],
 }
 
-/// Progress of a request in its first step.
+/// Progress of a request's current step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     /// Not started.
@@ -38,23 +39,23 @@ enum Stage {
     Reading,
 }
 
-/// Pages that a request has yet to access.
+/// Pages that a request still has to access.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Way {
     steps: VecDeque<Step>,
     stage: Stage,
-    /// Start of the wait for other operations.
+    /// Start of the wait for other operations, if the request waits.
     since: Option<Time>,
 }
 
-/// Next action of a request.
+/// Next action of a request, after the time that it has waited for other operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// The request waits for other operations.
     Waits,
-    /// The request reads or writes a page of the map, after this wait.
+    /// The request reads or writes a page of the map in the store.
     Asks(Time),
-    /// The request has accessed all its pages, after this wait.
+    /// The request has accessed all its pages.
     Goes(Time),
 }
 
@@ -63,12 +64,12 @@ pub(crate) enum Next {
 pub(crate) struct Paging {
     page_bytes: u64,
     deeds: Deed,
-    /// Last pending operation of each page.
+    /// Last unfinished operation on each page, if any.
     last: BTreeMap<u64, Deed>,
     open: BTreeSet<Deed>,
     ways: BTreeMap<Ticket, Way>,
     waiting: BTreeMap<Deed, Vec<Ticket>>,
-    /// Requests that can continue, because the operation that blocked them is done.
+    /// Requests that can continue because the operation that blocked them has finished.
     pub freed: VecDeque<Ticket>,
 }
 
@@ -79,7 +80,7 @@ impl Paging {
             ..Self::default()
         }
     }
-    /// Registers the page accesses of a request, in this order.
+    /// Registers the accesses of a request to pages of the map, in this order.
     pub fn add(&mut self, ticket: Ticket, touches: &[Touch]) {
         let steps = touches.iter().filter_map(|touch| self.step(*touch));
         let steps: VecDeque<_> = steps.collect();
@@ -92,7 +93,8 @@ impl Paging {
             self.ways.insert(ticket, way);
         }
     }
-    /// Returns the step of an access, unless it needs nothing.
+    /// Returns the step of an access, or `None` if the page is in memory and no unfinished
+    /// operation concerns it.
     fn step(&mut self, touch: Touch) -> Option<Step> {
         let under_way = |page: u64| self.last.get(&page).copied();
         let after = [under_way(touch.page), touch.left.and_then(under_way)];
@@ -121,7 +123,8 @@ impl Paging {
     pub fn has(&self, ticket: Ticket) -> bool {
         self.ways.contains_key(&ticket)
     }
-    /// Returns the store request for the current page of a request, on its behalf.
+    /// Returns the store request for the page that request `of` currently reads or writes, or
+    /// `None` if it does neither.
     pub fn ask(&self, ticket: Ticket, of: &Request) -> Option<Request> {
         let way = self.ways.get(&ticket)?;
         let touch = way.steps.front()?.touch;
@@ -138,8 +141,8 @@ impl Paging {
             ..*of
         })
     }
-    /// Advances a request: on arrival, when it is unblocked, and when the store has completed its
-    /// operation.
+    /// Advances a request. Called when it arrives, when it is unblocked, and when the store has
+    /// completed its operation.
     pub fn next(&mut self, now: Time, ticket: Ticket) -> Next {
         let mut waited = Time::ZERO;
         while let Some(way) = self.ways.get_mut(&ticket) {
@@ -170,7 +173,7 @@ impl Paging {
         }
         Next::Goes(waited)
     }
-    /// Ends a step.
+    /// Ends a step: its operation is finished, and the requests that waited for it are freed.
     fn over(&mut self, step: &Step) {
         let Some(deed) = step.deed else {
             return;
@@ -187,7 +190,7 @@ impl Paging {
         self.freed
             .extend(self.waiting.remove(&deed).unwrap_or_default());
     }
-    /// Power failure: drops all operations.
+    /// Handles a power failure: drops all operations.
     pub fn stop(&mut self) {
         *self = Self::new(self.page_bytes);
     }

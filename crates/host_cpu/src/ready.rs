@@ -1,7 +1,7 @@
 //! Requests that wait for the store to accept them.
 //!
-//! The store accepts requests per stream, so one queue per stream suffices, and only its first
-//! request is tried. The cost of a request does not depend on the number of those behind it.
+//! The store accepts requests per stream, so there is one queue per stream, and only its first
+//! request is tried. The cost of a request does not depend on the number of requests behind it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,7 +12,7 @@ use wordline_kernel::Time;
 /// Position of a request in the order in which all requests became ready.
 pub(crate) type Place = u64;
 
-/// A waiting request.
+/// A waiting request and the start of its wait.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Waiting {
     place: Place,
@@ -25,7 +25,7 @@ struct Waiting {
 pub(crate) struct Ready {
     next_place: Place,
     lines: Vec<VecDeque<Waiting>>,
-    /// Stream of the first request of each queue, by the position of that request.
+    /// Stream of each non-empty queue, by the position of the queue's first request.
     heads: BTreeMap<Place, u32>,
 }
 
@@ -47,12 +47,12 @@ impl Ready {
             since,
         });
     }
-    /// Returns the position and stream of the first queue head at or after a position.
+    /// Returns the first request of any queue at or after a position, as its position and stream.
     pub fn head_from(&self, place: Place) -> Option<(Place, u32)> {
         let (&place, &stream) = self.heads.range(place..).next()?;
         Some((place, stream))
     }
-    /// Removes the first request of a stream; returns its ticket and the start of its wait.
+    /// Removes the first request of a stream. Returns its ticket and the start of its wait.
     pub fn pop(&mut self, stream: u32) -> Option<(Ticket, Time)> {
         let line = &mut self.lines[stream as usize];
         let first = line.pop_front()?;

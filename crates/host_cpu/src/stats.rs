@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use wordline_kernel::{Since, Time, since};
 
-/// Use of CPU time.
+/// Cause of CPU time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
-    /// Workers that submit requests and handle completions.
+    /// Workers: submission of requests and handling of completions.
     Worker,
     /// Look-ups in the map.
     LookUp,
@@ -21,7 +21,7 @@ pub enum Cause {
 pub struct Shares([Time; 4]);
 
 impl Shares {
-    /// Returns time spent on one cause.
+    /// Returns a breakdown with `time` for one cause and 0 for the others.
     #[must_use]
     pub fn of(cause: Cause, time: Time) -> Self {
         let mut shares = Self::default();
@@ -36,7 +36,7 @@ impl Shares {
     pub fn total(&self) -> Time {
         self.0.into_iter().sum()
     }
-    /// Returns the sum of two breakdowns.
+    /// Returns the sum of two breakdowns, cause by cause.
     #[must_use]
     pub fn plus(mut self, more: &Self) -> Self {
         for (own, more) in self.0.iter_mut().zip(more.0) {
@@ -51,7 +51,7 @@ impl Shares {
 pub struct Memory {
     /// Mapped units. Count.
     pub units: u64,
-    /// Entries that locate them. Count.
+    /// Number of entries that locate the units. Count.
     pub entries: u64,
     /// Size of the structure that holds the entries. Bytes.
     pub bytes: u64,
@@ -75,21 +75,21 @@ since!(Loads: hits, misses, write_backs);
 pub struct HostStats {
     /// CPU time by cause.
     pub cpu: Shares,
-    /// Part of the CPU time that was spent under the lock.
+    /// CPU time spent under the lock, out of `cpu`.
     pub locked: Time,
     /// Busy time of the bridge.
     pub bridge: Time,
     /// Completed requests. Count.
     pub completed: u64,
-    /// Sum of response times, from submission to the host. Picoseconds.
+    /// Sum of response times, from submission to the host until completion. Picoseconds.
     pub response: u128,
     /// Integral of the number of held requests over time. Request-picoseconds.
     pub held_time: u128,
-    /// Most requests held at once. Count.
+    /// Maximum number of requests held at the same time. Count.
     pub held_most: u32,
     /// Steps of look-ups in the map: entries or nodes visited. Count.
     pub lookups: u64,
-    /// Steps of updates of the map. Count.
+    /// Steps of updates of the map: entries or nodes visited. Count.
     pub updates: u64,
     /// Flash operations of GC that the store reported. Count.
     pub collection_steps: u64,
@@ -97,7 +97,7 @@ pub struct HostStats {
     pub memory: Memory,
     /// Hits and misses of the map's pages.
     pub loads: Loads,
-    /// Largest size of the map. Bytes.
+    /// Maximum size of the map. Bytes.
     pub most_bytes: u64,
 }
 

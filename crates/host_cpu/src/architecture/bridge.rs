@@ -1,4 +1,4 @@
-//! Firmware in the device, behind a protocol bridge.
+//! FTL in the firmware of the device, behind a protocol bridge.
 
 use std::collections::VecDeque;
 
@@ -9,20 +9,21 @@ use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
 /// FTL in the firmware of the device, behind a bridge that converts one protocol into another, such
-/// as PCI Express into SAS. The bridge converts one request after another, stripe by stripe. The
-/// controllers over which it stripes are the members of `[array]`.
+/// as PCI Express into SAS. The bridge converts one request after another, stripe by stripe. It
+/// stripes over the members of `[array]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bridge {
-    /// Conversion time per stripe of a request. A request without data counts as one stripe.
-    /// Nanoseconds.
+    /// Conversion time per stripe that a request touches. A request without data counts as one
+    /// stripe. Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub protocol_ns: u64,
     /// Length of a stripe. Bytes.
     #[schemars(range(min = 512, max = 1_073_741_824))]
     pub stripe_bytes: u64,
-    /// Most requests that the bridge has passed on and the store has not completed. 1 is a protocol
-    /// without a queue: a request waits at the bridge until the previous one is complete. Count.
+    /// Maximum number of requests that the bridge has accepted for conversion and the store has not
+    /// completed. 1 models a protocol without a queue: a request waits at the bridge until the
+    /// previous one is complete. Count.
     #[schemars(range(min = 1, max = 65_536))]
     pub queue_depth: u32,
 }
@@ -41,7 +42,7 @@ impl Cited for Bridge {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 4.2.1";
 }
 
-/// A request at the bridge.
+/// A request that waits at the bridge or is being converted.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Crossing {
     ticket: Ticket,
@@ -49,7 +50,7 @@ struct Crossing {
     since: Time,
 }
 
-/// A converted request, with its wait and conversion time.
+/// A converted request, with its wait before the conversion and its conversion time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossed {
     pub ticket: Ticket,
@@ -57,12 +58,12 @@ pub(crate) struct Crossed {
     pub work: Time,
 }
 
-/// The bridge: one server, first come, first served.
+/// The bridge, which serves one request at a time, first come, first served.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct State {
     protocol: Time,
     stripe_bytes: u64,
-    /// Requests that may still be passed on.
+    /// Number of requests that the bridge may still accept for conversion.
     permits: u32,
     queue_depth: u32,
     waiting: VecDeque<Crossing>,
@@ -94,7 +95,8 @@ impl State {
             since: now,
         });
     }
-    /// Starts converting the next request, if possible; returns the end of its conversion.
+    /// Starts converting the next request, if the bridge is idle and has a free slot. Returns the
+    /// end of the conversion.
     pub fn start(&mut self, now: Time) -> Option<Time> {
         if self.serving.is_some() || self.permits == 0 {
             return None;
@@ -104,7 +106,7 @@ impl State {
         self.serving = Some((crossing, now));
         Some(now + crossing.work)
     }
-    /// Ends the conversion of a request.
+    /// Ends the conversion in progress. Returns the converted request.
     pub fn converted(&mut self) -> Option<Crossed> {
         let (crossing, begun) = self.serving.take()?;
         Some(Crossed {
@@ -113,13 +115,13 @@ impl State {
             work: crossing.work,
         })
     }
-    /// Power failure: drops all requests at and behind the bridge.
+    /// Handles a power failure: drops all requests at and behind the bridge.
     pub fn stop(&mut self) {
         self.permits = self.queue_depth;
         self.waiting.clear();
         self.serving = None;
     }
-    /// Releases the slot of a converted request that is complete.
+    /// Releases the slot of a request that the store has completed.
     pub fn release(&mut self) {
         self.permits += 1;
     }

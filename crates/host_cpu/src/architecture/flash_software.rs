@@ -1,4 +1,4 @@
-//! Mapping and GC on the host.
+//! FTL on the host: mapping and GC take CPU time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,19 +11,19 @@ use crate::paging::Paging;
 use crate::stats::{Cause, Shares};
 
 /// FTL in a driver of the host. Each look-up, update and GC step takes CPU time, and the map is in
-/// host memory. The device performs the same operations as otherwise and does not wait for the CPU;
-/// a GC step is charged when the flash has completed it. After a power cut the map is unchanged: it
-/// is rebuilt while the device recovers.
+/// host memory. The device performs the same operations as with its own FTL, and does not wait for
+/// the CPU: a GC step is charged when the flash has completed it. After a power cut the map is
+/// unchanged, because it is rebuilt while the device recovers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlashSoftware {
     /// Structure of the map.
     pub mapping: Mapping,
-    /// Mapping unit: a sector. Bytes.
+    /// Mapping unit, such as a sector. Bytes.
     #[schemars(range(min = 512, max = 16_777_216))]
     pub unit_bytes: u64,
-    /// CPU time per step of a look-up: a table entry, a tree node, or a further extent of a tree.
-    /// Nanoseconds.
+    /// CPU time per step of a look-up: a table entry, a tree node, or each extent of a tree after
+    /// the first. Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub lookup_ns: u64,
     /// CPU time per step of an update. Nanoseconds.
@@ -32,7 +32,7 @@ pub struct FlashSoftware {
     /// CPU time per GC step: a page read, programmed or moved, or a block erased. Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub collection_ns: u64,
-    /// Whether all these steps run under the lock that the workers share.
+    /// Whether look-ups, updates and GC steps run under the lock that the workers share.
     pub locked: bool,
 }
 
@@ -50,7 +50,7 @@ impl Default for FlashSoftware {
 }
 
 impl FlashSoftware {
-    /// Returns the region that the map covers, for a store of this size.
+    /// Returns the region that the map covers in a store of `store_bytes`.
     pub(crate) fn region(&self, store_bytes: u64) -> Region {
         Region {
             store_bytes,
@@ -63,7 +63,7 @@ impl Cited for FlashSoftware {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 4.2.2";
 }
 
-/// Numbers of steps of a map operation.
+/// Number of steps of a request's map operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Steps {
     pub lookups: u64,
@@ -79,10 +79,10 @@ pub(crate) struct State {
     collection: Time,
     pub is_locked: bool,
     pub map: MapState,
-    /// Bytes at the start of the store that the pages of the map take.
+    /// Length of the map's pages, which are at the start of the store. Bytes.
     pub reserved: u64,
     pub paging: Paging,
-    /// Pages of the map that the last request touched.
+    /// Accesses to pages of the map by the last request. The list is kept to reuse its allocation.
     touches: Vec<Touch>,
 }
 
@@ -109,8 +109,8 @@ impl State {
             count: offset.saturating_add(bytes).div_ceil(self.unit_bytes) - first,
         }
     }
-    /// Applies a request to the map and returns the steps. Reads, writes and TRIMs look up their
-    /// units; a write maps them; a TRIM unmaps the units that it covers in full.
+    /// Applies a request to the map and returns the number of steps. Reads, writes and TRIMs look
+    /// up their units. A write maps its units; a TRIM unmaps the units that it covers completely.
     pub fn serve(&mut self, ticket: Ticket, request: &Request) -> Steps {
         let Request { offset, bytes, .. } = *request;
         let units = self.units(offset, bytes);
@@ -135,7 +135,7 @@ impl State {
         }
         Steps { lookups, updates }
     }
-    /// Handles a power failure.
+    /// Handles a power failure: drops the store operations on map pages, and recovers the map.
     pub fn stop(&mut self) {
         self.paging.stop();
         self.map.recover();

@@ -1,4 +1,4 @@
-//! Location of the FTL: in the device or on the host.
+//! Host architectures: location of the FTL, and what is between the CPU and the store.
 
 pub mod bridge;
 pub mod direct;

@@ -1,4 +1,4 @@
-//! A B-tree of extents.
+//! Map as a B-tree of extents.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use wordline_kernel::slot::Cited;
 use super::{MAP, Map, Region, Units};
 use crate::stats::Memory;
 
-/// A B-tree of extents: runs of units that were written consecutively. A full node is split into
-/// halves; nodes are never merged, and an empty one is removed. Inner nodes are assumed to be as
+/// A B-tree of extents: runs of units that were written consecutively. A full node is split in
+/// half. Nodes are never merged, and an empty node is removed. Inner nodes are assumed to be as
 /// full as the leaves. GC is assumed to preserve extents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BTree {
-    /// Length of an extent, including its key. Bytes.
+    /// Length of an extent entry, including its key. Bytes.
     #[schemars(range(min = 1, max = 64))]
     pub extent_bytes: u64,
     /// Length of a node. Bytes.
@@ -37,11 +37,11 @@ impl Cited for BTree {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 4.4.1";
 }
 
-/// Units that were written consecutively.
+/// Run of units that were written consecutively.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Extent {
     units: Units,
-    /// Units written before the first of this extent. Count.
+    /// Number of units written before the first unit of this extent. Count.
     written: u64,
 }
 
@@ -56,20 +56,20 @@ impl Extent {
             written: self.written + (unit - self.units.first),
         }
     }
-    /// Returns `true` if `next` continues the extent in address and in write order.
+    /// Returns `true` if `next` continues the extent both in address and in write order.
     fn goes_on(&self, next: &Self) -> bool {
         self.units.end() == next.units.first && self.written + self.units.count == next.written
     }
 }
 
-/// Leaves of the tree, in order, by the smallest unit that they may hold. The first leaf has key 0
-/// and is never removed.
+/// Leaves of the tree by key, which is the smallest unit that a leaf may hold. The first leaf has
+/// key 0 and is never removed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     capacity: usize,
     node_bytes: u64,
     leaves: BTreeMap<u64, Vec<Extent>>,
-    /// Units written so far. Count.
+    /// Number of units written so far. Count.
     written: u64,
     units: u64,
     extents: u64,
@@ -86,8 +86,8 @@ impl State {
             extents: 0,
         }
     }
-    /// Returns the memory of the simulated map for `units` units at most: one extent each, in
-    /// half-full leaves. The preconditioned part is a single extent.
+    /// Returns the memory estimate of the simulated map for at most `units` units: one extent each,
+    /// in half-full leaves. The preconditioned part is a single extent.
     pub(super) fn simulated(_policy: &BTree, units: u64, _filled: f64) -> Table {
         Table::grown::<[Extent; 2]>(MAP, units)
     }
@@ -103,7 +103,7 @@ impl State {
         }
         (nodes, levels)
     }
-    /// Returns the last extent that starts at or before a unit.
+    /// Returns the last extent that starts at or before `unit`.
     fn at_or_before(&self, unit: u64) -> Option<&Extent> {
         let mut leaves = self.leaves.range(..=unit).rev();
         leaves.find_map(|(_, leaf)| {
@@ -111,7 +111,7 @@ impl State {
             leaf[..place].last()
         })
     }
-    /// Returns the number of extents that some units touch.
+    /// Returns the number of extents that a range of units touches.
     fn touched(&self, units: Units) -> u64 {
         let before = self.at_or_before(units.first);
         let first = before.is_some_and(|extent| extent.units.end() > units.first);
@@ -145,7 +145,7 @@ impl State {
         self.extents += 1;
         self.units += extent.units.count;
     }
-    /// Removes the extent that starts at a unit.
+    /// Removes the extent that starts at `first`.
     fn remove(&mut self, first: u64) {
         let (key, leaf) = self.leaf(first);
         let place = leaf.partition_point(|other| other.units.first < first);
@@ -156,7 +156,7 @@ impl State {
         self.extents -= 1;
         self.units -= extent.units.count;
     }
-    /// Removes units from their extents.
+    /// Removes a range of units from all extents, and splits or shortens those that it touches.
     fn cut(&mut self, units: Units) {
         while let Some(&extent) = self.at_or_before(units.end() - 1)
             && extent.units.end() > units.first

@@ -1,4 +1,4 @@
-//! A table that host memory caches in part.
+//! Map as a table that is cached partly in host memory.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,19 +11,19 @@ use super::flat_table::{self, FlatTable};
 use super::{Map, Region, Touch, Units};
 use crate::stats::{Loads, Memory};
 
-/// A table with one entry per unit, stored in flash by page. Host memory holds a directory of all
-/// pages and as many pages as fit. A page that is not in memory is read from the store before the
-/// request continues; a dirty page is written to the store before it is evicted. The pages take the
-/// first bytes of the store, in whole MiB, and the host addresses the rest. A page without entries
-/// is created in memory. A flush does not write pages back, because spare areas record where data
-/// are.
+/// A table with one entry per unit, stored in pages in the store. Host memory holds a directory of
+/// all pages and as many pages as fit. A page that is not in memory is read from the store before
+/// the request continues; a dirty page is written to the store before it is evicted. The pages take
+/// the first bytes of the store, in whole MiB, and the host addresses the rest. A page without
+/// entries is created in memory. A flush does not write pages back, because spare areas record
+/// where data is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CachedTable {
-    /// Length of an entry of the table and of the directory. Bytes.
+    /// Length of an entry, both of the table and of the directory. Bytes.
     #[schemars(range(min = 1, max = 64))]
     pub entry_bytes: u64,
-    /// Length of a page of the table, which is read and written as a whole. Bytes.
+    /// Length of a page of the table, the unit of reads and writes. Bytes.
     #[schemars(range(min = 512, max = 1_048_576))]
     pub page_bytes: u64,
     /// Host memory for the directory and the pages. Bytes.
@@ -48,37 +48,39 @@ impl Cited for CachedTable {
     const PAPER: &'static str = "A. Gupta, Y. Kim, B. Urgaonkar, DFTL: A Flash Translation Layer Employing Demand-based Selective Caching of Page-level Address Mappings, ASPLOS, 2009; here whole pages of the map are cached";
 }
 
-/// The reserved bytes are a multiple of this, so that requests keep their alignment to flash pages.
+/// Alignment of the reserved bytes, so that the data of requests keeps its alignment to flash
+/// pages. Bytes.
 const ALIGNMENT: u64 = 1 << 20;
 
 impl CachedTable {
     fn entries_per_page(&self) -> u64 {
         self.page_bytes / self.entry_bytes
     }
-    /// Returns the number of pages of a map that covers the rest of the store.
+    /// Returns the number of pages of a map that covers the store without the reserved bytes.
     fn pages(&self, store_bytes: u64, unit_bytes: u64) -> u64 {
         let mapped = self.entries_per_page().saturating_mul(unit_bytes);
         store_bytes.div_ceil(mapped.saturating_add(self.page_bytes))
     }
-    /// Returns the bytes of the store that the pages take.
+    /// Returns the number of bytes of the store that the pages take, rounded up to the alignment.
     pub fn reserved(&self, store_bytes: u64, unit_bytes: u64) -> u64 {
         let bytes = self.pages(store_bytes, unit_bytes) * self.page_bytes;
         bytes.next_multiple_of(ALIGNMENT)
     }
-    /// Returns the number of pages that fit into memory next to the directory.
+    /// Returns the number of pages that fit into host memory next to the directory.
     fn room(&self, pages: u64) -> u64 {
         let directory = pages * self.entry_bytes;
         self.memory_bytes.saturating_sub(directory) / self.page_bytes
     }
-    /// Returns the minimum memory for a store: the directory and one page.
+    /// Returns the minimum `memory_bytes` for a store: the directory and one page.
     pub fn least_memory(&self, store_bytes: u64, unit_bytes: u64) -> u64 {
         self.pages(store_bytes, unit_bytes) * self.entry_bytes + self.page_bytes
     }
-    /// Returns `true` if the table has more pages than policies can number.
+    /// Returns `true` if the table has more pages than replacement policies can number.
     pub fn is_too_long(&self, store_bytes: u64, unit_bytes: u64) -> bool {
         self.pages(store_bytes, unit_bytes) >= Entry::LIMIT.into()
     }
-    /// Returns `true` if a policy can choose victims: it must not know the future or never evict.
+    /// Returns `true` if a replacement policy is supported: it must not need future accesses, and
+    /// must evict.
     pub fn takes(policy: &Replacement) -> bool {
         !matches!(policy, Replacement::Belady(_) | Replacement::Unbounded(_))
     }
@@ -90,12 +92,12 @@ impl CachedTable {
     }
 }
 
-/// State of a page of the table.
+/// Flags of a page of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Page {
-    /// The page is in flash, in this version or an older one.
+    /// Whether the page is in flash, in this version or an older one.
     is_in_flash: bool,
-    /// The page in memory is newer than in flash.
+    /// Whether the page in memory is newer than in flash.
     is_dirty: bool,
 }
 
@@ -112,7 +114,7 @@ pub struct State {
     loads: Loads,
 }
 
-/// Reports dirty pages to the policy, and records the evicted page.
+/// Owner of the cached pages: tells the policy which pages are dirty, and records the evicted page.
 struct Leaving<'a> {
     pages: &'a [Page],
     left: Option<Entry>,
@@ -123,7 +125,7 @@ impl Owner for Leaving<'_> {
         self.pages[entry.index()].is_dirty
     }
     fn evicted(&mut self, entry: Entry) {
-        debug_assert_eq!(self.left, None, "one page replaces one page");
+        debug_assert_eq!(self.left, None, "a miss evicts at most one page");
         self.left = Some(entry);
     }
 }
@@ -143,12 +145,12 @@ impl State {
             loads: Loads::default(),
         }
     }
-    /// Returns the memory of the simulated map for `units` units at most, of which the share
-    /// `filled` is mapped before the run.
+    /// Returns the memory estimate of the simulated map for at most `units` units, of which the
+    /// share `filled` is mapped before the run.
     pub(super) fn simulated(policy: &CachedTable, units: u64, filled: f64) -> Table {
         let table = flat_table::State::simulated(&policy.table(), units, filled);
         let pages = units.div_ceil(policy.entries_per_page());
-        // A page, and the policy's record of it: links, position, a bit.
+        // Per page: its flags, and the policy's record of links, position and a bit.
         let known = Table::written::<(Page, [u32; 4])>(super::MAP, pages).most;
         Table {
             prepared: table.prepared + pages * size_of::<Page>() as u64,
@@ -162,8 +164,9 @@ impl State {
         }
         units.first / self.entries_per_page..(units.end() - 1) / self.entries_per_page + 1
     }
-    /// Looks up or updates a page; returns the flash operations that it needs. A page that is not
-    /// in flash has no entries; only a write creates it.
+    /// Looks up or updates a page of the table, and returns the access with the store operations
+    /// that it needs. Returns `None` if the page has no entries and the operation is not a write;
+    /// only a write creates a page.
     fn touch_page(&mut self, number: u64, op: Op) -> Option<Touch> {
         let update = op != Op::Read;
         let entry = Entry(number as u32);

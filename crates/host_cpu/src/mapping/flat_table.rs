@@ -1,4 +1,4 @@
-//! A table with one entry per unit.
+//! Map as a table with one entry per unit.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use wordline_kernel::slot::Cited;
 use super::{MAP, Map, Region, Units};
 use crate::stats::Memory;
 
-/// A table with one entry per unit, by address. Its memory is allocated by page, when an entry of
-/// the page is mapped for the first time, and never freed.
+/// A table with one entry per unit, indexed by address. A page of its memory is allocated when one
+/// of its entries is mapped for the first time, and never freed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlatTable {
@@ -54,8 +54,8 @@ impl State {
             mapped: 0,
         }
     }
-    /// Returns the memory of the simulated map for `units` units at most, of which the share
-    /// `filled` is mapped before the run.
+    /// Returns the memory estimate of the simulated map for at most `units` units, of which the
+    /// share `filled` is mapped before the run.
     pub(super) fn simulated(policy: &FlatTable, units: u64, filled: f64) -> Table {
         let entries = policy.page_bytes / policy.entry_bytes;
         let page = size_of::<(u64, Vec<u64>)>() as u64 + entries.div_ceil(64) * 8;
@@ -65,7 +65,7 @@ impl State {
             ..Table::grown::<u8>(MAP, most)
         }
     }
-    /// Maps or unmaps units of one page.
+    /// Maps or unmaps a range of entries within one page.
     fn set(&mut self, page: u64, within: std::ops::Range<u64>, mapped: bool) {
         let words = self.entries_per_page.div_ceil(64) as usize;
         let bits = if mapped {

@@ -1,4 +1,4 @@
-//! Structures of the host's map, in host memory or partly in flash.
+//! Structures of the host's map, which is in host memory or partly in flash.
 
 pub mod b_tree;
 pub mod cached_table;
@@ -10,7 +10,7 @@ use wordline_kernel::memory::Table;
 
 use crate::stats::{Loads, Memory};
 
-/// Name of the map in the memory estimate.
+/// Label of the map in the memory estimate.
 const MAP: &str = "map of the host";
 
 /// A range of mapping units.
@@ -29,7 +29,7 @@ impl Units {
     }
 }
 
-/// Region that a map covers.
+/// Region of the store that a map covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// Length of the store. Bytes.
@@ -38,45 +38,45 @@ pub struct Region {
     pub unit_bytes: u64,
 }
 
-/// Access to a page of a cached map, which may evict another page.
+/// Access to a page of a cached map, and the eviction that it causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touch {
-    /// Page.
+    /// Index of the page in the map.
     pub page: u64,
-    /// Whether it was in memory.
+    /// Whether the page was in memory.
     pub is_resident: bool,
-    /// Whether it has to be read from the store.
+    /// Whether the page has to be read from the store.
     pub is_loaded: bool,
-    /// Evicted page.
+    /// Index of the evicted page, if any.
     pub left: Option<u64>,
     /// Whether the evicted page has to be written to the store first.
     pub is_written: bool,
 }
 
-/// A map. It models size and cost; the device knows where data are.
+/// A map. It models the size and the cost of the host's map; the device tracks where data is.
 pub trait Map {
-    /// Looks up units; returns the number of steps.
+    /// Looks up a range of units; returns the number of steps.
     fn look_up(&self, units: Units) -> u64;
-    /// Maps units that were written consecutively, after all earlier writes; returns the number of
-    /// steps.
+    /// Maps a range of units as written consecutively, after all earlier writes; returns the number
+    /// of steps.
     fn write(&mut self, units: Units) -> u64;
-    /// Unmaps units; returns the number of steps.
+    /// Unmaps a range of units; returns the number of steps.
     fn trim(&mut self, units: Units) -> u64;
-    /// Returns the size of the map.
+    /// Returns the current size of the map.
     fn memory(&self) -> Memory;
-    /// Maps units that were written before the run.
+    /// Maps a range of units that was written before the run.
     fn fill(&mut self, units: Units) {
         self.write(units);
     }
-    /// Accesses the pages that hold these units, for an operation `op`, if the map is partly in
-    /// flash. Appends the access to each page, in order.
+    /// Accesses the pages that hold a range of units, for operation `op`, if the map is partly in
+    /// flash. Appends each access to `touches`, in order of address.
     fn touch(&mut self, _units: Units, _op: Op, _touches: &mut Vec<Touch>) {}
-    /// Returns the hits and misses of pages.
+    /// Returns the hits and misses of the map's pages.
     fn loads(&self) -> Loads {
         Loads::default()
     }
-    /// Restores the pages that were newer in memory than in flash, from spare areas, after memory
-    /// was lost.
+    /// Recovers a map whose memory was lost. Pages that were newer in memory than in flash are
+    /// restored from spare areas.
     fn recover(&mut self) {}
 }
 
@@ -99,8 +99,8 @@ macro_rules! members {
             pub fn new(policy: &Mapping, region: Region) -> Self {
                 match policy { $(Mapping::$Variant(policy) => Self::$Variant($file::State::new(policy, region))),+ }
             }
-            /// Returns the memory of the simulated map for `units` units at most, of which the
-            /// share `filled` is mapped before the run.
+            /// Returns the memory estimate of the simulated map for at most `units` units, of which
+            /// the share `filled` is mapped before the run.
             pub fn simulated(policy: &Mapping, units: u64, filled: f64) -> Table {
                 match policy { $(Mapping::$Variant(policy) => $file::State::simulated(policy, units, filled)),+ }
             }
@@ -128,7 +128,7 @@ members! {
 }
 
 impl Mapping {
-    /// Returns the bytes at the start of the store that the map takes.
+    /// Returns the number of bytes at the start of the store that the map takes.
     pub fn reserved(&self, region: Region) -> u64 {
         match self {
             Self::CachedTable(table) => table.reserved(region.store_bytes, region.unit_bytes),

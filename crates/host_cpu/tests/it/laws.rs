@@ -1,7 +1,7 @@
-//! Queueing laws on the host, in front of stores with a fixed service time.
+//! Queueing laws of the host model, in front of a store with a fixed service time.
 //!
-//! All times are fixed, so that closed loops reach a period: the throughput equals the asymptotic
-//! bound min(N / R, 1 / D) instead of staying below it (P. J. Denning, J. P. Buzen, The operational
+//! All times are fixed, so closed loops become periodic: the throughput equals the asymptotic bound
+//! min(N / R, 1 / D) instead of staying below it (P. J. Denning, J. P. Buzen, The operational
 //! analysis of queueing network models, ACM Computing Surveys 10(3), 1978).
 
 #![allow(clippy::expect_used)] // outside test functions too, this file is a test
@@ -24,7 +24,7 @@ use wordline_host_cpu::{
 };
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Time};
 
-/// Event: a request of the store is done.
+/// Event of the store: a request is done.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Done(Ticket);
 
@@ -58,20 +58,21 @@ impl Failure for Never {
     }
 }
 
-/// A store with a fixed service time, `slots` requests at once, and GC steps with each request.
+/// Store with a fixed service time per request, `slots` requests at the same time, and GC steps
+/// with each request.
 #[derive(Debug, Serialize, Deserialize)]
 struct Fixed {
     time: Time,
     slots: usize,
-    /// Whether the slots are per stream.
+    /// Whether each stream has `slots` of its own.
     slots_by_stream: bool,
     collects: u32,
     held: Vec<Option<Request>>,
-    /// Requests in progress, by stream.
+    /// Number of requests in progress, by stream.
     under_way: Vec<usize>,
     /// Calls of `can_accept`. Count.
     questions: Cell<u64>,
-    /// All requests so far: operation, first byte, bytes.
+    /// All requests submitted so far: operation, first byte, number of bytes.
     asked: Vec<(Op, u64, u64)>,
     done: Vec<Completion>,
 }
@@ -130,7 +131,7 @@ impl BlockDevice for Fixed {
         if self.collects > 0 {
             cx.observe(Collected(self.collects));
         }
-        // A request that waited outside carries the start of its wait.
+        // A request that waited outside the store counts from the start of its wait.
         self.held[ticket as usize] = Some(Request {
             bytes: (cx.now - request.arrival).0,
             ..request
@@ -188,7 +189,8 @@ impl BlockDevice for Fixed {
     }
 }
 
-/// Components and response times of completed requests, with their completion times.
+/// Completion time and latency components of each completed request. Checks that the components add
+/// up to the response time.
 #[derive(Default)]
 struct Observations(Vec<(Time, LatencyComponents)>);
 
@@ -201,7 +203,7 @@ impl Probe<Observation<Collected>> for Observations {
     }
 }
 
-/// Runs closed loops of `workers`, each with `depth` outstanding requests, `requests` in all.
+/// Result of a run of closed loops.
 struct Loops {
     observations: Observations,
     figures: HostStats,
@@ -237,7 +239,7 @@ fn run(config: &Config, store: Fixed, workers: u32, depth: u32, requests: u64) -
             if issued < requests {
                 let cx = &mut Context::new(now, &mut queue, &mut observations);
                 host.submit(cx, request(stream, issued, now))
-                    .expect("it never fails");
+                    .expect("the store never fails");
                 issued += 1;
             }
         }
@@ -250,7 +252,7 @@ fn run(config: &Config, store: Fixed, workers: u32, depth: u32, requests: u64) -
         };
         now = at;
         let cx = &mut Context::new(now, &mut queue, &mut observations);
-        host.handle(cx, event).expect("it never fails");
+        host.handle(cx, event).expect("the store never fails");
         due.extend(host.completions().map(|done| done.stream));
     }
     assert_eq!(observations.0.len() as u64, requests);
@@ -262,7 +264,8 @@ fn run(config: &Config, store: Fixed, workers: u32, depth: u32, requests: u64) -
 }
 
 impl Loops {
-    /// Returns the interval between completions in the last third; `None` if the intervals differ.
+    /// Returns the interval between completions in the last third of the run, or `None` if the
+    /// intervals differ.
     fn period(&self) -> Option<Time> {
         let times = self.observations.0.iter().map(|(at, _)| *at);
         let late: Vec<Time> = times.skip(self.observations.0.len() * 2 / 3).collect();
@@ -270,7 +273,7 @@ impl Loops {
         let first = gaps.next()?;
         gaps.all(|gap| gap == first).then_some(first)
     }
-    /// Returns the throughput of the last two thirds. Requests per second.
+    /// Returns the throughput in the last two thirds of the run. Requests per second.
     fn throughput(&self) -> f64 {
         let first = self.observations.0.len() / 3;
         let time =
@@ -279,7 +282,8 @@ impl Loops {
     }
 }
 
-/// 38 us without the lock, 45 us under it, 17 us in the store: the shares fitted to chapter 4.
+/// Returns 38 us without the lock and 45 us under it as a configuration, and 17 us in the store, as
+/// fitted to chapter 4 of Jung's thesis.
 fn shares() -> (Config, u64) {
     let config = Config {
         submit_ns: 38_000,
@@ -290,9 +294,9 @@ fn shares() -> (Config, u64) {
     (config, 17_000)
 }
 
-/// Returns the throughput of `workers` by mean value analysis: the lock is a server and the rest is
-/// think time, all exponential (M. Reiser, S. S. Lavenberg, Mean-value analysis of closed
-/// multichain queueing networks, Journal of the ACM 27(2), 1980).
+/// Returns the throughput of `workers` by mean value analysis, in requests per second. The lock is
+/// a server and the rest is think time, all exponential (M. Reiser, S. S. Lavenberg, Mean-value
+/// analysis of closed multichain queueing networks, Journal of the ACM 27(2), 1980).
 fn mean_value_analysis(think: f64, lock: f64, workers: u32) -> f64 {
     let (mut queue, mut throughput) = (0.0, 0.0);
     for population in 1..=workers {
@@ -306,7 +310,7 @@ fn mean_value_analysis(think: f64, lock: f64, workers: u32) -> f64 {
 #[test]
 fn workers_with_a_lock_reach_the_asymptotic_bound() {
     let (config, store) = shares();
-    // There are as many cores as workers, so all time without the lock is think time.
+    // There is a core per worker, so all time without the lock is think time.
     let config = Config { cores: 8, ..config };
     for workers in 1..=8 {
         let loops = run(&config, Fixed::new(store), workers, 1, 3000);
@@ -327,7 +331,7 @@ fn workers_with_a_lock_reach_the_asymptotic_bound() {
 }
 
 #[test]
-fn four_workers_on_four_cores_gain_as_much_as_eight() {
+fn lock_limits_the_speedup_of_four_and_eight_workers_equally() {
     let (config, store) = shares();
     let of = |workers| run(&config, Fixed::new(store), workers, 1, 3000).throughput();
     let one = of(1);
@@ -337,17 +341,17 @@ fn four_workers_on_four_cores_gain_as_much_as_eight() {
 }
 
 #[test]
-fn throughput_of_a_queued_worker_is_bound_by_its_thread() {
+fn cpu_time_limits_throughput_of_a_worker_with_queued_requests() {
     let (config, store) = shares();
     let loops = run(&config, Fixed::new(store), 1, 128, 3000);
     assert_eq!(loops.period(), Some(Time::from_us(83)));
-    // Little's law.
+    // By Little's law, the response time is the number of outstanding requests times the period.
     let (_, late) = loops.observations.0[2800];
     assert_eq!(late.total(), Time::from_us(128 * 83));
 }
 
 #[test]
-fn one_core_bounds_the_throughput() {
+fn cpu_time_of_all_workers_limits_throughput_on_one_core() {
     let (config, store) = shares();
     let config = Config { cores: 1, ..config };
     let loops = run(&config, Fixed::new(store), 8, 1, 3000);
@@ -378,7 +382,7 @@ fn bridge_without_a_queue_serves_one_request_at_a_time() {
 }
 
 #[test]
-fn bridge_with_a_queue_is_bound_by_its_conversion_time() {
+fn conversion_time_limits_throughput_of_a_bridge_with_a_queue() {
     let loops = run(&bridge(128), Fixed::new(15_000), 1, 128, 3000);
     assert_eq!(loops.period(), Some(Time::from_us(50)));
 }
@@ -396,8 +400,9 @@ fn bridge_time_is_proportional_to_stripes() {
         ..request(0, 0, Time::ZERO)
     };
     let cx = &mut Context::new(Time::ZERO, &mut queue, &mut observations);
-    host.submit(cx, crossing).expect("it never fails");
-    // 64 KiB plus 1 KiB, from the end of one stripe into the middle of the next but one.
+    host.submit(cx, crossing).expect("the store never fails");
+    // 64 KiB plus 1 KiB, which touch three stripes: the end of the first, the second, and the start
+    // of the third.
     assert_eq!(queue.next_time(), Some(Time::from_us(150)));
 }
 
@@ -417,7 +422,7 @@ fn software(collects: u32) -> (Config, Fixed) {
 }
 
 #[test]
-fn flash_software_time_is_steps_times_cost() {
+fn flash_software_time_is_number_of_steps_times_cost() {
     let (config, store) = software(3);
     let HostStats {
         cpu,
@@ -426,7 +431,7 @@ fn flash_software_time_is_steps_times_cost() {
         collection_steps,
         ..
     } = run(&config, store, 4, 1, 900).figures;
-    // 512 bytes are one table entry; every third request is a read.
+    // 512 bytes are one table entry. Every third request is a read.
     assert_eq!((lookups, updates, collection_steps), (900, 600, 2700));
     assert_eq!(cpu.get(Cause::LookUp), Time::from_ns(300 * 900));
     assert_eq!(cpu.get(Cause::Update), Time::from_ns(700 * 600));
@@ -437,7 +442,8 @@ fn flash_software_time_is_steps_times_cost() {
 
 #[test]
 fn gc_steps_compete_with_workers_for_the_lock() {
-    // Time under the lock per request: 45 us, 0.3 us, 0.7 us for two of three, and the GC steps.
+    // Time under the lock per request: 45 us for the worker, 0.3 us for the look-up, 0.7 us for an
+    // update in two of three requests, and the GC steps.
     for (collects, period) in [(0, 45_766.67), (10, 56_766.67)] {
         let (config, store) = software(collects);
         let loops = run(&config, store, 8, 1, 3000);
@@ -446,7 +452,7 @@ fn gc_steps_compete_with_workers_for_the_lock() {
     }
 }
 
-/// A map with 64 entries of 512 bytes per page, and memory for `pages` pages.
+/// Configures a cached table with 64 entries of 512 bytes per page, and memory for `pages` pages.
 fn cached(pages: u64) -> Config {
     let table = CachedTable {
         entry_bytes: 8,
@@ -472,16 +478,17 @@ fn cached(pages: u64) -> Config {
     }
 }
 
-/// 2^30 bytes need 32,264 pages of the map, 32 KiB each; the pages take 15.75 MiB.
+/// Bytes that the map reserves in a store of 2^30 bytes: 32,264 pages of 512 bytes take 15.75 MiB,
+/// rounded up to 16 MiB.
 const RESERVED: u64 = 16 << 20;
 
-/// A host, its observations, and the requests that it sends to the store.
+/// A host with its observations, and the position in the list of its store requests.
 struct Session {
     host: Host<Fixed>,
     queue: EventQueue<Event<Done>>,
     observations: Observations,
     now: Time,
-    /// Requests to the store that were returned before. Count.
+    /// Number of store requests that `asked` has returned before. Count.
     before: usize,
 }
 
@@ -495,8 +502,8 @@ impl Session {
             before: 0,
         }
     }
-    /// Serves simultaneous requests for units, each of its own worker; returns response times and
-    /// waits on the host, in order of completion.
+    /// Serves simultaneous requests for single units, each from its own worker. Returns response
+    /// times and waits on the host, in order of completion.
     fn serve(&mut self, requests: &[(Op, u64)]) -> Vec<(Time, Time)> {
         for (stream, &(op, unit)) in (0..).zip(requests) {
             let request = Request {
@@ -505,12 +512,14 @@ impl Session {
                 ..request(stream, 0, self.now)
             };
             let cx = &mut Context::new(self.now, &mut self.queue, &mut self.observations);
-            self.host.submit(cx, request).expect("it never fails");
+            self.host
+                .submit(cx, request)
+                .expect("the store never fails");
         }
         while let Some((at, event)) = self.queue.pop() {
             self.now = at;
             let cx = &mut Context::new(at, &mut self.queue, &mut self.observations);
-            self.host.handle(cx, event).expect("it never fails");
+            self.host.handle(cx, event).expect("the store never fails");
         }
         let completed = self.host.completions().count();
         assert_eq!(completed, requests.len());
@@ -519,7 +528,7 @@ impl Session {
             .map(|(_, parts)| (parts.total(), parts.host_side_wait))
             .collect()
     }
-    /// Returns the requests to the store since the last call.
+    /// Returns operation and offset of the requests to the store since the last call.
     fn asked(&mut self) -> Vec<(Op, u64)> {
         let all = &self.host.store().asked;
         let before = std::mem::replace(&mut self.before, all.len());
@@ -533,14 +542,14 @@ fn miss_writes_the_evicted_page_and_reads_the_missing_one() {
     let mut session = Session::new(&cached(1));
     assert_eq!(session.host.user_bytes(), (1 << 30) - RESERVED);
     let us = |store: u64, cpu: u64| Time::from_ns(store * 17_000 + cpu);
-    // A look-up of one unit in one page is two steps of 300 ns, an update one of 700 ns. The first
-    // page is created in memory, ...
+    // A look-up of one unit in one page takes two steps of 300 ns, an update one of 700 ns. The
+    // write creates its page in memory.
     assert_eq!(
         session.serve(&[(Op::Write, 3)]),
         [(us(1, 1_300), Time::ZERO)]
     );
     assert_eq!(session.asked(), [(Op::Write, RESERVED + 3 * 512)]);
-    // ... is evicted for the second one, ...
+    // The next write evicts that page to create its own.
     assert_eq!(
         session.serve(&[(Op::Write, 64)]),
         [(us(2, 1_300), Time::ZERO)]
@@ -549,7 +558,7 @@ fn miss_writes_the_evicted_page_and_reads_the_missing_one() {
         session.asked(),
         [(Op::Write, 0), (Op::Write, RESERVED + 64 * 512)]
     );
-    // ... and is read once that one is evicted.
+    // The read evicts the second page and reads the first from the store.
     assert_eq!(session.serve(&[(Op::Read, 5)]), [(us(3, 600), Time::ZERO)]);
     assert_eq!(
         session.asked(),
@@ -559,8 +568,8 @@ fn miss_writes_the_evicted_page_and_reads_the_missing_one() {
             (Op::Read, RESERVED + 5 * 512)
         ]
     );
-    // The page stays, and is evicted without a write because it is clean. A page that was never
-    // created has nothing to look up.
+    // The first page stays in memory for the next read. A page that was never created is not read.
+    // The last read evicts the first page without a write, because it is clean.
     assert_eq!(session.serve(&[(Op::Read, 63)]), [(us(1, 600), Time::ZERO)]);
     assert_eq!(
         session.serve(&[(Op::Read, 640)]),
@@ -588,8 +597,8 @@ fn requests_wait_for_the_one_that_loads_their_page() {
     session.serve(&[(Op::Write, 0)]);
     session.serve(&[(Op::Write, 64)]);
     session.asked();
-    // Page 1 is written and page 0 read, for both requests; the third replaces page 0 only after it
-    // was read.
+    // Page 1 is written and page 0 read on behalf of both first requests. The third replaces page 0
+    // only after it was read.
     let us = |us: u64| Time::from_us(us);
     let requests = [(Op::Read, 1), (Op::Read, 2), (Op::Read, 66)];
     assert_eq!(
@@ -600,7 +609,7 @@ fn requests_wait_for_the_one_that_loads_their_page() {
     assert_eq!(session.asked()[..2], [write, read]);
 }
 
-/// A host that takes no time: submitted requests wait for the store at once.
+/// Returns a host configuration without CPU time: submitted requests wait for the store at once.
 fn idle() -> Config {
     Config {
         submit_ns: 0,
@@ -610,7 +619,8 @@ fn idle() -> Config {
     }
 }
 
-/// Submits requests of these streams at once to a host that takes no time, and serves all.
+/// Submits one request per item of `streams` at the same time to a host that takes no time, and
+/// serves them all.
 fn serve_backlog(store: Fixed, streams: &[u32]) -> Host<Fixed> {
     let mut host = Host::new(&idle(), store);
     let (mut queue, mut observations) = (
@@ -623,19 +633,18 @@ fn serve_backlog(store: Fixed, streams: &[u32]) -> Host<Fixed> {
             ..request(stream, number, Time::ZERO)
         };
         let cx = &mut Context::new(Time::ZERO, &mut queue, &mut observations);
-        host.submit(cx, request).expect("it never fails");
+        host.submit(cx, request).expect("the store never fails");
     }
     while let Some((at, event)) = queue.pop() {
         let cx = &mut Context::new(at, &mut queue, &mut observations);
-        host.handle(cx, event).expect("it never fails");
+        host.handle(cx, event).expect("the store never fails");
     }
     assert_eq!(host.completions().count(), streams.len());
     host
 }
 
-/// Returns the numbers of requests of these streams in the order in which a store with `slots`
-/// slots per stream accepts them, if all waiting requests are tried first come, first served at
-/// each completion.
+/// Returns the numbers of requests in the order in which a store with `slots` slots per stream
+/// accepts them, if all waiting requests are tried first come, first served at each completion.
 fn in_order_of_looking(streams: &[u32], slots: usize) -> Vec<u64> {
     let mut free = [slots; 8];
     let mut waiting: Vec<(u64, u32)> = Vec::new();
@@ -665,7 +674,7 @@ fn in_order_of_looking(streams: &[u32], slots: usize) -> Vec<u64> {
     taken
 }
 
-/// Returns the calls of `can_accept` while a backlog of these streams drains. Count.
+/// Returns the number of calls of `can_accept` while a backlog with these streams drains. Count.
 fn questions(streams: &[u32]) -> u64 {
     let mut store = Fixed::new(17_000);
     (store.slots, store.slots_by_stream) = (4, true);
@@ -676,13 +685,13 @@ fn questions(streams: &[u32]) -> u64 {
 fn cost_of_a_request_is_independent_of_the_backlog() {
     for streams in 1..=8 {
         let backlog: Vec<u32> = (0..4_000).map(|number| number % streams).collect();
-        // Each request has two instants, arrival and completion. At each, the store is asked once
-        // per stream, and once more for the request that it accepts.
+        // Each request causes two calls of `advance`, on arrival and on completion. Each of them
+        // asks the store once per stream, and once more for the request that the store accepts.
         let most = backlog.len() as u64 * (2 * u64::from(streams) + 1);
         let asked = questions(&backlog);
         assert!(
             asked <= most,
-            "{streams} streams: {asked} questions, {most} at most"
+            "{streams} streams: {asked} calls of can_accept, expected at most {most}"
         );
     }
 }
@@ -714,16 +723,17 @@ proptest! {
         let mut store = Fixed::new(17_000);
         (store.collects, store.slots) = (collects, slots);
         let Loops { observations, figures, end } = run(&config, store, workers, depth, 200);
-        // Little's law, N = X R, with both sides times the length of the run: exact.
+        // Little's law, N = X R, with both sides multiplied by the length of the run, holds
+        // exactly.
         prop_assert_eq!(figures.held_time, figures.response);
         prop_assert_eq!(figures.completed, 200);
         let parts = |of: fn(&LatencyComponents) -> Time| observations.0.iter().map(|(_, parts)| of(parts)).sum::<Time>();
         let response = parts(LatencyComponents::total);
         prop_assert_eq!(u128::from(response.0), figures.response);
-        // The working time of requests is the CPU time except GC, plus the bridge's.
+        // Host time of requests is the CPU time without GC, plus the busy time of the bridge.
         let own = figures.cpu.total() - figures.cpu.get(Cause::Collection);
         prop_assert_eq!(parts(|parts| parts.host_side), own + figures.bridge);
-        // No core is busy longer than the run, nor is the lock or the bridge.
+        // Neither a core nor the lock nor the bridge is busy longer than the run.
         prop_assert!(figures.cpu.total() <= end * u64::from(cores));
         prop_assert!(figures.locked <= end && figures.bridge <= end);
     }
@@ -740,25 +750,25 @@ proptest! {
         let (mut queue, mut observations) = (EventQueue::<Event<Done>>::default(), Observations::default());
         for number in 0..30 {
             let cx = &mut Context::new(Time::ZERO, &mut queue, &mut observations);
-            host.submit(cx, request(number % workers, number.into(), Time::ZERO)).expect("it never fails");
+            host.submit(cx, request(number % workers, number.into(), Time::ZERO)).expect("the store never fails");
         }
         let mut now = Time::ZERO;
         for _ in 0..events {
             let Some((at, event)) = queue.pop() else { break };
             now = at;
-            host.handle(&mut Context::new(now, &mut queue, &mut observations), event).expect("it never fails");
+            host.handle(&mut Context::new(now, &mut queue, &mut observations), event).expect("the store never fails");
         }
         let done = host.completions().count();
-        let cut = host.cut_power(now, &mut observations).expect("it never fails");
+        let cut = host.cut_power(now, &mut observations).expect("the store never fails");
         prop_assert_eq!(host.completions().count(), 30 - done);
         prop_assert_eq!(cut.requests_lost as usize, 30 - done);
-        // The host works as before afterwards.
+        // The host serves requests again after the power cut.
         let mut queue = EventQueue::<Event<Done>>::default();
         now += cut.time;
-        host.resume(&mut Context::new(now, &mut queue, &mut observations)).expect("it never fails");
-        host.submit(&mut Context::new(now, &mut queue, &mut observations), request(0, 1, now)).expect("it never fails");
+        host.resume(&mut Context::new(now, &mut queue, &mut observations)).expect("the store never fails");
+        host.submit(&mut Context::new(now, &mut queue, &mut observations), request(0, 1, now)).expect("the store never fails");
         while let Some((at, event)) = queue.pop() {
-            host.handle(&mut Context::new(at, &mut queue, &mut observations), event).expect("it never fails");
+            host.handle(&mut Context::new(at, &mut queue, &mut observations), event).expect("the store never fails");
         }
         prop_assert_eq!(host.completions().count(), 1);
     }

@@ -1,4 +1,4 @@
-//! Contents and sizes of maps, compared with a naive map of one entry per unit.
+//! Contents and sizes of maps, compared with a naive map that has one entry per unit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use wordline_host_cpu::mapping::{Map, MapState, Region, Touch, Units};
 use wordline_host_cpu::stats::Loads;
 use wordline_host_cpu::{Mapping, Memory};
 
-/// Write sequence number of each unit, and all units ever written.
+/// Naive map: write sequence number of each unit, and all units ever written.
 #[derive(Default)]
 struct Naive {
     written: u64,
@@ -33,7 +33,7 @@ impl Naive {
         self.units
             .retain(|unit, _| !(units.first..units.end()).contains(unit));
     }
-    /// Returns the number of runs of consecutively written units.
+    /// Returns the number of runs of units that were written consecutively.
     fn extents(&self) -> u64 {
         let before = |unit: u64| unit.checked_sub(1).and_then(|unit| self.units.get(&unit));
         let begins =
@@ -72,20 +72,20 @@ fn both(map: &mut MapState, naive: &mut Naive, steps: &[(bool, Units)]) {
 
 proptest! {
     #[test]
-    fn tree_has_the_extents_of_the_naive_map(steps in prop::collection::vec(step(), 1..300)) {
+    fn b_tree_has_as_many_extents_as_the_naive_map(steps in prop::collection::vec(step(), 1..300)) {
         let nodes_of_four = BTree { extent_bytes: 64, node_bytes: 256 };
         let (mut map, mut naive) = (MapState::new(&Mapping::BTree(nodes_of_four), REGION), Naive::default());
         both(&mut map, &mut naive, &steps);
         let Memory { units, entries, bytes } = map.memory();
         prop_assert_eq!(units, naive.units.len() as u64);
         prop_assert_eq!(entries, naive.extents());
-        // A leaf holds four extents, and all but the first hold at least one.
+        // A leaf holds up to four extents. All leaves but the first hold at least one.
         prop_assert!(bytes >= entries.div_ceil(4) * 256);
         prop_assert!(bytes <= 2 * (entries + 1) * 256);
     }
 
     #[test]
-    fn table_keeps_every_page_that_was_ever_mapped(steps in prop::collection::vec(step(), 1..300)) {
+    fn flat_table_keeps_every_page_in_which_a_unit_was_ever_mapped(steps in prop::collection::vec(step(), 1..300)) {
         let table = FlatTable { entry_bytes: 8, page_bytes: 128 };
         let (mut map, mut naive) = (MapState::new(&Mapping::FlatTable(table), REGION), Naive::default());
         both(&mut map, &mut naive, &steps);
@@ -108,16 +108,17 @@ fn tree_of(node_bytes: u64, units: impl Iterator<Item = u64>) -> Memory {
     map.memory()
 }
 
-/// Returns the share of the nodes that extents of 16 bytes fill.
+/// Returns the share of the map's memory that extents of 16 bytes fill.
 fn fill(memory: Memory) -> f64 {
     memory.entries as f64 * 16.0 / memory.bytes as f64
 }
 
 #[test]
-fn random_units_fill_nodes_to_ln_2_and_sequential_ones_to_half() {
-    // A. C.-C. Yao, On random 2-3 trees, Acta Informatica 9, 1978: ln 2, up to one over the extents
-    // per node. Nodes of 64 extents keep the share of inner nodes at 1 in 44, and avoid the waves
-    // of simultaneously splitting leaves that nodes of 256 have.
+fn random_inserts_fill_b_tree_nodes_to_ln_2_and_ascending_ones_to_half() {
+    // Random insertion fills nodes to ln 2, up to an error of one over the number of extents per
+    // node (A. C.-C. Yao, On random 2-3 trees, Acta Informatica 9, 1978). With 64 extents per node,
+    // only 1 node in 44 is an inner node. With 256, leaves would split in waves, at about the same
+    // time.
     let mut state = 1_u64;
     let random = std::iter::repeat_with(|| {
         state = state
@@ -132,7 +133,7 @@ fn random_units_fill_nodes_to_ln_2_and_sequential_ones_to_half() {
 }
 
 #[test]
-fn one_sequential_pass_is_one_extent() {
+fn sequential_write_of_all_units_is_one_extent() {
     let memory = tree_of(4096, 0..100_000);
     assert_eq!(
         (memory.entries, memory.units, memory.bytes),
@@ -145,12 +146,12 @@ fn one_sequential_pass_is_one_extent() {
 struct NaiveCache {
     is_clock: bool,
     room: usize,
-    /// Pages, whether they were used again, and whether they are dirty. The first is the next to
-    /// evict.
+    /// Pages with two flags each: used again since insertion, and dirty. The first page is the next
+    /// candidate for eviction.
     pages: Vec<(u64, bool, bool)>,
     in_flash: BTreeSet<u64>,
     loads: Loads,
-    /// Flash requests: pages written, pages read.
+    /// Store requests of the last operation: page written and page read, per miss.
     asked: Vec<(Option<u64>, Option<u64>)>,
 }
 
@@ -202,7 +203,7 @@ fn asked() -> impl Strategy<Value = (Op, Units)> {
 
 proptest! {
     #[test]
-    fn cached_table_hits_and_misses_like_the_naive_cache(
+    fn cached_table_has_the_hits_and_misses_of_the_naive_cache(
         steps in prop::collection::vec(asked(), 1..300), room in 1_usize..12, is_clock in any::<bool>(), filled in 0..SPACE,
         cut in prop::option::of(0_usize..300),
     ) {
@@ -211,7 +212,7 @@ proptest! {
         } else {
             Replacement::Lru(lru::Lru::default())
         };
-        // Pages of 16 entries: 800 units and their pages of 512 bytes need 48 pages.
+        // A page has 16 entries, so a store of 800 units of 512 bytes needs 48 pages for its map.
         let table = CachedTable { entry_bytes: 32, page_bytes: 512, memory_bytes: 48 * 32 + room as u64 * 512 + 511, replacement };
         let limit = table.memory_bytes;
         let mut map = MapState::new(&Mapping::CachedTable(table), REGION);
@@ -227,7 +228,7 @@ proptest! {
         };
         for (number, (op, units)) in steps.into_iter().enumerate() {
             if cut == Some(number) {
-                // Dirty pages are in memory again, by address.
+                // Recovery loads the dirty pages, in order of address.
                 map.recover();
                 naive.pages.retain(|(_, _, changed)| *changed);
                 naive.pages.sort_unstable();
@@ -263,7 +264,7 @@ proptest! {
     }
 
     #[test]
-    fn map_and_mapped_units_fill_the_store(
+    fn cached_table_reserves_a_page_for_every_unit_within_one_mib(
         store_bytes in 2_u64 << 20..1 << 40, entry_bytes in 1_u64..65, page in 9_u32..15, unit in 9_u32..15,
     ) {
         let table = CachedTable { entry_bytes, page_bytes: 1 << page, ..CachedTable::default() };
@@ -272,7 +273,7 @@ proptest! {
         prop_assert_eq!(reserved % (1 << 20), 0);
         let entries = (1_u64 << page) / entry_bytes;
         let pages = |units: u64| units.div_ceil(entries) << page;
-        // There is a page for every remaining unit, and less than a MiB to spare.
+        // There are pages for all remaining units, and less than 1 MiB is reserved in excess.
         let left = store_bytes.saturating_sub(reserved);
         prop_assert!(pages(left.div_ceil(unit_bytes)) <= reserved);
         if reserved > 1 << 20 {
