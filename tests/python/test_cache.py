@@ -189,11 +189,11 @@ def test_a_narrow_terminal_truncates_no_number(
 @pytest.mark.parametrize(
     ("args", "fault"),
     [
-        (["lruu"], "there is no such policy; did you mean lru?"),
-        (["lcr"], "it evicts by the state of the flash, which a trace does not contain"),
-        (["1%"], "this is a size: put a policy before it"),
-        (["arc:q=1"], "there is no parameter `q`; arc has p"),
-        (["lru", "4096"], "size `4096`: it has no unit; give pages (4096p)"),
+        (["lruu"], "unknown policy; did you mean lru?"),
+        (["lcr"], "the policy needs the state of the flash, which a trace does not contain"),
+        (["1%"], "this is a size; put a policy before the size"),
+        (["arc:q=1"], "unknown parameter `q`; parameters of arc: p"),
+        (["lru", "4096"], "size `4096`: the unit is missing; give pages (4096p)"),
         (["lru", "1%", "--page-bytes", "1"], "--page-bytes: 1 is not between 512 and"),
         (["lru", "1%", "--out", "."], "cannot be replaced"),
         (["lru", "1%", "--format", "csv"], "format: 'csv' is not one of"),
@@ -241,7 +241,7 @@ def test_wrong_types_are_type_errors() -> None:
         package.cache(BUNDLED, "")
     with pytest.raises(package.WordlineError, match="no size is given"):
         package.cache(BUNDLED, "lru", [])
-    with pytest.raises(package.WordlineError, match="it does not begin with a number"):
+    with pytest.raises(package.WordlineError, match="the size does not begin with a number"):
         package.cache(BUNDLED, "lru", -3)
 
 

@@ -13,23 +13,24 @@ use wordline_workload::grouped;
 use super::source::{Input, Numbering, Paging, Sink, pour};
 use super::{CacheError, Phase, Progress, Size, Watch};
 
-/// Maximum error of the drawn curve. Misses per request.
+/// Maximum error by which the drawn curve may deviate. Misses per request.
 const TOLERANCE: f64 = 0.0005;
 /// Requests between two progress reports.
 const BEAT: usize = 1 << 18;
 
-/// Methods with which curves are computed.
+/// Methods that compute curves.
 #[derive(Clone, Debug, Default)]
 pub struct Methods {
-    /// Compute the exact curve, by stack distances.
+    /// Whether to compute the exact curve, from stack distances.
     pub exact: bool,
-    /// Estimate by SHARDS with a share of the pages.
+    /// Share of the pages that SHARDS samples; `None` for no such estimate.
     pub shards_rate: Option<f64>,
-    /// Estimate by SHARDS with a number of pages.
+    /// Number of pages that SHARDS samples; `None` for no such estimate.
     pub shards_pages: Option<u32>,
-    /// Estimate by the AET model.
+    /// Whether to estimate the curve with the AET model.
     pub aet: bool,
-    /// Number of hashes over which the errors of the estimates are measured; 0 for none.
+    /// Number of hash functions over which the errors of the estimates are measured; 0 for no
+    /// measurement.
     pub hashes: u32,
     /// Seed of the sample.
     pub seed: u64,
@@ -37,7 +38,7 @@ pub struct Methods {
     pub sizes: Vec<Size>,
 }
 
-/// Curves of a trace.
+/// Miss-ratio curves of a trace, and the accuracy of the estimates.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Mrc {
@@ -51,19 +52,19 @@ pub struct Mrc {
 #[allow(missing_docs)]
 pub struct CurveOf {
     pub method: String,
-    /// Distinct pages; an estimate if pages were sampled.
+    /// Distinct pages. An estimate if pages were sampled.
     pub distinct_pages: u64,
-    /// Sampled pages at the end; none if all pages were used.
+    /// Sampled pages at the end of the trace; `None` if all pages were used.
     pub sampled_pages: Option<u64>,
-    /// Memory of the sample at the end.
+    /// Memory of the sample at the end of the trace; `None` if all pages were used. Bytes.
     pub sample_bytes: Option<u64>,
     /// Miss ratios at the requested sizes.
     pub sizes: Vec<CurveAt>,
-    /// Corners of the curve.
+    /// Corners of the drawn curve.
     pub points: Vec<PointOf>,
 }
 
-/// Miss ratio at a size.
+/// Miss ratio at a cache size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct CurveAt {
@@ -74,7 +75,7 @@ pub struct CurveAt {
     pub miss_ratio: f64,
 }
 
-/// Corner of a curve, which is linear between corners on a logarithmic axis of sizes.
+/// Corner of a curve. The curve is linear between corners if sizes are on a logarithmic axis.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct PointOf {
@@ -82,25 +83,25 @@ pub struct PointOf {
     pub miss_ratio: f64,
 }
 
-/// Accuracy of a method relative to the exact curve, over the sizes from 1 page to all.
+/// Accuracy of a method relative to the exact curve, over all sizes from 1 page to the footprint.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct AccuracyOf {
     pub method: String,
-    /// Number of independent hashes; 1 if the method needs none.
+    /// Number of independent hash functions; 1 for a method without sampling.
     pub hashes: u32,
-    /// Mean absolute error of the miss ratio.
+    /// Mean absolute error of the miss ratio, over sizes and hashes.
     pub error_mean: f64,
-    /// Half-width of its 95 % confidence interval; none for a single hash.
+    /// Half-width of the 95 % confidence interval of `error_mean`; `None` for a single hash.
     pub error_half_width: Option<f64>,
-    /// Mean signed error; above zero if the method overestimates misses.
+    /// Mean signed error. Positive if the method overestimates misses.
     pub bias_mean: f64,
     pub bias_half_width: Option<f64>,
-    /// Largest error at any size and with any hash.
+    /// Largest absolute error at any size and with any hash.
     pub error_max: f64,
 }
 
-/// Computes the curves of a trace in one pass.
+/// Computes the curves of a trace in one pass over its files.
 pub fn mrc(paging: &Paging, methods: &Methods, watch: &mut Watch<'_>) -> Result<Mrc, CacheError> {
     let mut sampled = Vec::new();
     if let Some(share) = methods.shards_rate {
@@ -109,7 +110,7 @@ pub fn mrc(paging: &Paging, methods: &Methods, watch: &mut Watch<'_>) -> Result<
     if let Some(pages) = methods.shards_pages {
         let most = NonZeroU32::new(pages);
         let most = most.ok_or_else(|| {
-            CacheError::argument("samples = 0", "no page is sampled", "give at least 1")
+            CacheError::argument("samples = 0", "no page would be sampled", "give at least 1")
         })?;
         sampled.push(Method::ShardsSize(most));
     }
@@ -191,12 +192,16 @@ pub fn mrc(paging: &Paging, methods: &Methods, watch: &mut Watch<'_>) -> Result<
 fn rate(share: f64) -> Result<Rate, CacheError> {
     let wrong = |_| {
         let remedy = "give a share of the pages above 0 and at most 1";
-        CacheError::argument(format!("rate = {share}"), "it is out of range", remedy)
+        CacheError::argument(
+            format!("rate = {share}"),
+            "the share is out of range",
+            remedy,
+        )
     };
     Rate::new(share).map_err(wrong)
 }
 
-/// Sinks that receive the requests of a trace.
+/// Receives the requests of a trace for all methods.
 struct Sinks {
     numbering: Option<Numbering>,
     estimators: Vec<Estimator>,
@@ -224,7 +229,7 @@ impl Sink for Sinks {
     }
 }
 
-/// Size of a sample at the end.
+/// Size of a sample at the end of the trace.
 #[derive(Clone, Copy)]
 struct Taken {
     pages: u64,
@@ -283,7 +288,7 @@ fn aet(requests: &Requests, watch: &mut Watch<'_>) -> Result<Curve, CacheError> 
     Ok(aet.curve())
 }
 
-/// Calls `act` for every request.
+/// Calls `act` for every page request, and reports progress.
 fn each(
     requests: &Requests,
     phase: Phase,
@@ -346,7 +351,7 @@ fn tell(
     })
 }
 
-/// Measures the errors of each method; a method without a hash is measured once.
+/// Measures the errors of each method. A method without sampling is measured once.
 fn errors(
     requests: &Requests,
     exact: &Curve,

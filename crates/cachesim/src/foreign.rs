@@ -1,18 +1,18 @@
-//! Runs a policy that is not a member over the requests of a trace.
+//! Runs a foreign policy over the requests of a trace.
 
 use wordline_cache::replacement::foreign::{Fault, Maker, State};
 
 use super::play::one_by_one;
 use super::{Pages, Run};
 
-/// Requests between two checks whether to continue.
+/// Number of requests between two calls of `goes_on`.
 const BEAT: usize = 1 << 12;
 
 impl Pages {
     /// Runs a policy of `maker` with `size` pages over the whole trace, from an empty cache. The
-    /// run ends early at a fault of the policy, or when `goes_on`, which is called from time to
-    /// time, returns `false`. Pages are identified by their numbers if these are kept, otherwise by
-    /// the order of their first requests.
+    /// run ends early at a fault of the policy, or when `goes_on` returns `false`, which is called
+    /// every few thousand requests. The policy receives page numbers if they are kept; otherwise it
+    /// receives the pages' positions in the order of their first requests.
     pub fn run_foreign(
         &self,
         maker: &Maker,

@@ -1,10 +1,10 @@
-//! Replacement policies over traces, miss-ratio curves of traces and plans of flash caches, without
-//! devices and time.
+//! Runs replacement policies over traces, computes miss-ratio curves of traces and plans flash
+//! caches. Does not simulate devices over time.
 //!
 //! A trace becomes requests for pages ([`Pages`]). Each policy and size runs over them
-//! ([`Pages::run`]), or the trace passes the estimators of a curve once ([`mrc`]). [`plan_cache`]
-//! estimates the cost of flash in front of a disk for any division, from cost models, the stacks of
-//! a trace and a replay of its leading requests on the disk.
+//! ([`Pages::run`]). [`mrc`] passes the trace to the estimators of a curve once. [`plan_cache`]
+//! estimates the cost of every division of a flash in front of a disk, from cost models, the LRU
+//! stacks of a trace and a replay of its leading requests on the disk.
 
 mod curves;
 mod foreign;
@@ -29,7 +29,7 @@ pub use size::Size;
 pub use source::{Input, Pages, Paging};
 pub use tables::{curve_table, plan_table, run_table};
 
-/// Error of a cache study.
+/// Error of a cache simulation, a curve or a plan.
 #[derive(Debug, Error)]
 pub enum CacheError {
     /// The trace cannot be read.
@@ -55,7 +55,7 @@ pub enum CacheError {
         /// Offset of its first byte.
         offset: u64,
     },
-    /// An address exceeds the bits of a page number next to those of its volume.
+    /// An address exceeds the range of page numbers of a volume.
     #[error("{path}: byte {offset} is beyond 2^44 pages; use larger pages (--page-bytes)")]
     Far {
         /// First file of the trace.
@@ -64,19 +64,19 @@ pub enum CacheError {
         offset: u64,
     },
     /// The trace has no request to count.
-    #[error("{0}: the trace has neither reads nor writes; name another")]
+    #[error("{0}: the trace has neither reads nor writes; choose another trace")]
     Empty(String),
     /// A policy, a size or a number is invalid.
     #[error("{what}: {reason}; {remedy}")]
     Argument {
-        /// The argument.
+        /// The argument, with its value.
         what: String,
         /// The fault.
         reason: String,
         /// The remedy.
         remedy: String,
     },
-    /// The user interrupted the study.
+    /// The user interrupted the computation.
     #[error("interrupted")]
     Interrupted,
 }
@@ -95,7 +95,7 @@ impl CacheError {
     }
 }
 
-/// Phase of a study.
+/// Phase of a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Reading the trace.
@@ -104,14 +104,14 @@ pub enum Phase {
     Exact,
     /// Computing the AET curve.
     Aet,
-    /// Comparing divisions of a flash.
+    /// Comparing divisions of the flash.
     Plan,
     /// Comparing estimates with the exact curve.
     Accuracy,
 }
 
 impl Phase {
-    /// Returns the name shown with the progress.
+    /// Returns the name of the phase in the progress display.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -123,16 +123,16 @@ impl Phase {
     }
 }
 
-/// Progress of a study.
+/// Progress of a computation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// Current phase.
     pub phase: Phase,
     /// Requests processed in this phase.
     pub requests: u64,
-    /// Share of the phase that is done, 0 to 1, if known.
+    /// Share of the phase that is done, 0 to 1; `None` if it is unknown.
     pub fraction: Option<f64>,
 }
 
-/// Receives the progress every few thousand requests; stops the study by returning `false`.
+/// Receives the progress every few thousand requests. Returns `false` to stop the computation.
 pub type Watch<'a> = dyn FnMut(Progress) -> bool + 'a;

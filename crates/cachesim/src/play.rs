@@ -6,14 +6,14 @@ use wordline_cache::{Counts, Entry, Owner, Replace, Replacing};
 use super::source::{Pages, Trim};
 use super::{CacheError, Chosen, Size};
 
-/// Results of a policy and size on a flash cache in front of a disk.
+/// Results of one policy and size, simulated on a flash cache in front of a disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct FlashSide {
-    /// Size in whole blocks.
+    /// Size of the cache in whole blocks. Pages.
     pub capacity_pages: u64,
     pub hit_ratio: Option<f64>,
-    /// Hits of pages that had been evicted and could still be read.
+    /// Read hits of pages that had been evicted and could still be read. Count.
     pub revived: u64,
     pub page_programs: u64,
     pub write_amplification: Option<f64>,
@@ -23,7 +23,7 @@ pub struct FlashSide {
     pub disk_utilisation: Option<f64>,
 }
 
-/// Results of a policy at a size. Ratios are per page request; none without requests.
+/// Results of one policy and size. Ratios are per page request; `None` without such requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Run {
@@ -46,13 +46,13 @@ pub struct Run {
     pub evictions: u64,
     /// Evicted pages that had been written since their insertion.
     pub write_backs: u64,
-    /// Results on flash, if it was simulated.
+    /// Results on flash; `None` if flash was not simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flash: Option<FlashSide>,
 }
 
 impl Run {
-    /// Creates the results of a policy, labelled `policy`, over a trace.
+    /// Creates the results of a policy over a trace. `policy`: label of the policy.
     pub fn new(policy: String, size_pages: u64, counts: &Counts, pages: &Pages) -> Self {
         let misses = |hits: u64, of: u64| (of > 0).then(|| (of - hits) as f64 / of as f64);
         let reads = counts.requests - counts.writes;
@@ -80,7 +80,7 @@ impl Run {
 }
 
 impl Pages {
-    /// Returns the pages that a cache of a size holds.
+    /// Returns the number of pages of a cache of this size.
     pub fn size(&self, size: Size) -> Result<u64, CacheError> {
         size.pages(self.input.page_bytes, self.footprint())
     }
@@ -91,7 +91,7 @@ impl Pages {
     }
 }
 
-/// Runs a policy with an empty cache over a trace.
+/// Runs a policy over a trace, from an empty cache.
 pub fn play(mut policy: impl Replace, pages: &Pages) -> Counts {
     if pages.trims.is_empty() {
         return policy.replay(&pages.requests);
@@ -99,8 +99,8 @@ pub fn play(mut policy: impl Replace, pages: &Pages) -> Counts {
     one_by_one(&mut policy, pages, |_, _| true)
 }
 
-/// Runs request by request until `goes_on`, which receives the index of each request, returns
-/// `false`.
+/// Runs a policy request by request until `goes_on`, which receives the index of each request,
+/// returns `false`.
 pub(super) fn one_by_one<P: Replace>(
     policy: &mut P,
     pages: &Pages,
@@ -148,15 +148,15 @@ pub(super) fn one_by_one<P: Replace>(
     }
 }
 
-/// Returns for each request the index of the next request for its page; none if the page is trimmed
-/// before.
+/// Returns for each request the index of the next request for its page; `u32::MAX` if there is none
+/// or if the page is trimmed before.
 fn upcoming(pages: &Pages) -> Vec<u32> {
     let requests = &pages.requests;
     let mut coming = vec![u32::MAX; requests.footprint() as usize];
     let mut next = vec![u32::MAX; requests.len()];
     let mut trims = pages.trims.iter().rev().peekable();
     for (place, &number) in requests.numbers().iter().enumerate().rev() {
-        // These TRIMs are between the request and the next one.
+        // All TRIMs taken here are between the request and the next one.
         while let Some(Trim { entry, .. }) = trims.next_if(|trim| trim.place as usize > place) {
             coming[entry.index()] = u32::MAX;
         }
@@ -165,9 +165,9 @@ fn upcoming(pages: &Pages) -> Vec<u32> {
     next
 }
 
-/// Tracks the dirty bits of a run and counts evictions.
+/// Owner that tracks the dirty bits of a run and counts evictions.
 struct Leaving<'a> {
-    /// Page number of each entry, if they are kept.
+    /// Page number of each entry; empty unless page numbers are kept.
     keys: &'a [u64],
     dirty: Vec<bool>,
     evictions: u64,

@@ -1,4 +1,4 @@
-//! Policies as named on the command line: `lru`, `arc:p=integer`.
+//! Parses policies of the command line, such as `lru` and `arc:p=integer`.
 
 use serde_json::{Map, Value};
 use wordline_cache::Replacement;
@@ -7,20 +7,20 @@ use super::{CacheError, Size};
 use wordline_config::keys::{self, Key, Kind};
 use wordline_config::nearest;
 
-/// Policy with its name, including parameters.
+/// Policy and its name with parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chosen {
-    /// Name as given.
+    /// Name as given by the user.
     pub label: String,
-    /// Policy.
+    /// The policy with its parameters.
     pub policy: Replacement,
 }
 
-/// Word that stands for every policy.
+/// Word that selects all policies.
 const ALL: &str = "all";
 
-/// Parses a list of policies, with or without parameters after colons. `all` stands for every
-/// policy that needs only a trace, with default parameters. Duplicates are removed.
+/// Parses policy names. Parameters follow after colons. `all` selects every policy that needs only
+/// a trace, with default parameters. Duplicates are removed.
 pub fn choose<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Chosen>, CacheError> {
     let mut chosen: Vec<Chosen> = Vec::new();
     for name in names {
@@ -74,9 +74,9 @@ fn one(text: &str) -> Result<Chosen, CacheError> {
     if needs_device(&policy) {
         return Err(CacheError::argument(
             name,
-            "it evicts by the state of the flash, which a trace does not contain",
+            "the policy needs the state of the flash, which a trace does not contain",
             format!(
-                "run a device with it: `wordline run d4 --set buffer.replacement={name}`, and \
+                "simulate a device: `wordline run d4 --set buffer.replacement={name}`, with \
                  buffer.capacity_kib"
             ),
         ));
@@ -91,19 +91,16 @@ fn unknown(name: &str) -> CacheError {
     let known = Replacement::NAMES.join(", ");
     let remedy = match nearest(name, Replacement::NAMES) {
         _ if name.parse::<Size>().is_ok() => {
-            "this is a size: put a policy before it, as in `wordline cache disk.csv lru 1%`".into()
+            "this is a size; put a policy before the size, as in `wordline cache disk.csv lru 1%`"
+                .into()
         }
-        Some(near) => format!("did you mean {near}? There are {known}, and all"),
-        None => format!("there are {known}, and all"),
+        Some(near) => format!("did you mean {near}? Known policies: {known}, all"),
+        None => format!("known policies: {known}, all"),
     };
-    CacheError::argument(
-        format!("policy `{name}`"),
-        "there is no such policy",
-        remedy,
-    )
+    CacheError::argument(format!("policy `{name}`"), "unknown policy", remedy)
 }
 
-/// Parses a value of a parameter, and checks its type and range.
+/// Parses the value of a parameter, and checks its type and range.
 fn parameter(text: &str, policy: &str, key: &str, value: &str) -> Result<Value, CacheError> {
     let table = format!("{}.{policy}.", Replacement::PATH);
     let Some(found) = keys::find(&format!("{table}{key}")) else {
@@ -112,14 +109,14 @@ fn parameter(text: &str, policy: &str, key: &str, value: &str) -> Result<Value, 
             .filter_map(|key| key.path.strip_prefix(&table))
             .collect();
         let remedy = match known[..] {
-            [] => format!("{policy} has none"),
-            _ => format!("{policy} has {}", known.join(", ")),
+            [] => format!("{policy} has no parameters"),
+            _ => format!("parameters of {policy}: {}", known.join(", ")),
         };
-        let reason = format!("there is no parameter `{key}`");
+        let reason = format!("unknown parameter `{key}`");
         return Err(CacheError::argument(text, reason, remedy));
     };
     let wrong = || {
-        let reason = format!("`{value}` is not a value of {key}");
+        let reason = format!("`{value}` is not a valid value of {key}");
         CacheError::argument(text, reason, format!("give {}", values(found)))
     };
     let number = |number: f64| {
@@ -141,7 +138,7 @@ fn parameter(text: &str, policy: &str, key: &str, value: &str) -> Result<Value, 
     }
 }
 
-/// Describes the values of a parameter.
+/// Describes the valid values of a parameter.
 fn values(key: &Key) -> String {
     let range = key.range.as_ref();
     let range = range.map_or_else(String::new, |range| format!(" {range}"));

@@ -1,4 +1,4 @@
-//! Cache sizes as given on the command line: `64MiB`, `4096p`, `0.01`, `1%`.
+//! Parses cache sizes of the command line: `64MiB`, `4096p`, `0.01`, `1%`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,13 +10,13 @@ use super::CacheError;
 pub enum Size {
     /// Number of pages.
     Pages(u64),
-    /// Number of bytes, rounded down to pages.
+    /// Number of bytes. Rounded down to whole pages.
     Bytes(u64),
     /// Share of the distinct pages of the trace, above 0.
     Share(f64),
 }
 
-/// Bytes per unit.
+/// Units of bytes.
 const UNITS: [(&str, u64); 9] = [
     ("B", 1),
     ("kB", 1_000),
@@ -46,32 +46,32 @@ impl FromStr for Size {
         let (digits, unit) = (&text[..end], text[end..].trim());
         let number: f64 = digits
             .parse()
-            .map_err(|_| wrong(text, "it does not begin with a number"))?;
+            .map_err(|_| wrong(text, "the size does not begin with a number"))?;
         if number == 0.0 {
-            return Err(wrong(text, "it is 0"));
+            return Err(wrong(text, "the size is 0"));
         }
         let bytes = UNITS
             .iter()
             .find(|(name, _)| name.eq_ignore_ascii_case(unit));
         match (unit, bytes) {
             ("", _) if digits.contains('.') => share(text, number),
-            ("", _) => Err(wrong(text, "it has no unit")),
+            ("", _) => Err(wrong(text, "the unit is missing")),
             ("%", _) => share(text, number / 100.0),
             ("p" | "page" | "pages", _) if digits.contains('.') => {
-                Err(wrong(text, "pages cannot be divided"))
+                Err(wrong(text, "the number of pages is not whole"))
             }
             ("p" | "page" | "pages", _) => digits
                 .parse()
                 .map(Self::Pages)
-                .map_err(|_| wrong(text, "it is too large")),
+                .map_err(|_| wrong(text, "the size is too large")),
             (_, Some((_, unit))) => {
                 let bytes = number * *unit as f64;
                 if bytes >= (1_u64 << 60) as f64 {
-                    return Err(wrong(text, "it is too large"));
+                    return Err(wrong(text, "the size is too large"));
                 }
                 Ok(Self::Bytes(bytes.round() as u64))
             }
-            _ => Err(wrong(text, format!("there is no unit `{unit}`"))),
+            _ => Err(wrong(text, format!("unknown unit `{unit}`"))),
         }
     }
 }
@@ -94,14 +94,15 @@ impl fmt::Display for Size {
 
 fn share(text: &str, share: f64) -> Result<Size, CacheError> {
     if share > 1.0 {
-        return Err(wrong(text, "it is more than all distinct pages"));
+        return Err(wrong(text, "the share exceeds all distinct pages"));
     }
     Ok(Size::Share(share))
 }
 
 impl Size {
-    /// Returns the pages that a cache of this size holds, for a trace with `footprint` distinct
-    /// ones. A share is rounded down, but at least one page.
+    /// Returns the number of pages of a cache of this size, for a trace with `footprint` distinct
+    /// pages. A share is rounded down, but to at least one page. Fails for less than one page or
+    /// more than 2^32 - 1.
     pub fn pages(self, page_bytes: u64, footprint: u64) -> Result<u64, CacheError> {
         let pages = match self {
             Self::Pages(pages) => pages,
@@ -112,7 +113,7 @@ impl Size {
             let what = format!("size of {page_bytes} bytes a page");
             return Err(CacheError::argument(
                 what,
-                "the cache is smaller than a page",
+                "the cache is smaller than one page",
                 REMEDY,
             ));
         }
@@ -120,7 +121,7 @@ impl Size {
             let what = format!("size of {pages} pages");
             return Err(CacheError::argument(
                 what,
-                "it is more than 2^32 - 1",
+                "more than 2^32 - 1 pages",
                 REMEDY,
             ));
         }

@@ -1,4 +1,4 @@
-//! Converts a trace to requests for pages.
+//! Converts a trace to page requests.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,17 +13,17 @@ use wordline_workload::{
 
 use super::{CacheError, Phase, Progress, Watch};
 
-/// Requests between two progress reports.
+/// Number of requests between two progress reports.
 const BEAT: u64 = 1 << 14;
-/// Maximum pages of one request.
+/// Maximum number of pages per request.
 const MAX_PAGES: u64 = 1 << 20;
-/// Bits of a page number within its volume.
+/// Number of bits of a page number within its volume.
 const PAGE_BITS: u32 = 44;
 
-/// Parameters of the conversion of a trace to page requests.
+/// Parameters of the conversion from a trace to page requests.
 #[derive(Clone, Debug)]
 pub struct Paging {
-    /// Files of the command.
+    /// Files of the command, which remember the detected formats.
     pub recordings: Recordings,
     /// Files of the trace, read one after another.
     pub paths: Vec<PathBuf>,
@@ -31,9 +31,9 @@ pub struct Paging {
     pub trace: TraceOptions,
     /// Size of a page. Bytes.
     pub page_bytes: u64,
-    /// Maximum number of requests.
+    /// Maximum number of requests to read; `None` for all.
     pub max_requests: Option<u64>,
-    /// Number of leading reads and writes to keep unchanged, for a replay on the disk.
+    /// Number of leading reads and writes to keep for a replay on the disk.
     pub leading: u64,
 }
 
@@ -43,19 +43,19 @@ pub struct Paging {
 pub struct Input {
     pub files: Vec<InputFile>,
     pub page_bytes: u64,
-    /// Reads, writes and TRIMs of the trace.
+    /// Reads, writes and TRIMs of the trace. Count.
     pub requests: u64,
     pub reads: u64,
     pub writes: u64,
     pub trims: u64,
     pub flushes_ignored: u64,
     pub lines_skipped: u64,
-    /// Reads and writes of single pages.
+    /// Reads and writes of single pages. Count.
     pub page_requests: u64,
     pub page_reads: u64,
     pub page_writes: u64,
     pub pages_trimmed: u64,
-    /// Pages that are read or written; an estimate if only sampled pages were counted.
+    /// Distinct pages that are read or written. An estimate if only sampled pages were counted.
     pub distinct_pages: u64,
     pub footprint_bytes: u64,
     pub notes: Vec<String>,
@@ -65,15 +65,15 @@ pub struct Input {
 pub(super) trait Sink {
     /// Receives reads of one page each.
     fn reads(&mut self, keys: &[u64]) -> Result<(), CacheError>;
-    /// Receives a read or write of adjacent pages.
+    /// Receives a read or write of a range of pages.
     fn request(&mut self, keys: Range<u64>, write: bool) -> Result<(), CacheError>;
     /// Receives the arrival time of the next request.
     fn arrives(&mut self, _at: Time) {}
-    /// Receives a read or write as in the trace, before its pages.
+    /// Receives a read or write as recorded, before its pages.
     fn asked(&mut self, _request: &Request) {}
     /// Receives whether the requests of the trace have arrival times.
     fn timed(&mut self, _timed: bool) {}
-    /// Receives a TRIM; returns how many of the pages were known.
+    /// Receives a TRIM. Returns how many of the pages had been requested.
     fn trim(&mut self, _keys: Range<u64>) -> u64 {
         0
     }
@@ -142,10 +142,10 @@ fn pour_requests(
             return Err(CacheError::argument(
                 file.path.display().to_string(),
                 format!(
-                    "it contains keys ({}), but other files contain addresses",
+                    "the file contains keys ({}), but other files contain addresses",
                     file.format
                 ),
-                "analyse them separately",
+                "analyse these files separately",
             ));
         }
     }
@@ -184,15 +184,14 @@ fn files(files: &[TraceFile]) -> Vec<InputFile> {
 }
 
 impl Paging {
-    /// Returns the first file, which names the trace in messages.
+    /// Returns the path of the first file, by which messages refer to the trace.
     pub(super) fn name(&self) -> String {
         let first = self.paths.first();
         first.map_or_else(|| "trace".to_owned(), |path| path.display().to_string())
     }
 }
 
-/// Volumes and their ends in pages, as far as requests reach. Pages of different volumes are
-/// different pages.
+/// Page ranges of the volumes. Pages of different volumes are different pages.
 #[derive(Default)]
 struct Places {
     volumes: BTreeMap<u32, Place>,
@@ -200,14 +199,14 @@ struct Places {
 
 #[derive(Clone, Copy)]
 struct Place {
-    /// Number of its first page.
+    /// Page number of the volume's first page.
     start: u64,
-    /// End of the requested pages, exclusive.
+    /// End of the pages requested so far, relative to `start`, exclusive.
     end: u64,
 }
 
 impl Places {
-    /// Counts a request and passes it on.
+    /// Counts a request and passes its pages to the sink.
     fn pass(
         &mut self,
         request: &Request,
@@ -224,7 +223,8 @@ impl Places {
             Op::Trim => {
                 input.requests += 1;
                 input.trims += 1;
-                // Pages that the TRIM covers completely, within the range of earlier requests.
+                // Trimmed are the pages that the TRIM covers completely and that precede the end of
+                // earlier requests.
                 let place = self.of(request.volume);
                 let end = (request.end() / bytes).min(place.end);
                 let first = request.offset.div_ceil(bytes).min(end);
@@ -272,28 +272,28 @@ impl Places {
     }
 }
 
-/// Trace as requests for pages, ready for policies to run over.
+/// Page requests of a trace, over which policies run.
 #[derive(Debug)]
 pub struct Pages {
     pub(super) requests: Requests,
     pub(super) trims: Vec<Trim>,
-    /// Page number of each entry; empty unless they are kept.
+    /// Page number of each entry; empty unless page numbers are kept.
     pub(super) keys: Vec<u64>,
     /// Time from the first request to the last; zero for a trace of keys.
     pub(super) span: Time,
-    /// Leading requests, unchanged.
+    /// Leading requests as recorded.
     pub(super) leading: Leading,
     /// Statistics of the trace.
     pub input: Input,
 }
 
-/// Leading reads and writes of a trace, unchanged.
+/// Leading reads and writes of a trace, as recorded.
 #[derive(Debug, Default)]
 pub(super) struct Leading {
     pub(super) requests: Vec<Asked>,
-    /// Whether they have arrival times.
+    /// Whether the requests have arrival times.
     pub(super) timed: bool,
-    /// End of the requests of each volume, exclusive. Bytes.
+    /// End of each volume's requests, exclusive. Bytes.
     ends: BTreeMap<u32, u64>,
 }
 
@@ -301,21 +301,21 @@ pub(super) struct Leading {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) arrival: Time,
-    /// Offset of the first byte; volumes are concatenated.
+    /// Offset of the first byte. The volumes are concatenated.
     pub(super) offset: u64,
     pub(super) bytes: u64,
     volume: u32,
     pub(super) write: bool,
     pub(super) fua: bool,
-    /// Index of its first page among the page requests.
+    /// Index of the request's first page among the page requests.
     pub(super) place: u32,
 }
 
-/// Alignment of concatenated volumes, as in a run. Bytes.
+/// Alignment of concatenated volumes, as in a simulation. Bytes.
 const VOLUME_UNIT: u64 = 4096;
 
 impl Leading {
-    /// Adds a request, up to `most` requests.
+    /// Adds a request, unless there are `most` requests already.
     fn push(&mut self, request: &Request, place: usize, most: u64) {
         let end = self.ends.entry(request.volume).or_default();
         *end = (*end).max(request.end());
@@ -332,7 +332,8 @@ impl Leading {
             });
         }
     }
-    /// Concatenates the volumes in the order of their numbers.
+    /// Adds to each offset the start of its volume, so that the volumes are concatenated in the
+    /// order of their numbers.
     fn stack(&mut self) {
         let mut next = 0_u64;
         let mut starts = BTreeMap::new();
@@ -350,7 +351,7 @@ impl Leading {
     }
 }
 
-/// An entry is trimmed before a request.
+/// TRIM of an entry, before a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trim {
     /// Index of the request.
@@ -365,9 +366,9 @@ impl Pages {
         let input = pour(paging, &mut numbering, watch)?;
         Ok(numbering.finish(input))
     }
-    /// Reads a trace and keeps its page numbers for policies that are not members. They follow from
-    /// the addresses (from the keys, in a trace of keys); the pages of another volume begin at the
-    /// next 2^44.
+    /// Reads a trace and keeps its page numbers for foreign policies. Page numbers follow from the
+    /// addresses, or from the keys in a trace of keys. The page numbers of each further volume
+    /// begin at the next multiple of 2^44.
     pub fn read_with_keys(paging: &Paging, watch: &mut Watch<'_>) -> Result<Self, CacheError> {
         let mut numbering = Numbering::new(paging);
         let input = pour(paging, &mut numbering, watch)?;
@@ -400,7 +401,7 @@ impl Pages {
     }
 }
 
-/// Drops TRIMs of pages that were not requested since their last TRIM: there is nothing to remove.
+/// Drops TRIMs of pages that were not requested since their last TRIM, which remove nothing.
 fn leave_out_trimmed(requests: &Requests, trims: &mut Vec<Trim>) {
     let mut there = vec![false; requests.footprint() as usize];
     let mut seen = 0;
@@ -414,17 +415,17 @@ fn leave_out_trimmed(requests: &Requests, trims: &mut Vec<Trim>) {
     });
 }
 
-/// Assigns numbers to pages.
+/// Sink that assigns numbers to pages.
 pub(super) struct Numbering {
     path: String,
     intake: Intake,
     trims: Vec<Trim>,
-    /// Arrivals of the earliest and the latest request.
+    /// Arrival times of the earliest and the latest request.
     times: Option<(Time, Time)>,
     leading: Leading,
     /// Maximum number of leading requests to keep.
     most_leading: u64,
-    /// Whether volumes use the addresses in the trace, so that they overlap.
+    /// Whether volumes keep their recorded addresses, so that they overlap.
     overlap: bool,
 }
 

@@ -10,7 +10,7 @@ pub fn run_table(runs: &[Run]) -> Result<Table, ObserveError> {
         policy, "", "Policy with its parameters", |run| run.policy.clone();
         size_pages, "pages", "Pages that the cache holds", |run| run.size_pages;
         size_bytes, "bytes", "Size of the cache in bytes", |run| run.size_bytes;
-        footprint_ratio, "ratio", "Size per distinct page of the trace", |run| run.footprint_ratio;
+        footprint_ratio, "ratio", "Size relative to the distinct pages of the trace", |run| run.footprint_ratio;
         requests, "", "Requests for pages, reads and writes", |run| run.requests;
         hits, "", "Page requests that hit", |run| run.hits;
         misses, "", "Page requests that missed", |run| run.misses;
@@ -30,20 +30,21 @@ pub fn run_table(runs: &[Run]) -> Result<Table, ObserveError> {
     Table::new(columns)
 }
 
-/// Results of the runs on a flash cache in front of a disk; null for runs without one.
+/// Returns the columns with the results of runs on a flash cache in front of a disk. Values are
+/// null for runs without flash.
 fn flash_columns(runs: &[Run]) -> Vec<Column> {
     let sides: Vec<Option<&FlashSide>> = runs.iter().map(|run| run.flash.as_ref()).collect();
     columns! { &sides;
-        flash_capacity_pages, "pages", "Pages that the cache on flash holds: the size in whole blocks",
+        flash_capacity_pages, "pages", "Size of the flash cache in whole blocks",
             |side| side.map(|side| side.capacity_pages as f64);
         flash_hit_ratio, "ratio", "Hit ratio of page reads on flash", |side| (*side)?.hit_ratio;
         flash_revived, "", "Read hits of pages that had been evicted and could still be read",
             |side| side.map(|side| side.revived as f64);
-        flash_page_programs, "", "Pages programmed", |side| side.map(|side| side.page_programs as f64);
+        flash_page_programs, "", "Pages programmed in the flash", |side| side.map(|side| side.page_programs as f64);
         flash_write_amplification, "", "Bytes programmed per byte that the cache wrote to its flash",
             |side| (*side)?.write_amplification;
-        flash_erases, "", "Blocks erased", |side| side.map(|side| side.erases as f64);
-        flash_mean_us, "us", "Mean response time of all requests", |side| (*side)?.mean_us;
+        flash_erases, "", "Blocks erased in the flash", |side| side.map(|side| side.erases as f64);
+        flash_mean_us, "us", "Mean response time of all requests, with the flash cache", |side| (*side)?.mean_us;
         flash_lifetime_years, "", "Lifetime of the flash at this load. Years", |side| (*side)?.lifetime_years;
         flash_disk_utilisation, "ratio", "Share of the time in which the disk was busy", |side| (*side)?.disk_utilisation;
     }
@@ -56,7 +57,7 @@ pub fn curve_table(curves: &[CurveOf]) -> Result<Table, ObserveError> {
         .flat_map(|curve| curve.points.iter().map(|point| (&curve.method, point)))
         .collect();
     Table::new(columns! { &rows;
-        method, "", "Method of the curve", |(method, _)| (*method).clone();
+        method, "", "Method that computed the curve", |(method, _)| (*method).clone();
         size_pages, "pages", "Pages that the cache holds", |(_, point)| point.size_pages;
         miss_ratio, "ratio", "Misses per request", |(_, point)| point.miss_ratio;
     })
@@ -67,16 +68,16 @@ pub fn plan_table(plan: &CachePlan) -> Result<Table, ObserveError> {
     let rows: Vec<&Answer> = plan.sizes.iter().flat_map(|size| &size.answers).collect();
     Table::new(columns! { &rows;
         policy, "", "Policy that divides the flash", |row| row.policy.clone();
-        flash_pages, "pages", "All pages of the flash", |row| row.flash_pages;
-        read_pages, "pages", "Pages of the read list; 0 with one list", |row| row.read_pages.unwrap_or(0);
-        write_pages, "pages", "Pages of the write list, or of the only list", |row| row.write_pages;
-        over_provisioning_ratio, "ratio", "Share of the flash that is not cached", |row| Some(row.over_provisioning_ratio);
+        flash_pages, "pages", "Pages of the flash, including over-provisioning", |row| row.flash_pages;
+        read_pages, "pages", "Pages of the read list; 0 with a single list", |row| row.read_pages.unwrap_or(0);
+        write_pages, "pages", "Pages of the write list, or of the single list", |row| row.write_pages;
+        over_provisioning_ratio, "ratio", "Share of the flash that does not store cached pages", |row| Some(row.over_provisioning_ratio);
         page_us, "us", "Mean cost of a page access", |row| Some(row.page_us);
         request_us, "us", "Expected mean response time of a request", |row| Some(row.request_us);
         read_request_us, "us", "Expected mean response time of a read", |row| row.read_request_us;
         write_request_us, "us", "Expected mean response time of a write", |row| row.write_request_us;
-        read_hit_ratio, "ratio", "Share of reads that the flash serves", |row| row.read_hit_ratio;
-        write_hit_ratio, "ratio", "Share of writes to pages that the flash holds", |row| row.write_hit_ratio;
+        read_hit_ratio, "ratio", "Share of page reads that the flash serves", |row| row.read_hit_ratio;
+        write_hit_ratio, "ratio", "Share of page writes that overwrite a page in the flash", |row| row.write_hit_ratio;
         programs_per_page, "", "Pages programmed by the host and by fills, per page requested", |row| Some(row.programs_per_page);
         victim_utilisation, "ratio", "Mean share of valid pages in GC victims", |row| Some(row.victim_utilisation);
         write_amplification, "", "Pages programmed, including GC copies, per page programmed by the host and by fills",

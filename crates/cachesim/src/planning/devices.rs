@@ -1,4 +1,4 @@
-//! Parameters of the flash and the disk of a plan, from their configurations.
+//! Parameters of a plan's flash and disk, read from their configurations.
 
 use serde::Serialize;
 use wordline_block::Specification;
@@ -10,18 +10,18 @@ use wordline_hdd::model::{Mechanism, Timed};
 
 use crate::CacheError;
 
-/// Configuration as given by the user.
+/// Configuration of the flash or the disk, as given by the user.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Device {
-    /// Preset or file.
+    /// Name of the preset or path of the file.
     pub name: String,
     /// Text of the configuration.
     pub text: String,
-    /// Keys and their values as TOML.
+    /// Overridden keys and their values, in TOML syntax.
     pub overrides: Vec<(String, String)>,
 }
 
-/// Flash device of any size. Times are those of an idle device, including the bus.
+/// Flash of a plan, independent of its size. Times are those of an idle device, including the bus.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct Flash {
@@ -29,20 +29,21 @@ pub struct Flash {
     pub page_bytes: u32,
     pub pages_per_block: u32,
     pub over_provisioning_ratio: f64,
-    /// Share of the pages that never hold cached data: GC keeps them free, or they are block
-    /// summaries.
+    /// Share of the pages that never store cached data, because GC keeps them free or they contain
+    /// block summaries.
     pub free_ratio: f64,
     pub read_us: f64,
     pub program_us: f64,
-    /// Time of a page relocation by GC. Microseconds.
+    /// Time in which GC relocates a page. Microseconds.
     pub copy_us: f64,
     pub erase_us: f64,
     pub endurance_cycles: u32,
-    /// Dies that work in parallel; a small flash has fewer.
+    /// Dies that work in parallel. A small flash has fewer.
     pub dies: u32,
-    /// Pages destaged as a group.
+    /// Pages that are destaged as a group.
     pub group_pages: u32,
-    /// Whether destaged pages must be on the platters, not in the disk's write cache.
+    /// Whether a destaged page must reach the disk's medium before it counts as clean. Otherwise
+    /// the disk's write cache suffices.
     pub durable_destages: bool,
 }
 
@@ -54,20 +55,25 @@ pub struct Disk {
     /// Time of a page access, including transfer and controller. Microseconds.
     pub read_us: f64,
     pub write_us: f64,
-    /// `keys` for a model without positions; `random-accesses` for one with an arm.
+    /// Source of the times: `keys` for a model without positions, `random-accesses` for one with an
+    /// arm.
     pub found_by: String,
     /// Model of the disk.
     #[serde(skip)]
     pub(super) plan: wordline_hdd::Plan,
 }
 
-/// Capacity of a disk whose model has no positions: larger than any trace. Bytes.
+/// Capacity assumed for a disk whose model has no positions: larger than any trace. Bytes.
 const WITHOUT_POSITIONS_BYTES: u64 = 1 << 50;
 
 fn loaded(device: &Device, option: &str) -> Result<Store, CacheError> {
     let what = || format!("{option} {}", device.name);
     let wrong = |error: &dyn std::fmt::Display| {
-        CacheError::argument(what(), error.to_string(), "correct it or name another")
+        CacheError::argument(
+            what(),
+            error.to_string(),
+            "correct the configuration or choose another",
+        )
     };
     let loaded =
         load(&device.text, &device.name, &device.overrides).map_err(|error| wrong(&error))?;
@@ -75,7 +81,7 @@ fn loaded(device: &Device, option: &str) -> Result<Store, CacheError> {
     Ok(plan.store)
 }
 
-/// Returns the same device with a cache that keeps writes.
+/// Returns the same device with its cache in write-back mode.
 fn keeping_writes(device: &Device) -> Device {
     let mut keeping = device.clone();
     let mode = ("cache.mode".to_owned(), "\"write-back\"".to_owned());
@@ -84,7 +90,8 @@ fn keeping_writes(device: &Device) -> Device {
 }
 
 impl Flash {
-    /// Returns the flash of a configuration: of an SSD, or of a cache in front of a disk.
+    /// Returns the flash of a configuration of an SSD, or of a flash cache in front of a disk.
+    /// Fails for other devices.
     pub fn of(device: &Device) -> Result<Self, CacheError> {
         let store = match loaded(device, "flash")? {
             Store::Cached(cached) if !cached.cache.mode.keeps_writes() => {
@@ -101,8 +108,8 @@ impl Flash {
             _ => {
                 return Err(CacheError::argument(
                     format!("flash {}", device.name),
-                    "it is not one flash device",
-                    "name a preset of one; `wordline devices` lists them",
+                    "not a single flash device",
+                    "choose one from `wordline devices`",
                 ));
             }
         };
@@ -139,8 +146,8 @@ impl Flash {
 }
 
 impl Disk {
-    /// Returns the disk of a configuration, for a given page size: the disk itself, or the one
-    /// behind a cache.
+    /// Returns the disk of a configuration of a disk, or of a flash cache in front of a disk, for
+    /// pages of `page_bytes`. Fails for other devices.
     pub fn of(device: &Device, page_bytes: u64) -> Result<Self, CacheError> {
         let store = loaded(device, "disk")?;
         let leaf = match store {
@@ -154,8 +161,8 @@ impl Disk {
         let Some(disk) = leaf else {
             return Err(CacheError::argument(
                 format!("disk {}", device.name),
-                "it is not one disk",
-                "name a preset of one, such as disk-average; `wordline devices` lists them",
+                "not a single disk",
+                "choose one from `wordline devices`, such as disk-average",
             ));
         };
         let mut plan = disk.plan.clone();
@@ -167,8 +174,8 @@ impl Disk {
         if places == 0 {
             return Err(CacheError::argument(
                 format!("disk {}", device.name),
-                format!("it is smaller than a page of {page_bytes} bytes"),
-                "name a larger one",
+                format!("the disk is smaller than a page of {page_bytes} bytes"),
+                "choose a larger disk",
             ));
         }
         Ok(Self {

@@ -1,5 +1,6 @@
-//! Plans of flash in front of a disk: its size, its division and its cost, from a trace, the cost
-//! models, and a replay of the leading requests on the model of the disk.
+//! Plans a flash cache in front of a disk: estimates the cost of each size and division of the
+//! flash, from a trace, the cost models and a replay of the leading requests on the model of the
+//! disk.
 
 mod devices;
 mod models;
@@ -17,65 +18,70 @@ use stacks::{Sampled, Stopped};
 
 use crate::{CacheError, Input, Pages, Phase, Progress, Size, Watch};
 
-/// Minimum blocks of a flash: with fewer, whole blocks are too coarse for the shares of a model.
+/// Minimum number of blocks of a flash. With fewer, blocks are too coarse for the shares of a
+/// model.
 const MIN_BLOCKS: u64 = 64;
-/// Maximum pages of the leading requests.
+/// Maximum number of page requests that are replayed.
 const MAX_LEADING_PAGES: u64 = 1 << 20;
-/// Share of the work on a size that the cost models take; the rest is the replays.
+/// Share of the progress of a size that the cost models account for; the replays account for the
+/// rest.
 const MODELS: f64 = 0.5;
-/// Minimum sampled pages per segment.
+/// Minimum number of sampled pages per segment of a stack.
 const MIN_PAGES: f64 = 2.0;
 
 /// Parameters of a plan.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Flash, except for its size.
+    /// Flash of the cache. Its configured size is ignored.
     pub flash: Device,
-    /// Disk.
+    /// Disk behind the cache.
     pub disk: Device,
-    /// Sizes of the flash: all its pages, including over-provisioning.
+    /// Sizes of the flash to compare. A size counts all pages, including over-provisioning.
     pub sizes: Vec<Size>,
-    /// Share of the pages of the trace that is sampled; 1 for all.
+    /// Share of the pages of the trace that is sampled, up to 1.
     pub rate: f64,
     /// Seed of the sample.
     pub seed: u64,
-    /// Number of steps of a flash in which divisions are compared.
+    /// Number of steps into which a flash is divided to compare divisions.
     pub steps: u32,
 }
 
-/// Plan of a flash cache.
+/// Plan of a flash cache: the answers for every size and policy.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct CachePlan {
     pub input: Input,
     pub flash: Flash,
     pub disk: Disk,
-    /// Time from the first request to the last; none if the trace has no times.
+    /// Time from the first request to the last; `None` if the trace has no time stamps. Seconds.
     pub seconds: Option<f64>,
     pub rate: f64,
     pub steps: u32,
-    /// Replay of the leading requests; none for a trace of keys, which has no addresses on a disk.
+    /// Replay of the leading requests; `None` for a trace of keys, which has no addresses on a
+    /// disk.
     pub replay: Option<Replay>,
-    /// Cost of a page without flash. Microseconds.
+    /// Mean cost of a page access without flash. Microseconds.
     pub disk_only_us: f64,
-    /// Response times without flash.
+    /// Mean response times without flash.
     pub disk_only: Requests,
     pub sizes: Vec<OfSize>,
     pub notes: Vec<String>,
 }
 
-/// Replay of the leading requests of a trace on the disk.
+/// Extent of the replay of a trace's leading requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct Replay {
     pub requests: u64,
     pub pages: u64,
-    /// Whether requests arrive by the times of the trace; otherwise one after another.
+    /// Whether requests arrive at their time stamps. Otherwise each arrives when the previous one
+    /// completes.
     pub timed: bool,
     pub volumes: usize,
 }
 
-/// Mean response times of the leading requests; none without such requests, or without a replay.
+/// Mean response times of the leading requests, in microseconds. `None` if there are no such
+/// requests, or no replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Requests {
@@ -94,16 +100,17 @@ impl Requests {
     }
 }
 
-/// Answers for a size of the flash.
+/// Answers for one size of the flash.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct OfSize {
     pub flash_pages: u64,
     pub flash_bytes: u64,
     pub footprint_ratio: f64,
-    /// The size as requested; the flash is rounded up to whole blocks.
+    /// Requested sizes that give this flash after rounding up to whole blocks.
     pub asked: Vec<String>,
-    /// Mean time of a page read from the disk, and of a page destaged.
+    /// Mean time of a page read from the disk; `disk_write_us` is that of a page destaged.
+    /// Microseconds.
     pub disk_read_us: f64,
     pub disk_write_us: f64,
     pub answers: Vec<Answer>,
@@ -114,24 +121,25 @@ pub struct OfSize {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Answer {
-    /// Name in `cache.partition`; `unified-best` is one list of the size with the lowest cost.
+    /// Name of the policy in `cache.partition`. `unified-best` is a single list with the size of
+    /// lowest cost.
     pub policy: String,
     pub flash_pages: u64,
-    /// Pages of the read list; none with one list.
+    /// Pages of the read list; `None` if there is a single list.
     pub read_pages: Option<u64>,
-    /// Pages of the write list, or of the only list.
+    /// Pages of the write list, or of the single list.
     pub write_pages: u64,
     pub over_provisioning_ratio: f64,
     /// Mean cost of a page access. Microseconds.
     pub page_us: f64,
-    /// Expected mean response time of a request: from the replay of the leading requests, otherwise
-    /// from pages accessed one after another.
+    /// Expected mean response time of a request. Computed by the replay of the leading requests,
+    /// otherwise from pages accessed one after another. Microseconds.
     pub request_us: f64,
     pub read_request_us: Option<f64>,
     pub write_request_us: Option<f64>,
-    /// Share of reads that the flash serves.
+    /// Share of page reads that the flash serves.
     pub read_hit_ratio: Option<f64>,
-    /// Share of writes to pages that the flash holds.
+    /// Share of page writes that overwrite a page in the flash.
     pub write_hit_ratio: Option<f64>,
     /// Pages programmed by the host and by fills, per page requested.
     pub programs_per_page: f64,
@@ -139,34 +147,36 @@ pub struct Answer {
     pub victim_utilisation: f64,
     /// Pages programmed, including those moved by GC, per page programmed by the host and by fills.
     pub write_amplification: f64,
-    /// Bytes programmed by the host and by fills per day; none without times.
+    /// Bytes programmed by the host and by fills per day; `None` if the trace has no time stamps.
     pub written_bytes_per_day: Option<f64>,
-    /// Erases during the trace.
+    /// Blocks erased during the trace. Count.
     pub erases: f64,
-    /// Lifetime of the flash at this load; none without times, or without an erase.
+    /// Lifetime of the flash at this load; `None` if the trace has no time stamps or no block is
+    /// erased. Years.
     pub lifetime_years: Option<f64>,
 }
 
-/// Cost of a page access by the cached share of the flash and the share of reads in it (C_HY), for
-/// op-fcl; and by the cached share, for one list and for a write cache.
+/// Mean cost of a page access as a function of the division. `page_us`: two lists, by the cached
+/// share of the flash and the share of reads in it (C_HY, op-fcl). `unified_us` and `locality_us`:
+/// a single list and a write list, by the cached share.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct Map {
     pub utilisations: Vec<f64>,
     pub read_ratios: Vec<f64>,
-    /// By read ratio, then by utilisation.
+    /// Cost by read ratio (outer index) and utilisation (inner index). Microseconds.
     pub page_us: Vec<Vec<f64>>,
     pub unified_us: Vec<f64>,
     pub locality_us: Vec<f64>,
 }
 
-/// Checks that pages have the size of flash pages, and that the sampled share is valid.
+/// Checks that the page size is that of the flash, and that the sampled share is valid.
 fn check(pages: &Pages, flash: &Flash, question: &Question) -> Result<(), CacheError> {
     if u64::from(flash.page_bytes) != pages.input.page_bytes {
         return Err(CacheError::argument(
             format!("page_bytes = {}", pages.input.page_bytes),
             format!("{} has pages of {} bytes", flash.name, flash.page_bytes),
-            "leave page_bytes out",
+            "omit page_bytes",
         ));
     }
     let rate = question.rate;
@@ -174,7 +184,7 @@ fn check(pages: &Pages, flash: &Flash, question: &Question) -> Result<(), CacheE
         let remedy = "give a share of the pages above 0 and at most 1";
         return Err(CacheError::argument(
             format!("rate = {rate}"),
-            "it is out of range",
+            "the share is out of range",
             remedy,
         ));
     }
@@ -213,7 +223,7 @@ pub fn plan_cache(
     let mut notes = Vec::new();
     if alone.wrapped > 0 {
         notes.push(format!(
-            "{} of the leading requests are beyond the end of {} ({} bytes) and were wrapped around it",
+            "{} of the leading requests exceed the end of {} ({} bytes) and were wrapped to its start",
             alone.wrapped, disk.name, disk.plan.capacity_bytes
         ));
     }
@@ -268,7 +278,8 @@ pub fn plan_cache(
 }
 
 impl<'a> Played<'a> {
-    /// Takes the leading requests up to a maximum number of pages.
+    /// Takes the leading requests up to [`MAX_LEADING_PAGES`]. Returns `None` if the trace has
+    /// none.
     fn of(pages: &'a Pages, disk: &'a Disk) -> Option<Self> {
         let all = &pages.leading.requests;
         let first = all.first()?.place;
@@ -300,7 +311,7 @@ impl<'a> Played<'a> {
     }
 }
 
-/// Trace and flash of an answer.
+/// Inputs of the answers for a trace.
 struct Case<'a> {
     input: &'a Input,
     flash: &'a Flash,
@@ -310,7 +321,7 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Computes the answers for a size. The cost of a page on the disk is that of a replay with one
+    /// Computes the answers for one size. The disk cost of a page comes from a replay with a single
     /// list.
     fn size(
         &self,
@@ -362,7 +373,8 @@ impl Case<'_> {
             map: answers.map(),
         })
     }
-    /// Returns the note on an over-provisioning that is too small for GC at a size.
+    /// Returns the note that the over-provisioning is too small for GC at a size; `None` if it
+    /// suffices.
     fn clipped(&self, size: &OfSize) -> Option<String> {
         let unified = size.answers.iter().find(|one| one.policy == "unified")?;
         let asked = self.flash.over_provisioning_ratio;
@@ -370,7 +382,7 @@ impl Case<'_> {
         let step = 1.0 / size.flash_pages as f64;
         (planned > asked + step).then(|| {
             format!(
-                "{} pages of flash: collections need more room than the over-provisioning of {} ({:.3} %) leaves; unified and rw-fcl are \
+                "{} pages of flash: GC needs more free space than the over-provisioning of {} ({:.3} %) leaves; unified and rw-fcl are \
                  planned with {:.3} %",
                 size.flash_pages,
                 self.flash.name,
@@ -391,7 +403,8 @@ impl Answer {
     }
 }
 
-/// Returns the sizes in whole blocks, ascending and without duplicates, with their spellings.
+/// Returns the sizes in whole blocks, in ascending order and without duplicates. Each has the
+/// requested sizes that give it.
 fn sizes(
     pages: &Pages,
     flash: &Flash,
@@ -409,8 +422,8 @@ fn sizes(
     Ok(sizes.into_iter().collect())
 }
 
-/// Returns a size in whole blocks. A share of the pages of the trace is at least the smallest
-/// flash; a smaller size in pages or bytes is refused.
+/// Returns a size in whole blocks. A share of the trace's pages is raised to the smallest flash; a
+/// smaller size in pages or bytes is an error.
 fn flash_pages(
     pages: &Pages,
     flash: &Flash,
@@ -427,7 +440,7 @@ fn flash_pages(
                 "a flash needs at least {MIN_BLOCKS} blocks, which are {least} pages of {}",
                 flash.name
             ),
-            format!("give {least}p or more, or a flash with smaller blocks"),
+            format!("give {least}p or more, or choose a flash with smaller blocks"),
         ));
     }
     let whole = blocks.max(MIN_BLOCKS) * per_block;
@@ -437,15 +450,15 @@ fn flash_pages(
         return Err(CacheError::argument(
             what(),
             format!("one step has {sampled:.2} sampled pages, but {MIN_PAGES} are needed"),
-            "sample a larger share of the pages (rate), compare fewer steps, or choose a larger size",
+            "increase rate, compare fewer steps, or choose a larger size",
         ));
     }
     u32::try_from(whole).map_err(|_| {
-        CacheError::argument(what(), "it is more than 2^32 - 1", "choose a smaller size")
+        CacheError::argument(what(), "more than 2^32 - 1 pages", "choose a smaller size")
     })
 }
 
-/// Returns the space of a flash of this size.
+/// Returns the parameters of the cost models for a flash of this size.
 fn space(total_pages: u32, flash: &Flash, disk: &Disk) -> Space {
     let share = |ratio: f64| (f64::from(total_pages) * ratio).round() as u32;
     let threshold_pages = share(flash.free_ratio).max(flash.pages_per_block);

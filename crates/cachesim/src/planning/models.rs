@@ -1,4 +1,4 @@
-//! Applies the cost models to the stacks of a trace.
+//! Applies the cost models to the LRU stacks of a trace.
 
 use wordline_partition::Space;
 use wordline_partition::cost::{Division, Model};
@@ -10,36 +10,37 @@ use wordline_partition::utilisation::victims;
 use super::stacks::{Sampled, Stopped, Unified, Writes, split};
 use super::{Answer, Case, Map};
 
-/// Maximum iterations between the division and the reads that its write list serves.
+/// Maximum number of iterations that adapt a division and the reads that its write list serves to
+/// each other.
 const ROUNDS: u32 = 8;
-/// Maximum steps of a map in each direction.
+/// Maximum number of steps of a cost map in each direction.
 const MAP_STEPS: u32 = 50;
-/// Over-provisionings that the locality-driven policy compares, in per cent.
+/// Over-provisioning ratios that the locality-driven policy compares. Per cent.
 const PERCENTS: std::ops::RangeInclusive<u32> = 15..=85;
 const SECONDS_A_DAY: f64 = 24.0 * 3600.0;
 const SECONDS_A_YEAR: f64 = 365.25 * SECONDS_A_DAY;
 
-/// Model inputs of a flash of a given size.
+/// Inputs of the cost models for a flash of a given size.
 pub(super) struct Answers<'a> {
     space: &'a Space,
     steps: u32,
-    /// Length of a segment, in pages of the whole flash.
+    /// Length of a stack segment, in pages of the unsampled flash.
     segment: f64,
     unified: Unified,
     writes: Writes,
-    /// Divisions with fixed and with variable over-provisioning.
+    /// Divisions into two lists, with fixed (`rw`) and with variable over-provisioning (`op`).
     rw: Settled,
     op: Settled,
     trained: Trained,
 }
 
-/// Division, and the period in which a write list of its size serves reads.
+/// Division, and the statistics of a period in which a write list of its size serves reads.
 struct Settled {
     division: Division,
     period: Period,
 }
 
-/// Cost of a division, independent of the trace's length.
+/// Cost and hit ratios of a division, per page request.
 struct Outcome {
     read_pages: Option<u64>,
     write_pages: u64,
@@ -134,7 +135,7 @@ impl<'a> Answers<'a> {
     fn total(&self) -> f64 {
         self.space.total_pages.into()
     }
-    /// Cached shares that GC can sustain, in steps.
+    /// Iterates over the cached shares of the flash that GC can sustain, one per step.
     fn utilisations(&self) -> impl Iterator<Item = f64> {
         let most = f64::from(self.space.most_pages) / self.total();
         let steps = self.steps;
@@ -145,8 +146,8 @@ impl<'a> Answers<'a> {
         Model::of(self.space)
     }
 
-    /// Cost with one list: a read miss fills, and an evicted dirty page is read and written to the
-    /// disk.
+    /// Returns the mean cost of a page access with a single list. A read miss fills the flash; an
+    /// evicted dirty page is read from flash and written to the disk. Microseconds.
     fn unified_us(&self, utilisation: f64) -> f64 {
         self.one_list(utilisation).page_us
     }
@@ -173,7 +174,7 @@ impl<'a> Answers<'a> {
             victims: victims(utilisation),
         }
     }
-    /// Outcome with two lists.
+    /// Returns the outcome with a read list and a write list.
     fn two_lists(&self, settled: &Settled) -> Outcome {
         let Settled { division, period } = settled;
         let sizes = division.sizes(self.space.total_pages);
@@ -200,13 +201,13 @@ impl<'a> Answers<'a> {
             victims: victims(division.utilisation),
         }
     }
-    /// Share of writes that hit in a list of `pages` pages.
+    /// Returns the share of writes that hit in a write list of `pages` pages.
     fn write_hits(&self, pages: f64) -> f64 {
         let Writes { writes, .. } = &self.writes;
         writes.within(pages / self.segment) / writes.total().max(1) as f64
     }
-    /// Outcome with a list of writes only: it serves reads of its pages, and the disk serves all
-    /// others.
+    /// Returns the outcome with a write list only. The list serves reads of its pages; the disk
+    /// serves all other reads.
     fn write_list(&self, over_provisioning: f64) -> Outcome {
         let Writes { writes, reads } = &self.writes;
         let costs = &self.space.costs;
@@ -231,7 +232,7 @@ impl<'a> Answers<'a> {
         }
     }
 
-    /// Returns the cost map to draw.
+    /// Returns the cost map that is drawn.
     pub(super) fn map(&self) -> Map {
         let every = self.steps.div_ceil(MAP_STEPS).max(1) as usize;
         let utilisations: Vec<f64> = self.utilisations().skip(every - 1).step_by(every).collect();
@@ -259,7 +260,7 @@ impl<'a> Answers<'a> {
     }
 }
 
-/// Model of a flash as long as the stacks of a period.
+/// Returns the model of a flash whose size equals the length of the stacks of `period`.
 fn scaled_model(space: &Space, period: &Period) -> Model {
     Model {
         total_pages: period.total_pages(),
@@ -267,8 +268,8 @@ fn scaled_model(space: &Space, period: &Period) -> Model {
     }
 }
 
-/// Returns the division with the lowest cost that GC can sustain; with the cached share `fixed`, or
-/// with any.
+/// Returns the division with the lowest cost that GC can sustain. `fixed`: cached share of the
+/// flash; any share if it is `None`.
 fn best(space: &Space, steps: u32, period: &Period, fixed: Option<f64>) -> Division {
     let model = scaled_model(space, period);
     let most = f64::from(space.most_pages) / f64::from(space.total_pages);
@@ -303,7 +304,7 @@ fn share(part: f64, all: f64) -> Option<f64> {
     (all > 0.0).then(|| part / all)
 }
 
-/// Rounds to a hundredth of a microsecond.
+/// Rounds a time to a hundredth of a microsecond.
 fn rounded(us: f64) -> f64 {
     (us * 100.0).round() / 100.0
 }

@@ -1,6 +1,6 @@
-//! Replay of the leading requests of a trace through the lists of a division and the model of the
-//! disk, with the flash as a separate queue: response times of requests, and the cost of a page on
-//! the disk.
+//! Replays the leading requests of a trace through the lists of a division and the model of the
+//! disk. The flash is a separate queue. Results are the response times of requests and the cost of
+//! a page on the disk.
 
 use wordline_block::Op;
 use wordline_cache::Entry;
@@ -14,38 +14,38 @@ use super::spindle::{Access, Spindle, Tag};
 use super::stacks::Stopped;
 use crate::source::{Asked, Pages};
 
-/// Requests between two progress reports.
+/// Number of requests between two progress reports.
 const BEAT: usize = 1 << 12;
-/// Minimum blocks per die: a smaller flash has fewer dies.
+/// Minimum number of blocks per die. A smaller flash has fewer dies.
 const BLOCKS_OF_A_DIE: u32 = 64;
-/// Indices of the lists.
+/// Index of the read list.
 const READS: usize = 0;
 const WRITES: usize = 1;
 
-/// Leading requests and the disk.
+/// Leading requests to replay, and the disk.
 pub(super) struct Played<'a> {
     pub(super) pages: &'a Pages,
     pub(super) requests: &'a [Asked],
-    /// Whether requests arrive by their times; otherwise each arrives when the previous one
+    /// Whether requests arrive at their time stamps. Otherwise each arrives when the previous one
     /// completes.
     pub(super) timed: bool,
     pub(super) page_bytes: u64,
     pub(super) disk: &'a wordline_hdd::Plan,
 }
 
-/// Response times of requests, and the time of their disk accesses. Microseconds.
+/// Response times of requests and times of their disk accesses. Microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Took {
     pub(super) reads: Mean,
     pub(super) writes: Mean,
-    /// Pages read from the disk, and pages destaged.
+    /// Times per page of pages read from the disk (`fetched`) and destaged (`destaged`).
     pub(super) fetched: Mean,
     pub(super) destaged: Mean,
-    /// Requests beyond the end of the disk.
+    /// Requests that exceeded the end of the disk. Count.
     pub(super) wrapped: u64,
 }
 
-/// Sum of times, and their count.
+/// Sum and count of times.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mean {
     us: f64,
@@ -57,7 +57,7 @@ impl Mean {
         self.us += took.as_us();
         self.count += count;
     }
-    /// Mean; `None` without values.
+    /// Returns the mean; `None` without values. Microseconds.
     pub(super) fn value(&self) -> Option<f64> {
         (self.count > 0).then(|| self.us / self.count as f64)
     }
@@ -70,17 +70,17 @@ impl Mean {
 }
 
 impl Took {
-    /// Mean response time of all requests. Microseconds.
+    /// Returns the mean response time of all requests; `None` without requests. Microseconds.
     pub(super) fn request_us(&self) -> Option<f64> {
         self.reads.and(&self.writes).value()
     }
-    /// Sum of the response times of all requests. Microseconds.
+    /// Returns the sum of the response times of all requests. Microseconds.
     pub(super) fn all_us(&self) -> f64 {
         self.reads.us + self.writes.us
     }
 }
 
-/// Capacities of the lists in pages.
+/// Capacities of the lists. Pages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lengths {
     /// One list for reads and writes.
@@ -89,31 +89,31 @@ pub(super) enum Lengths {
     Two(u64, u64),
 }
 
-/// Division of the flash.
+/// Flash and its division into lists.
 pub(super) struct Divided<'a> {
     pub(super) lengths: Lengths,
     pub(super) space: &'a Space,
     pub(super) flash: &'a Flash,
 }
 
-/// Outstanding host request.
+/// Host request in progress.
 #[derive(Clone, Copy)]
 struct Job {
     arrival: Time,
     write: bool,
-    /// Outstanding disk requests.
+    /// Number of disk requests and other events that the job waits for.
     left: u32,
-    /// Time at which the flash has read the hits.
+    /// Time at which the flash has completed the reads that the job waits for.
     hits: Time,
-    /// Pages programmed when the disk is done: those of a write, which the job waits for, or the
-    /// fills of a read, which it does not wait for.
+    /// Pages to program when the disk is done. A write waits for these programs; the fills of a
+    /// read do not delay it.
     programs: u32,
 }
 
 /// Group of pages being destaged.
 #[derive(Clone, Copy)]
 struct Group {
-    /// Write that waits for the group.
+    /// Write that waits until the group is destaged.
     job: Option<u32>,
     begun: Time,
     pages: u32,
@@ -124,24 +124,24 @@ struct Group {
 /// Purpose of a disk request.
 #[derive(Clone, Copy)]
 enum Purpose {
-    /// Fetch of pages that a job has missed.
+    /// Reads pages that a job missed.
     Fetch { job: u32, pages: u32 },
-    /// Host request, unchanged.
+    /// Serves a host request directly, without the flash.
     Direct { job: u32 },
-    /// Write of a group, or its flush.
+    /// Writes a group, or flushes the disk's write cache after it.
     Destage { group: u32 },
 }
 
-/// Flash as a queue that is served at the combined rate of all dies. No operation is faster than on
-/// one die.
+/// Flash as a queue that is served at the combined rate of all dies. An operation takes at least
+/// its time on one die.
 struct FlashQueue {
     free: Time,
     dies: u64,
     read: Time,
     program: Time,
-    /// GC time per program, once the flash has been filled.
+    /// GC time per program. It applies once the flash has been filled.
     collection: Time,
-    /// Programs until the flash has been filled.
+    /// Programs that remain until the flash has been filled.
     fresh: u64,
 }
 
@@ -172,7 +172,8 @@ impl FlashQueue {
             fresh: space.total_pages.into(),
         }
     }
-    /// Reads and programs pages, starting at `at`; returns the completion time.
+    /// Reads and programs pages, starting at `at` or when the queue is free. Returns the completion
+    /// time.
     fn serve(&mut self, at: Time, reads: u32, programs: u32) -> Time {
         if reads + programs == 0 {
             return at;
@@ -194,12 +195,12 @@ impl FlashQueue {
 }
 
 impl Played<'_> {
-    /// Replays without flash.
+    /// Replays the requests without flash.
     pub(super) fn disk_alone(&self, goes_on: &mut dyn FnMut(f64) -> bool) -> Result<Took, Stopped> {
         let mut tier = Tier::new(self, None);
         tier.play(goes_on)
     }
-    /// Replays with a divided flash.
+    /// Replays the requests with a divided flash.
     pub(super) fn with_flash(
         &self,
         divided: &Divided<'_>,
@@ -210,7 +211,7 @@ impl Played<'_> {
     }
 }
 
-/// Page of a request.
+/// Page that a request accesses.
 #[derive(Clone, Copy)]
 struct Page {
     entry: Entry,
@@ -220,20 +221,20 @@ struct Page {
     whole: bool,
 }
 
-/// Lists, flash and disk during a replay.
+/// State of a replay: lists, flash and disk.
 struct Tier<'a> {
     played: &'a Played<'a>,
     spindle: Spindle,
     flash: Option<FlashQueue>,
     lists: Lists<2>,
-    /// Capacity of each list; a single list uses that of writes.
+    /// Capacity of each list in pages. A single list uses the entry of the write list.
     limits: [usize; 2],
     is_split: bool,
     group_pages: usize,
     durable: bool,
     volatile: bool,
     dirty: Vec<bool>,
-    /// Page number on the disk of each entry.
+    /// Page number on the disk, by entry.
     numbers: Vec<u64>,
     jobs: Vec<Job>,
     groups: Vec<Group>,
@@ -298,7 +299,8 @@ impl<'a> Tier<'a> {
         self.took.wrapped = self.spindle.wrapped;
         Ok(self.took)
     }
-    /// Runs the disk until the latest job, which is the only one, completes; returns that time.
+    /// Runs the disk until the latest job completes, and returns the completion time. No other job
+    /// may be outstanding.
     fn finish_job(&mut self) -> Time {
         while self.jobs.last().is_some_and(|job| job.left > 0) && self.spindle.next_time().is_some()
         {
@@ -307,7 +309,7 @@ impl<'a> Tier<'a> {
         }
         self.over
     }
-    /// Runs the disk up to a time.
+    /// Processes all disk events before `end`.
     fn run_until(&mut self, end: Time) {
         while self.spindle.next_time().is_some_and(|due| due < end) {
             self.spindle.step();
@@ -373,8 +375,8 @@ impl<'a> Tier<'a> {
                 whole: offset <= number * bytes && (number + 1) * bytes <= end,
             })
     }
-    /// Hits are read from flash; missed pages are read from the disk in one access, from the first
-    /// to the last page.
+    /// Starts a read. Hits are read from flash. Missed pages are read from the disk in one access,
+    /// from the first to the last missed page.
     fn read(&mut self, asked: &Asked, job: u32) {
         let (mut hits, mut missed, mut fills) = (0, None::<(u64, u64, u32)>, 0);
         let takes = !self.is_split || self.limits[READS] > 0;
@@ -404,8 +406,8 @@ impl<'a> Tier<'a> {
             self.fetch(begun, first, last, Purpose::Fetch { job, pages });
         }
     }
-    /// All pages are programmed. Before that, pages evicted for them are destaged, and the rest of
-    /// a partially written page that is not cached is read.
+    /// Starts a write. All pages are programmed. Before that, the pages evicted for them are
+    /// destaged, and the rest of a partially written page that is not cached is read.
     fn write(&mut self, asked: &Asked, job: u32) {
         let mut programs = 0;
         for page in self.pages(asked) {
@@ -436,7 +438,8 @@ impl<'a> Tier<'a> {
         self.lists.push_front(list, page.entry);
         self.numbers[page.entry.index()] = page.number;
     }
-    /// If a list is full, evicts a group of its least recent pages; dirty ones are destaged.
+    /// Evicts a group of the least recently used pages if the list is full. Dirty pages are
+    /// destaged.
     fn make_room(&mut self, list: usize, at: Time, job: Option<u32>) {
         if self.lists.len(list) < self.limits[list] {
             return;
@@ -454,8 +457,8 @@ impl<'a> Tier<'a> {
             self.destage(at, job);
         }
     }
-    /// Adjacent pages are written in one access. A single write is FUA, several are followed by a
-    /// flush.
+    /// Writes the pages of `leaving` to the disk, adjacent pages in one access. A single access is
+    /// FUA; several are followed by a flush.
     fn destage(&mut self, at: Time, job: Option<u32>) {
         let mut leaving = std::mem::take(&mut self.leaving);
         leaving.sort_unstable();
@@ -464,7 +467,8 @@ impl<'a> Tier<'a> {
             Some(flash) => flash.serve(at, pages, 0),
             None => at,
         };
-        // The disk needs requests in time order, so the preceding flash reads are added afterwards.
+        // The disk requires requests in order of time, so the accesses start at `at` and not after
+        // the flash reads. The job waits for the flash reads separately.
         let delay = begun - at;
         let runs: Vec<(u64, u64)> = leaving
             .chunk_by(|before, after| before + 1 == *after)
@@ -515,7 +519,7 @@ impl<'a> Tier<'a> {
         self.spindle.ask(at, access, tag);
     }
 
-    /// Handles the completed disk requests.
+    /// Handles all completed disk requests.
     fn settle(&mut self) {
         while let Some((tag, now)) = self.spindle.ended() {
             let (purpose, since) = self.purposes[tag as usize];
@@ -548,8 +552,8 @@ impl<'a> Tier<'a> {
             self.done(job, now);
         }
     }
-    /// Handles an event that a job waits for; after the last one, the job is done apart from flash
-    /// operations.
+    /// Handles one event that a job waits for. After the last event, programs the job's pages and
+    /// records its response time.
     fn done(&mut self, number: u32, now: Time) {
         let job = &mut self.jobs[number as usize];
         job.left -= 1;

@@ -1,4 +1,4 @@
-//! Disk of a plan with its queue, its buffer and its arm: accepts requests, returns completions.
+//! Disk of a plan with its queue, buffer and arm. Accepts requests and returns completions.
 
 use std::collections::VecDeque;
 
@@ -6,24 +6,24 @@ use wordline_block::{BlockDevice, Op, Request};
 use wordline_hdd::{Disk, Event};
 use wordline_kernel::{Context, EventQueue, Time};
 
-/// Number of a disk request, assigned by its owner.
+/// Number that the owner assigns to a disk request.
 pub(super) type Tag = u32;
 
-/// Disk, its pending events, and the requests that it cannot accept yet.
+/// Disk, its pending events and the requests that it cannot accept yet.
 pub(super) struct Spindle {
     disk: Disk,
     capacity: u64,
     queue: EventQueue<Event>,
     outside: VecDeque<(Request, Tag)>,
-    /// Tag of each ticket.
+    /// Tag of the request, by ticket.
     tags: Vec<Tag>,
     done: VecDeque<(Tag, Time)>,
     now: Time,
-    /// Requests beyond the end of the disk, which were wrapped around.
+    /// Requests beyond the end of the disk, which were wrapped to its start. Count.
     pub(super) wrapped: u64,
 }
 
-/// Disk request.
+/// Disk request of the replay.
 #[derive(Clone, Copy)]
 pub(super) struct Access {
     pub(super) op: Op,
@@ -33,7 +33,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// Makes all completed writes durable.
+    /// Request that makes all completed writes durable.
     pub(super) const FLUSH: Self = Self {
         op: Op::Flush,
         fua: false,
@@ -55,7 +55,7 @@ impl Spindle {
             wrapped: 0,
         }
     }
-    /// Submits a request at `at`; all earlier events must have been processed.
+    /// Submits a request at `at`. All earlier events must have been processed.
     pub(super) fn ask(&mut self, at: Time, access: Access, tag: Tag) {
         self.now = self.now.max(at);
         let Access {
@@ -78,7 +78,8 @@ impl Spindle {
         self.outside.push_back((request, tag));
         self.start();
     }
-    /// Returns the addresses of a request on the disk, wrapped around its end if needed.
+    /// Returns the offset and size of a request on the disk; a request beyond the end is wrapped to
+    /// the start.
     fn fitting(&self, offset: u64, bytes: u64) -> (u64, u64) {
         let bytes = bytes.min(self.capacity);
         if offset.saturating_add(bytes) <= self.capacity {
@@ -93,7 +94,7 @@ impl Spindle {
         {
             let probe = &mut ();
             let cx = &mut Context::new(self.now, &mut self.queue, probe);
-            // A request within the disk is accepted.
+            // A request within the capacity of the disk is always accepted.
             let Ok(ticket) = self.disk.submit(cx, request) else {
                 self.done.push_back((tag, self.now));
                 continue;
@@ -129,7 +130,8 @@ impl Spindle {
         self.collect();
         self.start();
     }
-    /// Returns a request that has completed since the last call, with its completion time.
+    /// Returns a completed request with its completion time; `None` if none is left. Each is
+    /// returned once.
     pub(super) fn ended(&mut self) -> Option<(Tag, Time)> {
         self.done.pop_front()
     }

@@ -1,4 +1,4 @@
-//! Behaviour of LRU lists of every size on a trace, from a few passes over it.
+//! LRU stacks of a trace: behaviour of LRU lists of every size, from a few passes over the trace.
 
 use wordline_cache::Ghosts;
 use wordline_kernel::random::splitmix;
@@ -10,11 +10,11 @@ use crate::source::Pages;
 /// Requests between two progress reports.
 const BEAT: usize = 1 << 16;
 
-/// The user stopped a pass.
+/// Error: the user stopped a pass.
 pub(super) struct Stopped;
 
-/// Requests of a trace for a share of its pages, selected by their hash, with stacks as long as
-/// that share of a flash.
+/// Requests for a sampled share of a trace's pages, which are selected by their hash. The stacks
+/// represent the same share of the flash.
 pub(super) struct Sampled<'a> {
     pages: &'a Pages,
     rate: f64,
@@ -40,8 +40,8 @@ impl<'a> Sampled<'a> {
         let limit = (self.rate * 2.0_f64.powi(64)) as u64;
         self.rate >= 1.0 || splitmix(u64::from(number) ^ splitmix(self.seed)) < limit
     }
-    /// Calls `act` for each access to a sampled page; stops when `goes_on`, which receives the
-    /// share done, returns `false`.
+    /// Calls `act` for each access to a sampled page. Stops if `goes_on`, which receives the share
+    /// of the pass that is done, returns `false`.
     fn pass(
         &self,
         goes_on: &mut dyn FnMut(f64) -> bool,
@@ -68,7 +68,7 @@ impl<'a> Sampled<'a> {
     }
 }
 
-/// Counts by segment of a stack, and of accesses outside it.
+/// Counts of accesses by the stack segment of their page, and in total.
 #[derive(Clone, Debug)]
 pub(super) struct Depths {
     by_segment: Vec<u64>,
@@ -91,7 +91,8 @@ impl Depths {
     pub(super) fn total(&self) -> u64 {
         self.total
     }
-    /// Returns the count within the first `segments` segments, with linear interpolation.
+    /// Returns the accesses to the first `segments` segments; interpolates linearly within a
+    /// segment. Count.
     pub(super) fn within(&self, segments: f64) -> f64 {
         let whole = (segments.floor() as usize).min(self.by_segment.len());
         let below: u64 = self.by_segment[..whole].iter().sum();
@@ -100,12 +101,12 @@ impl Depths {
     }
 }
 
-/// One list for reads and writes.
+/// Stack of a single list for reads and writes.
 pub(super) struct Unified {
     pub(super) reads: Depths,
     pub(super) writes: Depths,
-    /// Writes by the maximum depth of their page until it was written again: a smaller cache has
-    /// written it back.
+    /// Writes by the maximum depth of their page before the page was written again. A cache smaller
+    /// than this depth wrote the page back.
     pub(super) written: Depths,
 }
 
@@ -122,8 +123,8 @@ impl Unified {
             writes: Depths::new(segments),
             written: Depths::new(segments),
         };
-        // Deepest segment of each page since it was written; pages beyond all segments have the
-        // number of segments.
+        // Maximum segment of each page since it was written. Pages deeper than all segments have
+        // the number of segments.
         let footprint = sampled.pages.footprint() as usize;
         let mut deepest: Vec<Option<usize>> = vec![None; footprint];
         sampled.pass(goes_on, |page, event| {
@@ -147,7 +148,8 @@ impl Unified {
                     .count(Some(depth).filter(|&depth| depth < segments as usize));
             }
         })?;
-        // A dirty page at the end has been written back if it was ever beyond a cache, or is now.
+        // At the end of the trace, a cache has written a dirty page back if the page was ever
+        // deeper than the cache, or is now.
         for (page, deep) in deepest.iter().enumerate() {
             if let Some(before) = deep {
                 let now = stack.segment(page as u64).unwrap_or(segments as usize);
@@ -159,16 +161,16 @@ impl Unified {
         }
         Ok(found)
     }
-    /// Returns the pages written back by a cache of the first `segments` segments.
+    /// Returns the pages that a cache of the first `segments` segments writes back. Count.
     pub(super) fn written_back(&self, segments: f64) -> f64 {
         self.written.total() as f64 - self.written.within(segments)
     }
 }
 
-/// Write list that reads neither enter nor reorder.
+/// Stack of a write list. Reads neither enter it nor change its order.
 pub(super) struct Writes {
     pub(super) writes: Depths,
-    /// Reads by the depth of their page.
+    /// Reads by the segment of their page in the write list.
     pub(super) reads: Depths,
 }
 
@@ -193,8 +195,8 @@ impl Writes {
     }
 }
 
-/// Returns the period of two lists over the whole trace, where the write list holds the first
-/// `held` segments of its stack and serves reads of its pages.
+/// Returns the statistics of two lists over the whole trace. The write list is the first `held`
+/// segments of its stack and serves reads of its pages.
 pub(super) fn split(
     sampled: &Sampled,
     space: &wordline_partition::Space,

@@ -1,4 +1,4 @@
-//! Policies over traces: page requests, names of sizes and policies, TRIMs.
+//! Runs of policies over traces: page requests, sizes and policies by name, TRIMs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use wordline_workload::{Recordings, TraceOptions};
 
 const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume\n";
 
-/// Writes a trace in Wordline's own format.
+/// Writes a trace in Wordline's own format. Returns its path.
 fn written(folder: &TempDir, lines: &str) -> PathBuf {
     let path = folder.path().join("trace.csv");
     std::fs::write(&path, format!("{HEADER}{lines}")).unwrap();
@@ -46,7 +46,7 @@ fn refusal(policy: &str) -> String {
 }
 
 #[test]
-fn sizes_have_units() {
+fn sizes_are_parsed_with_their_units() {
     let of = |text: &str| sizes(text).unwrap().pages(4096, 763_274).unwrap();
     assert_eq!(of("4096p"), 4096);
     assert_eq!(of("64MiB"), 16_384);
@@ -57,7 +57,11 @@ fn sizes_have_units() {
     assert_eq!(of("1%"), 7_632);
     assert_eq!(of("50%"), 381_637);
     assert_eq!(of("1.0"), 763_274);
-    assert_eq!(of("0.0000001"), 1, "a share is at least one page");
+    assert_eq!(
+        of("0.0000001"),
+        1,
+        "a share is rounded up to at least one page"
+    );
 }
 
 #[test]
@@ -65,20 +69,20 @@ fn invalid_sizes_are_refused_with_a_remedy() {
     let remedy = "give pages (4096p), bytes (64MiB, 1GB) or a share of the distinct pages \
                   (0.01, 1%)";
     for (text, reason) in [
-        ("4096", "it has no unit"),
-        ("1", "it has no unit"),
-        ("p", "it does not begin with a number"),
-        ("", "it does not begin with a number"),
-        ("-1p", "it does not begin with a number"),
-        ("1.2.3", "it does not begin with a number"),
-        ("0p", "it is 0"),
-        ("0.0", "it is 0"),
-        ("1.5", "it is more than all distinct pages"),
-        ("101%", "it is more than all distinct pages"),
-        ("1.5p", "pages cannot be divided"),
-        ("3 parsecs", "there is no unit `parsecs`"),
-        ("99999999999999999999p", "it is too large"),
-        ("9999999TiB", "it is too large"),
+        ("4096", "the unit is missing"),
+        ("1", "the unit is missing"),
+        ("p", "the size does not begin with a number"),
+        ("", "the size does not begin with a number"),
+        ("-1p", "the size does not begin with a number"),
+        ("1.2.3", "the size does not begin with a number"),
+        ("0p", "the size is 0"),
+        ("0.0", "the size is 0"),
+        ("1.5", "the share exceeds all distinct pages"),
+        ("101%", "the share exceeds all distinct pages"),
+        ("1.5p", "the number of pages is not whole"),
+        ("3 parsecs", "unknown unit `parsecs`"),
+        ("99999999999999999999p", "the size is too large"),
+        ("9999999TiB", "the size is too large"),
     ] {
         let said = sizes(text).unwrap_err();
         assert_eq!(said, format!("size `{text}`: {reason}; {remedy}"));
@@ -92,7 +96,7 @@ fn invalid_sizes_are_refused_with_a_remedy() {
 }
 
 #[test]
-fn policies_are_named_with_parameters() {
+fn policies_are_parsed_with_their_parameters() {
     let names = |list: &[&str]| -> Vec<String> {
         let chosen = choose(list.iter().copied()).unwrap();
         chosen.into_iter().map(|one| one.label).collect()
@@ -116,25 +120,25 @@ fn policies_are_named_with_parameters() {
 fn invalid_policies_are_refused_with_a_remedy() {
     let said = refusal("lrz");
     assert!(
-        said.starts_with("policy `lrz`: there is no such policy; did you mean lru? There are lru,")
+        said.starts_with("policy `lrz`: unknown policy; did you mean lru? Known policies: lru,")
     );
-    assert!(refusal("1%").contains("this is a size: put a policy before it"));
-    assert!(refusal("zzzzzz").contains("; there are lru, fifo,"));
+    assert!(refusal("1%").contains("this is a size; put a policy before the size"));
+    assert!(refusal("zzzzzz").contains("; known policies: lru, fifo,"));
     assert_eq!(
         refusal("arc:q=1"),
-        "arc:q=1: there is no parameter `q`; arc has p"
+        "arc:q=1: unknown parameter `q`; parameters of arc: p"
     );
     assert_eq!(
         refusal("lru:p=1"),
-        "lru:p=1: there is no parameter `p`; lru has none"
+        "lru:p=1: unknown parameter `p`; lru has no parameters"
     );
     assert_eq!(
         refusal("arc:p=half"),
-        "arc:p=half: `half` is not a value of p; give one of real, integer"
+        "arc:p=half: `half` is not a valid value of p; give one of real, integer"
     );
     assert_eq!(
         refusal("cflru:window_ratio=2"),
-        "cflru:window_ratio=2: `2` is not a value of window_ratio; give a number from 0 to 1"
+        "cflru:window_ratio=2: `2` is not a valid value of window_ratio; give a number from 0 to 1"
     );
     assert_eq!(
         refusal("arc:integer"),
@@ -143,7 +147,7 @@ fn invalid_policies_are_refused_with_a_remedy() {
     for name in ["gcar-cflru", "lcr"] {
         let said = refusal(name);
         assert!(
-            said.contains("it evicts by the state of the flash"),
+            said.contains("the policy needs the state of the flash"),
             "{said}"
         );
         assert!(
@@ -177,7 +181,7 @@ fn requests_are_split_into_pages() {
 }
 
 #[test]
-fn pages_can_be_larger() {
+fn pages_can_be_larger_than_4_kib() {
     let folder = TempDir::new().unwrap();
     let mut paging = paging(written(&folder, "0,read,0,4096,0\n1,read,4096,8192,0\n"));
     paging.page_bytes = 8192;
@@ -188,7 +192,7 @@ fn pages_can_be_larger() {
     assert_eq!(pages.input.requests, 1);
 }
 
-/// LRU over requests with TRIMs, written naively: read hits, write hits, write-backs.
+/// Runs LRU with TRIMs, written naively. Returns read hits, write hits, evictions and write-backs.
 fn by_hand(requests: &[(char, u64, u64)], capacity: usize) -> (u64, u64, u64, u64) {
     let mut cache: Vec<u64> = Vec::new();
     let mut dirty = BTreeSet::new();
@@ -222,7 +226,7 @@ fn by_hand(requests: &[(char, u64, u64)], capacity: usize) -> (u64, u64, u64, u6
 }
 
 #[test]
-fn trims_remove_pages() {
+fn lru_with_trims_matches_a_naive_implementation() {
     let mut draw = Rng::new(3, "trims");
     let chosen = choose(["lru"]).unwrap();
     for trims in [false, true] {
@@ -259,17 +263,17 @@ fn trims_remove_pages() {
     }
 }
 
-/// No policy has more hits than Belady's, with TRIMs or without. Belady evicts a page that is
-/// trimmed before its next request rather than another.
+/// No policy has more hits than Belady's, with or without TRIMs. Belady's policy prefers to evict a
+/// page that is trimmed before its next request.
 #[test]
-fn belady_considers_trims() {
-    // Two places: page 0 is trimmed before it is read again, pages 1 and 2 are not.
+fn belady_evicts_pages_that_are_trimmed_before_their_next_request() {
+    // With room for two pages: page 0 is trimmed before it is read again, pages 1 and 2 are not.
     let lines = "0,read,0,4096,0\n1,read,4096,4096,0\n2,read,8192,4096,0\n3,trim,0,4096,0\n\
                  4,read,0,4096,0\n5,read,4096,4096,0\n6,read,8192,4096,0\n";
     let pages = taken(lines).unwrap();
     let run = |name: &str| pages.run(&choose([name]).unwrap()[0], 2).hits;
-    // At the third read, page 0 is evicted. When it is read again it replaces page 2, whose next
-    // request is last: only page 1 hits.
+    // The third read evicts page 0. The next read of page 0 evicts page 2, whose next request is
+    // the last one. Only page 1 hits.
     assert_eq!(run("belady"), 1);
     assert_eq!(run("lru"), 0);
 }
@@ -288,7 +292,7 @@ fn repeated_trims_of_a_page_count_once() {
     let lines = "0,trim,0,4096,0\n1,write,0,8192,0\n2,trim,0,4096,0\n3,trim,0,4096,0\n\
                  4,read,4096,4096,0\n5,trim,0,8192,0\n6,read,0,4096,0\n7,trim,0,8192,0\n";
     let pages = taken(lines).unwrap();
-    // Pages 0, 1, 0; the others had been trimmed already.
+    // TRIMs take effect on pages 0, 1 and 0; the other pages had been trimmed already.
     assert_eq!((pages.input.trims, pages.input.pages_trimmed), (5, 3));
 }
 
@@ -296,7 +300,8 @@ fn repeated_trims_of_a_page_count_once() {
 fn unusable_traces_are_refused_with_a_reason() {
     let said = |lines: &str| taken(lines).unwrap_err().to_string();
     assert!(
-        said("0,flush,0,0,0\n").ends_with("the trace has neither reads nor writes; name another")
+        said("0,flush,0,0,0\n")
+            .ends_with("the trace has neither reads nor writes; choose another trace")
     );
     let long = said("0,read,0,8589934592,0\n");
     assert!(
@@ -308,7 +313,7 @@ fn unusable_traces_are_refused_with_a_reason() {
 }
 
 #[test]
-fn watch_can_stop_the_reading() {
+fn watch_can_stop_reading_the_trace() {
     let folder = TempDir::new().unwrap();
     let mut lines = String::new();
     for time in 0..100_000 {
@@ -331,7 +336,7 @@ fn watch_can_stop_the_reading() {
     assert!(matches!(ended, Err(CacheError::Interrupted)));
 }
 
-/// At every size the exact curve has the misses of LRU, including writes.
+/// The exact curve has the misses of LRU at every size, including writes.
 #[test]
 fn curve_equals_lru_at_every_size() {
     let folder = TempDir::new().unwrap();
@@ -379,7 +384,8 @@ fn curve_equals_lru_at_every_size() {
         assert!(one.method == "AET" || one.error_max < 1e-12, "{one:?}");
         assert_eq!(one.error_half_width.is_none(), one.method == "AET");
     }
-    // Sampling alone gives the same result without numbering all pages.
+    // Sampling without the exact curve gives the same result, although it does not number all
+    // pages.
     let alone = Methods {
         exact: false,
         aet: false,

@@ -1,4 +1,5 @@
-//! Plans of flash caches: sizes, errors, interruption. The Python tests check the numbers.
+//! Plans of flash caches: sizes, errors, interruption. The Python tests check the numbers of the
+//! plans.
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write;
@@ -79,7 +80,7 @@ fn sizes_are_whole_blocks_without_duplicates() {
 }
 
 #[test]
-fn adaptive_division_costs_no_more_than_a_fixed_one() {
+fn variable_division_costs_no_more_than_a_fixed_one() {
     for size in plan(&question(&["16MiB", "24MiB"])).unwrap().sizes {
         let cost = |policy: &str| {
             let mut answers = size.answers.iter();
@@ -100,9 +101,11 @@ fn impossible_plans_are_refused_with_a_reason() {
         change(&mut question);
         plan(&question).unwrap_err().to_string()
     };
-    assert!(of(|asked| asked.flash = device("nearline-7200")).contains("not one flash device"));
-    assert!(of(|asked| asked.disk = device("d4")).contains("not one disk"));
-    assert!(of(|asked| asked.rate = 0.001).contains("larger share of the pages"));
+    assert!(
+        of(|asked| asked.flash = device("nearline-7200")).contains("not a single flash device")
+    );
+    assert!(of(|asked| asked.disk = device("d4")).contains("not a single disk"));
+    assert!(of(|asked| asked.rate = 0.001).contains("increase rate"));
     assert!(of(|asked| asked.sizes = vec!["1p".parse().unwrap()]).contains("at least 64 blocks"));
     assert!(of(|asked| asked.rate = 2.0).contains("out of range"));
     assert!(of(|asked| asked.flash = device("consumer-tlc")).contains("has pages of 16384 bytes"));
