@@ -11,7 +11,7 @@ use wordline_runner::{Done, RunSpec};
 
 const READS: u64 = 40_000;
 
-/// Single-page reads of a working set of 400 pages.
+/// Returns a run of single-page reads over a working set of 400 pages.
 fn job(replacement: &str) -> RunSpec {
     RunSpec {
         config: format!(
@@ -28,8 +28,9 @@ fn job(replacement: &str) -> RunSpec {
 
 const MANY_READS: u64 = 160_000;
 
-/// Single-page reads from an Atlas 10K IV through a cache of one die, which holds seven tenths of
-/// the working set. Three reads in ten miss once it is full, and every miss triggers GC.
+/// Returns a run of single-page reads from an Atlas 10K IV through a cache of one die, which holds
+/// seven tenths of the working set. Three reads in ten miss once the cache is full, and every miss
+/// triggers GC.
 fn missing(queue: &str) -> RunSpec {
     RunSpec {
         config: format!(
@@ -45,8 +46,8 @@ fn missing(queue: &str) -> RunSpec {
     }
 }
 
-/// Half reads, half writes of one page each, of a working set of 400 pages; the writes stay in
-/// flash.
+/// Returns a run of single-page requests, half reads and half writes, over a working set of 400
+/// pages. The writes stay in flash.
 fn back() -> RunSpec {
     let mut job = job("lru");
     job.config = job
@@ -56,8 +57,8 @@ fn back() -> RunSpec {
     job
 }
 
-/// Counts only the event loop, and fails above this many instructions per read, about 5 % above the
-/// measured value.
+/// Counts only the event loop, and fails the benchmark above `instructions` per read, which is
+/// about 5 % above the measured value.
 fn ceiling(instructions: u64, reads: u64) -> LibraryBenchmarkConfig {
     let mut tool = Callgrind::default();
     tool.entry_point(EntryPoint::Custom(

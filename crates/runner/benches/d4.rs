@@ -11,7 +11,7 @@ use wordline_runner::{Done, RunSpec};
 
 const PAGES: u64 = 20_000;
 
-/// A run that touches a fixed number of pages, `pages` in each request.
+/// Returns a run that touches a fixed number of pages, `pages` in each request.
 fn job(read_ratio: f64, pattern: &str, pages: u64, overwrite_ratio: f64) -> RunSpec {
     let (requests, bytes) = (PAGES / pages, 4096 * pages);
     RunSpec {
@@ -27,8 +27,8 @@ fn job(read_ratio: f64, pattern: &str, pages: u64, overwrite_ratio: f64) -> RunS
     }
 }
 
-/// Counts only the event loop, and fails above this many instructions per page, about 5 % above the
-/// measured value.
+/// Counts only the event loop, and fails the benchmark above `instructions` per page, which is
+/// about 5 % above the measured value.
 fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
     let mut tool = Callgrind::default();
     tool.entry_point(EntryPoint::Custom(

@@ -10,7 +10,7 @@ use wordline_runner::{Done, RunSpec};
 
 const READS: u64 = 20_000;
 
-/// Random reads of an Atlas 10K IV, 32 at a time.
+/// Returns a run of random reads of an Atlas 10K IV, 32 at a time.
 fn job(queue: &str) -> RunSpec {
     RunSpec {
         config: format!(
@@ -24,8 +24,8 @@ fn job(queue: &str) -> RunSpec {
     }
 }
 
-/// Counts only the event loop, and fails above this many instructions per read, about 5 % above the
-/// measured value.
+/// Counts only the event loop, and fails the benchmark above `instructions` per read, which is
+/// about 5 % above the measured value.
 fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
     let mut tool = Callgrind::default();
     tool.entry_point(EntryPoint::Custom(

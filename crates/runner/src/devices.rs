@@ -10,7 +10,7 @@ use crate::memory::fill;
 use wordline_config::Plan;
 use wordline_config::plan::{self, Settle};
 
-/// Share of filled pages above which the tables of a device are written to nearly everywhere.
+/// Share of filled pages above which nearly all memory of a device's tables is written.
 const MOSTLY: f64 = 0.5;
 
 /// Returns the new SSDs of a plan, in order, without the flash of caches.

@@ -15,7 +15,7 @@ use wordline_recorder::Recorder;
 /// Options of a run that take memory in addition to its devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
-    /// Rows of single requests, if recorded: their number, as far as it is known.
+    /// Number of rows of the request table, 0 if unknown. `None` if requests are not recorded.
     pub rows: Option<u64>,
     /// Whether every read is verified.
     pub verify: bool,
@@ -76,7 +76,8 @@ pub(crate) fn fill(device: &plan::Ssd) -> Fill {
     let filled = u64::from(precondition.fill_pages);
     let further = match precondition.settle {
         Settle::No => precondition.overwrite_pages,
-        // Steady state takes several overwrites, and at least a use of every block.
+        // Preconditioning to steady state overwrites the device several times, and uses every block
+        // at least once.
         Settle::Until { .. } => device.device.part.layout.pages().into(),
     };
     let written = if filled > 0 { filled + further } else { 0 };

@@ -53,7 +53,7 @@ impl Observer<Observation> for Recorder {
     }
 }
 
-/// Records a run and draws its timeline. Such a run writes no checkpoints.
+/// Records a run and draws its timeline. A run with a timeline writes no checkpoints.
 ///
 /// This is a type of its own: a check for a timeline at each observation costs 3 to 5 % of the
 /// instructions of a run.
@@ -239,7 +239,7 @@ impl Several {
         let recorder = &mut self.members[place].recorder;
         recorder.forward(now, of_one_stream(observation));
     }
-    /// Observes a device of another kind, of which only requests are recorded.
+    /// Observes a device of a kind for which only requests are recorded.
     fn observe_requests(&mut self, now: Time, place: usize, observation: RequestObservation) {
         let member = &mut self.members[place];
         match observation {

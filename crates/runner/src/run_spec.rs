@@ -45,7 +45,7 @@ pub struct RunSpec {
     pub requests: bool,
     /// Whether to verify every read.
     pub verify: bool,
-    /// Most requests to simulate.
+    /// Maximum number of requests to simulate.
     pub max_requests: Option<u64>,
     /// Mean number of requests between random power cuts.
     pub power_cut_every: Option<u64>,
@@ -57,7 +57,7 @@ pub struct RunSpec {
     pub buffer_policy: Option<Maker>,
     /// Options for checkpoints of the run.
     pub checkpoint: Option<CheckpointOptions>,
-    /// Decoded traces of other runs.
+    /// Cache of decoded traces, shared between runs.
     pub decoded: Option<Decoded>,
     /// Prepared devices, in place of preconditioning.
     pub prepared: Option<PathBuf>,
@@ -302,8 +302,8 @@ impl RunSpec {
         let whole = Recordings::default();
         let recordings = if self.checkpoint.is_some() {
             self.require_resumable()?;
-            // The user interrupts the run between two events, where its state can be written, not
-            // while it reads.
+            // A run with checkpoints is interrupted between two events, where its state can be
+            // written, and not while it reads a trace.
             &whole
         } else {
             recordings
@@ -519,8 +519,9 @@ impl RunSpec {
         })
     }
 
-    /// Opens a trace and reads its head, so that most traces that do not fit fail before anything
-    /// is simulated. Options that need the highest address have read the whole trace anyway.
+    /// Opens a trace and reads its head, so that most traces that do not fit the device are
+    /// rejected before the simulation starts. With options that need the highest address, the whole
+    /// trace has been read already.
     fn opened(
         &self,
         recordings: &Recordings,

@@ -1,5 +1,5 @@
-//! The memory estimate of a cache covers what it takes. A single test, because it measures its
-//! whole process.
+//! The memory estimate of a cache covers the memory that it takes. The binary has a single test,
+//! because the test measures the whole process.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
 #[path = "it/shared/mod.rs"]

@@ -1,5 +1,5 @@
-//! Memory depends on the touched pages, not on the size of the device. A single test, because it
-//! measures its whole process.
+//! Memory depends on the touched pages, not on the size of the device. The binary has a single
+//! test, because the test measures the whole process.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
 #[path = "it/shared/mod.rs"]
@@ -26,12 +26,14 @@ fn terabyte_device_takes_memory_only_for_touched_pages() {
     );
     assert_eq!(gib.speed.pages_touched, 262_144, "1 GiB of pages of 4 KiB");
     let measured = gib.speed.resident_bytes_per_touched_page;
-    println!("1 GiB written in order: {measured:.2} bytes a page touched");
-    assert!(measured < 16.0, "{measured} bytes a page touched");
+    println!("1 GiB written in order: {measured:.2} bytes per touched page");
+    assert!(measured < 16.0, "{measured} bytes per touched page");
     // A map is a dense array: scattered single pages each touch a different part of it.
     let scattered = terabyte("requests = 100_000");
     let measured = scattered.speed.resident_bytes_per_touched_page;
-    println!("400 MiB written at random over the whole device: {measured:.2} bytes a page touched");
+    println!(
+        "400 MiB written at random over the whole device: {measured:.2} bytes per touched page"
+    );
     assert!(
         scattered.speed.resident_bytes < 1_000_000_000,
         "{}",

@@ -29,8 +29,9 @@ pub(super) struct Spent {
     pub(super) precondition_cpu: Duration,
 }
 
-/// State of a run. It is written from references and read as values through this one structure: the
-/// file has no names, only the order of the fields.
+/// State of a run. Its type parameters are references when it is written, and values when it is
+/// read. Both use this one structure, because the file has no field names, only the order of the
+/// fields.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Parts<Past, Loop, Host, Observer> {
     /// State before the loop.
@@ -42,7 +43,7 @@ pub(super) struct Parts<Past, Loop, Host, Observer> {
     pub(super) observer: Observer,
 }
 
-/// Properties of a run that do not change.
+/// Properties of a run that its event loop does not change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Before {
     /// Hash of everything that determines the results: the resolved configuration, the seed, and
@@ -64,7 +65,8 @@ pub(super) struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// Creates the writer for a run that had taken the time in `before` when these clocks started.
+    /// Creates the writer of a run. `before` contains the time that the run had taken when `wall`
+    /// and `cpu` started.
     pub(super) fn new(
         options: &CheckpointOptions,
         before: Before,

@@ -31,7 +31,7 @@ pub(super) fn disks_of(store: &Store) -> Array<Disk> {
 #[derive(Serialize, Deserialize)]
 pub(super) struct OfDisks {
     recorder: Recorder,
-    /// Parts of requests in progress in the disks.
+    /// Parts of requests that are in progress in the disks. Count.
     serving: u32,
 }
 

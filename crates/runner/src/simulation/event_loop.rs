@@ -58,7 +58,7 @@ impl Stop {
     }
 }
 
-/// Counts events in strides.
+/// Event counter that reports the end of each stride.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Count {
     /// Events in earlier strides.
@@ -102,7 +102,7 @@ pub(super) fn read<'a>(busy: &'a mut Busy, store: &impl BlockDevice) -> Lanes<'a
     }
 }
 
-/// State of the loop, and its outcome.
+/// State of the loop, and the reason for its end.
 #[derive(Serialize, Deserialize)]
 pub(super) struct LoopEnd {
     pub(super) now: Time,
@@ -113,7 +113,8 @@ pub(super) struct LoopEnd {
     pub(super) chip_loads: Option<ChipLoads>,
     #[serde(skip)]
     pub(super) busy: Busy,
-    /// Time of the next sample of buses and dies; the start until the observers are asked.
+    /// Time of the next sample of buses and dies. Until the observers have been asked, it is the
+    /// start of the run.
     pub(super) next_look: Time,
     /// End of a warm-up by simulated time that is in progress, or [`Time::MAX`].
     warm_until: Time,
@@ -170,7 +171,8 @@ impl LoopEnd {
         }
         self.next_look = Time::ZERO;
     }
-    /// Returns the time up to which only devices and host have events.
+    /// Returns the time up to which nothing but requests and device events is due: the next sample,
+    /// or the end of the clock.
     pub(super) fn uneventful_until(&self) -> Time {
         self.next_look.min(CLOCK_END)
     }
@@ -410,7 +412,7 @@ where
 }
 
 /// Reports the progress, and writes a checkpoint if one is due or the run is interrupted. Returns
-/// whether the run continues.
+/// `true` if the run continues.
 #[cold]
 #[inline(never)]
 fn goes_on<S, O>(

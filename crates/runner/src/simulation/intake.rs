@@ -11,11 +11,11 @@ use wordline_kernel::{Since, Time};
 use wordline_results::outcome::{InputCounts, Issued};
 use wordline_workload::{Source, WorkloadError};
 
-/// Requests of a stream, and when they are issued.
+/// Requests of a stream, and the rule by which they are issued.
 pub struct Input<'a> {
-    /// Requests.
+    /// Source of the requests.
     pub source: &'a mut dyn Source,
-    /// When they are issued.
+    /// Rule by which the requests are issued.
     pub replay: Replay,
 }
 
@@ -32,8 +32,8 @@ pub(super) struct Intake<'a> {
     pub(super) at: Position,
 }
 
-/// Most completions at one instant in a closed loop that ends at a time. More are taken as an
-/// endless loop.
+/// Maximum number of completions at one instant in a closed loop with an end time. A loop with more
+/// is considered endless.
 const MAX_AT_ONCE: u64 = 4_000_000;
 
 /// Progress of a stream.
@@ -55,14 +55,14 @@ pub(super) struct Position {
     /// Requests fetched from the source, including ignored flushes. Count.
     fetched: u64,
     pub(super) ahead: Option<Request>,
-    /// Index of that request in the source, from 0.
+    /// Index of the next request in the source, from 0.
     pub(super) number: u64,
-    /// Requests after it, as far as the device looks ahead, with their indices.
+    /// Requests after the next one, as far as the device looks ahead, with their indices.
     beyond: VecDeque<(Request, u64)>,
     /// Completion times whose successors have not been issued; empty in an open loop.
     tokens: VecDeque<Time>,
-    /// Time of the latest completion in a closed loop that ends at a time, and the completions at
-    /// that instant.
+    /// Time of the latest completion in a closed loop with an end time, and the number of
+    /// completions at that instant.
     at_once: (Time, u64),
     /// Response times of an open loop.
     trend: Trend,
@@ -113,7 +113,7 @@ impl Position {
         let issued: u64 = self.issued.iter().sum();
         issued + self.flushes_ignored + self.dropped + self.held()
     }
-    /// Returns the number of those that are not issued yet.
+    /// Returns the number of requests taken from the source but not yet issued.
     fn held(&self) -> u64 {
         u64::from(self.ahead.is_some()) + self.beyond.len() as u64
     }
@@ -244,7 +244,7 @@ impl<'a> Intake<'a> {
     pub(super) fn samples_responses(&self) -> bool {
         matches!(self.replay, Replay::OpenLoop { .. })
     }
-    /// Handles a served request: samples its response time in an open loop, else as
+    /// Handles a served request: an open loop samples its response time, a closed loop calls
     /// [`Self::completed`].
     #[inline]
     pub(super) fn served(&mut self, now: Time, done: &Completion) -> bool {

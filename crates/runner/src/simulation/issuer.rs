@@ -12,9 +12,9 @@ use wordline_kernel::{Context, Probe, Time};
 use wordline_recorder::Recorder;
 use wordline_workload::WorkloadError;
 
-/// Returns the earliest time at which a request could be issued, or [`Time::MAX`]. Of the streams
-/// that the device accepts, also returns the one whose request is first, and its time. Among
-/// equals, the first stream wins.
+/// Returns the earliest time at which a stream has a request, or [`Time::MAX`]. Also returns the
+/// first request that the device can accept, as stream and time. If times are equal, the first
+/// stream wins.
 #[inline(never)]
 pub(super) fn earliest(
     intakes: &mut [Intake<'_>],
@@ -62,9 +62,9 @@ pub(super) struct Host<'a> {
     pub(super) intakes: Vec<Intake<'a>>,
     /// Requests that may still be issued. Count.
     pub(super) left: u64,
-    /// Time before which only events happen, until a request is issued or completes.
+    /// Time before which no request is issued, unless an earlier request completes.
     pub(super) soonest: Time,
-    /// Time before which no sample or end of the clock is due.
+    /// Time before which neither a sample nor the end of the clock is due.
     pub(super) calm_until: Time,
     pub(super) contention: Contention,
     /// Warm-up in progress, unless it ends at a time.

@@ -50,7 +50,7 @@ pub struct Options {
     pub requests: bool,
     /// Whether to verify every read against a content oracle.
     pub verify: bool,
-    /// Most requests to simulate.
+    /// Maximum number of requests to simulate.
     pub max_requests: Option<u64>,
     /// Mean number of requests between random power cuts.
     pub power_cut_every: Option<u64>,
@@ -58,7 +58,7 @@ pub struct Options {
     pub timeline: Option<TimelineOptions>,
     /// Maker of the replacement policies of the DRAM buffers, in place of the plan's.
     pub buffer_policy: Option<Maker>,
-    /// Options for checkpoints; not with a timeline or a custom policy.
+    /// Options for checkpoints. Cannot be combined with a timeline or a custom policy.
     pub checkpoint: Option<CheckpointOptions>,
     /// Prepared devices, in place of preconditioning.
     pub prepared: Option<PathBuf>,
@@ -286,8 +286,8 @@ fn refuse(plan: &Plan, options: &Options) -> Result<(), SimulationError> {
 }
 
 /// Preconditions the devices of a plan and saves their state. `command` is stored in the file for
-/// later runs. With spare areas, runs with power cuts can use the file. Returns the size of the
-/// file in bytes; `None`, without a file, if the watch ended it.
+/// later runs. If `spare_areas` is set, runs with power cuts can use the file. Returns the size of
+/// the file in bytes, or `None` if the watch ended the preconditioning; no file is written then.
 pub fn prepare(
     plan: &Plan,
     spare_areas: bool,

@@ -9,13 +9,13 @@ use wordline_kernel::Rng;
 pub(super) struct PowerCuts {
     pub(super) random: Rng,
     pub(super) every: u64,
-    /// Requests after which the power fails next. Count.
+    /// Number of requests that are issued before the next power cut.
     pub(super) after_requests: u64,
-    /// Event at which the power fails, once those requests are issued.
+    /// Number of the event at which the power fails; `None` until those requests are issued.
     pub(super) at_event: Option<u64>,
 }
 
-/// Most events between the random request and the cut.
+/// Upper limit of the number of events between the random request and the cut.
 pub(super) const EVENTS_TO_CUT: u64 = 256;
 
 impl PowerCuts {

@@ -61,7 +61,7 @@ impl<'a> Run<'a> {
 impl<'a> OnShape for Resumed<'a, '_, '_> {
     type Output = Result<(Host<'a>, RunOutput, Before), SimulationError>;
 
-    /// Runs to the end.
+    /// Restores the state and serves the remaining requests.
     fn on<S: RunShape>(self) -> Self::Output {
         let (state, mut store) = state::read(self.path, kind::RUN, |from| {
             let state: RunState<S::Event, S::Recorder> = from.take()?;

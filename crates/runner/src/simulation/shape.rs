@@ -36,7 +36,7 @@ pub(super) trait RunShape:
 {
     /// Observer that records the store.
     type Recorder: Observer<Self::Observation> + Serialize + DeserializeOwned;
-    /// Capabilities.
+    /// Capabilities of runs on this shape.
     const CAN: Capabilities;
 
     /// Returns `true` if the store of a plan has this shape.

@@ -129,7 +129,8 @@ pub(super) fn pristine(plan: &Plan, options: &Options) -> Result<Vec<Ssd<Map>>, 
     Ok(ssds)
 }
 
-/// Preconditions the devices.
+/// Preconditions the devices, and reports the progress to the watch. Returns what was written to
+/// each.
 pub(super) fn preconditioned(
     plan: &Plan,
     ssds: &mut [Ssd<Map>],

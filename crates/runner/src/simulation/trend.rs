@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// Most samples. When they are reached, every second one is dropped and the sampling rate is
-/// halved.
+/// Maximum number of samples. When it is reached, every second sample is dropped and the sampling
+/// rate is halved.
 const MAX_SAMPLES: usize = 256;
 
-/// Fewest samples for a trend.
+/// Minimum number of samples for a trend.
 const MIN_SAMPLES: usize = 64;
 
 /// Response times of equally spaced completions.

@@ -19,7 +19,7 @@ pub(super) struct CacheTracks {
     /// Counter of dirty pages, if writes stay in flash.
     dirty: Option<CounterId>,
     told: Holding,
-    /// Requests in the flash.
+    /// Counter of the requests in the flash.
     queue: Requests,
     flash: SsdTracks,
 }

@@ -104,7 +104,7 @@ impl DiskTracks {
             }
         }
     }
-    /// Shows a completed request that the buffer alone may have served.
+    /// Shows a completed request on the buffer's track, if the buffer alone has served it.
     fn complete(&mut self, now: Time, file: &mut TimelineFile) {
         if let Some(track) = self.buffer
             && let Some(over) = Begun::take(&mut self.buffered, now)

@@ -23,7 +23,7 @@ use crate::error::SimulationError;
 
 /// Length of a timeline without a given end.
 pub const DEFAULT_LENGTH: Time = Time::from_ms(100);
-/// Most events of a timeline: a slice has two, a counter value one.
+/// Maximum number of events in a timeline. A slice takes two events, a counter value one.
 pub const MAX_EVENTS: u64 = 5_000_000;
 
 /// Options of a timeline.
@@ -163,8 +163,8 @@ impl Requests {
     }
 }
 
-/// Returns the name of a device's group. A device behind a cache without an array has the name of
-/// the store, as the cache has, so a suffix is added.
+/// Returns the name of a device's group. A device directly behind a cache has the same name as the
+/// cache, that of the store, so a suffix is added.
 fn name(plan: &Plan, leaf: &Leaf<'_>) -> String {
     if leaf.is_behind && leaf.name == plan.name {
         return format!("{}.{BEHIND}", leaf.name);

@@ -225,7 +225,10 @@ fn member_results_add_up_to_the_whole() {
     let summary = done(&job).summary;
     let sum = |of: &dyn Fn(&MemberSummary) -> u64| summary.members.iter().map(of).sum::<u64>();
     assert_eq!(summary.input.requests, 6000);
-    assert!(sum(&|one| one.input.requests) > 6000, "some are split");
+    assert!(
+        sum(&|one| one.input.requests) > 6000,
+        "some requests are split"
+    );
     assert_eq!(sum(&|one| one.input.read_bytes), summary.input.read_bytes);
     assert_eq!(
         sum(&|one| one.input.written_bytes),
@@ -280,7 +283,7 @@ fn results_of_a_heterogeneous_array_cover_all_members() {
     let device = &summary.device;
     let user = summary.members.iter().map(|one| one.device.user_bytes);
     assert_eq!(device.user_bytes, user.sum::<u64>());
-    // 1/5 of the flash is half spare, 4/5 are a quarter spare.
+    // One fifth of the flash has an over-provisioning ratio of 0.5, the rest 0.25.
     assert!((device.over_provisioning_ratio - (0.5 + 4.0 * 0.25) / 5.0).abs() < 1e-4);
     assert_eq!((device.ways, device.pages_per_block), (None, None));
     assert_eq!(device.page_bytes, Some(4096));

@@ -3,7 +3,7 @@
 
 use wordline_runner::{RunSpec, Summary};
 
-/// Flash of 32 MB in front of a disk, under a load that fits half into it.
+/// Flash of 32 MB in front of a disk. Only part of the load's working set fits into it.
 const STORE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 2\nways = 2\n\
     [nand.geometry]\nblocks_per_plane = 32\npages_per_block = 32\npage_bytes = 4096\n\
     [ftl]\nover_provisioning_ratio = 0.35\n[host]\ninterface = \"direct\"\nqueue_depth = 64\n";
@@ -65,8 +65,8 @@ fn verified_run_survives_power_cuts_in_every_mode() {
     }
 }
 
-/// The flash of four dies wears out during the run, while other dies still work. Nothing is lost,
-/// no request fails, and later power cuts restore what was written.
+/// In some runs the flash becomes read-only, when one die is worn out and others still work. No
+/// data are lost, no request fails, and later power cuts restore what was written.
 #[test]
 fn verified_run_survives_the_wear_out_of_its_flash() {
     const FAILS: &str =

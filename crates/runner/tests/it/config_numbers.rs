@@ -25,7 +25,7 @@ const VALUES: &[&str] = &[
     "-inf",
 ];
 
-/// A device small enough that running it for every number takes no time, with every option enabled.
+/// Devices small enough to be run for every number, the second with many optional features.
 const BASES: &[&str] = &[
     "base = \"demo\"\n[precondition]\nfill_ratio = 0.5\n[workload]\nrequests = 20\n",
     "base = \"demo\"\n[nand.suspend]\nprogram = true\nerase = true\n[ssd]\nscheduler = \"out-of-order\"\n\

@@ -25,7 +25,7 @@ fn digest(seed: u64, verify: bool) -> String {
 }
 
 #[test]
-fn twice_in_one_process() {
+fn equal_runs_in_one_process_have_equal_digests() {
     assert_eq!(digest(1, false), digest(1, false));
     assert_ne!(digest(1, false), digest(2, false), "the seed must matter");
 }
@@ -45,7 +45,7 @@ fn digest_is_equal_on_every_build_and_machine() {
 }
 
 #[test]
-fn in_another_process() {
+fn digest_is_equal_in_another_process() {
     let itself = std::env::current_exe().unwrap();
     let output = Command::new(itself)
         .args([

@@ -107,7 +107,7 @@ fn absent_limits_are_none() {
 }
 
 #[test]
-fn refusal_states_need_rest_and_remedy() {
+fn refusal_states_the_memory_needed_the_memory_left_and_a_remedy() {
     let plan = |fill: &str| {
         let text = format!("base = \"tb1\"\n[precondition]\nfill_ratio = {fill}\n");
         let loaded = wordline_config::load(&text, "a.toml", &[]).unwrap();

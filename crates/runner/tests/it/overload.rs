@@ -25,7 +25,7 @@ fn says(notes: &[String], words: &str) -> bool {
 /// idle.
 fn stores() -> Vec<(String, [u32; 2])> {
     let flash = [800_000, 1_000];
-    // No disk of the defaults positions its heads in less than a millisecond, and none takes 100.
+    // Every default disk takes between 1 and 100 ms to position its heads.
     let disk = [10_000, 2];
     let members = "stripe_bytes = 16384\n[[array.members]]\ncount = 2\n";
     let cache = "[cache]\nmode = \"write-around\"\n";

@@ -22,7 +22,7 @@ const DEVICE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 2\nways = 
 const BUFFER: &str = "[buffer]\ncapacity_kib = 64\n";
 const DISK: &str =
     "schema = 1\nname = \"small\"\n[disk]\nbase = \"nearline-7200\"\ncapacity_bytes = 16_777_216\n";
-/// Slow enough for a queue.
+/// RAM disk slow enough for requests to queue.
 const RAM: &str = "schema = 1\nname = \"small\"\n[ram]\ncapacity_bytes = 16_777_216\n\
     overhead_ns = 400_000\nns_per_byte = 5.0\nchannels = 2\n";
 const CACHED: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 2\nways = 1\n[nand.geometry]\n\
@@ -226,7 +226,7 @@ fn of_words(told: &Value) -> RunSpec {
 }
 
 #[test]
-#[ignore = "run by the others, each time in a new process"]
+#[ignore = "run by the other tests, each time in a new process"]
 fn resumes_in_a_new_process() {
     let Some(folder) = env::var_os(FOLDER).map(PathBuf::from) else {
         return;
@@ -238,9 +238,9 @@ fn resumes_in_a_new_process() {
     fs::write(folder.join("left.json"), left).unwrap();
 }
 
-/// Policies that these runs cannot select by name alone: two are for caches that know the whole
-/// trace or have no limit, and one disk model needs parameters, with which it is that of the other
-/// tests.
+/// Policies that these runs cannot select by name alone. Two are for caches that know the whole
+/// trace or have no limit. The positioned disk model needs parameters; the disk of the other tests
+/// has them.
 const UNFIT: [&str; 3] = [
     "buffer.replacement=belady",
     "buffer.replacement=unbounded",
@@ -447,19 +447,19 @@ fn traces(rounds: u64) {
 }
 
 #[test]
-fn policies() {
+fn runs_resume_identically_with_every_policy() {
     every_policy(2);
 }
 
 #[test]
-fn arrays_streams_and_checks() {
+fn runs_of_arrays_streams_and_disks_resume_identically() {
     everything_else(2);
     disks(2);
 }
 
-/// Checks that the bad blocks and read errors of these runs do occur.
+/// Checks that bad blocks and read errors do occur in the runs above.
 #[test]
-fn these_runs_have_bad_blocks_and_read_errors() {
+fn resumed_runs_have_bad_blocks_and_read_errors() {
     let summary = |config: &str, overrides: &[(&str, &str)]| {
         let done = spec(&format!("{config}{LOAD}"), overrides).run(&mut |_| true);
         done.unwrap().results.summary
@@ -485,13 +485,13 @@ fn these_runs_have_bad_blocks_and_read_errors() {
 }
 
 #[test]
-fn recorded_loads() {
+fn runs_of_a_trace_resume_identically() {
     traces(5);
 }
 
 #[test]
-#[ignore = "takes a minute optimised: `make test-slow` runs it, shorter ones run always"]
-fn ten_thousand_stops() {
+#[ignore = "takes a minute in an optimised build; run it with `make test-slow`"]
+fn runs_resume_identically_after_ten_thousand_stops() {
     every_policy(100);
     everything_else(60);
     disks(60);
@@ -506,7 +506,7 @@ fn checkpoint(folder: &Path) -> (RunSpec, PathBuf) {
 }
 
 #[test]
-fn other_configuration_is_rejected() {
+fn checkpoint_of_another_configuration_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let (spec, state) = checkpoint(folder.path());
     let resumed = RunSpec {
@@ -538,7 +538,7 @@ fn other_configuration_is_rejected() {
 }
 
 #[test]
-fn changed_trace_is_rejected() {
+fn checkpoint_of_a_changed_trace_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");
     let text = |offset: u64| {

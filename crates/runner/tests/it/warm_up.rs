@@ -202,7 +202,7 @@ fn is_rounded(path: &str) -> bool {
 }
 
 #[test]
-fn counts_after_the_warm_up_are_the_difference_to_the_whole() {
+fn counts_after_the_warm_up_are_the_whole_minus_the_warm_up() {
     let folder = tempfile::tempdir().unwrap();
     let traces = traces(folder.path());
     for (name, config) in stores() {

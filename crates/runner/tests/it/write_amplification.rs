@@ -270,7 +270,7 @@ fn failed_programs_count_copies_to_spare_blocks() {
     );
 }
 
-/// Programs that a power cut interrupts count in neither.
+/// Programs that a power cut interrupts count neither by purpose nor as programs of the dies.
 #[test]
 fn purposes_add_up_with_power_cuts() {
     for overrides in [

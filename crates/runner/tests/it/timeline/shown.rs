@@ -74,7 +74,7 @@ impl Shown {
                         let value = (now, event.value());
                         shown.values.entry(track).or_default().push(value);
                     }
-                    EventKind::Unspecified => panic!("an event of no kind"),
+                    EventKind::Unspecified => panic!("an event without a kind"),
                 }
             }
         }
