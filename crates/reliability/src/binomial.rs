@@ -73,8 +73,8 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
 }
 
 /// Returns the maximum number of errors among `words` codewords of `n` bits each, sampled with
-/// `draw`, which is uniform in `[0, 1)`: the smallest `e` for which at least one codeword has more
-/// errors with a probability of at most `draw`.
+/// `draw`, which is uniform in `[0, 1)`: the smallest `e` for which the probability that at least
+/// one codeword has more than `e` errors is at most `draw`.
 pub fn most_errors(n: u32, p: f64, words: u32, draw: f64) -> u32 {
     /// Half the distance between two draws, so that no draw maps to an impossible event.
     const HALF: f64 = 1.0 / (1_u64 << 54) as f64;
