@@ -1,5 +1,6 @@
-//! Order of the flash operations in an SSD's controller: the issue queue, the schedulers that choose
-//! from it (`ssd.scheduler`), and the composition of multi-plane commands (`ssd.composition`).
+//! Order of the flash operations in an SSD's controller: the issue queue, the schedulers that
+//! choose from it (`ssd.scheduler`), and the composition of multi-plane commands
+//! (`ssd.composition`).
 
 pub mod compose;
 pub mod schedule;

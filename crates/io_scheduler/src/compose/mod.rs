@@ -11,7 +11,7 @@ pub mod greedy;
 pub mod in_order;
 pub mod off;
 
-/// An operation that waits for the die.
+/// Operation that waits for the die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// Plane, within the die.
@@ -25,8 +25,9 @@ pub struct Waiting {
 pub trait Compose {
     /// Returns `true` if a command may have several operations.
     fn joins(&self) -> bool;
-    /// Picks up to `most` operations to go with the first, as ascending indices into `line`. All
-    /// picked operations have different planes. None overtakes another of its plane.
+    /// Picks up to `most` operations to execute with the first, as ascending indices into `line`.
+    /// All picked operations have different planes, and none overtakes another operation of its
+    /// plane.
     fn pick(&self, line: &[Waiting], most: usize, picked: &mut Vec<usize>);
 }
 
@@ -60,12 +61,12 @@ impl Default for Composition {
     }
 }
 
-/// Planes that are not yet used, one bit each.
+/// Unused planes of a command, one bit each.
 #[derive(Clone, Copy, Debug)]
 struct Open(u64);
 
 impl Open {
-    /// All planes except that of the first operation.
+    /// Opens all planes except that of the first operation.
     fn beside(first: Waiting) -> Self {
         Self(!(1 << first.plane))
     }
@@ -106,18 +107,18 @@ mod tests {
             for policy in Composition::defaults() {
                 let picked = picks(&policy, &line, most);
                 let name = policy.name();
-                assert!(picked.len() <= most, "{name} takes too many");
+                assert!(picked.len() <= most, "{name} picks more than {most}");
                 assert!(
                     picked.is_sorted() && !picked.contains(&0),
                     "{name}: {picked:?}"
                 );
                 for &place in &picked {
                     let (plane, fits) = line[place];
-                    assert!(fits, "{name} takes what does not fit");
+                    assert!(fits, "{name} picks an operation that does not fit");
                     let passed = line[..place].iter().any(|other| other.0 == plane);
                     assert!(
                         !passed,
-                        "{name}: {place} passes another of its plane: {line:?}"
+                        "{name}: {place} overtakes another of its plane: {line:?}"
                     );
                 }
             }
@@ -126,20 +127,23 @@ mod tests {
 
     #[test]
     fn policies_differ_in_the_operations_they_skip() {
-        // The second does not fit, the fourth is on a plane that is used.
+        // The second operation does not fit, and the fourth is on a plane that is used.
         let line = [(0, true), (1, false), (2, true), (0, true), (3, true)];
         let all = Composition::defaults();
         let picked: Vec<_> = all.iter().map(|policy| picks(policy, &line, 3)).collect();
         assert_eq!(picked[0], [0_usize; 0], "off");
-        assert_eq!(picked[1], [0_usize; 0], "in order stops at the second");
-        assert_eq!(picked[2], [2, 4], "greedy passes over");
+        assert_eq!(
+            picked[1], [0_usize; 0],
+            "in-order stops at the second operation"
+        );
+        assert_eq!(picked[2], [2, 4], "greedy skips what does not fit");
         let line = [(0, true), (1, true), (2, true), (0, true), (3, true)];
         assert_eq!(
             picks(&all[1], &line, 3),
             [1, 2],
-            "in order stops at the fourth"
+            "in-order stops at the fourth operation"
         );
         assert_eq!(picks(&all[2], &line, 3), [1, 2, 4]);
-        assert_eq!(picks(&all[2], &line, 2), [1, 2], "no more than two");
+        assert_eq!(picks(&all[2], &line, 2), [1, 2], "at most two are picked");
     }
 }

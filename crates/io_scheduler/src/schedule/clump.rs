@@ -27,7 +27,7 @@ pub(super) struct Clump {
     interleaves: bool,
     in_turn: bool,
     age_bound: Time,
-    /// Package after the last one served.
+    /// Package after the last one served, where the next search starts.
     cursor: u32,
 }
 

@@ -1,13 +1,14 @@
-//! Worked examples of Jung 2013, figures 6.5 to 6.7, in lockstep: operations chosen together are
-//! completed together. The text does not include the drawings; addresses follow from its sentences
-//! (sections 6.4.2 to 6.4.4), and blocks and pages are chosen so that pairs satisfy the plane rule.
+//! Worked examples of Jung 2013, figures 6.5 to 6.7, in lockstep: operations that are chosen
+//! together complete together. The text does not include the drawings; addresses follow from its
+//! sentences (sections 6.4.2 to 6.4.4), and blocks and pages are chosen so that pairs satisfy the
+//! plane rule.
 
 use wordline_kernel::Time;
 use wordline_nand::{Geometry, Layout, Operation, PlaneRule, Ppn};
 
 use super::{Changed, EntryId, IssueQueue, Load, Schedule, Scheduler, Scheduling, View, Waiting};
 
-/// A page by its name in the figure, with channel, package and die counted from 1, and its plane.
+/// Page of a figure: its name; its channel, package and die, counted from 1; and its plane.
 type Page = (u32, [u32; 3], u32);
 
 const CHANNELS: u32 = 4;
@@ -52,7 +53,8 @@ impl Bench {
         }
     }
 
-    /// Returns the groups that are chosen before any is completed, by name.
+    /// Chooses groups until nothing more can be chosen, then completes them all. Returns the names
+    /// of the pages of each group.
     fn round(&mut self) -> Vec<Vec<u32>> {
         self.changed = (0..CHANNELS * PACKAGES).collect();
         let mut chosen = Vec::new();
@@ -91,14 +93,14 @@ impl Bench {
         let mut rounds = Vec::new();
         while self.queue.iter().next().is_some() {
             let round = self.round();
-            assert!(!round.is_empty(), "something can always be chosen");
+            assert!(!round.is_empty(), "a round must choose an operation");
             rounds.push(round);
         }
         rounds
     }
 }
 
-/// Returns a read; its name determines its page. Pages whose names differ in the last bit only have
+/// Returns a read; its name determines its page. Pages whose names differ only in the last bit have
 /// the same offset in their blocks.
 fn read(layout: &Layout, number: usize, name: u32, die: u32, plane: u32) -> Waiting {
     let block = (0..layout.blocks())
@@ -121,9 +123,9 @@ fn read(layout: &Layout, number: usize, name: u32, die: u32, plane: u32) -> Wait
     }
 }
 
-/// Figure 6.5, as described in section 6.4.2: requests 1 and 2 share a package; two pages of 2
-/// share a die, its third is elsewhere; 3 is alone on channel 2; 4 and 5 need die 4 of package 1 on
-/// channel 4, 6 another die of that package.
+/// Figure 6.5, as described in section 6.4.2: requests 1 and 2 share a package. Two pages of
+/// request 2 share a die; its third page is elsewhere. Request 3 is alone on channel 2. Requests 4
+/// and 5 need die 4 of package 1 on channel 4, and request 6 needs another die of that package.
 const FIGURE_6_5: [&[Page]; 6] = [
     &[(21, [1, 1, 2], 0), (31, [1, 2, 1], 0), (41, [1, 2, 2], 0)],
     &[(1, [1, 1, 1], 0), (2, [1, 1, 1], 0), (61, [3, 1, 3], 0)],
@@ -159,26 +161,26 @@ fn figure_6_6_b_vaq_needs_six_sets() {
     assert_eq!(
         sets[0],
         [21, 31, 41],
-        "request 1 is issued first, its packages are no hindrance"
+        "request 1 starts first, because none of its packages is in use"
     );
     assert_eq!(
         sets[1],
         [1],
-        "two pages of request 2 want one die, which stalls the rest"
+        "two pages of request 2 need one die, which stalls all other requests"
     );
     assert_eq!(sets[2], [2, 61]);
     assert_eq!(
         sets[3],
         [51, 81],
-        "the only two requests that are served side by side"
+        "only these two requests are served at the same time"
     );
     assert_eq!(sets[4..], [[82], [71]], "request 5 stalls request 6");
     assert_eq!(sets.len(), 6);
 }
 
 /// The six sets are those of whole requests that stall at packages. If requests stall at dies, the
-/// second starts with the first and the sixth with the fifth. If pages stall, requests 3 and 4 also
-/// start with the rest of the second.
+/// second set starts with the first, and the sixth with the fifth. If pages stall, requests 3 and 4
+/// also start with the rest of the second request.
 #[test]
 fn figure_6_6_b_has_fewer_sets_if_requests_stall_at_dies() {
     use super::in_order::{Conflict, Grain};
@@ -254,9 +256,9 @@ fn sprinkler_visits_the_first_package_of_every_channel_first() {
     assert_eq!(order, [30, 20, 10, 40]);
 }
 
-/// A read overtakes a write to its die; no operation overtakes its dependences.
+/// A read overtakes a write to its die. No operation overtakes its dependences.
 #[test]
-fn read_first_lets_reads_pass_writes_but_not_their_own_program() {
+fn read_first_lets_reads_overtake_writes_except_that_of_their_page() {
     let mut bench = Bench::new("read-first", &[]);
     let geometry = Geometry {
         dies_per_package: DIES,
@@ -282,11 +284,11 @@ fn read_first_lets_reads_pass_writes_but_not_their_own_program() {
     );
 }
 
-/// Uses three packages; two reads of the first need one die. While that die works, the sweep stops
-/// with `in_turn`, although the third package is idle and has another read. Without `in_turn`, that
-/// read is served.
+/// Three packages have reads, and two reads of the first package need the same die. While that die
+/// works, the sweep stops with `in_turn`, although the third package is idle and has another read.
+/// Without `in_turn`, that read is served.
 #[test]
-fn busy_package_blocks_the_sweep_in_turn() {
+fn busy_package_stops_the_sweep_in_turn() {
     let requests: [&[Page]; 4] = [
         &[(10, [1, 1, 1], 0), (14, [1, 1, 1], 0)],
         &[(20, [1, 2, 1], 0)],
@@ -300,7 +302,7 @@ fn busy_package_blocks_the_sweep_in_turn() {
             ..Default::default()
         };
         bench.scheduling = Scheduling::new(&Scheduler::Paq2(policy));
-        assert_eq!(bench.round(), [[10], [20], [30]], "one read a package");
+        assert_eq!(bench.round(), [[10], [20], [30]], "one read per package");
         // The die of the first package is still receiving its command.
         let die = bench.queue.get(bench.queue.iter().next().unwrap()).die;
         bench.loads[die.index()].counts[0] = 1;

@@ -17,7 +17,7 @@ impl Cited for Immediate {
     const PAPER: &'static str = "";
 }
 
-/// Empty state.
+/// State of the policy, which is empty.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State;
 

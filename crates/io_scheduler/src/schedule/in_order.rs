@@ -32,7 +32,7 @@ pub enum Grain {
     Page,
 }
 
-/// Operations of the head request with which those of later requests are packed.
+/// Operations of the head request that operations of later requests may join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Packs {
     /// No operations.
@@ -62,11 +62,11 @@ impl Packs {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct InOrder {
     conflict: Conflict,
-    /// Which operations of the head request those of later requests are packed with.
+    /// Operations of the head request that operations of later requests may join.
     packs: Packs,
     /// Requests up to this number have started.
     begun: Option<u64>,
-    /// Request with conflicting operations of its own; none starts before it is done.
+    /// Request whose own operations conflict; no other request starts before it is done.
     alone: Option<Ticket>,
 }
 
@@ -140,7 +140,8 @@ impl InOrder {
     }
 }
 
-/// Packs operations of other requests with one of the group, on planes that the group leaves free.
+/// Adds operations of other requests that fit the operation `id` of the group, on planes that the
+/// group does not use.
 fn pack_beside(view: &View<'_>, id: EntryId, group: &mut Vec<EntryId>) {
     let queue = view.queue;
     let (die, mut planes) = (queue.get(id).die, 0_u64);
@@ -159,7 +160,7 @@ fn pack_beside(view: &View<'_>, id: EntryId, group: &mut Vec<EntryId>) {
     }
 }
 
-/// Returns the waiting operations of a request at the head of the queue.
+/// Returns the operations of a request that wait at the head of the queue.
 fn of_request<'a>(view: &'a View<'_>, request: u64) -> impl Iterator<Item = EntryId> + 'a {
     let queue = view.queue;
     queue

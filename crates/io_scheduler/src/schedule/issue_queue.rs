@@ -15,7 +15,7 @@ use wordline_block::Ticket;
 pub type EntryId = u32;
 const NONE: EntryId = EntryId::MAX;
 
-/// A waiting flash operation.
+/// Flash operation that waits for the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// Index in the device's transaction table.
@@ -38,9 +38,9 @@ pub struct Waiting {
     pub since: Time,
 }
 
-/// Common properties of operations that fit one multi-plane command: the kind of operation, and the
-/// address that the part's plane rule compares: the offset of the page in its block, or in its
-/// plane.
+/// Properties that operations of one multi-plane command have in common: the kind of operation, and
+/// the address that the part's plane rule compares, which is the offset of the page in its block or
+/// in its plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Class(u64);
 
@@ -109,8 +109,8 @@ pub struct IssueQueue {
     dies: Vec<[Ends; 2]>,
     ages: Vec<Ends>,
     counts: Counts,
-    /// First and last waiting program of each block, each plus one, or 0; and the waiting
-    /// operations of the block. Count.
+    /// First and last waiting program of each block, each as the entry's index plus one; 0 if there
+    /// is none.
     programs: Vec<[EntryId; 2]>,
     in_block: Vec<u32>,
 }
@@ -206,11 +206,11 @@ impl IssueQueue {
             (next != NONE).then_some(next)
         })
     }
-    /// Iterates over the operations of a package, in the same order.
+    /// Iterates over the operations of a package, in the order of their requests and pages.
     pub fn of_package(&self, package: u32) -> impl Iterator<Item = EntryId> + '_ {
         self.from(self.packages[package as usize].first, |entry| entry.package)
     }
-    /// Iterates over the reads or the programs of a die, in the same order.
+    /// Iterates over the reads or the programs of a die, in the order of their requests and pages.
     fn of_die(&self, die: Die, operation: Operation) -> impl Iterator<Item = EntryId> + '_ {
         let first = self.dies[die.index()][kind(operation)].first;
         self.from(first, |entry| entry.die)
@@ -221,14 +221,14 @@ impl IssueQueue {
         let mut ids = self.of_die(die, operation);
         ids.find(|id| self.is_ready(*id))
     }
-    /// Returns a key that orders operations as the queue does.
+    /// Returns a key that sorts operations in the order of the queue.
     #[inline]
     pub fn rank(&self, id: EntryId) -> (u64, u64) {
         let entry = &self.entries[id as usize];
         (entry.waiting.request, entry.number)
     }
-    /// Returns the operation of a package that has waited longest; the first in the queue among
-    /// equals.
+    /// Returns the operation of a package that has waited longest; among equals, the first in the
+    /// queue.
     pub fn oldest(&self, package: u32) -> Option<EntryId> {
         let first = self.ages[package as usize].first;
         (first != NONE).then_some(first)
@@ -295,8 +295,9 @@ impl IssueQueue {
         self.from(first, |entry| entry.block)
     }
 
-    /// Returns `true` if no queued operation must precede this one: for a program, no program of an
-    /// earlier page of its block; for a read, no program of the page or of an earlier one.
+    /// Returns `true` if no queued operation must precede this one. Programs of earlier pages of
+    /// its block must precede a program. Programs of the page and of earlier pages of the block
+    /// must precede a read.
     #[inline]
     pub fn is_ready(&self, id: EntryId) -> bool {
         let waiting = self.get(id);
@@ -305,7 +306,7 @@ impl IssueQueue {
     }
 
     /// Returns the operation to commit next before an operation that bypasses the queue. All
-    /// operations on the block must precede an erase; the programs up to its page must precede a
+    /// operations on the block must precede an erase. The programs up to its page must precede a
     /// read or a program; only programs of later requests must precede a program of the host.
     /// Programs of a block are committed in page order.
     pub fn in_the_way(
@@ -398,7 +399,8 @@ impl IssueQueue {
         waiting
     }
 
-    /// Adds `change`, which may be -1 as a wrapping number.
+    /// Adds `change` to the counts of the operation's block, die, package and channel. A wrapped -1
+    /// decrements them.
     fn count(&mut self, waiting: &Waiting, change: u32) {
         let package = self.package(waiting.die) as usize;
         let channel = self.channel(waiting.die) as usize;
@@ -445,7 +447,7 @@ impl IssueQueue {
     }
 }
 
-/// Index of the list for a kind of operation, among those of a die.
+/// Returns the index of the die's list for a kind of operation: 0 for reads, 1 for programs.
 fn kind(operation: Operation) -> usize {
     usize::from(operation != Operation::Read)
 }

@@ -92,7 +92,7 @@ impl View<'_> {
     }
     /// Iterates over the first ready read and the first ready program of each die of the package
     /// that has no committed host operations. Later operations are equivalent for a scheduler that
-    /// considers only kind and die.
+    /// considers only the kind and the die.
     pub fn firsts(&self, package: u32) -> impl Iterator<Item = EntryId> + '_ {
         let dies = self.queue.dies_of_package(package);
         let free = dies.filter(|die| self.load(*die).committed() == 0);
@@ -123,13 +123,13 @@ pub trait Schedule {
     fn holds(&self, _operation: Operation) -> bool {
         true
     }
-    /// Puts the operations to commit next, together, into `group`. Leaves it empty if nothing can
-    /// be committed until something changes; such packages are removed from `changed`. Chosen
-    /// operations are ready, or follow their dependences within the group.
+    /// Puts the operations to commit next, together, into `group`. Chosen operations are ready, or
+    /// follow their dependences within the group. If nothing can be committed until a package
+    /// changes, leaves the group empty and removes the package from `changed`.
     fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>);
     /// Records that a request is done.
     fn done(&mut self, _ticket: Ticket) {}
-    /// Returns the time to choose a group.
+    /// Returns the simulated time that the choice of a group takes.
     fn search(&self) -> Time {
         Time::ZERO
     }
@@ -189,7 +189,7 @@ impl Default for Scheduler {
     }
 }
 
-/// Converts microseconds of a configuration.
+/// Converts microseconds from a configuration.
 fn us(time: f64) -> Time {
     Time::from_ps((time * 1e6).round() as u64)
 }

@@ -18,7 +18,7 @@ const PACKAGES: u32 = 2;
 const BLOCKS: u32 = 3;
 const PAGES: u32 = 8;
 
-/// A queue that operations enter and leave at random.
+/// Queue that operations enter and leave at random.
 struct Bench {
     layout: Layout,
     rule: PlaneRule,
@@ -50,7 +50,7 @@ impl Bench {
 
     /// Adds or removes an operation at random, and changes the committed operations. Earlier
     /// requests may issue operations later, and several may arrive at one instant. The queue grows
-    /// with time, beyond the part of a package that is examined.
+    /// with time, beyond the number of operations of a package that schedulers examine.
     fn turn(&mut self, random: &mut Rng) {
         self.now += random.below(3);
         self.request += random.below(2);
@@ -194,8 +194,8 @@ fn clumped(view: &View<'_>, package: u32, interleaves: bool) -> Option<EntryId> 
     head.filter(|_| !serves)
 }
 
-/// Returns the part of the first request that can be issued at once, if nothing blocks it, with the
-/// operations packed with its `packs` kinds.
+/// Returns the operations of the first request that can be issued at once, if nothing blocks it,
+/// and operations of other requests packed with those of the kinds `packs`.
 fn in_order(
     bench: &Bench,
     view: &View<'_>,
@@ -231,7 +231,8 @@ fn in_order(
     packed_beside(bench, view, group, packs)
 }
 
-/// Adds operations that fit those of the packed kinds, on planes that the group leaves free.
+/// Adds operations that fit one of the group's operations of the kinds `packs`, on planes that the
+/// group does not use.
 fn packed_beside(
     bench: &Bench,
     view: &View<'_>,
@@ -251,17 +252,18 @@ fn packed_beside(
     group
 }
 
-/// Returns the package that the sweep visits: in turn, the first with waiting operations.
+/// Returns the package that the sweep visits: `package` or, with `in_turn`, the first with waiting
+/// operations.
 fn visited(view: &View<'_>, package: u32, in_turn: bool) -> u32 {
     let waiting = view.queue.iter().map(|id| view.queue.get(id).die);
     let first = waiting.map(|die| view.queue.package(die)).min();
     first.filter(|_| in_turn).unwrap_or(package)
 }
 
-/// Returns the longest prefix of pages that can all be issued. Each page needs an idle die, or one
-/// used only by pages of the prefix that it can join. No other user may be in its conflict area,
-/// neither from before nor, unless `gathers`, from the prefix. Requests committed earlier are
-/// unknown here, so they count as different ones.
+/// Returns the longest prefix of pages that can all be issued. Each page needs an idle die, or a
+/// die that only pages of the prefix use and whose command it can join. No other request may use
+/// its conflict area: neither one from before nor, unless `gathers`, one of the prefix. Requests
+/// committed earlier are unknown here, so they count as other requests.
 fn page_by_page(bench: &Bench, view: &View<'_>, conflict: Conflict, gathers: bool) -> Vec<EntryId> {
     let queue = view.queue;
     let area = |die: Die| match conflict {
@@ -286,8 +288,8 @@ fn page_by_page(bench: &Bench, view: &View<'_>, conflict: Conflict, gathers: boo
     ids[..length].to_vec()
 }
 
-/// Returns what the naive implementation of a scheduler issues first, for all packages or one.
-/// Every scheduler must have one.
+/// Returns the operations that the naive implementation of a scheduler issues first, from all
+/// packages or from `package`. Every scheduler must have a naive implementation.
 fn twin(scheduler: &Scheduler, bench: &Bench, view: &View<'_>, package: u32) -> Vec<EntryId> {
     let beside = |head: Option<EntryId>, scope| {
         let packed = head.map(|head| packed(bench, view, head, scope));
@@ -332,7 +334,7 @@ fn twin(scheduler: &Scheduler, bench: &Bench, view: &View<'_>, package: u32) -> 
             let writes = |id: &EntryId| view.queue.get(*id).operation != Operation::Read;
             beside(able(view, package).min_by_key(writes), PackScope::Any)
         }
-        other => panic!("{} has no naive twin: write one here", other.name()),
+        other => panic!("{} has no naive implementation; add one here", other.name()),
     }
 }
 

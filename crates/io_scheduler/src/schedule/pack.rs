@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EntryId, View};
 
-/// Requests whose operations may be packed with the first of a group.
+/// Requests whose operations may join the first operation of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum PackScope {
     /// The same request.
@@ -13,7 +13,7 @@ pub(super) enum PackScope {
     Any,
 }
 
-/// Most operations of a package's queue that are examined.
+/// Maximum number of operations that are examined in the queue of a package.
 pub(super) const LOOK: usize = 64;
 
 /// Adds to `group` the first operation on each other plane that fits `head`.

@@ -11,7 +11,7 @@ use super::{Changed, EntryId, View};
 pub(super) struct PageByPage {
     conflict: Conflict,
     gathers: bool,
-    /// By die: requests of the last committed pages.
+    /// Requests of the pages last committed to each die.
     users: Vec<Vec<u64>>,
 }
 
@@ -35,7 +35,7 @@ impl PageByPage {
         }
     }
 
-    /// Returns `true` if a page must wait, given the pages of the group before it.
+    /// Returns `true` if a page must wait, given that the pages of `group` are committed before it.
     fn waits(&self, view: &View<'_>, group: &[EntryId], id: EntryId) -> bool {
         let (queue, own) = (view.queue, view.queue.get(id));
         let fits = |other: &EntryId| {
@@ -56,7 +56,7 @@ impl PageByPage {
         !self.gathers && group.iter().any(in_the_way)
     }
 
-    /// Returns the dies of the resource that this request must not share with others.
+    /// Returns the dies of the resource that requests must not share, which contains `die`.
     fn shared(&self, view: &View<'_>, die: Die) -> impl Iterator<Item = Die> + use<> {
         let queue = view.queue;
         let dies = |first: Die, count| first.0..first.0 + count;

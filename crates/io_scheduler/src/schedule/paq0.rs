@@ -24,8 +24,8 @@ pub struct Paq0 {
     /// that it needs. `page`: each page starts as soon as it can.
     pub grain: Grain,
     /// Whether writes wait in the queue with the reads and are packed like them, with those of any
-    /// request (sections 6.3 and 6.5.2: plane packing alone, otherwise `vaq`). Otherwise they are
-    /// issued to their dies at once.
+    /// request (sections 6.3 and 6.5.2: plane packing alone, otherwise like `vaq`). If not, they
+    /// are issued to their dies at once.
     pub holds_writes: bool,
     /// Time to search the clump table, once for all operations that are committed together. 1,770
     /// for 64 packages on a 72 MHz processor (section 6.6.3). Nanoseconds.
@@ -57,7 +57,7 @@ pub struct State {
     search: Time,
 }
 
-/// Queue of either grain.
+/// Queue that blocks by request or by page.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Line {
     Requests(InOrder),

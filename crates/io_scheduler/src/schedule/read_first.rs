@@ -33,7 +33,7 @@ impl Cited for ReadFirst {
     const PAPER: &'static str = "";
 }
 
-/// State: the age bound.
+/// State of the policy: the age bound.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     age_bound: Time,

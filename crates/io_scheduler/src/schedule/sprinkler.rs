@@ -44,7 +44,7 @@ impl Cited for Sprinkler {
     const PAPER: &'static str = "M. Jung, M. Kandemir, Sprinkler: Maximizing Resource Utilization in Many-Chip Solid State Disks, HPCA 2014";
 }
 
-/// State: the limits.
+/// State of the policy: its two limits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     over_commitment: u32,
@@ -102,18 +102,18 @@ fn widest_of_die(view: &View<'_>, ready: &[Member], die: Die) -> Option<EntryId>
     best.map(|(_, member)| member.id)
 }
 
-/// One of the first operations queued for a package.
+/// Operation among the first that are queued for a package.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Member {
     id: EntryId,
     die: Die,
     class: Class,
-    /// Plane, as a bit.
+    /// Plane of the operation, as a bit.
     plane: u64,
     request: u64,
-    /// Number of members of the same request.
+    /// Number of members that belong to the same request.
     connected: usize,
-    /// Index in the queue.
+    /// Index in the queue of the package.
     place: usize,
 }
 
