@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::space::{Costs, Sizes, Space};
 use crate::utilisation::victims;
 
-/// Parameters of the flash and the disk.
+/// Parameters of the flash and the disk, with the cost formulas.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Model {
     /// Costs of operations.
@@ -59,7 +59,7 @@ impl Division {
 }
 
 impl Model {
-    /// Creates the model of a space.
+    /// Creates the model of a flash space.
     pub fn of(space: &Space) -> Self {
         Self {
             costs: space.costs,
@@ -67,39 +67,39 @@ impl Model {
             total_pages: space.total_pages,
         }
     }
-    /// Cost of a GC run, C_GC (equation 3). Microseconds.
+    /// Returns the cost of a GC run, C_GC (equation 3). Microseconds.
     pub fn collection_us(&self, utilisation: f64) -> f64 {
         let valid = victims(utilisation) * f64::from(self.pages_per_block);
         valid * self.costs.copy_us + self.costs.erase_us
     }
-    /// Cost of a page write, C_PW (equation 4). Microseconds.
+    /// Returns the cost of a page write, C_PW (equation 4). Microseconds.
     pub fn page_write_us(&self, utilisation: f64) -> f64 {
         let gained = (1.0 - victims(utilisation)) * f64::from(self.pages_per_block);
         self.collection_us(utilisation) / gained + self.costs.program_us
     }
-    /// C_GC if valid pages are spread evenly over the blocks (equation 1). Microseconds.
+    /// Returns C_GC if valid pages are spread evenly over the blocks (equation 1). Microseconds.
     pub fn worst_collection_us(&self, utilisation: f64) -> f64 {
         let valid = (utilisation * f64::from(self.pages_per_block)).ceil();
         valid * self.costs.copy_us + self.costs.erase_us
     }
-    /// C_PW if valid pages are spread evenly over the blocks (equation 2). Microseconds; infinite
-    /// if GC of a block frees no page.
+    /// Returns C_PW if valid pages are spread evenly over the blocks (equation 2). Microseconds;
+    /// infinite if GC of a block frees no page.
     pub fn worst_page_write_us(&self, utilisation: f64) -> f64 {
         let gained = ((1.0 - utilisation) * f64::from(self.pages_per_block)).floor();
         self.worst_collection_us(utilisation) / gained + self.costs.program_us
     }
-    /// C_HR of one page (equation 5). Microseconds.
+    /// Returns C_HR of one page (equation 5). Microseconds.
     pub fn read_us(&self, page_write_us: f64, hit_ratio: f64) -> f64 {
         let miss = self.costs.disk_read_us + page_write_us;
         hit_ratio * self.costs.read_us + (1.0 - hit_ratio) * miss
     }
-    /// C_HW of one page, if the share `reads_of_hits` of the hits are reads. Microseconds.
+    /// Returns C_HW of one page, if the share `reads_of_hits` of the hits are reads. Microseconds.
     pub fn write_us(&self, page_write_us: f64, hit_ratio: f64, reads_of_hits: f64) -> f64 {
         let destage = self.costs.read_us + self.costs.disk_write_us;
         let hit = (1.0 - reads_of_hits) * page_write_us + reads_of_hits * self.costs.read_us;
         (1.0 - hit_ratio) * (destage + page_write_us) + hit_ratio * hit
     }
-    /// C_HY of one page (equation 6). Microseconds.
+    /// Returns C_HY of one page (equation 6). Microseconds.
     pub fn cost_us(&self, utilisation: f64, read_ratio: f64, load: &Load) -> f64 {
         self.cost_at(
             self.page_write_us(utilisation),
@@ -115,8 +115,8 @@ impl Model {
         let write_us = self.write_us(page_write_us, write_hits, load.reads_of_write_hits);
         self.read_us(page_write_us, read_hits) * load.reads + write_us * load.writes
     }
-    /// Algorithm 1: returns the first division with the lowest cost among all u and r that are
-    /// multiples of 1 / `steps`, except u = 0 and u = 1. `steps` is at least 2.
+    /// Returns the first division with the lowest cost among all u and r that are multiples of 1 /
+    /// `steps`, except u = 0 and u = 1 (algorithm 1). `steps` is at least 2.
     pub fn divide(&self, steps: u32, load: &Load) -> Division {
         let steps = steps.max(2);
         let utilisations = (1..steps).map(|step| share(step, steps));

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::space::{Costs, Space};
 
-/// Over-provisioning of a cache, (C_total - C_user) / C_total (equation 2.1).
+/// Returns the over-provisioning of a cache, (C_total - C_user) / C_total (equation 2.1).
 pub fn over_provisioning(cached_pages: u32, total_pages: u32) -> f64 {
     1.0 - f64::from(cached_pages) / f64::from(total_pages.max(1))
 }
 
-/// C_user: pages that an over-provisioning leaves, rounded down as in the translation layer. A
-/// product that misses a whole number by its rounding error counts as that number.
+/// Returns C_user, the number of pages that an over-provisioning leaves, rounded down as in the
+/// FTL. A product that is below a whole number only by its rounding error counts as that number.
 pub fn cached_pages(over_provisioning: f64, total_pages: u32) -> u32 {
     let pages = (1.0 - over_provisioning) * f64::from(total_pages);
     (pages * (1.0 + 1e-12)).floor() as u32
@@ -28,27 +28,27 @@ pub struct Model {
 }
 
 impl Model {
-    /// Creates the model of a space.
+    /// Creates the model of a flash space.
     pub fn of(space: &Space) -> Self {
         Self {
             costs: space.costs,
             pages_per_block: space.pages_per_block,
         }
     }
-    /// Cost_gc: cost of GC of a block with the share `valid` of its pages valid (equation 4.2).
-    /// Pages are read and programmed again. Microseconds.
+    /// Returns Cost_gc, the cost of GC of a block with the share `valid` of its pages valid
+    /// (equation 4.2). Pages are read and programmed again. Microseconds.
     pub fn collection_us(&self, valid: f64) -> f64 {
         let move_us = self.costs.read_us + self.costs.program_us;
         valid * f64::from(self.pages_per_block) * move_us + self.costs.erase_us
     }
-    /// Cost'_fw: cost of a page write, with its share of GC (equation 4.3). Microseconds; infinite
-    /// if all pages of victims are valid.
+    /// Returns Cost'_fw, the cost of a page write with its share of GC (equation 4.3).
+    /// Microseconds; infinite if all pages of victims are valid.
     pub fn page_write_us(&self, valid: f64) -> f64 {
         let gained = (1.0 - valid) * f64::from(self.pages_per_block);
         self.costs.program_us + self.collection_us(valid) / gained
     }
-    /// Latency of a page write (equation 4.5): a miss reads the evicted page and writes it to the
-    /// disk. Microseconds.
+    /// Returns the latency of a page write (equation 4.5): a miss reads the evicted page and writes
+    /// it to the disk. Microseconds.
     pub fn latency_us(&self, valid: f64, miss_ratio: f64) -> f64 {
         let destage = self.costs.read_us + self.costs.disk_write_us;
         self.page_write_us(valid) + miss_ratio * destage

@@ -16,12 +16,12 @@ use crate::space::{Kind, Space};
 /// doubling, twice while they grow.
 const DISTANCES_BYTES: u64 = 2 * 8 * (8_192 + 51 * 4_096);
 
-/// How hits in lists of every size are counted.
+/// Method of counting hits in lists of every size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counting {
-    /// In ghost lists as long as the whole flash. As in the source, which uses memory of about 1 %
-    /// of the flash.
+    /// In ghost lists as long as the whole flash, as the source does with memory of about 1 % of
+    /// the flash.
     #[default]
     Ghosts,
     /// With SHARDS, in stacks of at most `sample_pages` pages that persist across periods.
@@ -85,8 +85,8 @@ impl Stack {
     }
 }
 
-/// Two LRU stacks, one of reads and one of writes, each as long as the whole flash, in segments
-/// with hit counters; and the other inputs of the cost model.
+/// Inputs of the cost model. They are counts of pages and two LRU stacks, one of reads and one of
+/// writes. Each stack is as long as the whole flash and has hit counters for its segments.
 ///
 /// A write removes its page from the stack of reads, as in the cache. A read that the write list
 /// serves counts in the stack of writes and moves its page there.
@@ -115,7 +115,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Returns the number of all pages.
+    /// Returns the number of pages of all kinds.
     pub fn pages(&self) -> u64 {
         self.reads + self.writes + self.reads_of_written
     }
@@ -183,7 +183,7 @@ impl Period {
             counts: Counts::default(),
         }
     }
-    /// Returns the maximum memory: two stacks of all pages.
+    /// Returns the maximum memory, which is that of two stacks of all pages.
     pub fn memory(space: &Space) -> [Table; 2] {
         let stack = |name| Ghosts::memory(name, space.total_pages.into());
         [stack("ghosts of reads"), stack("ghosts of writes")]
@@ -207,11 +207,11 @@ impl Period {
     pub fn request(&mut self) {
         self.requests += 1;
     }
-    /// Returns the requests since the period began.
+    /// Returns the number of requests since the period began.
     pub fn requests(&self) -> u64 {
         self.requests
     }
-    /// Returns the pages since the period began.
+    /// Returns the numbers of pages since the period began.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -246,7 +246,7 @@ impl Period {
             Stack::Shards(_) => None,
         }
     }
-    /// Returns the pages of the flash.
+    /// Returns the number of pages of the flash.
     pub fn total_pages(&self) -> u32 {
         self.total_pages
     }
@@ -267,7 +267,8 @@ impl Period {
             total_pages: self.total_pages,
         }
     }
-    /// Calls `choose` with the request statistics of the period; `None` without requests.
+    /// Returns the result of `choose` for the request statistics of the period; `None` without
+    /// requests.
     pub fn load<T>(&self, choose: impl FnOnce(&Load) -> T) -> Option<T> {
         let Counts {
             reads,

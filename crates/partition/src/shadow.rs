@@ -10,7 +10,8 @@ use wordline_kernel::random::splitmix;
 
 use crate::space::Space;
 
-/// Minimum blocks of a small flash, if the large one has as many; with fewer, single blocks matter.
+/// Minimum number of blocks of a small flash, unless the full-size flash has fewer. With fewer
+/// blocks, single blocks affect the result.
 const MIN_BLOCKS: u32 = 64;
 
 /// Page-mapped flash with greedy GC and one active block, shared by host and GC.
@@ -30,7 +31,7 @@ struct Log {
     /// Full blocks by their valid pages, then by number.
     full: Heap<(u32, u32)>,
     empty: Vec<u32>,
-    /// Page that is written next; the end of its block if that is full.
+    /// Next page to write, or the end of its block if the block is full.
     next: u32,
     collections: u64,
     moved: u64,
@@ -67,7 +68,7 @@ impl Log {
             self.full.set(Entry(block), (*valid, block));
         }
     }
-    /// Writes an entry for the host.
+    /// Writes an entry for the host, and runs GC while there are too few empty blocks.
     fn write(&mut self, entry: Entry) {
         self.trim(entry);
         self.append(entry);
@@ -92,7 +93,8 @@ impl Log {
             self.next = empty * self.pages_per_block;
         }
     }
-    /// Reclaims a block; returns `false` if none has an invalid page.
+    /// Reclaims the block with the fewest valid pages. Returns `false` if no full block has an
+    /// invalid page.
     fn collect(&mut self) -> bool {
         let Some((key, block)) = self.full.pop() else {
             return false;
@@ -126,7 +128,7 @@ struct Shadow {
 }
 
 impl Shadow {
-    /// Writes a page; returns the entry evicted for it.
+    /// Writes a page. Returns the entry that was evicted for it, if any.
     fn write(&mut self, entry: Entry) -> Option<Entry> {
         let full = self.recent.len(0) == self.capacity && !self.recent.contains(entry);
         let leaving = if full { self.recent.pop_back(0) } else { None };
@@ -151,7 +153,7 @@ pub struct Miniature {
     /// Hash below which a page is sampled.
     limit: u64,
     index: Index,
-    /// The largest cache is first: a page that it does not hold is in none.
+    /// Caches, the largest first: a page that the largest does not hold is in none of them.
     shadows: Vec<Shadow>,
     flash_pages: u64,
     written: u64,
@@ -294,7 +296,7 @@ mod tests {
         }
     }
 
-    /// A number that is freed is in no smaller cache either.
+    /// An entry number that the largest cache frees is not in use in a smaller cache.
     #[test]
     fn smaller_caches_are_subsets_of_the_largest() {
         let space = Space {
@@ -311,7 +313,7 @@ mod tests {
         for _ in 0..5_000 {
             miniature.write(random.below(2_000));
             let [largest, rest @ ..] = &miniature.shadows[..] else {
-                unreachable!("there are three");
+                unreachable!("the miniature has three caches");
             };
             for shadow in rest {
                 let mut held = shadow.recent.from_front(0);

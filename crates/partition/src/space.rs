@@ -33,7 +33,7 @@ impl Costs {
     };
 }
 
-/// Space that is divided.
+/// Flash space that a policy divides.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Space {
     /// Physical pages (C_total).

@@ -1,10 +1,10 @@
 //! Share of valid pages in GC victims as a function of the utilisation of the flash.
 
-/// Number of bisections after which an interval is below 53 bits.
+/// Number of bisections after which the interval is below the precision of a 53-bit significand.
 const HALVINGS: u32 = 64;
 
-/// Worst-case share of valid pages in a victim: data blocks relative to all blocks except the one
-/// that is kept empty for GC (OP-FCL, section 3).
+/// Returns the worst-case share of valid pages in a victim: data blocks relative to all blocks
+/// except the one that is kept empty for GC (OP-FCL, section 3).
 pub fn worst(data_blocks: u32, spare_blocks: u32) -> f64 {
     let others = (f64::from(data_blocks) + f64::from(spare_blocks) - 1.0).max(1.0);
     (f64::from(data_blocks) / others).min(1.0)
@@ -20,10 +20,10 @@ pub fn of_victims(victim: f64) -> f64 {
     }
 }
 
-/// U(u): share of valid pages in victims at a utilisation u.
+/// Returns U(u), the share of valid pages in victims at a utilisation u.
 ///
-/// This is the root u' below 1 of `u = (u' - 1) / ln u'`, by bisection of its logarithm y, which is
-/// above -1 / u. (u' = 1 is the limit for any u, and not the solution.)
+/// It is the root u' below 1 of `u = (u' - 1) / ln u'`, found by bisection of its logarithm y,
+/// which is above -1 / u. (u' = 1 is the limit for any u, and not the solution.)
 pub fn victims(utilisation: f64) -> f64 {
     match utilisation {
         ..=0.0 => return 0.0,
@@ -51,8 +51,8 @@ mod tests {
         assert_eq!(worst(3, 4), 0.5);
     }
 
-    /// Values of the root, from tables of LFS cleaning; at the ends, no page and all pages are
-    /// valid.
+    /// The values of the root are from tables of LFS cleaning. At the ends, no pages or all pages
+    /// of victims are valid.
     #[test]
     fn victims_have_fewer_valid_pages_than_the_flash() {
         let known = [
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn conversions_are_inverse() {
+    fn utilisation_and_victim_share_are_inverse_functions() {
         for step in 2..100 {
             let utilisation = f64::from(step) / 100.0;
             assert!((of_victims(victims(utilisation)) - utilisation).abs() < 1e-12);

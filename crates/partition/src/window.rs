@@ -8,7 +8,7 @@ use wordline_cache::Index;
 use wordline_kernel::memory::Table;
 use wordline_miss_ratio::{AetRate, Curve, Rate, ShardsRate, ShardsSize};
 
-/// How the curve of a window is computed.
+/// Method of computing the miss-ratio curve of a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
@@ -23,24 +23,24 @@ pub enum Method {
     Exact,
 }
 
-/// What a window keeps of the writes before it.
+/// Treatment of the writes before a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tracker {
-    /// Nothing: the first write of a page in a window is a miss at any size. As printed in the
-    /// source; pessimistic for short windows.
+    /// No earlier writes count: the first write of a page in a window is a miss at any size. The
+    /// source does this, which is pessimistic for short windows.
     #[default]
     Clear,
-    /// All pages that were ever written.
+    /// All earlier writes count.
     Keep,
-    /// Nothing, but the first half of a window is not counted.
+    /// No earlier writes count, and the first half of a window is not measured.
     Half,
 }
 
 /// Sampling of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// How the curve is computed.
+    /// Method of computing the curve.
     pub method: Method,
     /// Share of the pages that fixed-rate SHARDS and AET sample.
     pub rate: Rate,
@@ -50,7 +50,7 @@ pub struct Sampling {
     pub seed: u64,
 }
 
-/// Counter of a method.
+/// Counter of a method, which computes the curve.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Counter {
     Rate(ShardsRate),
@@ -90,7 +90,7 @@ impl Counter {
     }
 }
 
-/// Requests of a window.
+/// Requests of a window, from which its miss-ratio curve is computed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Window {
     sampling: Sampling,

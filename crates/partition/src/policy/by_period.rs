@@ -1,4 +1,4 @@
-//! Read and write list whose sizes are chosen by the cost model after every period.
+//! Read list and write list whose sizes the cost model chooses after every period.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,14 +7,14 @@ use crate::cost::Model;
 use crate::period::Period;
 use crate::space::{Kind, Sizes, Space};
 
-/// Period, and current sizes.
+/// Current sizes of both lists, and the requests of the period from which the next sizes follow.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ByPeriod {
     /// Cost model.
     pub model: Model,
     /// Requests since the sizes were last chosen.
     pub period: Period,
-    /// Segments of the flash: the step of the sizes compared.
+    /// Segments of the flash, which are the steps of the compared sizes. Count.
     pub segments: u32,
     most_pages: u32,
     length: u64,
@@ -23,8 +23,8 @@ pub struct ByPeriod {
 }
 
 impl ByPeriod {
-    /// Starts with the share `read_ratio` of the cached pages for reads; a period has `length`
-    /// requests.
+    /// Creates the policy with the share `read_ratio` of the cached pages for reads. A period has
+    /// `length` requests.
     pub fn new(space: &Space, length: u64, read_ratio: f64, segments: u32, period: Period) -> Self {
         let sizes = Sizes::split(space.first_pages(), read_ratio);
         Self {
@@ -49,7 +49,7 @@ impl ByPeriod {
     pub fn page(&mut self, page: u64, kind: Kind, hit: bool) {
         self.period.page(page, kind, hit);
     }
-    /// Returns the sizes that `choose` returns at the end of a period, limited to what GC can
+    /// Returns the sizes that `choose` returns at the end of a period, limited to those that GC can
     /// sustain, if they have changed.
     pub fn decide(&mut self, choose: impl FnOnce(&mut Self) -> Option<Sizes>) -> Option<Sizes> {
         if self.period.requests() < self.length {

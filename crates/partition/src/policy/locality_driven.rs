@@ -15,7 +15,7 @@ use crate::space::{Kind, Sizes, Space};
 use crate::utilisation::victims;
 use crate::window::{Method, Sampling, Tracker, Window};
 
-/// Over-provisionings for which victims are known, in ascending order.
+/// Over-provisionings for which the share of valid pages in victims is known, in ascending order.
 pub const TRAINED: [f64; 8] = [0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85];
 
 /// Source of the share of valid pages in victims.
@@ -28,8 +28,8 @@ pub enum Utilisation {
     Analytic,
     /// The key `victim_utilisations`.
     Given,
-    /// Small write caches on small simulated flashes, which see a sample of the pages; the equation
-    /// until they have seen enough.
+    /// Small write caches on small simulated flashes, which receive a sample of the writes; the
+    /// equation until they have received enough of them.
     Miniature,
 }
 
@@ -56,7 +56,7 @@ pub struct LocalityDriven {
     /// that the size never changes if power fails more often than windows end. Bytes.
     #[schemars(range(min = 0, max = 1_152_921_504_606_846_976_u64))]
     pub window_bytes: u64,
-    /// How the miss-ratio curve of a window is computed.
+    /// Method of computing the miss-ratio curve of a window.
     pub curve: Method,
     /// Share of the pages that `shards-rate` and `aet` sample. 1/1024 gives the 24 KB of the source
     /// for 8 GB of writes, although it prints 0.0001; small flashes need more. Ratio, above 0 up to
@@ -66,7 +66,7 @@ pub struct LocalityDriven {
     /// Pages that `shards-size` samples. Count, 1 or more.
     #[schemars(range(min = 1, max = 16_777_216))]
     pub sample_pages: u32,
-    /// What a window keeps of the writes before it: `clear`, `keep`, `half`.
+    /// Treatment of the writes before a window: `clear`, `keep` or `half`.
     pub tracker: Tracker,
     /// Source of the share of valid pages in victims.
     pub utilisation: Utilisation,
@@ -118,7 +118,7 @@ impl Cited for LocalityDriven {
 pub struct Trained([f64; 8]);
 
 impl Trained {
-    /// Computes the shares by the equation.
+    /// Computes the shares from the equation.
     pub fn analytic(space: &Space) -> Self {
         Self(TRAINED.map(|op| analytic(space, op)))
     }
@@ -135,7 +135,7 @@ impl Trained {
     }
 }
 
-/// Victim model of a policy.
+/// Victim model that a policy has learned.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Learned {
     /// Mean share of valid pages in victims at over-provisionings of 15, 25, ... 85 %.
@@ -144,29 +144,29 @@ pub struct Learned {
     pub trainings: u32,
 }
 
-/// Share of valid pages in victims at an over-provisioning, by the equation for the pages that GC
-/// does not keep free.
+/// Returns the share of valid pages in victims at an over-provisioning, from the equation for the
+/// pages that GC does not keep free.
 fn analytic(space: &Space, over_provisioning: f64) -> f64 {
     let total = f64::from(space.total_pages);
     let used = total - f64::from(space.threshold_pages);
     victims((1.0 - over_provisioning) * total / used.max(1.0))
 }
 
-/// Small flashes, and the state of their training.
+/// State of the training on small flashes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Training {
     seed: u64,
     divisor: u32,
-    /// Training in progress, until it has seen enough.
+    /// Training in progress; `None` once it has received enough writes.
     miniature: Option<Miniature>,
-    /// Separate windows for a tracker that keeps earlier writes, whose curves are not those of
-    /// single windows.
+    /// Separate windows if the tracker keeps earlier writes, because its curves are then not those
+    /// of single windows.
     windows: Option<Window>,
     /// Miss ratios at the eight sizes in the window of the last training.
     reference: Option<[f64; 8]>,
     difference: f64,
     gap: u32,
-    /// Windows since the last training.
+    /// Windows since the last training. Count.
     rested: u32,
     /// Number of completed trainings.
     trainings: u32,
@@ -201,7 +201,8 @@ impl Training {
             window.request(page);
         }
     }
-    /// Ends a window with its miss ratios; returns the result of a completed training.
+    /// Ends a window with the miss-ratio curve `curve`. Returns the result of a training that this
+    /// window completes.
     fn window(&mut self, curve: &Curve, space: &Space) -> Option<Trained> {
         let ratios = miss_ratios(
             self.windows
@@ -253,7 +254,7 @@ pub fn shift(one: &[f64; 8], other: &[f64; 8]) -> f64 {
     apart.fold(0.0, f64::max)
 }
 
-/// Window, and current size.
+/// State of the policy: the current window and the current size.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     space: Space,
@@ -321,7 +322,7 @@ impl State {
             .as_ref()
             .is_some_and(|training| training.miniature.is_some())
     }
-    /// Over-provisionings whose cache size GC can sustain.
+    /// Returns the over-provisionings whose cache size GC can sustain.
     fn over_provisionings(&self) -> impl Iterator<Item = f64> {
         let percents = match self.candidates {
             Candidates::Eight => (15..=85).step_by(10),
@@ -331,7 +332,7 @@ impl State {
         let ratios = percents.map(|percent| f64::from(percent) / 100.0);
         ratios.filter(move |&op| cached_pages(op, total) <= most)
     }
-    /// Returns the size with the lowest latency.
+    /// Returns the cache size with the lowest latency. Pages.
     fn best(&self, curve: &Curve) -> Option<u32> {
         let total = self.space.total_pages;
         let miss_ratio = |op| curve.miss_ratio(cached_pages(op, total).into());
@@ -341,7 +342,7 @@ impl State {
     }
 }
 
-/// Length of a window (T). Pages.
+/// Returns the length of a window (T). Pages.
 fn window_pages(policy: &LocalityDriven, space: &Space) -> u64 {
     match policy.window_bytes {
         0 => 2 * u64::from(space.total_pages),

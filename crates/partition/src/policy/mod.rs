@@ -23,8 +23,8 @@ pub trait Divide {
     fn request(&mut self) {}
     /// Records a page of the request, and whether its list held it.
     fn page(&mut self, _page: u64, _kind: Kind, _hit: bool) {}
-    /// Called after every request: returns new target sizes, if a period has ended and they have
-    /// changed.
+    /// Returns new target sizes if a period has ended and the sizes have changed. Called after
+    /// every request.
     fn decide(&mut self) -> Option<Sizes> {
         None
     }
@@ -102,10 +102,11 @@ pub(crate) const OP_FCL: &str = "Oh, Choi, Lee and Noh, \"Caching less for bette
 pub(crate) const SEGMENT_BYTES: u64 = 256 << 20;
 /// Segments of the smaller flash in that table.
 const MIN_SEGMENTS: u64 = 16;
-/// Maximum number of segments: the number of divisions compared is proportional to its square.
+/// Maximum number of segments, because the number of compared divisions is proportional to its
+/// square.
 const MAX_SEGMENTS: u64 = 1024;
 
-/// Returns the segments of a flash: `given`, or, if that is 0, as many as there are of
+/// Returns the number of segments of a flash: `given` or, if that is 0, the number of segments of
 /// `segment_bytes`, but at least 16.
 pub(crate) fn segments(space: &Space, given: u32, segment_bytes: u64) -> u32 {
     if given > 0 {
@@ -116,7 +117,7 @@ pub(crate) fn segments(space: &Space, given: u32, segment_bytes: u64) -> u32 {
     fitting.clamp(MIN_SEGMENTS, MAX_SEGMENTS) as u32
 }
 
-/// Limits sizes to what GC can sustain, keeping their ratio.
+/// Limits sizes to those that GC can sustain, and keeps their ratio.
 pub(crate) fn bearable(sizes: Sizes, most_pages: u32) -> Sizes {
     let pages = sizes.pages();
     if pages <= most_pages {

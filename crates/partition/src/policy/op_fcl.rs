@@ -13,8 +13,8 @@ use crate::period::{Counting, Period};
 use crate::space::{Kind, Sizes, Space};
 
 /// A read list and a write list, whose sizes the cost model chooses after every period (algorithm
-/// 1). The rest is over-provisioning. Without any hits this is the smallest cache, all of it for
-/// writes.
+/// 1). The rest is over-provisioning. Without any hits, the model chooses the smallest cache, and
+/// all of it is for writes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OpFcl {
@@ -27,17 +27,17 @@ pub struct OpFcl {
     /// gives fewer than 16 segments, 16 are used. Bytes.
     #[schemars(range(min = 1, max = 1_125_899_906_842_624_u64))]
     pub segment_bytes: u64,
-    /// Segments of the flash; 0: as many as `segment_bytes` gives. Count, 0 to 1024.
+    /// Segments of the flash; 0 uses the number that `segment_bytes` gives. Count, 0 to 1024.
     #[schemars(range(min = 0, max = 1024))]
     pub segments: u32,
     /// Share of reads in the cached pages until the first period ends; the source does not give it.
     /// Ratio, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub read_ratio: f64,
-    /// How hits in lists of every size are counted: `ghosts` or `shards`.
+    /// Method of counting hits in lists of every size: `ghosts` or `shards`.
     pub hits: Counting,
-    /// For `shards`: maximum pages per stack. A period should have some hundred requests for them.
-    /// Count, 1 or more.
+    /// For `shards`: maximum pages per stack. A period should have several hundred requests for
+    /// sampled pages. Count, 1 or more.
     #[schemars(range(min = 1, max = 16_777_216))]
     pub sample_pages: u32,
 }

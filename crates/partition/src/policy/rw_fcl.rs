@@ -10,8 +10,8 @@ use super::{Divide, OP_FCL, SEGMENT_BYTES, segments};
 use crate::period::Period;
 use crate::space::{Kind, Sizes, Space};
 
-/// A read list and a write list with a constant total size. After every period, the border between
-/// them moves to where the cost model would have had it (RW-FCL of the source).
+/// A read list and a write list with a constant total size. After every period, the sizes become
+/// those that the cost model finds best for that period (RW-FCL of the source).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RwFcl {
@@ -24,7 +24,7 @@ pub struct RwFcl {
     /// gives fewer than 16 segments, 16 are used. Bytes.
     #[schemars(range(min = 1, max = 1_125_899_906_842_624_u64))]
     pub segment_bytes: u64,
-    /// Segments of the flash; 0: as many as `segment_bytes` gives. Count, 0 to 1024.
+    /// Segments of the flash; 0 uses the number that `segment_bytes` gives. Count, 0 to 1024.
     #[schemars(range(min = 0, max = 1024))]
     pub segments: u32,
     /// Share of reads in the cached pages until the first period ends; the source does not give it.

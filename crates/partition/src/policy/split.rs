@@ -28,7 +28,7 @@ impl Cited for Split {
         "Kgil, Roberts and Mudge, \"Improving NAND Flash Based Disk Caches\", ISCA 2008";
 }
 
-/// State of the policy: the sizes.
+/// State of the policy: the initial sizes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     sizes: Sizes,

@@ -18,7 +18,7 @@ impl Cited for Unified {
     const PAPER: &'static str = OP_FCL;
 }
 
-/// State of the policy: the size.
+/// State of the policy: the initial size.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     pages: u32,

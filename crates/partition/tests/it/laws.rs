@@ -1,5 +1,5 @@
 //! Invariants of every partition policy, and loads with a known division.
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // test code, also outside test functions
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -8,7 +8,7 @@ use wordline_kernel::Rng;
 use wordline_partition::period::Period;
 use wordline_partition::{Costs, Divide, Kind, Partition, Partitioning, Sizes, Space};
 
-/// Members with parameters other than the defaults.
+/// Policies with parameters other than the defaults.
 const VARIANTS: &[&str] = &[
     r#"{"split": {"read_ratio": 1.0}}"#,
     r#"{"rw-fcl": {"period_requests": 150, "segments": 7, "read_ratio": 0.1}}"#,
@@ -63,7 +63,7 @@ impl Bench {
             write: VecDeque::new(),
         }
     }
-    /// Draws a page, small ones more often, from a set that changes over time.
+    /// Draws a page from a set that changes over time; pages with small numbers are more frequent.
     fn draw(&mut self, place: u64) -> u64 {
         let bound = 1 + self.random.below(3_000);
         self.random.below(bound) + place / 8_000 * 1_000
@@ -128,15 +128,15 @@ fn gc_can_sustain_every_chosen_size() {
 }
 
 #[test]
-fn unified_lists_have_one_size() {
+fn a_unified_cache_starts_with_all_pages_in_the_write_list() {
     for policy in policies() {
         let policy = Partitioning::new(&policy, &space(0), 1);
         assert!(policy.is_split() || policy.start().read == 0);
     }
 }
 
-/// Equal policy, seed and requests give equal sizes; so does a policy that was serialized and
-/// restored.
+/// Policies with the same seed and requests choose the same sizes, even if one of them is
+/// serialised and restored.
 #[test]
 fn restored_policy_continues_identically() {
     for policy in policies() {
@@ -192,7 +192,7 @@ fn play(policy: &mut Partitioning, pages: impl IntoIterator<Item = (u64, Kind)>)
     last
 }
 
-/// Smaller flash of the paper, with segments of a sixteenth.
+/// The smaller flash of the paper, with segments of a sixteenth of the flash.
 #[test]
 fn without_hits_the_cache_is_minimal_and_for_writes_only() {
     let space = space(0);
@@ -239,8 +239,8 @@ fn repeated_reads_get_a_cache_that_holds_them() {
     );
 }
 
-/// If the sample holds all pages, it equals the ghosts. A write removes its page from the stack of
-/// reads.
+/// A sample that holds all pages gives the same divisions as ghosts. A write removes its page from
+/// the stack of reads.
 #[test]
 fn sample_of_all_pages_divides_like_ghosts() {
     let space = space(0);
@@ -312,11 +312,11 @@ fn period_without_pages_changes_nothing() {
     }
 }
 
-/// Algorithm 1 with hit curves from plain lists, period by period.
+/// Naive implementation of algorithm 1, with the hit curves of each period from plain lists.
 struct Twin {
     lists: [Vec<u64>; 2],
-    /// Hit positions and requests: of reads, and of writes with the reads that the write list
-    /// serves.
+    /// Positions of hits in the list of reads, and in the list of writes and of the reads that the
+    /// write list serves.
     places: [Vec<usize>; 2],
     requests: [u64; 2],
     writes_hit: u64,
@@ -349,7 +349,7 @@ impl Twin {
         self.lists[list].insert(0, page);
         self.lists[list].truncate(2048);
     }
-    /// Linear between sixteenths of the flash.
+    /// Returns the share of hits, linear between sixteenths of the flash.
     fn hit_ratio(&self, list: usize, pages: f64) -> f64 {
         if self.requests[list] == 0 {
             return 0.0;
@@ -404,7 +404,7 @@ impl Twin {
 }
 
 #[test]
-fn op_fcl_matches_its_naive_twin() {
+fn op_fcl_matches_a_naive_implementation() {
     for seed in 0..5 {
         let mut random = Rng::new(seed, "twin");
         let mut op = policy(r#"{"op-fcl": {"period_requests": 700}}"#, &space(0));
@@ -428,7 +428,7 @@ fn op_fcl_matches_its_naive_twin() {
             if place % 700 == 699 {
                 let found = twin.cost((sizes.read.into(), sizes.write.into()));
                 let least = twin.least();
-                // Sizes are whole pages, so that the cost is not exactly that of the grid.
+                // Sizes are whole pages, so the cost differs slightly from that of the grid.
                 assert!(
                     (found - least).abs() < 1e-3 * least,
                     "{found}, {least}, {sizes:?}"

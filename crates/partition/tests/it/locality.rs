@@ -1,6 +1,6 @@
-//! Locality-driven partitioning: its model and trackers against theory and plain simulation, its
-//! miniature flashes against full-size ones.
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
+//! Locality-driven partitioning: compares its model and trackers with theory and plain simulation,
+//! and its miniature flashes with full-size ones.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // test code, also outside test functions
 
 use crate::zipf;
 
@@ -51,14 +51,14 @@ fn sampling(method: Method, rate: f64, seed: u64) -> Sampling {
 }
 
 /// LRU write cache on a greedy page-mapped flash with one write frontier, full at the start,
-/// written without clever data structures.
+/// implemented with plain data structures.
 struct Whole {
     per_block: usize,
     low_water: usize,
     capacity: usize,
     recency: BTreeMap<u64, u64>,
     clock: u64,
-    /// For each page of the disk: time of its last write, and its page of flash.
+    /// Time of the last write and page of flash, by page of the disk.
     pages: BTreeMap<u64, (u64, usize)>,
     /// Disk page of each page of flash.
     flash: Vec<Option<u64>>,
@@ -167,7 +167,8 @@ fn over_provisioning_is_the_share_not_cached() {
     }
 }
 
-/// Half of the pages of victims are valid: 32 moves of 225 us and an erase for 32 pages.
+/// Half of the pages of victims are valid, so GC of a block takes 32 moves of 225 us and an erase,
+/// and frees 32 pages.
 #[test]
 fn latencies_match_the_formulas() {
     let model = Model {
@@ -185,7 +186,7 @@ fn latencies_match_the_formulas() {
     assert_eq!(model.page_write_us(1.0), f64::INFINITY);
 }
 
-/// Equation with 5 % kept free: 0.80 at 15 % and 0.44 at 35 %, as in the source.
+/// With 5 % kept free, the equation gives 0.80 at 15 % and 0.44 at 35 %, as in the source.
 #[test]
 fn analytic_utilisation_excludes_the_free_reserve() {
     let mut space = space(1000);
@@ -198,21 +199,21 @@ fn analytic_utilisation_excludes_the_free_reserve() {
         let mean = f64::midpoint(table.at(op[0]), table.at(op[1]));
         assert!(
             (table.at(middle) - mean).abs() < 1e-12,
-            "linear between two"
+            "the share is linear between two points"
         );
     }
     let ends = [(0.0, 0.15), (1.0, 0.85)];
     for (beyond, end) in ends {
         assert!(
             (table.at(beyond) - table.at(end)).abs() < 1e-12,
-            "constant beyond {end}"
+            "the share is constant beyond {end}"
         );
     }
 }
 
-/// Uniform writes of 20,480 pages on 256 blocks. From 35 % on victims are empty, because pages
-/// leave the cache before the log wraps around (AET(C) = N ln(N / (N - C)) = 15,030 writes at 35 %,
-/// less than 0.95 C_total = 15,565); at 25 % half of their pages are valid.
+/// Uniform writes of 20,480 pages on 256 blocks. From 35 % of over-provisioning, victims are empty,
+/// because pages leave the cache before the log wraps around (AET(C) = N ln(N / (N - C)) = 15,030
+/// writes at 35 %, less than 0.95 C_total = 15,565). At 25 %, half of their pages are valid.
 #[test]
 fn victims_are_empty_if_pages_leave_before_the_log_wraps() {
     let space = space(256);
@@ -275,7 +276,7 @@ fn miniature_victims_match_those_of_the_full_flash() {
 /// Formula 4.5, with the victims and misses of a run, matches the time of the run within 1 % once
 /// the cache is full.
 #[test]
-fn formula_matches_a_full_cache() {
+fn latency_formula_matches_a_simulated_full_cache() {
     let space = space(256);
     let law = Zipf::new(0.9, 30_000);
     let model = Model::of(&space);
@@ -296,8 +297,8 @@ fn formula_matches_a_full_cache() {
     }
 }
 
-/// Miss ratios at the eight sizes in windows of a steady load, compared with LRU caches that have
-/// seen all of it.
+/// Compares miss ratios at the eight sizes in windows of a steady load with those of LRU caches
+/// that have received the whole load.
 #[test]
 fn cleared_windows_are_pessimistic_and_kept_ones_exact() {
     let space = space(256);
@@ -321,7 +322,7 @@ fn cleared_windows_are_pessimistic_and_kept_ones_exact() {
         let [clear, half, keep] = [0, 1, 2].map(|at| miss_ratios(&windows[at].curve(), &space));
         windows.iter_mut().for_each(Window::start);
         if round == 0 {
-            assert_eq!(clear, keep, "there are no earlier windows yet");
+            assert_eq!(clear, keep, "the first window has no earlier writes");
             continue;
         }
         println!("clear {clear:.3?}\n half {half:.3?}\n keep {keep:.3?}");
@@ -357,13 +358,14 @@ fn window_estimates_are_close_to_the_exact_curve() {
         let [aet, shards, sized] =
             [aet, shards, sized].map(|window| shift(&truth, &miss_ratios(&window.curve(), &space)));
         println!("zipf {exponent}: AET {aet:.4}, SHARDS 1/20 {shards:.4}, 2048 pages {sized:.4}");
-        assert!(aet <= 0.01, "{aet}"); // the first requests of a cleared window are not in steady state
+        // The first requests of a cleared window are not in steady state.
+        assert!(aet <= 0.01, "{aet}");
         assert!(shards <= 0.05 && sized <= 0.05, "{shards}, {sized}");
     }
 }
 
-/// 8 GB and 40 GB of distinct writes: 2,048 and 10,240 pages of 12 bytes at 1/1024, apart from
-/// sampling variation.
+/// 8 GB and 40 GB of distinct writes give 2,048 and 10,240 samples of 12 bytes at a rate of 1/1024,
+/// apart from sampling variation.
 #[test]
 fn curve_of_8_gb_takes_24_kb_at_12_bytes_per_entry() {
     for (writes, kib) in [(2_097_152_u64, 24.0), (10_485_760, 120.0)] {
@@ -428,7 +430,7 @@ fn detector_reacts_to_a_shift_and_not_to_a_moving_hot_set() {
     }
 }
 
-/// The policy trains at the start, for two fills. Then it does not train, even if the hot set
+/// The policy trains at the start, for two fills. After that it does not train, even if the hot set
 /// moves, until the shape of the curve changes.
 #[test]
 fn flashes_are_retrained_when_the_curve_shifts() {
@@ -451,11 +453,11 @@ fn flashes_are_retrained_when_the_curve_shifts() {
             policy.decide();
         }
         let Partitioning::LocalityDriven(state) = policy else {
-            unreachable!("it is of this kind");
+            unreachable!("the policy is locality-driven");
         };
         (state.is_training(), state.trained())
     };
-    // A sample may see slightly less than two fills in the first window.
+    // The first window may contain slightly less than two fills of the sampled pages.
     let first = window(&mut policy, 0, 0);
     let second = window(&mut policy, 0, 0);
     assert!(
@@ -463,7 +465,11 @@ fn flashes_are_retrained_when_the_curve_shifts() {
         "{first:?}"
     );
     for moved in [0, 20_000, 0] {
-        assert_eq!(window(&mut policy, 0, moved), second, "at rest");
+        assert_eq!(
+            window(&mut policy, 0, moved),
+            second,
+            "no training without a shift"
+        );
     }
     let shifted = window(&mut policy, 1, 0);
     assert_eq!(
@@ -475,10 +481,10 @@ fn flashes_are_retrained_when_the_curve_shifts() {
     assert!(!learned.0 && learned.1 != second.1);
 }
 
-/// The size that the policy takes after a window has the lowest latency by plain counts: stack
-/// distances in a list, the formulas, the eight sizes.
+/// After a window, the policy takes the size with the lowest latency among the eight, computed from
+/// stack distances in a list and the formulas.
 #[test]
-fn policy_matches_its_naive_twin() {
+fn locality_driven_matches_a_naive_implementation() {
     let mut space = space(32);
     space.threshold_pages = 128;
     space.most_pages = 2048 - 200;

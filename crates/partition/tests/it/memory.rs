@@ -1,5 +1,5 @@
 //! Memory of the trackers.
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // test code, also outside test functions
 
 use std::num::NonZeroU32;
 
@@ -18,7 +18,8 @@ fn space(total_pages: u32) -> Space {
     }
 }
 
-/// The paper has about 1 % of the flash for two lists as long as the flash: 20 bytes per entry.
+/// The paper states about 1 % of the flash for two lists as long as the flash, with 20 bytes per
+/// entry.
 #[test]
 fn ghosts_use_the_declared_memory() {
     let space = space(1 << 20);
@@ -39,9 +40,9 @@ fn ghosts_use_the_declared_memory() {
     assert!((0.01..0.015).contains(&(bytes / flash)), "about 1 %");
 }
 
-/// The memory of a sampled stack does not depend on the flash.
+/// The memory of a sampled stack does not depend on the size of the flash.
 #[test]
-fn samples_use_the_declared_memory_and_little_of_that_of_ghosts() {
+fn samples_use_the_declared_memory_and_below_5_percent_of_that_of_ghosts() {
     let (space, pages) = (space(1 << 20), NonZeroU32::new(2048).unwrap());
     let mut period = Period::sampled(&space, 16, pages, 1);
     for page in (0..u64::from(space.total_pages)).cycle().take(3 << 20) {

@@ -1,12 +1,12 @@
-//! Cost model of OP-FCL compared with the numbers of its paper, and samples of its worked examples,
-//! which are scenarios (`scenarios.rs`).
+//! Compares the cost model of OP-FCL with the numbers of its paper, and draws samples for its
+//! worked examples, which are scenarios (`scenarios.rs`).
 //!
 //! Figures 3 and 4 were made with `numpy.random.zipf`, which has no upper bound, and "ranges" of
-//! 120 and 220 %. The interpretation here: a rank is one per cent of the flash, and draws above the
-//! range are discarded. The paper states neither; figure 4 permits no other scale. With this
+//! 120 and 220 %. The tests assume that a rank is one per cent of the flash, and discard draws
+//! above the range. The paper states neither; figure 4 permits no other scale. With this
 //! interpretation no generator reproduces all printed digits: the optimum is at u = 0.93 (printed:
 //! 0.92) and at (0.65, 0.31) (printed: (0.64, 0.25)), where the cost is flat.
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // test code, also outside test functions
 
 use crate::zipf;
 
@@ -26,7 +26,7 @@ fn model() -> Model {
     }
 }
 
-/// Hit curve through the ends of per cents of the flash.
+/// Returns the hit curve through the end of each per cent of the flash.
 fn curve(shares: &[f64]) -> impl Fn(f64) -> f64 {
     move |pages| {
         let at = pages / PER_CENT;
@@ -36,7 +36,8 @@ fn curve(shares: &[f64]) -> impl Fn(f64) -> f64 {
     }
 }
 
-/// Returns the cumulative shares of `draws` from numpy up to each per cent of the range.
+/// Returns the cumulative shares of `draws` draws of numpy's generator up to each per cent of the
+/// range.
 fn sampled(exponent: f64, range: u32, draws: u32, random: &mut Rng) -> Vec<f64> {
     let mut counts = vec![0_u32; range as usize + 1];
     let mut kept = 0;
@@ -55,7 +56,8 @@ fn sampled(exponent: f64, range: u32, draws: u32, random: &mut Rng) -> Vec<f64> 
     shares.collect()
 }
 
-/// Reads only, with the whole cache for them.
+/// Returns the best utilisation and the cost function for a load of reads only, which use the whole
+/// cache.
 fn figure_3(reads: &[f64]) -> (f64, impl Fn(f64) -> f64 + use<>) {
     let reads = reads.to_vec();
     let cost = move |utilisation: f64| {
@@ -147,10 +149,10 @@ fn samples_of_10000_draws_scatter_around_the_optima() {
     }
 }
 
-/// In units of 1 kB of 4 GB: 0.64 GB for reads, 1.92 GB for writes, and 1.44 GB of
-/// over-provisioning.
+/// With 4 GB in pages of 1 kB, the printed optimum gives 0.64 GB for reads, 1.92 GB for writes, and
+/// 1.44 GB of over-provisioning.
 #[test]
-fn printed_point_gives_the_printed_sizes() {
+fn printed_optimum_gives_the_printed_sizes() {
     let division = Division {
         utilisation: 0.64,
         read_ratio: 0.25,
@@ -168,8 +170,8 @@ fn printed_point_gives_the_printed_sizes() {
     assert_eq!(4_000_000 - sizes.pages(), 1_440_000);
 }
 
-/// (1/step - 1) (1/step + 1) divisions, with 256 MB of 4 GB and of 16 GB; counting in whole steps
-/// does not miss r = 1.
+/// There are (1/step - 1) (1/step + 1) divisions, for steps of 256 MB of 4 GB and of 16 GB. The
+/// scan counts in whole steps, so it does not miss r = 1.
 #[test]
 fn every_division_is_compared_once() {
     for (steps, evaluations) in [(16, 255), (64, 4095), (100, 9999)] {
@@ -185,7 +187,7 @@ fn every_division_is_compared_once() {
             reads_of_write_hits: 0.0,
         };
         assert_eq!(model().divide(steps, &load).evaluations, evaluations);
-        assert_eq!(ones.get(), steps - 1, "r = 1 with every u");
+        assert_eq!(ones.get(), steps - 1, "r = 1 is compared with every u");
     }
 }
 
@@ -208,7 +210,8 @@ fn without_hits_the_cache_is_minimal() {
     }
 }
 
-/// The minimum found by a separate scan over rationals, with U from a table of its inverse.
+/// Compares the minimum with that of a separate scan over rationals, with U from a table of its
+/// inverse.
 #[test]
 fn algorithm_1_matches_a_plain_scan() {
     for (seed, steps) in [(1, 16), (2, 16), (3, 37), (4, 64)] {
@@ -247,7 +250,7 @@ fn algorithm_1_matches_a_plain_scan() {
     }
 }
 
-/// Root of (x - 1) - u ln x below 1, by Newton's method from far below.
+/// Returns the root of (x - 1) - u ln x below 1, by Newton's method from far below.
 fn newton(u: f64) -> f64 {
     let mut x = (-1.0 / u).exp() * 0.5;
     for _ in 0..200 {

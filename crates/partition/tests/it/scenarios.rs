@@ -1,6 +1,6 @@
-//! Does the cost model divide the flash of the worked examples as stated? The scenarios are the
-//! pages of docs/spec/partition.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+//! Checks that the cost model divides the flash of the worked examples as their paper states. The
+//! scenarios are the pages of docs/spec/partition.
+#![allow(clippy::unwrap_used, clippy::panic)] // test code, also outside test functions
 
 use crate::zipf;
 
@@ -46,8 +46,8 @@ fn number(cell: &str) -> Result<f64, String> {
         .map_err(|_| format!("`{cell}` is not a number"))
 }
 
-/// Hits of reads or writes: their share of the requests, and a curve through the ends of per cents
-/// of the flash.
+/// Hits of reads or writes: their share of the requests, and a hit curve through the end of each
+/// per cent of the flash.
 struct Part {
     share: f64,
     hits: Vec<f64>,
@@ -56,7 +56,7 @@ struct Part {
 impl Part {
     fn of(name: &str, rows: &[Vec<&str>]) -> Result<Self, String> {
         let row = rows.iter().find(|row| row[0] == name);
-        let row = row.ok_or_else(|| format!("there are no {name}"))?;
+        let row = row.ok_or_else(|| format!("the load has no row for {name}"))?;
         let range = number(row[3])?;
         Ok(Self {
             share: number(row[1])?,
@@ -82,7 +82,7 @@ struct Bounds {
 impl Bounds {
     fn of(what: &str, rows: &[Vec<&str>]) -> Result<Self, String> {
         let row = rows.iter().find(|row| row[0] == what);
-        let row = row.ok_or_else(|| format!("nothing is said of the {what}"))?;
+        let row = row.ok_or_else(|| format!("the results have no row for the {what}"))?;
         Ok(Self {
             printed: if row[1].is_empty() {
                 None
@@ -99,7 +99,7 @@ impl Bounds {
             return Ok(());
         }
         Err(format!(
-            "{what} is {found}, not from {} to {}",
+            "{what} is {found}, which is not from {} to {}",
             self.from, self.to
         ))
     }
@@ -107,14 +107,14 @@ impl Bounds {
 
 const UTILISATION: &str = "utilisation";
 const READS: &str = "share of reads";
-const COST: &str = "cost at what is printed over the least";
+const COST: &str = "cost at the printed division over the lowest cost";
 
 fn check(text: &str) -> Result<(), String> {
     let load = table(text, &["load", "share", "exponent", "range %"])?;
     let (reads, writes) = (Part::of("reads", &load)?, Part::of("writes", &load)?);
     let choices = table(text, &["reads that hit written data", "steps"])?;
     let [choice] = &choices[..] else {
-        return Err("the steps are one row".into());
+        return Err("the table of steps must have one row".into());
     };
     let answers = table(text, &["what", "printed", "from", "to"])?;
     let (utilisation, ratio) = (
@@ -138,7 +138,7 @@ fn check(text: &str) -> Result<(), String> {
     utilisation.hold(UTILISATION, found.utilisation)?;
     ratio.hold(READS, found.read_ratio)?;
     let (Some(at), Some(split)) = (utilisation.printed, ratio.printed) else {
-        return Err("nothing is printed".into());
+        return Err("the utilisation or the share of reads has no printed value".into());
     };
     cost.hold(COST, model.cost_us(at, split, &load) / found.cost_us)
 }
@@ -159,7 +159,7 @@ fn flash_is_divided_as_in_the_worked_examples() {
     }
 }
 
-/// A page with a wrong value fails with a message.
+/// A scenario with a wrong value fails with a message.
 #[test]
 fn wrong_scenarios_are_detected() {
     let text = fs::read_to_string(folder().join("op-fcl-figure-4.md")).unwrap();
@@ -178,7 +178,7 @@ fn wrong_scenarios_are_detected() {
         (
             "| 1.0 | 1.007 |",
             "| 1.0 | 1.005 |",
-            "over the least is 1.006",
+            "over the lowest cost is 1.006",
         ),
         (
             "| writes | 0.8 | 1.4 |",

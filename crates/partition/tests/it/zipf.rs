@@ -3,8 +3,8 @@
 
 use wordline_kernel::Rng;
 
-/// Draws as `numpy.random.zipf` does: by rejection from a dominating distribution (Devroye,
-/// "Non-Uniform Random Variate Generation", 1986, page 551). Any rank from 1.
+/// Draws a rank from 1 as `numpy.random.zipf` does: by rejection from a dominating distribution
+/// (Devroye, "Non-Uniform Random Variate Generation", 1986, page 551).
 pub fn numpy(random: &mut Rng, exponent: f64) -> f64 {
     let less = exponent - 1.0;
     let b = 2.0_f64.powf(less);
@@ -33,7 +33,7 @@ pub fn shares(exponent: f64, most: u32) -> Vec<f64> {
     sums.iter().map(|below| below / sum).collect()
 }
 
-/// Draws ranks from 0 to below `count`, with any exponent.
+/// Zipf-distributed ranks from 0 to below `count`, with any exponent.
 pub struct Zipf {
     shares: Vec<f64>,
 }
