@@ -39,7 +39,7 @@ impl Mode {
     }
 }
 
-/// When a request that was not served from flash alone completes.
+/// When a request completes that is not served from flash alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {
@@ -49,8 +49,8 @@ pub enum Reply {
     Data,
     /// A request completes when its pages are programmed.
     Fill,
-    /// A request completes when its pages are programmed and no GC is in progress: the response
-    /// time of Xia 2017, chapters 2 to 4.
+    /// A request completes when its pages are programmed and no GC is in progress, as in the
+    /// response times of Xia 2017, chapters 2 to 4.
     Collection,
 }
 
@@ -58,9 +58,9 @@ pub enum Reply {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Records {
-    /// Record pages that list the dead dirty pages in flash are programmed, so that acknowledged
-    /// data is restored, and no older data. The cache has fewer pages by those of the records,
-    /// below 1 % with pages of 4 KiB.
+    /// Record pages in flash list the dead dirty pages, so that recovery restores acknowledged data
+    /// and no older data. The record pages reduce the capacity of the cache, by less than 1 % with
+    /// pages of 4 KiB.
     #[default]
     Records,
     /// No records are programmed: a power failure loses all dirty pages.
@@ -71,12 +71,12 @@ pub enum Records {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Destage {
-    /// Number of pages destaged as a group when a write needs space, in ascending order, with
-    /// adjacent pages in one write. Count, 1 to 4096.
+    /// Number of pages destaged as a group when a write needs space. The group is written in
+    /// ascending order, with adjacent pages in one write. Count, 1 to 4096.
     #[schemars(range(min = 1, max = 4096))]
     pub group_pages: u32,
-    /// Share of dirty pages in the pages that may be written, above which pages are cleaned while
-    /// the backing store is idle; 1 leaves cleaning to evictions. Ratio, above 0 up to 1.
+    /// Share of dirty pages in the capacity for written pages, above which pages are cleaned while
+    /// the backing store is idle. 1 leaves cleaning to evictions. Ratio, above 0 up to 1.
     #[schemars(range(min = 0.000_001, max = 1))]
     pub high_ratio: f64,
     /// Share of dirty pages at which cleaning stops. Ratio, 0 to 1, at most `high_ratio`.
@@ -94,7 +94,7 @@ impl Default for Destage {
     }
 }
 
-/// Flash in front of a backing store (`[cache]`): a cache merged with the translation layer of its
+/// Flash cache in front of a backing store (`[cache]`), merged with the translation layer of its
 /// flash.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -119,15 +119,15 @@ pub struct Config {
     pub destage: Destage,
     /// Protection against power failure, if writes stay in flash: `records` or `none`.
     pub journal: Records,
-    /// Whether the last page of each block of the flash is a summary of the other pages: the page
-    /// of the backing store, the number of its write, and whether it is dirty. Each block costs one
-    /// more program and holds fewer pages; a recovery reads the summaries of full blocks, and the
+    /// Whether the last page of each block is a summary of its other pages: their page in the
+    /// backing store, their write number, and whether they are dirty. Each block costs one more
+    /// program and holds one data page less. A recovery reads the summaries of full blocks, and the
     /// spare areas of other blocks only.
     pub block_summaries: bool,
 }
 
 impl Config {
-    /// Returns `true` if dead pages are recorded in flash.
+    /// Returns `true` if the configuration records dead pages in flash.
     pub fn keeps_records(&self) -> bool {
         self.mode.keeps_writes() && self.journal == Records::Records
     }

@@ -15,37 +15,37 @@ use super::tier::{Sub, Task};
 use super::versions::Durability;
 use super::{Cached, Instant, Result};
 
-/// Why pages are destaged.
+/// Reason for destaging pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Purpose {
-    /// Another page needs their space.
+    /// Another page needs the space.
     Demand,
     /// Too many pages are dirty.
     Clean,
-    /// Their list shrinks.
+    /// The list that holds the pages shrinks.
     Resize,
 }
 
-/// Group of pages being destaged.
+/// Group of pages that are destaged together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Destage {
     purpose: Purpose,
-    /// Pages in ascending order, with their copies.
+    /// Pages in ascending order, with their copies in flash.
     pages: Vec<(u64, Lpn)>,
     stream: u32,
-    /// Outstanding operations: reads, then writes, then the flush.
+    /// Number of outstanding operations: reads, then writes, then the flush.
     left: u32,
-    /// Whether one flush makes the writes durable, instead of FUA on each write.
+    /// Whether a flush makes the writes durable, instead of FUA on each write.
     is_flushed: bool,
     begun: Time,
-    /// Latency components of the last read, and then of the last write.
+    /// Latency components of the last read, and later of the last write.
     parts: LatencyComponents,
-    /// Programs that wait for the space, and the start of their wait.
+    /// Programs that wait for the space of the group, with the start of their wait.
     waiting: Vec<(u32, Time)>,
 }
 
 impl<B: BlockDevice> Cached<B> {
-    /// Evicts a group of pages, if pages are evicted in groups and the list that `page` is about to
+    /// Evicts a group of pages if eviction works in groups and the list that `page` is about to
     /// enter is full.
     pub(super) fn evict_group(&mut self, page: u64, write: bool) {
         let group = self.plan.group_pages as usize;
@@ -58,10 +58,10 @@ impl<B: BlockDevice> Cached<B> {
             residents.evict(list, group, pages);
         }
     }
-    /// Handles evictions after a page has entered the list of reads or writes: its program starts
-    /// when the evicted pages are destaged and everything else that it is `waiting` for has
-    /// arrived. A program that `replaces` a copy needs no space of its own, and does not wait for
-    /// the space of other pages.
+    /// Makes room for a page that has entered a list. Its program `sub` starts when the pages
+    /// evicted for it are destaged, and the other events that it is `waiting` for have occurred. A
+    /// program that `replaces` a copy needs no additional space, so it waits only for pages evicted
+    /// for it.
     pub(super) fn make_room(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -82,7 +82,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Destages pages evicted for a page that needs no program, such as a revived one.
+    /// Destages evicted pages on behalf of a page that needs no program, such as a revived page.
     pub(super) fn let_go(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -91,8 +91,8 @@ impl<B: BlockDevice> Cached<B> {
         self.destage_victims(cx, stream)?;
         Ok(())
     }
-    /// Starts to destage evicted pages whose destaging has not started; returns `None` if there are
-    /// none.
+    /// Destages the evicted dirty pages whose destaging has not started. Returns the number of the
+    /// destage, or `None` if there are no such pages.
     fn destage_victims(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -107,8 +107,9 @@ impl<B: BlockDevice> Cached<B> {
         let destage = self.destage(cx, Purpose::Demand, stream, victims)?;
         Ok(Some(destage))
     }
-    /// Returns the destage that frees the space for another page, if no space is free: that of the
-    /// pages evicted for it, or the latest one if the page needs space of its own.
+    /// Returns the destage that frees space for a page, or `None` if space is free. It is the
+    /// destage of the pages evicted for it; without any, and if the cache is full, the latest
+    /// destage, unless the page replaces a copy.
     fn room_from(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -126,7 +127,7 @@ impl<B: BlockDevice> Cached<B> {
         let is_full = residents.len() + leaving > residents.limits().sum();
         Ok(self.latest_destage.filter(|_| is_full && !replaces))
     }
-    /// Starts to destage pages from flash.
+    /// Starts to destage pages: reads them from flash. Returns the number of the destage.
     pub(super) fn destage(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -156,7 +157,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(number)
     }
-    /// Keeps a page whose destaging waits for a write of the same request: it is resident again.
+    /// Removes a page from its destage, because a write of the same request has made it resident
+    /// again.
     pub(super) fn keep(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -187,8 +189,8 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_flash(cx, sub)
     }
-    /// Handles the read of a page of a group; after the last one, all pages are written to the
-    /// backing store.
+    /// Counts a page of a group as read. After the last page, writes the group to the backing
+    /// store.
     pub(super) fn victim_read(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -212,13 +214,13 @@ impl<B: BlockDevice> Cached<B> {
         let lost = pages.filter(|(_, (page, _))| self.lost.contains(page));
         let mut lost: Vec<u32> = lost.map(|(place, _)| place).collect();
         let bytes = u64::from(self.plan.page_bytes);
-        // Pages recorded as dead must be on the disk, not in its write cache: a single write is
-        // FUA, several writes are followed by a flush, so that the disk can choose their order.
+        // Pages recorded as dead must be on the disk, not in its write cache. A single write has
+        // FUA. Several writes are followed by a flush, so that the disk can choose their order.
         let is_recorded = self.plan.journal.is_some();
         destage.is_flushed = is_recorded && self.plan.is_backing_volatile && runs.len() > 1;
         let fua = is_recorded && !destage.is_flushed;
         if destage.is_flushed {
-            // Lost pages are released after the flush, with the others.
+            // Lost pages are released after the flush, together with the others.
             lost.clear();
         }
         destage.left = (runs.len() + lost.len()) as u32;
@@ -247,7 +249,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Handles a write of a group that has completed on the backing store, or the flush after its
+    /// Handles a completed write of a group on the backing store, or the completed flush after its
     /// last write.
     pub(super) fn destage_done(
         &mut self,
@@ -299,8 +301,8 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below(cx, Sub { request, task })
     }
-    /// Handles pages of a group that were written to the backing store, or are lost. Their space is
-    /// released when few enough other dead pages are unrecorded, or when they are recorded.
+    /// Handles pages of a group that are on the backing store, or are lost. Their space is released
+    /// at once if few enough dead pages are unrecorded, otherwise after they are recorded.
     fn written_out(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -330,7 +332,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Releases the space of these pages.
+    /// Releases the space of pages of a group. After the last page, the destage ends.
     pub(super) fn destaged(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -382,9 +384,9 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.unblock(cx)
     }
-    /// Counts the pages of a byte range that the backing store would lose in a power cut and that
-    /// are still in flash: those of groups whose flush has not completed. The unit is that of the
-    /// backing store.
+    /// Returns the number of pages in a byte range that the backing store would lose in a power
+    /// cut, but that are still in flash because the flush of their group has not completed. The
+    /// pages are those of the backing store.
     pub(super) fn volatile_in_flash(&self, range: Range<u64>) -> u32 {
         let bytes = u64::from(self.plan.page_bytes);
         let flushed = self.destages.values().filter(|destage| destage.is_flushed);
@@ -401,8 +403,9 @@ impl<B: BlockDevice> Cached<B> {
         })
         .sum()
     }
-    /// Cleans pages while the backing store is idle and too many pages are dirty. At the end of the
-    /// flash's life, cleans one group at a time even if the backing store is busy.
+    /// Destages dirty pages while the backing store is idle and too many pages are dirty. At the
+    /// end of the flash's life, destages all dirty pages, one group at a time, even if the backing
+    /// store is busy.
     pub(super) fn clean(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -430,7 +433,8 @@ impl<B: BlockDevice> Cached<B> {
     }
 }
 
-/// Runs of adjacent pages, without `lost` ones: index and page number of the first, and length.
+/// Splits pages into runs of adjacent pages, leaving out `lost` pages. Returns index, page number
+/// and length of each run.
 fn runs(pages: &[(u64, Lpn)], lost: &FxHashSet<u64>) -> Vec<(u32, u64, u32)> {
     let mut runs: Vec<(u32, u64, u32)> = Vec::new();
     let kept = (0..).zip(pages);

@@ -1,14 +1,14 @@
 //! Handling of failed operations of a tier.
 //!
-//! A page that the flash cannot correct is read from the backing store if that has the same data:
-//! it is a miss. Otherwise the read ends with an error for the host. A dirty page is lost if it
-//! cannot be read when it is destaged, or if the backing store does not write it. Reads of a lost
-//! page end with an error until it is written as a whole, as for a page that a device has lost.
+//! A page that the flash cannot correct is read from the backing store if the backing store has the
+//! same data. Otherwise the read ends with an error. A dirty page is lost if it cannot be read when
+//! it is destaged, or if the backing store fails to write it. Reads of a lost page end with an
+//! error until it is written as a whole, as for a page that a device has lost.
 //!
 //! At the end of its life the flash accepts no more programs. From then on nothing is admitted,
-//! writes go to the backing store, and dirty pages are destaged at once; pages in flash can still
-//! be read. When no page is dirty, a cache with records is retired ([`super::records`]): after a
-//! power cut nothing is restored from it.
+//! writes go to the backing store, and dirty pages are destaged at once. Pages in flash can still
+//! be read. When no page is dirty, a cache with records is retired ([`super::records`]): nothing is
+//! restored from it after a power cut.
 
 use wordline_block::{BlockDevice, LatencyComponents, Op, Request, Ticket};
 use wordline_ftl::Lpn;
@@ -27,8 +27,7 @@ impl<B: BlockDevice> Cached<B> {
             open.failed = true;
         }
     }
-    /// Returns `true` until the flash reaches the end of its life, when it accepts no more
-    /// programs.
+    /// Returns `true` if the flash accepts programs, which it does until the end of its life.
     #[inline]
     pub(super) fn takes_programs(&self) -> bool {
         !self.flash.is_read_only()
@@ -41,7 +40,8 @@ impl<B: BlockDevice> Cached<B> {
     fn lose(&mut self, page: u64) {
         self.figures.pages_lost += u64::from(self.lost.insert(page));
     }
-    /// Handles a page written to flash: it is no longer lost if it was written as a whole.
+    /// Handles a page written to flash. A lost page is no longer lost if the request wrote all of
+    /// it.
     #[inline]
     pub(super) fn regain(&mut self, ticket: Ticket, page: u64) {
         if !self.is_lost(page) {
@@ -53,7 +53,7 @@ impl<B: BlockDevice> Cached<B> {
         }
     }
 
-    /// Handles an operation that a tier could not perform.
+    /// Handles a failed operation of a tier.
     #[cold]
     pub(super) fn sub_failed(
         &mut self,
@@ -111,8 +111,8 @@ impl<B: BlockDevice> Cached<B> {
             Task::Record { .. } => self.not_recorded(cx),
         }
     }
-    /// Handles the end of the flash's life: dirty pages are destaged, and then the flash is
-    /// retired. Returns `true` if a tier has completed something at once.
+    /// Handles the end of the flash's life: destages dirty pages, and retires the cache when there
+    /// are none. Returns `true` if a tier has completed an operation immediately.
     #[cold]
     pub(super) fn wind_up(
         &mut self,
@@ -122,9 +122,9 @@ impl<B: BlockDevice> Cached<B> {
         self.retire(cx)?;
         Ok(!self.done.is_empty())
     }
-    /// Handles a page of a write that the flash did not program and will not: it goes to the
-    /// backing store. If the flash had the only copy, the whole page goes there, and is dirty until
-    /// it arrives.
+    /// Redirects a page of a write to the backing store, because the flash accepts no more
+    /// programs. If the flash had the only copy of the page, the whole page is written there, and
+    /// stays dirty until that write completes.
     fn not_programmed(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -164,9 +164,9 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, None);
         Ok(())
     }
-    /// Handles a hit that could not be read. `dirty` says whether the page was newer than in the
-    /// backing store at the time. If it still is, this is an error; otherwise the backing store has
-    /// it as it was, or as it is now.
+    /// Handles a hit that the flash could not read. `dirty` states whether the page was newer than
+    /// in the backing store when the read was issued. If the page is lost, or was dirty and still
+    /// is, the read fails. Otherwise it is served from the backing store.
     fn hit_failed(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -204,8 +204,9 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, None);
         Ok(())
     }
-    /// Handles pages that the backing store could not read: their request has failed, and they are
-    /// not admitted. Other requests that waited for one of them fetch it by themselves.
+    /// Handles a failed read of the backing store: its request fails, and its pages are not
+    /// admitted. Each request that waited for one of the pages reads it from the backing store
+    /// itself.
     fn fetch_failed(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -224,7 +225,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Reads a page from the backing store for a request that has waited for it.
+    /// Reads a page from the backing store for a request that has waited for another request's
+    /// fetch.
     fn fetch_alone(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -244,8 +246,8 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, None);
         Ok(())
     }
-    /// Handles the rest of a partially written page that could not be read in flash. If the page
-    /// was clean, it is read from the backing store; otherwise it is lost.
+    /// Handles the rest of a partially written page that the flash could not read. If the page was
+    /// clean, its rest is read from the backing store; otherwise the page is lost.
     fn rest_failed(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -273,8 +275,9 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.read_rest_below(cx, page, &sub, waiting)
     }
-    /// Handles a write, TRIM or flush that has failed on the backing store, whose data is
-    /// unchanged. Clean pages in flash may differ from it.
+    /// Handles a write, TRIM or flush that has failed on the backing store and left its data
+    /// unchanged. The clean pages of the request are dropped from the cache, because their copies
+    /// may differ from the backing store.
     fn below_failed(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,

@@ -74,54 +74,55 @@ impl<B: Copy> DeviceObservation for Observation<B> {
     }
 }
 
-/// Pages read, by look-up result.
+/// Number of pages of a read, by look-up result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pages {
-    /// Pages that the cache held.
+    /// Pages in the lists of the cache.
     pub resident: u64,
-    /// Pages that had been evicted and could still be read.
+    /// Evicted pages that could still be read from flash.
     pub suspected: u64,
     /// Pages that another request was already fetching.
     pub joined: u64,
-    /// Pages that are fetched, and possibly admitted.
+    /// Pages to fetch from the backing store, and possibly to admit.
     pub missed: u64,
 }
 
-/// Lengths of the lists in pages; with one list, all pages are in that of writes.
+/// Lengths of the lists. Pages. With one list, all pages count as the write list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lists {
     /// Pages in the read list.
     pub reads: u32,
     /// Pages in the write list.
     pub writes: u32,
-    /// Sizes chosen for the lists.
+    /// Target sizes of the lists.
     pub chosen: Chosen,
 }
 
-/// Target sizes of the parts of the flash, in pages. The lists reach them as pages are evicted.
+/// Target sizes of the parts of the flash. Pages. The lists reach them gradually, as pages are
+/// evicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chosen {
-    /// Size of the read list; 0 if there is one list for all.
+    /// Size of the read list; 0 if there is only one list.
     pub reads: u32,
     /// Size of the write list, or of the only list.
     pub writes: u32,
-    /// Pages left for over-provisioning.
+    /// Pages that remain for over-provisioning.
     pub spare: u32,
 }
 
-/// Pages in the cache.
+/// Number of pages in the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holding {
     /// Pages in the lists.
     pub resident: u32,
-    /// Pages newer than in the backing store, including those being destaged after eviction.
+    /// Pages newer than in the backing store, including evicted pages that are being destaged.
     pub dirty: u32,
 }
 
 /// Observation of a flash cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation<B> {
-    /// Observation of the flash, whose addresses are those of entries.
+    /// Observation of the flash. Logical pages in it are entries of the cache.
     Flash(wordline_ssd::Observation),
     /// Observation of the backing store.
     Backing(B),
@@ -130,12 +131,12 @@ pub enum Observation<B> {
         /// Outstanding requests, including this one.
         in_flight: u32,
     },
-    /// The look-up of a read, by page.
+    /// Look-up result of a read, counted in pages.
     Found(Pages),
     /// Lengths of the lists when a request starts.
     Lists(Lists),
-    /// Pages in the cache when a request starts or completes, when a group has been destaged, and
-    /// after a power cut. Only for probes that want fragments
+    /// Number of pages in the cache, observed when a request starts or completes, when a group has
+    /// been destaged, and after a power cut. Only for probes that want fragments
     /// ([`wordline_kernel::Probe::WANTS_FRAGMENTS`]).
     Held(Holding),
     /// A request completed.
@@ -144,7 +145,7 @@ pub enum Observation<B> {
         request: Request,
         /// Latency components of the request.
         parts: LatencyComponents,
-        /// Whether the flash alone served it.
+        /// Whether the flash alone served the request.
         hit: bool,
     },
     /// Power failed.
@@ -152,8 +153,8 @@ pub enum Observation<B> {
 }
 
 impl<B> Observation<B> {
-    /// Separates an observation of the cache itself from one of the backing store, which is
-    /// returned as an error.
+    /// Returns an observation of the cache or its flash as `Ok`, and one of the backing store as
+    /// `Err`.
     #[inline]
     pub fn apart(self) -> Result<Observation<Infallible>, B> {
         Ok(match self {
@@ -180,7 +181,7 @@ impl<B> Observation<B> {
 /// Error of a run with a flash cache.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CachedError<E> {
-    /// A request exceeds the store.
+    /// A request exceeds the capacity of the store.
     #[error(transparent)]
     BeyondEnd(#[from] BeyondEnd),
     /// The flash failed.
@@ -189,12 +190,12 @@ pub enum CachedError<E> {
     /// The backing store failed.
     #[error("the backing store of the cache: {0}")]
     Backing(E),
-    /// More pages are known than there are numbers.
+    /// There are more pages than the cache index can number.
     #[error(
         "the cache index cannot number all pages: {0}; increase the page size or reduce the cache"
     )]
     Full(wordline_cache::Full),
-    /// A tier returned data that is not the latest version.
+    /// A tier returned a version of a page other than the latest.
     #[error(
         "a read of page {page} returned version {found} from {tier}, but version {written} was written: a fault of the simulator"
     )]
@@ -203,9 +204,9 @@ pub enum CachedError<E> {
         page: u64,
         /// Tier that served the page.
         tier: &'static str,
-        /// Version that the tier held.
+        /// Version that the tier returned.
         found: u64,
-        /// Version that it had to hold.
+        /// Latest version, which the tier should have returned.
         written: u64,
     },
 }

@@ -1,11 +1,12 @@
-//! Journal of a cache that keeps writes: metadata in its flash that prevents a power cut from
-//! restoring dead pages.
+//! Journal of a cache that keeps writes in flash: metadata that prevents recovery from restoring
+//! dead pages after a power cut.
 //!
 //! The spare area of every page contains the page number in the backing store, whether the copy is
 //! dirty, and the number of the write. After a power cut, the newest dirty copy of a page is
-//! restored, unless a record marks it as dead: the backing store has the same data, or newer data.
-//! Records are stored in metadata pages, each with as many pairs of a page and a write as fit. All
-//! dirty copies of the page up to that write are dead permanently. A record is programmed
+//! restored, unless a record marks it as dead, which means that the backing store has the same
+//! data, or newer data. Record pages are metadata pages with as many records as fit. A record is a
+//! pair of a page and a write number: all dirty copies of the page up to that write are dead
+//! permanently. A record is programmed
 //!
 //! - after a write that bypassed the cache and before its acknowledgement, if the flash holds dirty
 //!   copies of its pages,
@@ -15,12 +16,12 @@
 //!   elsewhere.
 //!
 //! Once the flash accepts no more programs, nothing can be recorded. Writes that would have waited
-//! for a record then wait until no page is dirty and the cache is retired: from then on no copy is
+//! for a record then wait until no page is dirty and the cache is retired. From then on, no copy is
 //! restored after a power cut, dead or not (see [`super::records`]).
 //!
-//! A record is no longer needed once the copies are erased or a newer one is programmed. It is
-//! dropped when its page is replaced: each page of records is a checkpoint of those that it
-//! replaces.
+//! A record is no longer needed once the copies are erased or a newer copy is programmed. It is
+//! dropped when its record page is replaced: each record page is a checkpoint of the record pages
+//! that it replaces.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -38,14 +39,14 @@ const RECORD_BYTES: u32 = 16;
 /// Parameters of the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalPlan {
-    /// Logical pages for records.
+    /// Number of logical pages for record pages.
     pub slots: u32,
-    /// Records per page.
+    /// Number of records per record page.
     pub per_page: u32,
     /// Maximum number of dead pages without a record.
     pub most_unrecorded: u32,
-    /// Whether records are programmed. Without them, dead pages are restored after a power cut; for
-    /// tests.
+    /// Whether records are programmed. Without them, dead pages are restored after a power cut.
+    /// Only for tests.
     pub records: bool,
 }
 
@@ -63,8 +64,8 @@ impl JournalPlan {
             records: true,
         }
     }
-    /// Returns the pages that the cache cannot use: record pages, and dead pages that may be
-    /// restored.
+    /// Returns the number of pages that the cache cannot use: those for record pages, and for dead
+    /// pages that may be restored.
     pub fn reserve(&self) -> u32 {
         self.slots + self.most_unrecorded
     }
@@ -77,7 +78,7 @@ pub(super) enum Kind {
     Clean(u64),
     /// Copy of a page that is newer than in the backing store.
     Dirty(u64),
-    /// Page of records.
+    /// Record page.
     Records,
 }
 
@@ -104,75 +105,76 @@ impl Kind {
     }
 }
 
-/// State of a page with dirty copies in flash.
+/// State of a page that has dirty copies in flash.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Known {
-    /// 1 + the physical page of a copy, the head of a chain of copies.
+    /// 1 + the physical page of the first copy in the chain of copies.
     first: u32,
     copies: u32,
-    /// Latest write that is known to be programmed.
+    /// Number of the latest write that is known to be programmed.
     durable: u64,
-    /// Write up to which its copies are recorded as dead; 0 without a record that is kept.
+    /// Number of the write up to which the copies are recorded as dead; 0 if no record is kept.
     recorded: u64,
-    /// 1 + the slot of the page that contains this record, or 0.
+    /// 1 + the slot of the record page that contains the record, or 0.
     slot: u32,
-    /// Whether the latest copy is the current content of the page.
+    /// Whether the latest copy is the current content of the page. Otherwise the page is dead.
     is_alive: bool,
     /// Whether the page is dead and not recorded yet.
     is_unrecorded: bool,
 }
 
 impl Known {
-    /// Returns the write up to which the page can be recorded as dead, if that is not yet recorded.
+    /// Returns the number of the write up to which the page would be recorded as dead, or `None` if
+    /// that is recorded already.
     fn due(&self) -> Option<u64> {
         (self.durable > self.recorded).then_some(self.durable)
     }
 }
 
-/// Page of records.
+/// Record page and its records.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Log {
-    /// Serial number of the page of records.
+    /// Serial number of the record page.
     pub serial: u64,
     pub entries: Vec<(u64, u64)>,
-    /// Number of needed records in the page.
+    /// Number of its records that are still needed.
     needed: u32,
     is_durable: bool,
 }
 
-/// Records, and the dirty copies that they describe.
+/// Records of dead pages, and the dirty copies in flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Journal {
     plan: JournalPlan,
     pages: FxHashMap<u64, Known>,
-    /// 1 + the page of which a physical page holds a dirty copy, or 0.
+    /// 1 + the page of the backing store of which a physical page holds a dirty copy, or 0.
     #[serde(with = "wordline_kernel::dense")]
     page_at: Vec<u64>,
-    /// Write number of each physical page's copy.
+    /// Write number of the copy in each physical page.
     #[serde(with = "wordline_kernel::dense")]
     write_at: Vec<u64>,
-    /// 1 + the physical page of the next copy of the page, or 0.
+    /// 1 + the physical page of the next copy in the chain, or 0.
     #[serde(with = "wordline_kernel::dense")]
     next_at: Vec<u32>,
-    /// 1 + the physical page of the previous copy in the chain, or 0. A page that is written
-    /// repeatedly has many copies, and loses its oldest ones first.
+    /// 1 + the physical page of the previous copy in the chain, or 0. Without it, removing the
+    /// oldest copy of a page with many copies would be slow.
     #[serde(with = "wordline_kernel::dense")]
     before_at: Vec<u32>,
-    /// Dead pages in the order of their death, until they are recorded.
+    /// Unrecorded dead pages in the order of their death. May contain pages recorded since.
     dead: VecDeque<u64>,
     /// Number of unrecorded dead pages.
     unrecorded: u32,
-    /// Pages of records by slot. Their copies in flash survive a power cut.
+    /// Record pages by slot. Their copies in flash survive a power cut.
     pub logs: Vec<Option<Log>>,
-    /// Slots of pages that may no longer be needed.
+    /// Slots of record pages that may no longer be needed.
     empty: Vec<u32>,
     serial: u64,
-    /// Pages of records programmed.
+    /// Number of record pages programmed.
     programs: u64,
 }
 
 impl Journal {
-    /// Returns the memory for a flash of `pages` pages, of which `dirty` can be dirty.
+    /// Returns the memory estimate for a flash of `pages` pages, of which `dirty` can be dirty.
     pub fn memory(pages: u32, dirty: u64) -> [Table; 2] {
         let known = wordline_cache::keyed::bytes::<(u64, Known)>(dirty);
         [
@@ -196,7 +198,7 @@ impl Journal {
             programs: 0,
         }
     }
-    /// Returns an empty journal of the same flash that keeps the counters.
+    /// Returns an empty journal for the same flash. Serial number and counter continue.
     pub fn anew(&self) -> Self {
         Self {
             serial: self.serial,
@@ -207,11 +209,11 @@ impl Journal {
     pub fn programs(&self) -> u64 {
         self.programs
     }
-    /// Returns the pages of records in flash, including those being programmed.
+    /// Returns the number of record pages in flash, including those being programmed.
     pub fn pages(&self) -> usize {
         self.logs.iter().flatten().count()
     }
-    /// Returns the logical pages of the records.
+    /// Iterates over the logical pages of the record pages.
     pub fn held(&self) -> impl Iterator<Item = Lpn> + '_ {
         let logs = (0..).zip(&self.logs);
         logs.filter_map(|(slot, log)| log.as_ref().map(|_| Lpn(slot)))
@@ -219,17 +221,17 @@ impl Journal {
     pub fn per_page(&self) -> usize {
         self.plan.per_page as usize
     }
-    /// Returns `true` if a logical page of the flash is a page of records.
+    /// Returns `true` if a logical page of the flash is reserved for a record page.
     pub fn owns(&self, page: Lpn) -> bool {
         page.0 < self.plan.slots
     }
-    /// Returns the label in the spare area of a page of records.
+    /// Returns the label in the spare area of a record page.
     pub fn label(&self, page: Lpn) -> Label {
         let log = self.logs[page.index()].as_ref();
         Kind::Records.label(log.map_or(0, |log| log.serial))
     }
 
-    /// Registers the physical page of a new copy.
+    /// Adds the physical page of a new copy, if it is dirty.
     pub fn placed(&mut self, place: Ppn, label: Label) {
         if let Some(Kind::Dirty(page)) = Kind::of(label) {
             self.link(place, page, label.sequence);
@@ -280,7 +282,7 @@ impl Journal {
             self.pages.remove(&page);
         }
     }
-    /// Returns the copies of a page: physical page and write number.
+    /// Iterates over the copies of a page: physical page and write number.
     fn copies_of(&self, known: &Known) -> impl Iterator<Item = (Ppn, u64)> {
         let mut at = known.first;
         std::iter::from_fn(move || {
@@ -290,7 +292,7 @@ impl Journal {
         })
     }
 
-    /// Handles a programmed write of a page, which is now its current content.
+    /// Handles a programmed write of a page: the copy is now its current content.
     pub fn written(&mut self, page: u64, write: u64) {
         self.recorded_dead(page);
         self.unneeded(page);
@@ -300,7 +302,7 @@ impl Journal {
             known.is_alive = true;
         }
     }
-    /// Handles a page whose copies are dead: the backing store has the same data, or newer data.
+    /// Marks a page as dead: the backing store has the same data, or newer data.
     pub fn died(&mut self, page: u64) {
         let Some(known) = self.pages.get_mut(&page) else {
             return;
@@ -317,7 +319,7 @@ impl Journal {
             self.unrecorded -= u32::from(std::mem::take(&mut known.is_unrecorded));
         }
     }
-    /// Marks the record of a page as no longer needed, if there is one.
+    /// Marks the record of a page, if there is one, as no longer needed.
     fn unneeded(&mut self, page: u64) {
         let Some(known) = self.pages.get_mut(&page) else {
             return;
@@ -333,17 +335,17 @@ impl Journal {
         }
     }
 
-    /// Returns the record that is due for a page whose copies are now dead.
+    /// Returns the record that is due for a dead page, if any: page and write number.
     pub fn due(&self, page: u64) -> Option<(u64, u64)> {
         let known = self.pages.get(&page).filter(|_| self.plan.records)?;
         known.due().map(|write| (page, write))
     }
-    /// Returns `true` if `pages` more pages may die without a record.
+    /// Returns `true` if `pages` more pages may be dead without a record.
     pub fn bears(&self, pages: usize) -> bool {
         !self.plan.records || self.unrecorded as usize + pages <= self.plan.most_unrecorded as usize
     }
-    /// Returns the records that are due before these pages are erased: of dead pages whose newest
-    /// copy is among them and which have older copies elsewhere.
+    /// Returns the records that are due before a block is erased. A dead page needs a record if its
+    /// newest copy is in the block and an older copy, which would be restored, is elsewhere.
     fn due_before_erase(&self, block: Range<u32>) -> Vec<(u64, u64)> {
         let mut due = Vec::new();
         for place in block.clone() {
@@ -379,8 +381,8 @@ impl Journal {
         due.truncate(self.per_page());
         Some(self.begin(due))
     }
-    /// Creates a page of records from these entries, the records of other dead pages, and all
-    /// needed records of other pages that fit.
+    /// Creates a record page with `entries`, records of other dead pages, and the needed records of
+    /// other record pages, as far as they fit. Returns its logical page.
     pub fn begin(&mut self, mut entries: Vec<(u64, u64)>) -> Lpn {
         let pages = &self.pages;
         let due = |page: &u64| pages.get(page).is_some_and(|known| known.is_unrecorded);
@@ -394,7 +396,7 @@ impl Journal {
         entries.extend(more);
         self.take_over(&mut entries);
         let slot = self.logs.iter().position(Option::is_none);
-        let slot = slot.unwrap_or_else(|| unreachable!("pages of records are bounded"));
+        let slot = slot.unwrap_or_else(|| unreachable!("record pages are bounded"));
         self.serial += 1;
         self.programs += 1;
         self.logs[slot] = Some(Log {
@@ -405,8 +407,8 @@ impl Journal {
         });
         Lpn(slot as u32)
     }
-    /// Adds the needed records of other pages, of those with fewest first, as long as all of a page
-    /// fit.
+    /// Adds the needed records of other record pages, in ascending order of their number, as long
+    /// as all needed records of a record page fit.
     fn take_over(&self, entries: &mut Vec<(u64, u64)>) {
         let logs = (0_u32..).zip(&self.logs);
         let mut others: Vec<(u32, u32)> = logs
@@ -427,8 +429,7 @@ impl Journal {
             entries.extend(records);
         }
     }
-    /// Handles a programmed page of records. Returns the pages of records that are no longer
-    /// needed.
+    /// Handles a programmed record page. Returns the record pages that are no longer needed.
     pub fn recorded(&mut self, page: Lpn) -> Vec<Lpn> {
         let Some(log) = &mut self.logs[page.index()] else {
             return Vec::new();
@@ -439,7 +440,7 @@ impl Journal {
             let Some(known) = self.pages.get_mut(&dead) else {
                 continue;
             };
-            // A page that has been written since is not dead.
+            // A page that has been written since is no longer dead.
             if write >= known.recorded.max(known.durable) {
                 known.recorded = write;
                 self.recorded_dead(dead);
@@ -453,7 +454,7 @@ impl Journal {
         }
         self.sweep()
     }
-    /// Sets the slot that contains the record of a page.
+    /// Moves the record of a page to the record page in `slot`.
     pub fn needs(&mut self, page: u64, slot: u32) {
         self.unneeded(page);
         if let Some(known) = self.pages.get_mut(&page)
@@ -463,7 +464,7 @@ impl Journal {
             log.needed += 1;
         }
     }
-    /// Drops the pages of records that are no longer needed.
+    /// Removes and returns the record pages that are no longer needed.
     fn sweep(&mut self) -> Vec<Lpn> {
         let mut unneeded = Vec::new();
         for slot in std::mem::take(&mut self.empty) {
@@ -479,8 +480,8 @@ impl Journal {
         unneeded
     }
 
-    /// Recovery: sets the state of a page whose copies have been linked. It is dead up to a
-    /// recorded write; otherwise its latest copy is current.
+    /// Recovery: sets the state of a page whose copies have been linked. The page is dead if its
+    /// latest write is recorded; otherwise its latest copy is current.
     pub fn restore(&mut self, page: u64, durable: u64, recorded: u64) {
         if let Some(known) = self.pages.get_mut(&page) {
             known.durable = durable;
@@ -488,12 +489,13 @@ impl Journal {
             known.recorded = if known.is_alive { 0 } else { recorded };
         }
     }
-    /// Recovery: returns `true` if a page is dead and no page of records has been found for it yet.
+    /// Recovery: returns `true` if a page is dead and no record page has been found for its record
+    /// yet.
     pub fn lacks(&self, page: u64, recorded: u64) -> bool {
         let known = self.pages.get(&page);
         known.is_some_and(|known| !known.is_alive && known.slot == 0 && known.recorded == recorded)
     }
-    /// Recovery: adds a page of records found in flash.
+    /// Recovery: adds a record page found in flash.
     pub fn take_back(&mut self, slot: usize, log: Log) {
         self.logs[slot] = Some(Log {
             needed: 0,
@@ -501,7 +503,8 @@ impl Journal {
             ..log
         });
     }
-    /// Recovery: drops a page of records if nothing in it is needed; returns `true` if it is kept.
+    /// Recovery: drops a record page if none of its records is needed. Returns `true` if it is
+    /// kept.
     pub fn keep(&mut self, slot: usize) -> bool {
         let needed = self.logs[slot].as_ref().is_some_and(|log| log.needed > 0);
         if !needed {

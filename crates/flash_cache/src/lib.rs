@@ -1,10 +1,10 @@
 //! Flash cache in front of a backing store: a cache merged with the translation layer of its flash.
 //!
-//! Read hits are served from flash. Read misses are fetched from the backing store, the host is
-//! answered, and the pages are programmed. Writes go to the backing store, and the cache
-//! invalidates or updates its copies. It holds clean pages only, so that no data is lost with it
-//! (Xia 2017, chapters 2 and 3). For writes that stay in flash, see [`destage`]; for errors of the
-//! tiers, `errors`.
+//! Read hits are served from flash. Read misses are fetched from the backing store; when their data
+//! arrives, the host is answered, and the pages are programmed. Writes go to the backing store, and
+//! the cache invalidates or updates its copies. It holds only clean pages, so that losing it loses
+//! no data (Xia 2017, chapters 2 and 3). For writes that stay in flash, see [`destage`]; for errors
+//! of the tiers, see `errors`.
 
 pub mod admission;
 pub mod config;
@@ -68,47 +68,47 @@ pub struct Cached<B: BlockDevice> {
     backing: B,
     filter: Filter,
     division: Division,
-    /// Operations that wait for records.
+    /// Operations that wait until records are programmed.
     demands: Demands,
     in_flash: Tier,
     below: Tier,
     requests: Table<Open>,
     fetches: Table<Fetch>,
-    /// For each page being fetched, its fetch, until it is in flash.
+    /// Number of the fetch of each page, from the start of the fetch until the page is in flash.
     fetching: FxHashMap<u64, u32>,
     /// Number of writes in progress in either tier, by page.
     writing: FxHashMap<u64, u32>,
-    /// Requests that wait for the end of a write, in order.
+    /// Requests that wait for a write of one of their pages, in order of arrival.
     blocked: VecDeque<Ticket>,
     /// Groups of pages being destaged.
     destages: Table<Destage>,
-    /// Latest destage, if it is in progress.
+    /// Latest destage, if it is still in progress.
     latest_destage: Option<u32>,
-    /// Destages for which no program waits.
+    /// Number of destages that were not started on demand.
     in_background: u32,
-    /// Whether pages are being cleaned until few enough are dirty.
+    /// Whether pages are being cleaned until the share of dirty pages is low enough.
     is_cleaning: bool,
-    /// Programs that wait.
+    /// Programs that wait, or have waited and are in progress.
     waiting: Table<Waiting>,
-    /// Resident pages whose fill waits.
+    /// Resident pages whose fill has not started yet.
     unfilled: FxHashSet<u64>,
     /// Destages that wait for a write of the same page in progress: number of the destage and flash
     /// copy, by page.
     stalled: FxHashMap<u64, (u32, Lpn)>,
-    /// Pages whose latest content is lost: reads of them end with an error until they are written
-    /// as a whole. They survive power cuts.
+    /// Pages whose latest content is lost. Reads of them end with an error until they are written
+    /// as a whole. The set survives power cuts.
     lost: FxHashSet<u64>,
-    /// Requests that wait only for the GC that they caused.
+    /// Requests that have been served and wait only for GC.
     held: Vec<Ticket>,
     completions: Vec<Completion>,
     figures: CacheStats,
     /// Counters at the start of measuring.
     before: Counted,
     versions: Option<Box<Versions>>,
-    /// Events scheduled by a tier, before they are moved to the owner's queue.
+    /// Events that a tier has scheduled, until they are moved to the owner's queue.
     #[serde(skip)]
     scheduled: Scheduled<B>,
-    /// Operations completed by a tier, before they are processed.
+    /// Operations that a tier has completed, until they are processed.
     #[serde(skip)]
     done: Vec<Done>,
 }
@@ -121,7 +121,7 @@ struct Counted {
     trainings: u32,
 }
 
-/// Events scheduled by the tiers.
+/// Events that the tiers have scheduled.
 #[derive(Clone, Debug)]
 struct Scheduled<B: BlockDevice> {
     flash: EventQueue<wordline_ssd::Event>,
@@ -177,9 +177,9 @@ impl<O: Copy, P: Probe<Observation<O>>> Probe<O> for OfBacking<'_, P> {
 }
 
 impl<B: BlockDevice> Cached<B> {
-    /// Creates an empty cache on `device`, whose translation layer is that of its plan, in front of
-    /// `backing`. The cache is in the controller: it accesses the flash without an interface, and
-    /// limits the outstanding requests itself.
+    /// Creates an empty cache on a flash with the plan `device`, in front of `backing`. The cache
+    /// is part of the controller: it accesses the flash without an interface, and limits the
+    /// outstanding requests itself.
     pub fn new(plan: &Plan, device: &wordline_ssd::Plan, backing: B) -> Self {
         let device = &wordline_ssd::Plan {
             interface: Interface::default(),
@@ -219,29 +219,29 @@ impl<B: BlockDevice> Cached<B> {
             done: Vec::new(),
         }
     }
-    /// Returns the memory of the cache without its flash and its backing store.
+    /// Returns the memory estimate of the cache, without its flash and its backing store.
     pub fn memory(plan: &Plan) -> Vec<MemoryTable> {
         let mut tables = Residents::memory(plan);
         tables.extend(Partitioning::memory(&plan.partition, &plan.space));
         tables
     }
-    /// Enables the comparison of every page served, from flash or from the backing store, with what
-    /// was written.
+    /// Enables verification: the version of every page served, from flash or from the backing
+    /// store, is compared with the version written.
     pub fn verify(&mut self) {
         self.flash.verify();
         self.versions = Some(Box::default());
     }
-    /// Returns the pages compared; `None` unless the run is verified.
+    /// Returns the number of pages compared, or `None` if the run is not verified.
     pub fn checked(&self) -> Option<u64> {
         self.versions.as_ref().map(|versions| versions.checked())
     }
-    /// Enables power cuts; must be called before the first request.
+    /// Enables power cuts. Must be called before the first request.
     pub fn expect_power_cuts(&mut self) {
         self.flash.expect_power_cuts();
     }
-    /// Cuts power again while the flash recovers, during the erase of that recovery that follows
-    /// the first `erases` ones. Must be followed by [`BlockDevice::cut_power`]. Returns `false` if
-    /// the recovery has no such erase.
+    /// Cuts power again during the recovery of the flash, in the erase that follows the first
+    /// `erases` erases of that recovery. Must be followed by [`BlockDevice::cut_power`]. Returns
+    /// `false` if the recovery has too few erases.
     pub fn cut_recovery(&mut self, now: Time, erases: usize) -> Result<bool, B> {
         let cut = self.flash.cut_recovery(now, erases);
         cut.map_err(CachedError::Flash)
@@ -250,12 +250,12 @@ impl<B: BlockDevice> Cached<B> {
     pub fn chosen(&self) -> Chosen {
         self.division.chosen()
     }
-    /// Returns `true` if the lists do not have their target sizes yet.
+    /// Returns `true` if the lists have not reached their target sizes yet.
     pub fn is_resizing(&self) -> bool {
         !self.division.is_settled()
     }
-    /// Returns `true` if the flash accepts no more programs and has nothing to restore after a
-    /// power cut.
+    /// Returns `true` if the cache is retired: its flash accepts no more programs, and nothing is
+    /// restored from it after a power cut.
     pub fn is_retired(&self) -> bool {
         self.plan.journal.is_some() && self.residents().journal.is_none()
     }
@@ -267,11 +267,11 @@ impl<B: BlockDevice> Cached<B> {
     pub fn backing(&self) -> &B {
         &self.backing
     }
-    /// Returns the pages in the cache.
+    /// Returns the index of pages in the cache.
     pub fn residents(&self) -> &Residents {
         self.flash.mapping().owner()
     }
-    /// Counts the pages in the cache.
+    /// Returns the number of resident and dirty pages.
     #[inline]
     fn holding(&self) -> Holding {
         let residents = self.residents();
@@ -280,8 +280,8 @@ impl<B: BlockDevice> Cached<B> {
             dirty: residents.dirty(),
         }
     }
-    /// Returns the victim model of the partition policy, if it has one, with the trainings since
-    /// the start of measuring.
+    /// Returns the victim model of the partition policy, if it has one. Counts trainings since the
+    /// start of measuring.
     pub fn learned(&self) -> Option<wordline_partition::Learned> {
         let learned = self.division.learned()?;
         Some(wordline_partition::Learned {
@@ -289,11 +289,11 @@ impl<B: BlockDevice> Cached<B> {
             ..learned
         })
     }
-    /// Returns the pages by outcome since the start of measuring.
+    /// Returns the number of pages that left the cache, by reason, since the start of measuring.
     pub fn page_counts(&self) -> residents::Counts {
         self.residents().counts().since(&self.before.pages)
     }
-    /// Returns counters and times since the start of measuring.
+    /// Returns the counters since the start of measuring.
     pub fn figures(&self) -> CacheStats {
         self.counted().figures.since(&self.before.figures)
     }
@@ -318,7 +318,7 @@ impl<B: BlockDevice> Cached<B> {
         }
     }
 
-    /// Calls `act` on the flash, and forwards the events that it schedules.
+    /// Calls `act` on the flash, and moves the events that it schedules to the owner's queue.
     #[inline]
     fn with_flash<T, P: Probe<Observation<B::Observation>>>(
         &mut self,
@@ -337,7 +337,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(done)
     }
-    /// Calls `act` on the backing store, and forwards the events that it schedules.
+    /// Calls `act` on the backing store, and moves the events that it schedules to the owner's
+    /// queue.
     #[inline]
     fn with_backing<T, P: Probe<Observation<B::Observation>>>(
         &mut self,
@@ -356,8 +357,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(done)
     }
-    /// Submits a request to the flash, which accepts all requests. At the end of its life it
-    /// refuses programs at once, and reuses their tickets for the next requests.
+    /// Submits a request to the flash, which accepts every request. At the end of its life the
+    /// flash refuses programs immediately, and reuses their tickets for the next requests.
     #[inline]
     fn ask_flash(
         &mut self,
@@ -380,7 +381,7 @@ impl<B: BlockDevice> Cached<B> {
             }
         }
     }
-    /// Submits a request to the backing store, at once if it can accept it.
+    /// Submits a request to the backing store, or queues it until the backing store accepts it.
     fn ask_below(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -392,8 +393,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.hand_down(cx, sub)
     }
-    /// Submits a request to the backing store, which may complete it at once and reuse its ticket
-    /// for the next request.
+    /// Submits a request to the backing store, which may complete it immediately and reuse its
+    /// ticket for the next request.
     fn hand_down(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -427,18 +428,19 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Cancels the requests queued in the backing store after a power failure.
+    /// Drops all requests to the backing store after a power failure, and cancels those queued in
+    /// it.
     fn cancel_below(&mut self) {
         for lost in self.backing.completions() {
             self.below.done(lost.ticket);
         }
         self.backing.cancel(&self.below.forget());
     }
-    /// Returns `true` if GC is in progress on a block of the flash and can finish.
+    /// Returns `true` if GC of the flash is in progress and can finish.
     fn is_collecting(&self) -> bool {
         self.flash.is_collecting() && self.takes_programs()
     }
-    /// Processes all completions of the tiers, and what follows from them, until none is left.
+    /// Processes completions of the tiers, and those that result from them, until none is left.
     #[inline]
     fn settle(
         &mut self,
@@ -462,7 +464,7 @@ impl<B: BlockDevice> Cached<B> {
                     self.sub_done(cx, &sub, &parts)?;
                 }
             }
-            // Operations that completed at once are next.
+            // Operations that have completed immediately are processed next.
             done.append(&mut self.done);
             self.done = done;
             self.feed(cx)?;
@@ -541,8 +543,8 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
     fn has_completions(&self) -> bool {
         !self.completions.is_empty()
     }
-    /// Both tiers lose their operations in progress. With a journal, dirty pages are restored from
-    /// flash; clean pages are not.
+    /// Cuts the power of both tiers, which lose their operations in progress. With a journal, dirty
+    /// pages are restored from flash. Clean pages are dropped.
     fn cut_power(
         &mut self,
         now: Time,
@@ -583,7 +585,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         let below = self.backing.volatile_pages(offset, bytes);
         below.saturating_sub(self.volatile_in_flash(offset..offset + bytes))
     }
-    /// No request keeps waiting: a power cut cancels all.
+    /// No request is left to cancel after a power cut, which cancels them all.
     fn cancel(&mut self, tickets: &[Ticket]) {
         self.blocked
             .retain(|blocked| tickets.binary_search(blocked).is_err());
@@ -597,12 +599,12 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
     ) -> Result<(), B> {
         #[expect(
             clippy::redundant_closure_for_method_calls,
-            reason = "a lifetime too many"
+            reason = "the method path would fix one lifetime"
         )]
         self.with_flash(cx, |flash, cx| flash.resume(cx))?;
         #[expect(
             clippy::redundant_closure_for_method_calls,
-            reason = "a lifetime too many"
+            reason = "the method path would fix one lifetime"
         )]
         self.with_backing(cx, |backing, cx| backing.resume(cx))?;
         self.let_go(cx, 0)?;
@@ -611,7 +613,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
     fn die_backlog(&self, times: &mut Vec<Time>) {
         self.flash.die_backlog(times);
     }
-    /// Busy times of the flash; the backing store reports its own.
+    /// Appends the busy times of the flash. The backing store reports its own.
     fn busy(&self, busy: &mut Busy) {
         self.flash.busy(busy);
     }

@@ -1,4 +1,4 @@
-//! Resolved parameters of the `[cache]` table for a given flash device.
+//! Validated parameters of the `[cache]` table for a given flash device.
 
 use serde::{Deserialize, Serialize};
 use wordline_cache::Replacement;
@@ -11,39 +11,39 @@ use super::admission::Admission;
 use super::config::{Config, Mode, Reply};
 use super::journal::JournalPlan;
 
-/// Validated plan of a flash cache.
+/// Validated parameters of a flash cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Handling of reads and writes.
     pub mode: Mode,
     /// Partition policy.
     pub partition: Partition,
-    /// Space that the policy divides.
+    /// Space that the partition policy divides.
     pub space: Space,
     /// Seed of the partition policy's sample.
     pub seed: u64,
     /// Replacement policy.
     pub replacement: Replacement,
-    /// Pages that the cache can hold at the start.
+    /// Initial capacity of the cache. Pages.
     pub capacity: u32,
     /// Maximum number of suspected pages (Xia 2017, equation 2.2); 0 without a suspected queue.
     pub most_suspected: u32,
-    /// Whether dropped pages become ghosts.
+    /// Whether pages that GC drops become ghosts.
     pub ghosts_of_dropped: bool,
-    /// Whether GC queries which pages are hot.
+    /// Whether GC asks the cache which pages are hot.
     pub halves: bool,
     /// Admission policy.
     pub admission: Admission,
-    /// When a request completes.
+    /// When a request completes that is not served from flash alone.
     pub reply: Reply,
-    /// Pages destaged as a group.
+    /// Number of pages destaged as a group.
     pub group_pages: u32,
-    /// Shares of dirty pages above which cleaning in idle time starts, and at which it stops.
+    /// Share of dirty pages above which cleaning starts while the backing store is idle, and share
+    /// at which it stops.
     pub marks: (f64, f64),
     /// Parameters of the journal, if writes stay in flash and dead pages are recorded.
     pub journal: Option<JournalPlan>,
-    /// Whether the backing store may lose completed writes in a power cut because it has a write
-    /// cache.
+    /// Whether the backing store has a write cache, and may lose completed writes in a power cut.
     pub is_backing_volatile: bool,
     /// Maximum number of outstanding requests.
     pub queue_depth: u32,
@@ -52,13 +52,13 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns `true` if a replacement policy is supported: not if it needs the future, or has no
-    /// capacity.
+    /// Returns `true` if a replacement policy is supported: it must not need future accesses, and
+    /// must have a limited capacity.
     pub fn takes(policy: &Replacement) -> bool {
         !matches!(policy, Replacement::Belady(_) | Replacement::Unbounded(_))
     }
-    /// Adapts the plan of a stand-alone device to the flash of a cache. The error names the key to
-    /// change if there is no space.
+    /// Adapts the plan of a stand-alone device to the flash of a cache. If there is too little
+    /// space, the error names the key to change.
     pub fn flash(
         config: &Config,
         device: wordline_ssd::Plan,
@@ -70,14 +70,15 @@ impl Plan {
         };
         Ok(wordline_ssd::Plan { ftl, ..device })
     }
-    /// Creates a cache for the translation layer of [`Plan::flash`]. It holds the pages that the
-    /// over-provisioning leaves; `N_SQ = (OP - GC_th) * C_total` of the others can be suspected.
+    /// Creates the plan of a cache on a flash with the plan of [`Plan::flash`]. The cache holds the
+    /// pages that the over-provisioning leaves. Of the over-provisioned pages, `N_SQ = (OP - GC_th)
+    /// * C_total` can be suspected.
     pub fn new(config: &Config, device: &wordline_ssd::Plan, costs: Costs) -> Self {
         let ftl = &device.ftl;
         let pages = ftl.layout.pages();
         let per_block = ftl.layout.pages_per_block;
         let of_summaries = ftl.layout.blocks() * ftl.summaries.pages;
-        // GC needs its reserve of free blocks and the active blocks.
+        // GC needs its reserve of free blocks and the active blocks. Pages.
         let kept = ftl.layout.planes() * (ftl.rest_blocks() + 2) * ftl.data_pages();
         let kept = kept + of_summaries;
         let free = match ftl.start_pages {
@@ -123,8 +124,8 @@ impl Plan {
             page_bytes: ftl.page_bytes,
         }
     }
-    /// Returns the initial lengths of the lists: of one list for all, or of the read list and the
-    /// write list.
+    /// Returns the initial lengths of the lists: of the only list, or of the read list and the
+    /// write list. Pages.
     pub fn lists(&self) -> Vec<u32> {
         let policy = Partitioning::new(&self.partition, &self.space, self.seed);
         let sizes = policy.start();

@@ -1,4 +1,4 @@
-//! Reads: hits, fetches from the backing store and the fills that follow them.
+//! Reads: hits, fetches from the backing store, and the fills that follow.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, LatencyComponents, Op, Request, Ticket};
@@ -13,31 +13,31 @@ use super::residents::Held;
 use super::tier::{Sub, Task};
 use super::{Cached, Instant, Result};
 
-/// Pages being fetched from the backing store to flash.
+/// Read of missed pages from the backing store, and the fills that follow it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Fetch {
-    /// Request that waits for the fetch; `None` once it is answered.
+    /// Request that waits for the fetch; `None` once it is completed.
     owner: Option<Ticket>,
-    /// Pages to admit when their data arrives, if they have not been written since.
+    /// Pages to admit when their data arrives. Pages that are written in the meantime are removed.
     pub pages: Vec<u64>,
-    /// Admitted pages that other requests have requested since.
+    /// Pages that other requests have requested before the data arrived.
     asked: Vec<u64>,
     /// Whether the data has arrived.
     is_there: bool,
-    /// Other requests that found one of the pages in this fetch, with the page and the start of
-    /// their wait.
+    /// Other requests that wait for a page of this fetch, with the page and the start of their
+    /// wait.
     waiters: Vec<(Ticket, u64, Time)>,
-    /// Outstanding fills.
+    /// Number of outstanding fills.
     left: u32,
-    /// Latency components before the fetch started, if another read of its pages came first.
+    /// Latency components of an earlier, failed read of the pages, if any.
     earlier: LatencyComponents,
     /// Latency components until the data arrived.
     parts: LatencyComponents,
 }
 
 impl Fetch {
-    /// Abandons the fetch without admitting a page; returns its request, and the others that wait
-    /// for it.
+    /// Ends the fetch without admitting a page. Returns its request, and the other requests that
+    /// wait for it.
     pub fn give_up(&mut self) -> (Option<Ticket>, Vec<(Ticket, u64, Time)>) {
         self.pages.clear();
         self.asked.clear();
@@ -58,7 +58,7 @@ impl<B: BlockDevice> Cached<B> {
         let mut missed: Option<(u64, u64)> = None;
         let mut taken = Vec::new();
         let pages = self.pages_of(request);
-        // Keeps the request from completing until all pages have been started.
+        // Keeps the request from completing before all its pages have been started.
         self.expect(ticket, 1, false);
         let told = self.division.is_told() && !self.filter.bypasses();
         for page in pages {
@@ -123,7 +123,7 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, None);
         Ok(())
     }
-    /// Looks up a page in flash, and records the access.
+    /// Looks up a page in flash, and reports the access to the replacement policy.
     #[inline]
     fn look_up(&mut self, page: u64) -> Result<Option<Lpn>, B> {
         let (residents, pages) = self.flash.mapping_mut().parts();
@@ -179,7 +179,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.use_page(page)
     }
-    /// Records another access to a page; does nothing if the cache does not hold it.
+    /// Reports another access to a page to the replacement policy, if the cache holds the page.
     fn use_page(&mut self, page: u64) -> Result<(), B> {
         let (residents, pages) = self.flash.mapping_mut().parts();
         let held = residents.find(page);
@@ -189,8 +189,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Fetches missed pages from the backing store, in one read from the first to the last page;
-    /// `earlier` latency components of the request come first.
+    /// Fetches missed pages from the backing store, in one read from the first to the last page.
+    /// `earlier` is the time that the request has already spent on these pages.
     pub(super) fn fetch(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -227,7 +227,7 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below(cx, sub)
     }
-    /// Handles the data of a fetch: its pages are admitted one after the other, as if each had been
+    /// Handles the data of a fetch. Its pages are admitted one after the other, as if each had been
     /// missed separately (Xia 2017, algorithm 1).
     pub(super) fn arrived(
         &mut self,
@@ -305,15 +305,14 @@ impl<B: BlockDevice> Cached<B> {
             self.end_fetch(cx, number, parts);
         }
     }
-    /// Verification: fails if the flash returned a version of a page that is not the latest.
+    /// Verification: fails if a version of a page served from flash is not the latest.
     pub(super) fn check_flash(&mut self, page: u64, copy: Lpn) -> Result<(), B> {
         match &mut self.versions {
             Some(versions) => versions.check_flash(page, copy).map_err(Into::into),
             None => Ok(()),
         }
     }
-    /// Verification: fails if the backing store returned a version of a page that is not the
-    /// latest.
+    /// Verification: fails if a version of a page served from the backing store is not the latest.
     pub(super) fn check_below(&mut self, page: u64) -> Result<(), B> {
         if self.is_lost(page) {
             return Ok(());
@@ -344,7 +343,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.answer(cx, fetch.waiters);
     }
-    /// Completes requests that waited for the data.
+    /// Completes the waits of requests for the data of a fetch.
     fn answer(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -358,8 +357,8 @@ impl<B: BlockDevice> Cached<B> {
             self.part_done(cx, ticket, Some((since, &parts)));
         }
     }
-    /// Handles a programmed page: discards its copy if the page was evicted before the program had
-    /// its physical page.
+    /// Handles a programmed page. If the page was evicted while its program was in progress,
+    /// discards the copy.
     pub(super) fn drop_unowned(&mut self, page: u64, copy: Lpn) {
         let (residents, pages) = self.flash.mapping_mut().parts();
         let owned = |page| residents.find(page).is_some_and(|(at, _)| at == copy);

@@ -9,39 +9,39 @@ use super::event::Observation;
 use super::tier::{Sub, Task};
 use super::{Cached, Instant, Result};
 
-/// Operation that continues after its records are programmed.
+/// Operation that continues once its records are programmed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Next {
     /// Completion of a write or TRIM on the backing store.
     Below(Sub),
-    /// Release of pages of a group that were written to the backing store: destage, index of the
-    /// first, number.
+    /// Release of the pages of a group that were written to the backing store: number of the
+    /// destage, index of the first page, and number of pages.
     Destage(u32, (u32, u32)),
 }
 
-/// Operation that waits for records.
+/// Operation that waits for records, which it needs to be programmed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Demand {
     records: Vec<(u64, u64)>,
-    /// Number of these records that have been put into a page.
+    /// Number of its records that have been put into a record page.
     begun: usize,
     next: Next,
     since: Time,
     parts: LatencyComponents,
 }
 
-/// Operations that wait for records, in order of arrival. If no record can be programmed any more,
+/// Operations that wait for records, in order of arrival. If no more records can be programmed,
 /// they wait for the retirement of the cache.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Demands {
     all: std::collections::VecDeque<Demand>,
-    /// Whether a page of records is being programmed.
+    /// Whether a record page is being programmed.
     is_programming: bool,
 }
 
 impl<B: BlockDevice> Cached<B> {
-    /// Returns the records due for pages that were written to the backing store, or are being
-    /// written: all but those that stay dirty.
+    /// Returns the records that are due because a request writes pages to the backing store.
+    /// Partially written dirty pages stay current, so they need none.
     pub(super) fn due_of(&self, request: &Request) -> Vec<(u64, u64)> {
         let residents = self.residents();
         let Some(journal) = &residents.journal else {
@@ -54,7 +54,7 @@ impl<B: BlockDevice> Cached<B> {
         let gone = pages.filter(|page| self.covers(request, *page) || !residents.is_dirty(*page));
         gone.filter_map(|page| journal.due(page)).collect()
     }
-    /// Makes an operation wait for records if needed; returns `true` if it waits.
+    /// Makes an operation wait for its records, if there are any. Returns `true` if it waits.
     pub(super) fn waits_for_records(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -79,10 +79,10 @@ impl<B: BlockDevice> Cached<B> {
         self.program_records(cx)?;
         Ok(true)
     }
-    /// Handles an operation when nothing can be recorded any more: makes it wait for the retirement
-    /// of the cache if needed; returns `true` if it waits.
+    /// Handles an operation that needs records when none can be programmed any more: makes it wait
+    /// for the retirement of the cache if necessary. Returns `true` if it waits.
     ///
-    /// Destages need not wait: a copy that is restored is destaged again. Writes to the backing
+    /// Destages need not wait, because a restored copy is destaged again. Writes to the backing
     /// store must wait, because a restored copy would be older.
     fn waits_for_retirement(
         &mut self,
@@ -105,8 +105,8 @@ impl<B: BlockDevice> Cached<B> {
         self.unblock(cx)?;
         Ok(true)
     }
-    /// Excludes the pages at the ends of a TRIM that it covers partially and leaves dirty. For
-    /// these pages the TRIM is over, so that they can be destaged.
+    /// Removes the first and the last page from a TRIM if it covers them only partially and they
+    /// are dirty. Their part of the TRIM ends here, so that they can be destaged.
     fn without_dirty_ends(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -131,7 +131,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(rest)
     }
-    /// Handles a page of records that could not be programmed; no other will be.
+    /// Handles a record page that could not be programmed. From then on, none can be.
     pub(super) fn not_recorded(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -148,10 +148,11 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Retires the cache if the flash accepts no more programs and no page of it is dirty: the
-    /// backing store has the latest content of every page, and its content of pages with copies in
-    /// flash survives a power cut. The controller marks the cache as retired next to its table of
-    /// bad blocks, so that nothing is restored after a power cut. Waiting operations continue.
+    /// Retires the cache if the flash accepts no more programs and none of its pages is dirty. The
+    /// backing store then has the latest content of every page, and its content of pages with
+    /// copies in flash survives a power cut. The controller marks the cache as retired next to its
+    /// table of bad blocks, so that nothing is restored after a power cut. Waiting operations
+    /// continue.
     pub(super) fn retire(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -204,7 +205,7 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_flash(cx, sub)
     }
-    /// Handles a programmed page of records: the operations that waited for it continue.
+    /// Handles a programmed record page. The operations whose records are all programmed continue.
     pub(super) fn recorded(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -225,7 +226,8 @@ impl<B: BlockDevice> Cached<B> {
         let over = over.unwrap_or(demands.len());
         let behind = demands.split_off(over);
         let over = std::mem::replace(demands, behind);
-        // The operations that continue may need more records, which join the remaining ones.
+        // The operations that continue may need more records, which are appended to the remaining
+        // ones.
         for demand in over {
             let mut all = demand.parts;
             all.disk_queue += asked - demand.since;

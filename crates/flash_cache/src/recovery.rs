@@ -1,4 +1,4 @@
-//! Recovery of a cache after a power cut: its dirty pages, as found in flash.
+//! Recovery of a cache after a power cut: restores the dirty pages found in flash.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wordline_ftl::Lpn;
@@ -9,12 +9,12 @@ use wordline_nand::{Block, Ppn};
 use super::journal::Kind;
 use super::residents::Residents;
 
-/// Content of the spare areas.
+/// Content of the spare areas in flash.
 #[derive(Default)]
 struct Found {
-    /// Dirty copies: page and physical page.
+    /// Dirty copies: page of the backing store, physical page and spare record.
     dirty: Vec<(u64, Ppn, SpareRecord)>,
-    /// Copies of pages of records, by serial number.
+    /// Copies of record pages, by serial number.
     records: FxHashMap<u64, Vec<(Ppn, SpareRecord)>>,
 }
 
@@ -23,7 +23,7 @@ impl Found {
         let mut found = Self::default();
         for (place, tag) in (0..flash.layout.blocks()).flat_map(|block| flash.pages(Block(block))) {
             let Some(tag) = tag else { continue };
-            // From here on, the owner's sequence number distinguishes versions.
+            // The owner's sequence number replaces that of the translation layer.
             let (label, sequence) = (tag.label, tag.label.sequence);
             let tag = SpareRecord { sequence, ..tag };
             match Kind::of(label) {
@@ -40,7 +40,7 @@ impl Found {
         }
         found
     }
-    /// Returns the latest write of each page.
+    /// Returns the number of the latest write of each page.
     fn latest(&self) -> FxHashMap<u64, u64> {
         let mut latest = FxHashMap::default();
         for (page, _, tag) in &self.dirty {

@@ -16,13 +16,13 @@ use super::{Cached, Instant, Result};
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Open {
     pub request: Request,
-    /// Outstanding operations of the request.
+    /// Number of outstanding operations of the request.
     left: u32,
-    /// Whether the backing store serves a part of it.
+    /// Whether the backing store serves a part of the request.
     pub missed: bool,
-    /// Whether a page of it could not be read or written.
+    /// Whether a page of the request could not be read or written.
     pub failed: bool,
-    /// Latency components of the operation completed last.
+    /// Latency components of the last completed operation.
     parts: LatencyComponents,
     /// Completion time of that operation.
     done: Time,
@@ -46,7 +46,7 @@ impl<B: BlockDevice> Cached<B> {
         let bytes = u64::from(self.plan.page_bytes);
         request.offset / bytes..(request.offset + request.bytes).div_ceil(bytes)
     }
-    /// Returns a request for a page of the flash at `now`.
+    /// Returns a request of `stream` for the whole copy of a page in flash, issued at `now`.
     pub(super) fn at_copy(&self, op: Op, copy: Lpn, stream: u32, now: Time) -> Request {
         let bytes = u64::from(self.plan.page_bytes);
         Request {
@@ -58,8 +58,8 @@ impl<B: BlockDevice> Cached<B> {
             arrival: now,
         }
     }
-    /// Starts a request. It is blocked if a write of one of its pages is in progress, or if it
-    /// writes a page that is being destaged.
+    /// Starts a request, or blocks it. A request is blocked while another writes one of its pages.
+    /// A write or TRIM is also blocked while one of its pages is being destaged.
     #[inline]
     pub(super) fn begin(
         &mut self,
@@ -88,7 +88,7 @@ impl<B: BlockDevice> Cached<B> {
             self.writing.contains_key(&page) || (destaging && self.residents().is_destaging(page))
         })
     }
-    /// Starts requests that were blocked by a write.
+    /// Tries to start the blocked requests again.
     pub(super) fn unblock(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -104,7 +104,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Adds outstanding operations to a request.
+    /// Adds outstanding operations to a request. `missed` states whether the backing store serves
+    /// them.
     pub(super) fn expect(&mut self, ticket: Ticket, parts: u32, missed: bool) {
         if let Some(open) = self.requests.get_mut(ticket) {
             open.left += parts;
@@ -182,8 +183,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Handles a write, TRIM or flush that has completed on the backing store and needs no more
-    /// records.
+    /// Handles a write, TRIM or flush that has completed on the backing store and whose records, if
+    /// any, are programmed.
     pub(super) fn below_done(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -197,8 +198,9 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, Some((sub.request.arrival, parts)));
         self.unblock(cx)
     }
-    /// Handles a completed operation of a request, with its start and its latency components since;
-    /// `None` if it took no time.
+    /// Handles a completed operation of a request, given its start and its latency components since
+    /// then; `None` if it took no time. After the last operation, completes the request, or holds
+    /// it until GC ends.
     #[inline]
     pub(super) fn part_done(
         &mut self,
@@ -229,7 +231,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.complete(cx, ticket);
     }
-    /// Completes requests that waited for GC, which has ended.
+    /// Completes the requests that waited for the end of GC.
     pub(super) fn release(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -260,7 +262,7 @@ impl<B: BlockDevice> Cached<B> {
         debug_assert_eq!(
             parts.total(),
             cx.now - request.arrival,
-            "the parts are the response time"
+            "the latency components add up to the response time"
         );
         self.completions.push(Completion {
             ticket,
@@ -276,7 +278,7 @@ impl<B: BlockDevice> Cached<B> {
         cx.observe_fragment(|| Observation::Held(self.holding()));
         self.requests.free(ticket);
     }
-    /// Drops all requests in progress and all knowledge of the flash after a power failure.
+    /// Drops all requests in progress and the state kept in memory after a power failure.
     pub(super) fn forget(&mut self) {
         for (ticket, open) in self.requests.drain() {
             self.completions.push(Completion {

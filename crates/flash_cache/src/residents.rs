@@ -1,7 +1,7 @@
-//! Resident pages of a cache: the owner of the pages of its flash.
+//! Pages of a cache, as the owner of the logical pages of its flash.
 //!
-//! They are in one list, or in a read list and a write list. A dirty page that is evicted from its
-//! list keeps its copy and its number until it has been destaged.
+//! Resident pages are in one list, or in a read list and a write list. A dirty page that is evicted
+//! from its list keeps its copy and its entry until it has been destaged.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use wordline_nand::Ppn;
 use super::journal::{Journal, Kind};
 use super::plan::Plan;
 
-/// Pages of the backing store by the numbers of their entries, which are the logical pages of the
+/// Index of pages of the backing store. The number of a page's entry is its logical page in the
 /// flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Residents {
@@ -28,27 +28,27 @@ pub struct Residents {
     states: States,
     ghosts_of_dropped: bool,
     counts: Counts,
-    /// Number of page writes so far. It continues after a power cut, as in a device that searches
-    /// its flash for the greatest number.
+    /// Number of page writes so far. It continues after a power cut, as in a device that finds the
+    /// greatest number in its flash.
     sequence: u64,
-    /// Latest write of each entry's page.
+    /// Number of the latest write of each entry's page.
     #[serde(with = "wordline_kernel::dense")]
     writes: Vec<u64>,
-    /// Dead pages in flash, if writes stay there and are recorded. `None` once the cache is
-    /// retired, which survives power cuts.
+    /// Journal of dead pages, if writes stay in flash and dead pages are recorded. `None` once the
+    /// cache is retired, which survives power cuts.
     pub(super) journal: Option<Box<Journal>>,
-    /// Plan of the cache, to recreate it after a loss of memory.
+    /// Plan of the cache, to recreate the state after a power failure.
     plan: Box<Plan>,
 }
 
-/// Pages that left the cache, by reason.
+/// Number of pages that left the cache, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Pages evicted by the replacement policy.
     pub evicted: u64,
     /// Pages dropped by GC.
     pub dropped: u64,
-    /// Suspected pages lost with their blocks.
+    /// Suspected pages lost because their blocks were erased.
     pub suspected_lost: u64,
 }
 
@@ -70,9 +70,9 @@ pub enum Held {
 pub(super) struct Accessed {
     pub copy: Lpn,
     pub found: Found,
-    /// Whether the flash holds a copy of it.
+    /// Whether the flash holds a copy of the page.
     pub has_copy: bool,
-    /// Whether it had been evicted and was to be destaged.
+    /// Whether the page had been evicted and not been destaged yet.
     pub was_leaving: bool,
 }
 
@@ -81,21 +81,21 @@ pub(super) struct Accessed {
 struct States {
     #[serde(with = "wordline_kernel::dense")]
     flags: Vec<u8>,
-    /// Dirty pages, including evicted ones.
+    /// Number of dirty pages, including evicted ones.
     dirty: u32,
-    /// Dirty pages that have been evicted.
+    /// Number of dirty pages that have been evicted.
     left: u32,
     /// Evicted dirty pages whose destaging has not started.
     victims: Vec<Entry>,
-    /// Next entry of the search for pages to clean.
+    /// Entry at which the search for pages to clean continues.
     hand: u32,
 }
 
-/// Flag: newer than the backing store.
+/// Flag: the page is newer than in the backing store.
 const DIRTY: u8 = 1;
-/// Flag: being destaged.
+/// Flag: the page is being destaged.
 const DESTAGING: u8 = 2;
-/// Flag: evicted from its list.
+/// Flag: the page has been evicted from its list.
 const LEFT: u8 = 4;
 
 impl States {
@@ -118,8 +118,8 @@ impl States {
             self.victims.push(entry);
         }
     }
-    /// Keeps an entry that is requested again before it was destaged; returns `true` if it had been
-    /// evicted.
+    /// Cancels the eviction and the destaging of an entry that is requested again. Returns `true`
+    /// if the entry had been evicted.
     fn stay(&mut self, entry: Entry) -> bool {
         let left = self.is(entry, LEFT);
         if left {
@@ -128,7 +128,7 @@ impl States {
         }
         left
     }
-    /// Marks an entry as clean; returns `true` if it had been evicted.
+    /// Marks an entry as clean. Returns `true` if the entry had been evicted.
     fn clean(&mut self, entry: Entry) -> bool {
         let flags = std::mem::take(&mut self.flags[entry.index()]);
         self.dirty -= u32::from(flags & DIRTY != 0);
@@ -137,7 +137,7 @@ impl States {
     }
 }
 
-/// Copies of entries while a request changes them.
+/// Copies of entries in flash, as seen by the lists while a request changes them.
 struct InFlash<'a> {
     index: &'a mut Index,
     pages: &'a mut Pages,
@@ -150,8 +150,8 @@ fn lpn(entry: Entry) -> Lpn {
 }
 
 impl Residents {
-    /// Returns the memory of the pages, as far as it is known: residents, suspected pages, and as
-    /// many ghosts as residents.
+    /// Returns the memory estimate of the pages known to the cache: residents, suspected pages, and
+    /// as many ghosts as residents.
     pub(super) fn memory(plan: &Plan) -> Vec<Table> {
         let lists: u64 = plan.lists().into_iter().map(u64::from).sum();
         let room = lists.max(plan.space.most_pages.into());
@@ -159,7 +159,7 @@ impl Residents {
         let known = room.saturating_mul(2).saturating_add(suspected);
         let mut tables = vec![
             Index::memory("pages known to the cache", known),
-            // A node in the list of the policy, and one in that of the suspected pages.
+            // Per page, a node in the list of the policy and a node in the list of suspected pages.
             Table::grown::<[u64; 2]>("lists of the cache", known),
             Table::grown::<(u64, u32, u8)>("state of the cache's pages", known),
         ];
@@ -199,7 +199,8 @@ impl Copies for InFlash<'_> {
     }
 }
 
-/// Copies of entries while dirty pages are restored from flash, in the order of their writes.
+/// Copies of entries, as seen by the lists while dirty pages are restored from flash in the order
+/// of their writes.
 struct Returning<'a>(&'a mut Index, &'a mut States);
 
 impl Copies for Returning<'_> {
@@ -219,7 +220,8 @@ impl Copies for Returning<'_> {
     }
 }
 
-/// Copies of entries in a GC victim, which the translation layer handles.
+/// Copies of entries in a GC victim, as seen by the lists. The translation layer handles the copies
+/// themselves.
 struct Collected<'a>(&'a mut Index, &'a States);
 
 impl Copies for Collected<'_> {
@@ -295,7 +297,7 @@ impl Owner for Residents {
             let copies = &mut Collected(&mut self.index, &self.states);
             return list.erased(entry, self.ghosts_of_dropped, copies);
         }
-        // The program belongs to an entry that had been evicted before.
+        // The entry was evicted before its program, so no list contains it.
     }
 }
 
@@ -307,7 +309,7 @@ impl Residents {
             Suspecting::new(policy, plan.most_suspected as usize, plan.halves)
         };
         let (mut index, mut states) = (Index::default(), States::default());
-        // The first numbers are those of the pages of records, with keys that no page has.
+        // The first entries are those of the record pages. Their keys are not page numbers.
         let slots = plan.journal.map_or(0, |journal| journal.slots);
         for slot in (0..slots).map(u64::from) {
             if let Ok(entry) = index.enter(u64::MAX - slot) {
@@ -329,7 +331,7 @@ impl Residents {
             plan: Box::new(plan.clone()),
         }
     }
-    /// Resets the state after a loss of memory.
+    /// Resets the state after a power failure. Counters and the number of page writes continue.
     pub(super) fn forget_all(&mut self) {
         *self = Self {
             counts: self.counts,
@@ -337,12 +339,12 @@ impl Residents {
             ..Self::new(&self.plan)
         };
     }
-    /// Returns the count of numbers in use, of pages and of pages of records.
+    /// Returns the number of entries in use, including those of record pages.
     pub(super) fn numbers(&self) -> u32 {
         self.states.flags.len() as u32
     }
-    /// Restores a page that is dirty in flash since `write`: it is resident, and other pages may be
-    /// evicted.
+    /// Restores a dirty page, found in flash, with the number of its write. It becomes resident,
+    /// which may evict other pages. Returns its logical page, or `None` if the index is full.
     pub(super) fn come_back(&mut self, page: u64, write: u64) -> Option<Lpn> {
         let entry = self.index.enter(page).ok()?;
         self.states.enter(entry);
@@ -359,29 +361,29 @@ impl Residents {
         }
         self.writes[entry.index()] = write;
     }
-    /// Returns the number of the next write.
+    /// Increments and returns the write number.
     pub(super) fn next_write(&mut self) -> u64 {
         self.sequence += 1;
         self.sequence
     }
-    /// Returns the number of a dirty page's write.
+    /// Returns the number of the latest write of an entry's page; 0 if it has not been written.
     pub(super) fn write_of(&self, copy: Lpn) -> u64 {
         self.writes.get(copy.index()).copied().unwrap_or_default()
     }
-    /// Handles a programmed write of a page.
+    /// Handles a programmed write of a page, which is its current content from then on.
     pub(super) fn programmed(&mut self, page: u64, copy: Lpn) {
         let write = self.write_of(copy);
         if let Some(journal) = &mut self.journal {
             journal.written(page, write);
         }
     }
-    /// Iterates over dirty pages and their copies.
+    /// Iterates over all dirty pages with their copies.
     pub(super) fn dirty_pages(&self) -> impl Iterator<Item = (u64, Lpn)> + '_ {
         let flags = (0..).zip(&self.states.flags);
         let dirty = flags.filter(|(_, flags)| **flags & DIRTY != 0);
         dirty.map(|(entry, _)| (self.index.key(Entry(entry)), Lpn(entry)))
     }
-    /// Returns the number of pages of records in flash.
+    /// Returns the number of record pages in flash.
     pub fn records(&self) -> usize {
         self.journal.as_ref().map_or(0, |journal| journal.pages())
     }
@@ -397,28 +399,30 @@ impl Residents {
     pub fn suspected(&self) -> usize {
         self.lists.iter().map(Suspecting::suspected).sum()
     }
-    /// Returns the pages that are newer than in the backing store, including evicted ones.
+    /// Returns the number of pages that are newer than in the backing store, including evicted
+    /// ones.
     pub fn dirty(&self) -> u32 {
         self.states.dirty
     }
-    /// Returns the evicted dirty pages that still have a copy.
+    /// Returns the number of evicted dirty pages that have not been destaged yet.
     pub fn leaving(&self) -> u32 {
         self.states.left
     }
-    /// Returns the capacities of the lists: one list for all pages, or the read list and the write
-    /// list.
+    /// Returns the capacities of the lists: of the only list, or of the read list and the write
+    /// list. Pages.
     pub fn limits(&self) -> impl Iterator<Item = usize> + '_ {
         self.lists.iter().map(Suspecting::capacity)
     }
-    /// Returns the lengths of the lists.
+    /// Returns the lengths of the lists. Pages.
     pub fn lens(&self) -> impl Iterator<Item = usize> + '_ {
         self.lists.iter().map(Suspecting::len)
     }
-    /// Returns the pages that left the cache, by reason.
+    /// Returns the number of pages that left the cache, by reason.
     pub fn counts(&self) -> Counts {
         self.counts
     }
-    /// Looks up a page of the backing store; `None` if it cannot be read from flash.
+    /// Looks up a page of the backing store. Returns its copy and state, or `None` if it cannot be
+    /// read from flash.
     pub fn find(&self, page: u64) -> Option<(Lpn, Held)> {
         let entry = self.index.get(page)?;
         for list in &self.lists {
@@ -437,20 +441,20 @@ impl Residents {
         let entry = self.index.get(page);
         entry.is_some_and(|entry| self.states.is(entry, DIRTY))
     }
-    /// Returns `true` if a page is in the write list, or would be if there were two lists.
+    /// Returns `true` if a page is in the write list; with one list, if the page is dirty.
     pub(super) fn is_written(&self, page: u64) -> bool {
         let entry = self.index.get(page);
         entry.is_some_and(|entry| self.is_written_copy(lpn(entry)))
     }
-    /// Same as [`Self::is_written`] for two lists, but includes pages that were evicted from the
-    /// write list and can still be read.
+    /// Returns `true` if there are two lists and a page is in the write list, or was evicted from
+    /// it and can still be read.
     pub(super) fn is_written_or_suspected(&self, page: u64) -> bool {
         let (Some(entry), [_, writes]) = (self.index.get(page), &self.lists[..]) else {
             return false;
         };
         writes.contains(entry) || writes.suspects(entry)
     }
-    /// [`Self::is_written`] for a page in the cache, by its copy.
+    /// Returns [`Self::is_written`] for the page of a copy.
     #[inline]
     pub(super) fn is_written_copy(&self, copy: Lpn) -> bool {
         let entry = Entry(copy.0);
@@ -469,8 +473,8 @@ impl Residents {
         self.index.key(Entry(page.0))
     }
 
-    /// Handles a request for a page of the backing store: it is resident afterwards, and dirty
-    /// after a write. If it was evicted and is being destaged, that is not changed yet.
+    /// Handles a request for a page of the backing store: makes it resident and, on a write, dirty.
+    /// If the page was evicted and is being destaged, the caller must cancel its destaging.
     #[inline]
     pub(super) fn access(
         &mut self,
@@ -501,8 +505,8 @@ impl Residents {
                 } else {
                     (reads, writes)
                 };
-                // An entry is known to one list only, which frees its number when it forgets the
-                // entry.
+                // An entry is known to only one list, which frees the entry when it forgets the
+                // page.
                 if from.knows(entry) {
                     let suspected = from.suspects(entry);
                     moved |= suspected || from.contains(entry);
@@ -530,8 +534,8 @@ impl Residents {
             was_leaving,
         })
     }
-    /// Removes a page that has changed in the backing store, or was trimmed; returns `true` if the
-    /// cache had it.
+    /// Removes a page that was written to the backing store or trimmed. Returns `true` if it could
+    /// be read from the cache.
     pub(super) fn remove(&mut self, page: u64, pages: &mut Pages) -> bool {
         let Some(entry) = self.index.get(page) else {
             return false;
@@ -558,7 +562,7 @@ impl Residents {
         }
         readable
     }
-    /// Changes the capacity of a list; pages that do not fit are evicted.
+    /// Changes the capacity of a list. Evicts the pages that do not fit.
     pub(super) fn resize(&mut self, list: usize, limit: usize, pages: &mut Pages) {
         let mut copies = InFlash {
             index: &mut self.index,
@@ -580,7 +584,7 @@ impl Residents {
         self.resize(list, kept, pages);
         self.resize(list, limit, pages);
     }
-    /// Returns the index of the write list, or of the read list.
+    /// Returns the index of the write list if `write`, otherwise that of the read list.
     pub(super) fn list(&self, write: bool) -> usize {
         usize::from(write).min(self.lists.len() - 1)
     }
@@ -589,17 +593,17 @@ impl Residents {
     pub(super) fn has_victims(&self) -> bool {
         !self.states.victims.is_empty()
     }
-    /// Collects the evicted dirty pages whose destaging has not started, with their copies, and
-    /// marks them as being destaged.
+    /// Appends the evicted dirty pages whose destaging has not started, with their copies, to
+    /// `into`, and marks them as being destaged.
     pub(super) fn victims(&mut self, into: &mut Vec<(u64, Lpn)>) {
         for entry in std::mem::take(&mut self.states.victims) {
             self.states.flags[entry.index()] |= DESTAGING;
             into.push((self.index.key(entry), lpn(entry)));
         }
     }
-    /// Collects up to `count` dirty residents that are not being destaged and for which `may` is
-    /// `true`, with their copies, and marks them as being destaged. The search continues after the
-    /// last one found, in the order of their numbers.
+    /// Appends up to `count` dirty residents, with their copies, to `into`, and marks them as being
+    /// destaged. Skips pages that are being destaged or for which `may` is `false`. The search
+    /// continues where the last one ended, in the order of entries.
     pub(super) fn dirty_residents(
         &mut self,
         count: usize,
@@ -620,8 +624,8 @@ impl Residents {
             }
         }
     }
-    /// Handles a destaged page: a resident page stays in the cache, the copy of an evicted one is
-    /// discarded.
+    /// Handles a destaged page: a resident page stays in the cache; an evicted page is suspected or
+    /// its copy discarded.
     pub(super) fn destaged(&mut self, copy: Lpn, pages: &mut Pages) {
         let entry = Entry(copy.0);
         let left = self.states.clean(entry);

@@ -1,8 +1,8 @@
-//! Space that moves between reads, writes and over-provisioning.
+//! Reallocation of space between reads, writes and over-provisioning.
 //!
-//! A list that shrinks evicts its least recent pages, one per host request, and more while the
-//! backing store is idle; dirty pages are destaged. A list grows only by the space that the lists
-//! together have released, so that GC always has its reserve.
+//! A list that shrinks evicts its least recent pages: one per host request, and more while the
+//! backing store is idle. Dirty pages are destaged first. A list grows only by space that the lists
+//! have released, so that GC always has its reserve.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::BlockDevice;
@@ -17,11 +17,11 @@ use super::{Cached, Instant, Result};
 /// Partition policy and its target sizes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Division {
-    /// Policy; `None` if the sizes are fixed.
+    /// Partition policy; `None` if the sizes are fixed.
     policy: Option<Box<Partitioning>>,
     /// Target lengths of the lists. Pages.
     targets: Vec<usize>,
-    /// Pages of the flash.
+    /// Total number of pages of the flash.
     total_pages: u32,
     /// Whether the capacities of the lists equal the targets.
     is_settled: bool,
@@ -49,24 +49,24 @@ impl Division {
             changes: 0,
         }
     }
-    /// Resets the state after a power failure, except counters. The policy's knowledge of requests
-    /// is in memory, so that its period starts over.
+    /// Resets the state after a power failure, except the counter. The policy keeps what it has
+    /// learned in memory, so that its period starts over.
     pub fn forget(&mut self, plan: &Plan) {
         *self = Self {
             changes: self.changes,
             ..Self::new(plan)
         };
     }
-    /// Returns `true` if there is a policy that observes requests.
+    /// Returns `true` if there is a partition policy that observes requests.
     #[inline]
     pub fn is_told(&self) -> bool {
         self.policy.is_some()
     }
-    /// Returns the victim model of the policy, if it has one.
+    /// Returns the victim model of the partition policy, if it has one.
     pub fn learned(&self) -> Option<Learned> {
         self.policy.as_ref()?.learned()
     }
-    /// Returns the target sizes.
+    /// Returns the target sizes of the parts of the flash.
     pub fn chosen(&self) -> Chosen {
         let (reads, writes) = match self.targets[..] {
             [reads, writes] => (reads as u32, writes as u32),
@@ -79,12 +79,12 @@ impl Division {
             spare: self.total_pages.saturating_sub(reads + writes),
         }
     }
-    /// Returns `true` if the lists have their target sizes.
+    /// Returns `true` if the lists have reached their target sizes.
     #[inline]
     pub fn is_settled(&self) -> bool {
         self.is_settled
     }
-    /// Returns `true` if the read list, or the write list, has a target above 0.
+    /// Returns `true` if the target of the write list (`write`), or of the read list, is above 0.
     pub fn takes(&self, write: bool) -> bool {
         let list = usize::from(write).min(self.targets.len() - 1);
         self.targets[list] > 0
@@ -92,14 +92,15 @@ impl Division {
 }
 
 impl<B: BlockDevice> Cached<B> {
-    /// Reports the start of a host request to the policy.
+    /// Reports the start of a host request to the partition policy.
     #[inline]
     pub(super) fn tell_request(&mut self) {
         if let Some(policy) = &mut self.division.policy {
             policy.request();
         }
     }
-    /// Reports a page of the request that does not bypass the cache, with whether its list held it.
+    /// Reports an access to a page to the partition policy, and whether it hit. Not called for
+    /// requests that bypass the cache.
     #[inline]
     pub(super) fn tell_page(&mut self, page: u64, write: bool) {
         if self.division.policy.is_none() {
@@ -115,8 +116,8 @@ impl<B: BlockDevice> Cached<B> {
             policy.page(page, kind, hit);
         }
     }
-    /// Applies the policy's decision after a request was reported: the target sizes may change, and
-    /// a list above its target evicts a page.
+    /// Applies the partition policy's decision after a request has been reported: the target sizes
+    /// may change, and a list above its target evicts a page.
     #[inline]
     pub(super) fn divide(
         &mut self,
@@ -162,8 +163,8 @@ impl<B: BlockDevice> Cached<B> {
         {}
         Ok(())
     }
-    /// Evicts a page of the list that exceeds its target most, if one does, and assigns free space
-    /// to lists below their target. Returns `true` if a page was evicted.
+    /// Evicts a page from the list that exceeds its target most, if any, and assigns free space to
+    /// lists below their target. Returns `true` if a page was evicted.
     fn resize(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,

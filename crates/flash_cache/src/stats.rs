@@ -3,46 +3,45 @@
 use serde::{Deserialize, Serialize};
 use wordline_kernel::{Time, since};
 
-/// Counters since measuring began, in pages of the cache unless stated otherwise.
+/// Counters since the start of measuring, in pages of the cache unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheStats {
-    /// Pages of reads that were resident.
+    /// Pages of reads that were found resident.
     pub resident_hits: u64,
-    /// Pages of reads that were suspected, and revived.
+    /// Pages of reads that were found suspected, and revived.
     pub suspected_hits: u64,
-    /// Pages of reads that another request was fetching.
+    /// Pages of reads that another request was already fetching.
     pub joined: u64,
     /// Pages of reads that were fetched and admitted.
     pub misses: u64,
     /// Pages of reads that were fetched and not admitted.
     pub bypassed: u64,
-    /// Pages of read hits that the flash could not correct, and that were read from the backing
+    /// Pages of read hits that the flash could not correct and that were then read from the backing
     /// store.
     pub hits_uncorrectable: u64,
     /// Pages whose latest content was lost: destaging failed because the flash could not read them
     /// or the backing store could not write them, or the rest of a partially written page could not
     /// be read from the backing store.
     pub pages_lost: u64,
-    /// Pages of requests that ended with an error: reads of lost pages, or of uncorrectable pages
+    /// Pages of requests that ended with an error: reads of lost pages or of uncorrectable pages
     /// that are only in flash, partial writes of such pages, and failures of the backing store.
-    /// Flushes while pages are lost count, too.
+    /// Also counts flushes while pages are lost.
     pub host_failures: u64,
     /// Reads that the flash alone served. Requests.
     pub reads_hit: u64,
-    /// Reads. Requests.
+    /// Reads started. Requests.
     pub reads: u64,
-    /// Writes. Requests.
+    /// Writes started. Requests.
     pub writes: u64,
     /// Pages programmed after a miss.
     pub fills: u64,
     /// Pages programmed after a write (write-through).
     pub updates: u64,
-    /// Pages invalidated because they were written or trimmed.
+    /// Pages removed from the cache because they were written or trimmed.
     pub invalidated: u64,
-    /// Pages of records programmed, which list dead pages in flash for recovery after a power
-    /// failure.
+    /// Record pages programmed, which list dead pages in flash for recovery after a power failure.
     pub records: u64,
-    /// Pages of block summaries programmed.
+    /// Block summaries programmed.
     pub summaries: u64,
     /// Pages of read hits that were newer than in the backing store.
     pub written_hits: u64,
@@ -57,23 +56,23 @@ pub struct CacheStats {
     pub writes_bypassed: u64,
     /// Pages read from the backing store because a write covered only a part of them.
     pub rests: u64,
-    /// Number of changes of the target sizes.
+    /// Changes of the target sizes. Count.
     pub divisions: u64,
     /// Pages destaged, by purpose: another page needed the space, too many pages were dirty, a list
     /// shrank.
     pub destages: [Destaged; 3],
 }
 
-/// Destages for a purpose.
+/// Destages for one purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Destaged {
     /// Pages destaged.
     pub pages: u64,
-    /// Writes to the backing store.
+    /// Writes to the backing store. Count.
     pub writes: u64,
-    /// Groups.
+    /// Groups of pages. Count.
     pub groups: u64,
-    /// Time from the first read of a group to its last write, summed over the groups.
+    /// Time from the first read of a group to its end, summed over the groups.
     pub time: Time,
 }
 
@@ -92,12 +91,12 @@ impl CacheStats {
         let missed = self.misses + self.bypassed;
         [self.resident_hits, self.suspected_hits, self.joined, missed]
     }
-    /// Returns the pages of writes that stay in flash.
+    /// Returns the number of pages that host writes kept in flash.
     pub fn pages_written(&self) -> u64 {
         self.write_hits + self.write_misses
     }
-    /// Returns the share of the pages of reads for which nothing was read from the backing store;
-    /// `None` before the first.
+    /// Returns the share of the pages of reads that needed no read of the backing store, or `None`
+    /// before the first page.
     pub fn hit_ratio(&self) -> Option<f64> {
         let pages = self.pages_read();
         let hits = self.resident_hits + self.suspected_hits + self.joined;

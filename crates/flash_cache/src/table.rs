@@ -1,4 +1,4 @@
-//! Table of operations in progress, by number.
+//! Table of operations in progress, indexed by number.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ impl<T> Table<T> {
         }
         value
     }
-    /// Drops a value, which must exist.
+    /// Drops the value with this number, which must exist.
     pub fn free(&mut self, number: u32) {
         self.all[number as usize] = None;
         self.vacant.push(number);

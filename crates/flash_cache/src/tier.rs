@@ -14,7 +14,7 @@ pub(super) enum Task {
         ticket: Ticket,
         page: u64,
         copy: Lpn,
-        /// Whether the flash had the only current copy of the page.
+        /// Whether the flash had the only current copy of the page when the read was issued.
         dirty: bool,
     },
     /// Read of the missed pages from the backing store.
@@ -26,7 +26,7 @@ pub(super) enum Task {
         copy: Lpn,
         waited: Option<u32>,
     },
-    /// Write, TRIM or flush on the backing store.
+    /// Write, TRIM or flush of a request on the backing store.
     Below { ticket: Ticket },
     /// Program of a page that is also written to the backing store.
     Update {
@@ -39,7 +39,7 @@ pub(super) enum Task {
         ticket: Ticket,
         page: u64,
         copy: Lpn,
-        /// Whether the flash had the only current copy of the page before.
+        /// Whether the flash had the only current copy of the page before this write.
         dirty: bool,
         waited: Option<u32>,
     },
@@ -47,12 +47,12 @@ pub(super) enum Task {
     Rest { waiting: u32 },
     /// Read of the rest of a partially written page from flash.
     RestInFlash { waiting: u32, page: u64 },
-    /// Program of a page of records.
+    /// Program of a record page.
     Record { copy: Lpn },
     /// Read of a page being destaged from flash.
     Victim { destage: u32, page: u64 },
-    /// Write of destaged pages to the backing store: index of the first, and number; or the flush
-    /// after them.
+    /// Write of destaged pages to the backing store, given the index of the first page and the
+    /// number of pages, or the flush after the last write.
     Destage {
         destage: u32,
         first: u32,
@@ -70,10 +70,10 @@ pub(super) struct Sub {
 /// Operations of a tier.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tier {
-    /// Operations that the tier has not accepted yet, in order of arrival; the flash accepts all at
-    /// once.
+    /// Operations that the tier has not accepted yet, in order of arrival. The flash accepts every
+    /// operation immediately.
     pub line: VecDeque<Sub>,
-    /// Accepted operations, by the tier's ticket.
+    /// Accepted operations by ticket of the tier.
     taken: Vec<Option<Sub>>,
     under_way: u32,
 }
@@ -87,13 +87,13 @@ impl Tier {
         self.taken[ticket] = Some(sub);
         self.under_way += 1;
     }
-    /// Removes and returns a completed operation.
+    /// Removes and returns the completed operation with this ticket.
     pub fn done(&mut self, ticket: Ticket) -> Option<Sub> {
         let sub = self.taken[ticket as usize].take();
         self.under_way -= u32::from(sub.is_some());
         sub
     }
-    /// Drops all operations; returns the tickets of the accepted ones.
+    /// Drops all operations. Returns the tickets of the accepted ones.
     pub fn forget(&mut self) -> Vec<Ticket> {
         let taken = std::mem::take(self).taken;
         let tickets = (0..).zip(taken);

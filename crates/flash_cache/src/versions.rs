@@ -1,4 +1,5 @@
-//! Verification: version of each page in the backing store, in flash, and as written by the host.
+//! Verification: tracks the version of each page in the backing store, in flash, and as written by
+//! the host.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -7,14 +8,14 @@ use wordline_kernel::Time;
 
 use super::event::CachedError;
 
-/// Versions of pages: the numbers of their writes; 0 before the first.
+/// Versions of pages. A version is the number of a write; 0 is the content before the first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Versions {
-    /// State of each page that was written.
+    /// Versions of each page that was written.
     written: FxHashMap<u64, Written>,
     /// Version of each logical page of the flash.
     flash: Vec<u64>,
-    /// Pages that the backing store may lose in a power cut, with the time since which it holds
+    /// Pages that the backing store may lose in a power cut, and the time at which it received
     /// them.
     volatile: FxHashMap<u64, Time>,
     checked: u64,
@@ -23,16 +24,16 @@ pub(super) struct Versions {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Written {
     below: u64,
-    /// Oldest version that the backing store can hold after a power cut.
+    /// Version to which the backing store may fall back in a power cut.
     kept: u64,
     latest: u64,
-    /// Latest version that the host was promised to survive a power cut.
+    /// Latest version that the cache has promised to keep in a power cut.
     promised: u64,
-    /// Version being written, or written last.
+    /// Version that is being written, or was written last.
     issued: u64,
 }
 
-/// A version that was served and is not the latest.
+/// A version that was served although it is not the latest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stale {
     page: u64,
@@ -62,35 +63,36 @@ impl<E> From<Stale> for CachedError<E> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Durability {
     Durable,
-    /// The data may be lost in a power cut; time since which it is held.
+    /// The data may be lost in a power cut. Contains the time at which the store received it.
     Volatile(Time),
 }
 
-/// Returns `true` if a store loses a version of a page that it is allowed to lose: half of them,
-/// pseudo-randomly.
+/// Returns `true` if the simulated power cut loses a version of a page that the store is allowed to
+/// lose. Half of the versions are lost, chosen pseudo-randomly.
 fn is_lost(page: u64, version: u64) -> bool {
     let mixed = (page << 32 ^ version).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed >> 63 == 1
 }
 
 impl Versions {
-    /// Returns the version in the backing store.
+    /// Returns the version of a page in the backing store.
     pub fn below(&self, page: u64) -> u64 {
         self.written.get(&page).map_or(0, |written| written.below)
     }
     fn latest(&self, page: u64) -> u64 {
         self.written.get(&page).map_or(0, |written| written.latest)
     }
-    /// Starts a write of a page.
+    /// Records the start of a write of a page.
     pub fn issue(&mut self, page: u64, version: u64) {
         self.written.entry(page).or_default().issued = version;
     }
-    /// The version being written has reached the backing store and is not acknowledged.
+    /// Records that the version being written has reached the backing store, without being
+    /// acknowledged.
     pub fn reached_below(&mut self, page: u64, held: Durability) {
         let issued = self.written.entry(page).or_default().issued;
         self.hold_below(page, issued, held);
     }
-    /// A write of a page has completed on the backing store.
+    /// Records that a write of a page has completed on the backing store.
     pub fn written_below(&mut self, page: u64, held: Durability) {
         let written = self.written.entry(page).or_default();
         let issued = written.issued;
@@ -113,8 +115,8 @@ impl Versions {
             }
         }
     }
-    /// A flush that started at `began` has completed: everything that the backing store held before
-    /// is durable.
+    /// Records that a flush that started at `began` has completed. Everything that the backing
+    /// store held before `began` is durable.
     pub fn flushed(&mut self, began: Time) {
         let written = &mut self.written;
         self.volatile.retain(|page, since| {
@@ -128,7 +130,8 @@ impl Versions {
             !covered
         });
     }
-    /// A write of a page has completed in flash; `keeps` says whether it survives a power cut.
+    /// Records that a write of a page has completed in flash. `keeps` states whether it survives a
+    /// power cut.
     pub fn written_in_flash(&mut self, page: u64, copy: Lpn, keeps: bool) {
         let written = self.written.entry(page).or_default();
         written.latest = written.issued;
@@ -137,28 +140,28 @@ impl Versions {
         }
         self.put_issued(page, copy);
     }
-    /// Records the version being written as the flash's version of a page.
+    /// Records the version being written as the version of the page in flash.
     pub fn put_issued(&mut self, page: u64, copy: Lpn) {
         let issued = self.written.entry(page).or_default().issued;
         self.put(copy, issued);
     }
-    /// Records a version of a page in flash.
+    /// Records the version of a copy in flash.
     pub fn put(&mut self, copy: Lpn, version: u64) {
         if self.flash.len() <= copy.index() {
             self.flash.resize(copy.index() + 1, 0);
         }
         self.flash[copy.index()] = version;
     }
-    /// The backing store has the version that the flash holds of a page.
+    /// Records that the backing store has received the version of a page that the flash holds.
     pub fn destaged(&mut self, page: u64, copy: Lpn, held: Durability) {
         let version = self.flash[copy.index()];
         self.hold_below(page, version, held);
     }
     /// Checks the state after a power failure. The `restored` pages come from flash, each with the
-    /// number of its write. All others are read from the backing store, which has kept a part of
-    /// what it was allowed to lose. Each page must be the latest acknowledged version, or the one
-    /// being written; if only the promise counts, one that is not older than promised. Pages that
-    /// are `lost` are not checked.
+    /// number of its write. All others are read from the backing store, which has kept only a part
+    /// of the data that it was allowed to lose. Each page must have the latest acknowledged
+    /// version, or the version being written. Volatile pages, and all pages unless `keeps`, may be
+    /// older, but not older than promised. Pages that are `lost` are not checked.
     pub fn cut(
         &mut self,
         restored: impl Iterator<Item = (u64, Lpn, u64)>,
@@ -200,12 +203,12 @@ impl Versions {
         }
         Ok(())
     }
-    /// Checks a page served from flash.
+    /// Checks the version of a page that is served from flash.
     pub fn check_flash(&mut self, page: u64, copy: Lpn) -> Result<(), Stale> {
         let found = self.flash[copy.index()];
         self.check(page, "flash", found)
     }
-    /// Checks a page served from the backing store.
+    /// Checks the version of a page that is served from the backing store.
     pub fn check_below(&mut self, page: u64) -> Result<(), Stale> {
         let found = self.below(page);
         self.check(page, "the backing store", found)

@@ -16,15 +16,15 @@ pub(super) struct Waiting {
     pub sub: Sub,
     /// Number of events that it still waits for.
     left: u32,
-    /// Latency components before the rest of its page was requested from the backing store, if the
-    /// flash could not read it.
+    /// Latency components of the failed read of the page's rest from flash, if the rest is then
+    /// read from the backing store.
     pub earlier: LatencyComponents,
-    /// Latency components of the event that ended its wait.
+    /// Latency components of the event that ended the wait.
     parts: LatencyComponents,
 }
 
 impl<B: BlockDevice> Cached<B> {
-    /// Registers a program that waits for nothing yet.
+    /// Registers a program as waiting, without an event to wait for yet. Returns its number.
     pub(super) fn hold(&mut self, mut sub: Sub) -> u32 {
         let number = self.waiting.next();
         if let Task::Fill { page, .. } = sub.task {
@@ -40,13 +40,13 @@ impl<B: BlockDevice> Cached<B> {
             parts: LatencyComponents::default(),
         })
     }
-    /// Adds an event that a program waits for.
+    /// Adds an event to wait for to a program.
     pub(super) fn delay(&mut self, number: u32) {
         if let Some(waiting) = self.waiting.get_mut(number) {
             waiting.left += 1;
         }
     }
-    /// Handles the arrival of the rest of a partially written page.
+    /// Handles the rest of a partially written page, which has been read.
     pub(super) fn rest_read(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -58,7 +58,7 @@ impl<B: BlockDevice> Cached<B> {
         all.add(parts);
         self.hasten(cx, number, &all)
     }
-    /// Handles an event that a program waited for; starts the program after the last one.
+    /// Handles an event that a program waited for. After the last event, starts the program.
     pub(super) fn hasten(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -88,14 +88,15 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.ask_flash(cx, sub)
     }
-    /// Returns `true` if a fetched page must still be programmed: it has not been written or
-    /// evicted since.
+    /// Returns `true` if a fetched page must still be programmed, because it has not been written
+    /// or evicted since.
     fn is_wanted(&mut self, fetch: u32, page: u64, copy: wordline_ftl::Lpn) -> bool {
         let fetch = self.fetches.get_mut(fetch);
         fetch.is_some_and(|fetch| fetch.pages.contains(&page))
             && self.residents().find(page) == Some((copy, Held::Resident))
     }
-    /// Handles a completed program; returns its latency components, including its wait.
+    /// Returns the latency components of a completed program, including its wait if it has
+    /// `waited`.
     pub(super) fn programmed(
         &mut self,
         waited: Option<u32>,

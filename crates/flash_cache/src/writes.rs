@@ -32,7 +32,7 @@ impl<B: BlockDevice> Cached<B> {
         if self.plan.mode.keeps_writes() && request.op == Op::Write {
             self.filter.comes(request);
         }
-        // Keeps the request from completing until all pages have been started.
+        // Keeps the request from completing before all its pages have been started.
         self.expect(ticket, 1, false);
         let mut below: Option<Range<u64>> = None;
         for page in self.pages_of(request) {
@@ -99,8 +99,8 @@ impl<B: BlockDevice> Cached<B> {
             Mode::WriteBack | Mode::WriteOnly => self.way_back(page, whole),
         }
     }
-    /// Returns the destination of a page if writes stay in flash. A partially written dirty page
-    /// cannot bypass the cache.
+    /// Returns the destination of a page if writes stay in flash. A partial write of a dirty page
+    /// always goes to flash.
     fn way_back(&mut self, page: u64, whole: bool) -> Way {
         let residents = self.residents();
         let (held, dirty) = (residents.find(page).is_some(), residents.is_dirty(page));
@@ -128,8 +128,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Way::Flash
     }
-    /// Removes a page that is written to the backing store, unless the cache has the only current
-    /// copy until then.
+    /// Removes a page that is written to the backing store, unless it is dirty.
     pub(super) fn forget_clean(&mut self, page: u64) {
         let (residents, pages) = self.flash.mapping_mut().parts();
         if !residents.is_dirty(page) {
@@ -160,8 +159,8 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_flash(cx, sub)
     }
-    /// Programs a page that is written to flash only. If it is partially written and not in the
-    /// cache, the rest is read from the backing store first.
+    /// Programs a page that is written to flash only. If the write is partial and the page is not
+    /// in flash, the rest is read from the backing store first.
     fn write_to_flash(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -173,7 +172,7 @@ impl<B: BlockDevice> Cached<B> {
         self.evict_group(page, true);
         let (residents, pages) = self.flash.mapping_mut().parts();
         let is_dirty = residents.is_dirty(page);
-        // A suspected copy uses no space of its own until it is revived.
+        // A suspected page has no space in a list until it is revived.
         let has_room = matches!(
             residents.find(page),
             Some((_, Held::Resident | Held::Leaving))
@@ -200,9 +199,9 @@ impl<B: BlockDevice> Cached<B> {
                 waited: None,
             },
         };
-        // A program that can fail first reads the rest of its page: unreadable data is not
-        // programmed if the backing store has it, and a page that is not programmed is available as
-        // a whole.
+        // A program that can fail is preceded by a read of the rest of its page. If the rest is
+        // unreadable in flash, the backing store may have it. If the program fails, the whole page
+        // is available.
         let may_fail = self.flash.writes_can_fail() || !is_dirty && self.flash.reads_can_fail();
         let rest_in_flash = !whole && !rest && may_fail;
         let waiting = if rest {
@@ -225,8 +224,8 @@ impl<B: BlockDevice> Cached<B> {
         to.offset += begin - page * bytes;
         to.bytes = end - begin;
     }
-    /// Reads a page of which a write covers a part from the backing store; returns the number of
-    /// the waiting program.
+    /// Reads a partially written page from the backing store. Returns the number of its program,
+    /// which waits for the read.
     fn read_rest(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -238,8 +237,8 @@ impl<B: BlockDevice> Cached<B> {
         self.read_rest_below(cx, page, &sub, waiting)?;
         Ok(waiting)
     }
-    /// Reads a page of which a write covers a part from flash; returns the number of the waiting
-    /// program.
+    /// Reads a partially written page from flash. Returns the number of its program, which waits
+    /// for the read.
     fn read_rest_in_flash(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -258,7 +257,7 @@ impl<B: BlockDevice> Cached<B> {
         self.ask_flash(cx, rest)?;
         Ok(waiting)
     }
-    /// Reads the rest of a page from the backing store for a waiting write.
+    /// Reads the rest of a page from the backing store for a waiting program.
     pub(super) fn read_rest_below(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -282,7 +281,7 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below(cx, rest)
     }
-    /// Sends a flush to the backing store. It ends with an error while pages are lost.
+    /// Submits a flush to the backing store. It ends with an error while pages are lost.
     pub(super) fn pass_below(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -297,7 +296,7 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, None);
         Ok(())
     }
-    /// Sends the part of a request for some of its pages to the backing store.
+    /// Submits the part of a request that concerns `pages` to the backing store.
     pub(super) fn write_below(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -322,8 +321,8 @@ impl<B: BlockDevice> Cached<B> {
         request: Request,
     ) -> Result<(), B> {
         self.expect(ticket, 1, true);
-        // Pages recorded as dead must be on the disk, not in its write cache; so must pages that
-        // replace lost ones.
+        // Pages recorded as dead must be on the disk, not in its write cache. The same holds for
+        // pages that replace lost ones.
         let is_any_lost =
             !self.lost.is_empty() && self.pages_of(&request).any(|page| self.is_lost(page));
         let fua = request.fua || is_any_lost || !self.due_of(&request).is_empty();
@@ -337,7 +336,7 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below(cx, sub)
     }
-    /// Verification: returns whether data that a request wrote to the backing store survives a
+    /// Verification: returns whether the data that a request wrote to the backing store survives a
     /// power cut.
     pub(super) fn durability(&self, now: Time, request: &Request) -> Durability {
         if request.fua || request.op == Op::Flush || !self.plan.is_backing_volatile {
@@ -379,7 +378,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Handles the end of a page's write in one of the tiers.
+    /// Handles the end of a write of a page in one of the tiers. After the last write, a destage
+    /// that waited for it continues.
     pub(super) fn write_over(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,

@@ -1,5 +1,5 @@
 //! Invariants of a flash cache in front of a disk: locations of its pages, and what a suspected
-//! queue does not change.
+//! queue leaves unchanged.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use std::collections::{HashMap, HashSet};
@@ -18,7 +18,8 @@ use wordline_partition::Costs;
 const PAGE: u64 = 4096;
 const PAGES_PER_BLOCK: u32 = 8;
 
-/// Flash of one plane: its blocks, the pages of the queue, and the GC threshold in pages.
+/// Flash of one plane: its blocks, the pages that the cache can hold, and the free-block threshold
+/// of GC in pages.
 #[derive(Clone, Copy)]
 struct Shape {
     blocks: u32,
@@ -75,7 +76,7 @@ impl Shape {
     }
 }
 
-/// Pages programmed and blocks erased, from observations of the flash.
+/// Numbers of pages programmed and blocks erased, as observed.
 #[derive(Default)]
 struct Observations {
     programs: u64,
@@ -98,7 +99,7 @@ impl Probe<Observation<wordline_hdd::Observation>> for Observations {
     }
 }
 
-/// Store, its clock, and the digest of its events.
+/// Store with its event queue and clock, and the digest of its events.
 struct Run {
     store: Cached<Disk>,
     queue: EventQueue<Event<wordline_hdd::Event>>,
@@ -111,7 +112,7 @@ impl Run {
     fn new(shape: Shape, reclaim: &str, table: Value) -> Self {
         Self::with(shape, reclaim, table, None)
     }
-    /// The same with an explicit length of the suspected queue.
+    /// Creates a run with an explicit length of the suspected queue.
     fn with(shape: Shape, reclaim: &str, table: Value, most_suspected: Option<u32>) -> Self {
         let config: Config = serde_json::from_value(table).unwrap();
         let device = shape.device(reclaim);
@@ -129,8 +130,8 @@ impl Run {
             digest: Digest::default(),
         }
     }
-    /// Serves one request until the store is idle. Returns how many of its pages were held, and how
-    /// many revived.
+    /// Serves one request until the store is idle. Returns the number of its pages that were
+    /// resident, and the number that were revived.
     fn serve(&mut self, op: Op, page: u64, pages: u64) -> (u64, u64) {
         let before = self.store.figures();
         let request = Request {
@@ -160,10 +161,10 @@ impl Run {
             after.suspected_hits - before.suspected_hits,
         )
     }
-    /// Asserts that every page of the flash is exactly one of resident, suspected, free or invalid.
-    /// Known pages have distinct, programmed physical pages; programs minus erases equal the
-    /// programmed pages. `places` has the physical page of each page when it was last resident: a
-    /// suspected page does not move.
+    /// Asserts that the flash is consistent, and returns its number of resident, suspected, free
+    /// and invalid pages. Pages in the cache have distinct, programmed physical pages. Programs
+    /// minus erased pages equal the programmed pages. `places` has the physical page of each page
+    /// when it was last resident, because a suspected page does not move.
     fn account(&self, shape: Shape, disk_pages: u64, places: &mut HashMap<u64, u32>) -> [u64; 4] {
         let flash = self.store.flash();
         let (map, residents) = (flash.mapping().pages(), self.store.residents());
@@ -183,7 +184,10 @@ impl Run {
             let place = places[&page];
             let block = Block(place / PAGES_PER_BLOCK);
             assert!(place % PAGES_PER_BLOCK < flash.array().programmed(block));
-            assert!(taken.insert(place), "two pages at place {place}");
+            assert!(
+                taken.insert(place),
+                "two cached pages share physical page {place}"
+            );
         }
         assert_eq!(resident, residents.len() as u64);
         assert_eq!(suspected, residents.suspected() as u64);
@@ -192,7 +196,7 @@ impl Run {
             .map(|block| u64::from(flash.array().programmed(Block(block))))
             .sum();
         let erased = self.observations.erases * u64::from(PAGES_PER_BLOCK);
-        // Blocks are erased only when all their pages have been programmed.
+        // Only blocks whose pages have all been programmed are erased.
         assert_eq!(programmed, self.observations.programs - erased);
         let free = u64::from(shape.pages()) - programmed;
         let invalid = programmed - taken.len() as u64;
@@ -239,9 +243,10 @@ fn every_page_is_resident_suspected_free_or_invalid() {
     }
 }
 
-/// With N_SQ = 0, FLRU has the same events as LRU, and FARC as ARC; with more they differ.
+/// With N_SQ = 0, FLRU has the same events as LRU, and FARC the same as ARC. With a longer queue,
+/// the events differ.
 #[test]
-fn empty_suspected_queue_changes_nothing() {
+fn suspected_queue_of_length_zero_leaves_all_events_unchanged() {
     for policy in ["lru", "arc"] {
         let digests = [(false, None), (true, Some(0)), (true, None)].map(|(aware, most)| {
             let table = json!({"replacement": policy, "suspected_queue": aware});
@@ -263,10 +268,10 @@ fn empty_suspected_queue_changes_nothing() {
     }
 }
 
-/// With single-page requests, one at a time, FLRU's queue has the same content as that of LRU at
-/// every request; its additional hits are pages that had been evicted.
+/// With single-page requests, one at a time, the list of FLRU has the same content as that of LRU
+/// at every request. Its additional hits are pages that had been evicted.
 #[test]
-fn flru_has_the_queue_of_lru() {
+fn flru_list_has_the_content_of_the_lru_list_at_every_request() {
     let mut runs =
         [false, true].map(|aware| Run::new(SHAPE, "move", json!({"suspected_queue": aware})));
     let mut random = Rng::new(5, "laws");
@@ -274,7 +279,10 @@ fn flru_has_the_queue_of_lru() {
     for step in 0..20_000 {
         let page = skewed(&mut random, 500);
         let [lru, flru] = runs.each_mut().map(|run| run.serve(Op::Read, page, 1));
-        assert_eq!(lru.0, flru.0, "request {step}, for page {page}");
+        assert_eq!(
+            lru.0, flru.0,
+            "resident hits of request {step} for page {page}"
+        );
         assert_eq!(lru.1, 0);
         (held, revived) = (held + lru.0, revived + flru.1);
     }

@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 
 use super::Admit;
 
-/// Admits every page that was missed.
+/// Admits every missed page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Always {}
@@ -15,7 +15,7 @@ impl Cited for Always {
     const PAPER: &'static str = "";
 }
 
-/// Admission without state.
+/// Admission policy without state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State;
 

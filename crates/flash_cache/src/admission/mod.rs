@@ -1,4 +1,4 @@
-//! Admission policies, which choose the missed pages to insert into a cache.
+//! Admission policies, which decide whether a missed page is inserted into the cache.
 
 pub mod always;
 pub mod second_access;
@@ -8,14 +8,14 @@ use wordline_block::Request;
 
 /// Admission policy with its state.
 pub trait Admit {
-    /// Observes a request before its look-up.
+    /// Observes a request before its pages are looked up.
     fn comes(&mut self, _request: &Request) {}
-    /// Returns `true` if the request bypasses the cache, except for pages of which the cache has
-    /// the only current copy.
+    /// Returns `true` if the latest request bypasses the cache. Pages whose only current copy is in
+    /// the cache are served from it nevertheless.
     fn bypasses(&self) -> bool {
         false
     }
-    /// Returns `true` if a page that the request missed is admitted.
+    /// Returns `true` if a missed page of the latest request is admitted.
     fn admits(&mut self, page: u64) -> bool;
 }
 
@@ -34,7 +34,7 @@ macro_rules! members {
         pub enum Filter { $($Variant($file::State)),+ }
 
         impl Filter {
-            /// Creates a policy that has seen no request, for a cache of `capacity` pages.
+            /// Creates the initial state of a policy, for a cache of `capacity` pages.
             pub fn new(policy: &Admission, capacity: usize) -> Self {
                 match policy { $(Admission::$Variant(policy) => Self::$Variant($file::State::new(policy, capacity))),+ }
             }

@@ -8,13 +8,13 @@ use wordline_kernel::slot::Cited;
 
 use super::Admit;
 
-/// Admits a page that was missed before, not long ago: a page that is requested once is not worth a
-/// program.
+/// Admits a page that was missed before and is still remembered: a page that is requested only once
+/// is not worth a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SecondAccess {
-    /// Number of recently missed pages to remember, relative to the pages that the cache can hold.
-    /// Ratio, above 0 up to 16.
+    /// Number of recently missed pages to remember, relative to the capacity of the cache. Ratio,
+    /// above 0 up to 16.
     #[schemars(range(min = 0.000_001, max = 16))]
     pub memory_ratio: f64,
 }
@@ -29,14 +29,14 @@ impl Cited for SecondAccess {
     const PAPER: &'static str = "";
 }
 
-/// Recently missed pages.
+/// Recently missed pages that have not been admitted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     index: Index,
     recent: Recent,
 }
 
-/// Frees the numbers of forgotten pages.
+/// Frees the index entries of pages that are no longer remembered.
 struct Numbers<'a>(&'a mut Index);
 
 impl Owner for Numbers<'_> {

@@ -9,18 +9,18 @@ use wordline_kernel::slot::Cited;
 
 use super::Admit;
 
-/// Admits every page except those of long sequential streams, which a disk serves as fast, and
-/// which would evict pages that are requested again (`sequential_cutoff` of bcache). The request
+/// Admits every page except those of long sequential streams, because a disk serves them as fast,
+/// and they would evict pages that are requested again (`sequential_cutoff` of bcache). The request
 /// with which a stream reaches the cutoff bypasses the cache completely.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SequentialBypass {
-    /// Length at which a stream begins to bypass the cache. With a length beyond the size of the
-    /// store, no stream does. Bytes.
+    /// Length at which a stream begins to bypass the cache. A length beyond the size of the store
+    /// disables the bypass. Bytes.
     #[schemars(range(min = 1, max = 1_000_000_000_000_000_000_u64))]
     pub cutoff_bytes: u64,
-    /// Maximum number of streams tracked at a time; the least recently continued one is dropped
-    /// first. Count.
+    /// Maximum number of streams tracked at the same time. The least recently continued stream is
+    /// dropped first. Count.
     #[schemars(range(min = 1, max = 65536))]
     pub streams: u32,
 }
@@ -43,9 +43,10 @@ impl Cited for SequentialBypass {
 pub struct State {
     cutoff: u64,
     most: usize,
-    /// Next offset and length of each stream.
+    /// End offset and length of each stream. Bytes.
     streams: VecDeque<(u64, u64)>,
-    /// Whether the latest request belongs to a stream that has reached the cutoff.
+    /// Whether the latest request has brought its stream to the cutoff, or continues a stream
+    /// beyond it.
     bypasses: bool,
 }
 
@@ -91,7 +92,7 @@ mod tests {
     /// stream has at least `sequential_cutoff` bytes. With 12 KiB, the third of three sequential
     /// requests of 4 KiB is the first to bypass, and a single request of 12 KiB bypasses, too.
     #[test]
-    fn stream_bypasses_from_the_cutoff() {
+    fn stream_bypasses_the_cache_once_it_reaches_the_cutoff() {
         let policy = SequentialBypass {
             cutoff_bytes: 12_288,
             ..SequentialBypass::default()
