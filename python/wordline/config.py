@@ -50,8 +50,8 @@ if TYPE_CHECKING:
         most_bytes: int
         fill_ratio: float
         overwrite_ratio: float
-        """Random page writes before the run, relative to the user pages. While preconditioning
-        settles, at least as many as the fill."""
+        """Random page writes before the run, relative to the user pages. If preconditioning runs
+        until steady state, a lower bound: the pages of the fill."""
         tables: list[Table]
         refusal: str | None
         """Why the run does not fit into the memory of this process; None if it fits."""
@@ -78,8 +78,8 @@ def check(device: Device, overrides: Overrides | None = None) -> None:
 
 
 def memory(device: Device, overrides: Overrides | None = None) -> Memory:
-    """Memory that a run of the device takes, estimated from its configuration. Excludes the rows of
-    single requests and the memory of `verify` and power cuts. Raises WordlineError."""
+    """Estimates the memory that a run of the device takes from its configuration. Excludes the rows
+    of single requests, and the memory of `verify` and power cuts. Raises WordlineError."""
     import json
 
     text, name = read(device)
@@ -87,13 +87,13 @@ def memory(device: Device, overrides: Overrides | None = None) -> Memory:
 
 
 def show(device: Device, overrides: Overrides | None = None) -> str:
-    """The device as TOML with every default filled in. Raises WordlineError."""
+    """Returns the device as TOML with every default filled in. Raises WordlineError."""
     text, name = read(device)
     return _wordline.config_resolved(text, name, settings(overrides))
 
 
 def schema() -> dict[str, Any]:
-    """JSON schema of a device file."""
+    """Returns the JSON schema of a device file."""
     import json
 
     return json.loads(_wordline.config_schema())
@@ -124,7 +124,7 @@ def settings(overrides: Overrides | None) -> list[tuple[str, str]]:
     """Returns overrides as pairs (key path, TOML value), with nested mappings flattened to dotted
     keys.
 
-    A sequence of pairs is returned as it is; its values must be TOML text. Raises TypeError for a
+    A sequence of pairs is returned unchanged; its values must be TOML text. Raises TypeError for a
     value that TOML cannot express.
     """
     if overrides is None:
@@ -180,7 +180,7 @@ def require_unicode(text: str, what: str) -> None:
 
 
 def _is_path(name: str) -> bool:
-    """Whether the name of a device is a path rather than the name of a preset."""
+    """Returns True if the name of a device is a path rather than the name of a preset."""
     return name.endswith(".toml") or any(sign and sign in name for sign in (os.sep, os.altsep))
 
 
@@ -207,8 +207,8 @@ def _no_such_device(name: str) -> str:
 
 
 def preset_hint(name: str) -> str:
-    """Remedy for an unknown device name: presets with similar names, if any, and the command that
-    lists all presets."""
+    """Returns the remedy for an unknown device name: presets with similar names, if any, and the
+    command that lists all presets."""
     import difflib
     from pathlib import Path
 

@@ -24,7 +24,7 @@ def main() -> int:
         except (ImportError, MemoryError, OSError) as fault:
             if limits.address_space() is None:
                 raise
-            reason = f"{fault or 'memory ran out'}; raise the limit of address space (ulimit -v)"
+            reason = f"{fault or 'memory ran out'}; raise the limit on address space (ulimit -v)"
         else:
             limits.guard_tables()
             return command()

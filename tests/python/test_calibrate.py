@@ -164,7 +164,7 @@ HEAD = "cycles,rber\n"
         ("cycles\n1\n", "no column rber"),
         ("cycles,errors\n1,2\n", "errors and bits belong together"),
         ("cycles,rber,colour\n1,1e-5,red\n", "column 'colour' is unknown"),
-        ("cycles,cycles\n1,1\n", "there twice"),
+        ("cycles,cycles\n1,1\n", "occurs twice"),
         (HEAD + "1,1e-5\n-2,1e-5\n", r"bad\.csv:3: column cycles: -2 is not between"),
         (HEAD + "1,nan\n", r"bad\.csv:2: column rber: nan is not between"),
         (HEAD + "1,inf\n", r"bad\.csv:2: column rber: inf is not between"),
@@ -176,7 +176,7 @@ HEAD = "cycles,rber\n"
         (HEAD + '1,"1e-5\n', "is not CSV"),
         (HEAD + "1,1e-5\n", r"bad\.csv: points given: 1, for 1 constants"),
         (HEAD + "1,1e-5\n2,1e-5\n3,2e-5\n", r"points given: 3, for 3 constants \(e, a, k\)"),
-        ("cycles,errors,bits\n1,0,1e6\n2,0,1e6\n", "all are 0"),
+        ("cycles,errors,bits\n1,0,1e6\n2,0,1e6\n", "all counts are 0"),
         ("cycles,errors,bits\n1,5,0\n", "column bits"),
         ("cycles,errors,bits\n1,8,10\n", "at most half can err"),
     ],
@@ -345,7 +345,7 @@ def test_invalid_samples_are_rejected_in_a_sentence(place: Path, text: str, said
 
 
 def test_calibration_without_measurements_is_rejected() -> None:
-    with pytest.raises(WordlineError, match="nothing to calibrate to"):
+    with pytest.raises(WordlineError, match="no measurements are given"):
         wordline.calibrate()
 
 

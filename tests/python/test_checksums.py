@@ -174,7 +174,7 @@ def test_versions_are_compared_as_numbers() -> None:
     checksums.require_version("here", package.__version__)
     checksums.require_version("here", "0.0.9")
     for version in ("0.10.0", "100.0", "1.2.3+local"):
-        with pytest.raises(WordlineError, match="or run it again"):
+        with pytest.raises(WordlineError, match="or repeat the run"):
             checksums.require_version("here", version)
 
 

@@ -235,10 +235,10 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
         ),
         (
             "[a]\nthinktime=5",
-            "job.fio:2: thinktime: the option is not modelled; take the line out "
-            "if the load is meant without it",
+            "job.fio:2: thinktime: the option is not modelled; remove the line "
+            "if the load does not depend on it",
         ),
-        ("[a]\nblocksise=4k", "job.fio:2: blocksise: the option is not known here; did you mean "),
+        ("[a]\nblocksise=4k", "job.fio:2: blocksise: the option is unknown; did you mean "),
         ("[a]\nrw=trimwrite", "job.fio:2: rw=trimwrite: this direction is not modelled; give one"),
         (
             "[a]\nbs=1000",
@@ -263,8 +263,8 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
         ("[a]\nruntime=1\nramp_time=5", "job.fio:3: ramp_time: the option is not modelled; "),
         (
             "[a]\n[b]\nstonewall",
-            "job.fio:3: stonewall=1: jobs that wait for others are not one "
-            "load; run them one by one: --fio-section with one of a, b",
+            "job.fio:3: stonewall=1: jobs that wait for others are not "
+            "modelled; run them one by one: --fio-section with one of a, b",
         ),
         ("[a]\nrw=randrw\nfsync=1", "job.fio:3: fsync=1: counts writes, but the job also reads"),
         ("[a]\nrw=randread\nrandom_distribution=pareto:0.2", "job.fio:3: random_distribution="),
@@ -276,7 +276,7 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
         ("[a]\nrate_iops=2g", "job.fio:2: rate_iops=2g: 2.14748e+09 requests per second are not "),
         ("[a]\nioengine=libaio\niodepth=1m", "job.fio:3: iodepth=1m: is above 65536; lower it"),
         ("[a]\nsize=${NO_SUCH}", "job.fio:2: ${NO_SUCH} is not in the environment; set it"),
-        ("[a]\ninclude b.fio", "job.fio:2: include: put the lines of that file here in its place"),
+        ("[a]\ninclude b.fio", "job.fio:2: include: put the lines of that file here"),
         ("[global]\nbs=4k", "job.fio: no job; give it a section such as [randread]"),
     ],
 )

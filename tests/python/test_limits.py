@@ -27,8 +27,8 @@ def test_too_few_open_files_are_reported_in_a_sentence(
     answer = wordline("config", "check", tiny, preexec_fn=limit)
     assert (answer.returncode, answer.stdout) == (2, "")
     assert answer.stderr == (
-        f"error: too few open files: the process may have {files} (ulimit -n), and this takes "
-        f"{limits.FILES}; raise the limit\n"
+        f"error: too few open files: the process may have {files} (ulimit -n), and this command "
+        f"needs {limits.FILES}; raise the limit\n"
     )
 
 

@@ -229,9 +229,12 @@ def test_a_trace_is_named_with_its_unit(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("ssd", "message"),
     [
-        ({"Address_Mapping": "HYBRID"}, "Address_Mapping: HYBRID has no counterpart here; give "),
+        ({"Address_Mapping": "HYBRID"}, "Address_Mapping: HYBRID is not modelled; give "),
         ({"Overprovisioning_Ratio": "much"}, "Overprovisioning_Ratio: `much` is not a number"),
-        ({"Flash_Channel_Count": 0}, "Flash_Channel_Count: 0 is below 1 or too large; give a "),
+        (
+            {"Flash_Channel_Count": 0},
+            "Flash_Channel_Count: 0 is below 1 or too large; give 1 or more",
+        ),
         ({"GC_Block_Selection_Policy": "X"}, "GC_Block_Selection_Policy: `X` is not one of GREEDY"),
         (
             {"Plane_Allocation_Scheme": "CCCC"},
@@ -272,4 +275,4 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["config", "check", str(mine)]) == 0
     assert main(["run", str(mine), "--no-report", "--out", str(tmp_path / "out")]) == 0
     assert main([*command, "--scenario", "2"]) == 2
-    assert "has no IO_Scenario 2; it has 1: choose with --scenario" in capsys.readouterr().err
+    assert "has no IO_Scenario 2; it has 1; choose one with --scenario" in capsys.readouterr().err

@@ -85,7 +85,7 @@ def test_options_compare_by_value() -> None:
 
 def test_options_are_immutable() -> None:
     options = wordline.CacheOptions(page_bytes=512)
-    with pytest.raises(AttributeError, match="page_bytes cannot be set; `replace` makes"):
+    with pytest.raises(AttributeError, match="page_bytes cannot be set; use `replace`"):
         options.page_bytes = 4096  # pyright: ignore
     with pytest.raises(AttributeError, match="page_bytes cannot be deleted"):
         del options.page_bytes

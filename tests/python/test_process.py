@@ -30,7 +30,7 @@ def test_a_process_is_alone_in_an_empty_folder(place: Path) -> None:
     [
         ("print('error: no\\n such thing', file=sys.stderr); exit(2)", "no\n such thing"),
         ("raise ValueError('no')", "ValueError: no"),
-        ("exit(3)", "a process ended with 3"),
+        ("exit(3)", "a process ended with exit code 3"),
     ],
 )
 def test_a_process_that_fails_says_why(code: str, reason: str) -> None:

@@ -47,7 +47,7 @@ def test_no_preset_ignores_the_time_stamps_of_a_trace(preset: str) -> None:
 def test_a_trace_is_replayed_at_its_time_stamps(wordline: Command, trace: str) -> None:
     answer = wordline("run", "d4", "--trace", trace)
     assert (
-        played(answer) == "open loop, at the trace's timestamps; 10.0 s recorded, 12.0 s simulated"
+        played(answer) == "open loop, at the trace's time stamps; 10.0 s recorded, 12.0 s simulated"
     )
 
 
@@ -55,7 +55,7 @@ def test_the_time_scale_is_reported(wordline: Command, trace: str) -> None:
     scaled = "replay.mode.open-loop.time_scale=0.25"
     answer = wordline("run", "d4", "--trace", trace, "--set", scaled)
     assert played(answer) == (
-        "open loop, at the trace's timestamps x 0.250; 10.0 s recorded, 3.00 s simulated"
+        "open loop, at the trace's time stamps x 0.250; 10.0 s recorded, 3.00 s simulated"
     )
 
 
@@ -63,7 +63,7 @@ def test_a_closed_loop_notes_that_time_stamps_are_ignored(wordline: Command, tra
     closed = "replay.mode.closed-loop.queue_depth=4"
     answer = wordline("run", "d4", "--trace", trace, "--set", closed)
     told = played(answer)
-    assert told.startswith("closed loop, queue depth 4, timestamps ignored; 10.0 s recorded, ")
+    assert told.startswith("closed loop, queue depth 4, time stamps ignored; 10.0 s recorded, ")
     assert re.search(r"[µm]s simulated$", told)
     assert "The time stamps of the trace were ignored" in " ".join(answer.stdout.split())
 
@@ -74,7 +74,7 @@ def test_a_trace_without_time_stamps_has_no_such_note(wordline: Command, place: 
     )
     closed = "replay.mode.closed-loop.queue_depth=4"
     answer = wordline("run", "d4", "--trace", "disk.iolog", "--set", closed)
-    assert played(answer).startswith("closed loop, queue depth 4, no usable timestamps; ")
+    assert played(answer).startswith("closed loop, queue depth 4, no usable time stamps; ")
     assert "time stamps of the trace were ignored" not in answer.stdout
 
 

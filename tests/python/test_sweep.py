@@ -493,7 +493,7 @@ class TestStops:
         with pytest.raises(
             wordline.WordlineError,
             match=r"here: holds the sweep of another plan "
-            r"\(different vary\), with 12 points that this one lacks; name another",
+            r"\(different vary\), with 12 points that this plan lacks; name another",
         ):
             wordline.sweep(device, vary={"host.queue_depth": [1, 2]}, seeds=2, out="here")
         assert_frame_equal(wordline.Sweep.of("here").table(), one)
@@ -862,7 +862,7 @@ class TestCluster:
         with (
             distributed.LocalCluster(n_workers=0, dashboard_address=None) as none,
             pytest.raises(
-                wordline.WordlineError, match=r"has no worker after 1 s; start some with"
+                wordline.WordlineError, match=r"has no worker after 1 s; start workers with"
             ),
         ):
             wordline.sweep(device, on=none.scheduler_address.replace("tcp", "dask"))

@@ -164,7 +164,7 @@ class TestTwoAtATime:
         assert second.returncode == 2
         here = place / "deep/here"
         assert second.stderr == (
-            f"error: {here}: process {first.pid} is writing there; wait for its end, or name "
+            f"error: {here}: process {first.pid} is writing there; wait until it ends, or name "
             "another folder\n"
         )
         first.send_signal(signal.SIGINT)

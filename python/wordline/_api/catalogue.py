@@ -47,7 +47,7 @@ def presets() -> list[Preset]:
 
 
 def _kind(device: Mapping[str, Any]) -> str:
-    """Kind of a device from its complete TOML, as in `Preset`."""
+    """Returns the kind of a device, as in `Preset`, from its complete TOML."""
     for table, kind in {"cache": "flash cache", "array": "array", "disk": "disk"}.items():
         if table in device:
             return kind

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Side:
     """One of the compared results. `figures` maps each metric to groups of values, with one value
     per run; the runs of a group differ only in their seed. `configuration` maps each key path to
-    its value, or to all values of a key that varies."""
+    its value, or to the list of its values if the key varies."""
 
     name: str
     figures: Mapping[str, Sequence[Sequence[float]]]
@@ -32,8 +32,8 @@ class Side:
 
 @dataclass(frozen=True)
 class Line:
-    """A metric on all sides. `intervals` has the mean of each side with its confidence interval;
-    `differences` has the difference of each side after the first from the first. None if a side
+    """A metric on all sides. `intervals` has the mean of each side with its confidence interval.
+    `differences` compares each side after the first with the first. An entry is None if a side
     lacks the metric."""
 
     figure: str
@@ -47,23 +47,26 @@ class Line:
         return len(means) > 1
 
     def difference(self, side: int) -> float | None:
-        """Mean of a side minus the mean of the first side."""
+        """Returns the mean of a side minus the mean of the first side; None if a side lacks the
+        metric."""
         first, other = self.intervals[0], self.intervals[side]
         return None if first is None or other is None else other.mean - first.mean
 
     def half_width(self, side: int) -> float | None:
-        """Half width of the 95 % confidence interval of that difference; None without repeated
-        seeds."""
+        """Returns half the width of the 95 % confidence interval of the difference from the first
+        side; None without repeated seeds."""
         found = self.differences[side - 1]
         return None if found is None else found.half_width
 
     def exceeds_noise(self, side: int) -> bool | None:
-        """Whether a side differs from the first significantly; None without repeated seeds."""
+        """Returns True if a side differs significantly from the first; None without repeated
+        seeds."""
         found = self.differences[side - 1]
         return None if found is None else found.exceeds_noise
 
     def ratio(self, side: int) -> float | None:
-        """Mean of a side divided by the mean of the first side."""
+        """Returns the mean of a side divided by the mean of the first side; None if a side lacks
+        the metric or the mean of the first side is 0."""
         first, other = self.intervals[0], self.intervals[side]
         if first is None or other is None or not first.mean:
             return None

@@ -26,7 +26,7 @@ UNTIMED = AS_RECORDED | {"time_order": "file"}
 
 
 def name(flag: str, declared: Mapping[str, Any]) -> str:
-    """Parameter that an option sets."""
+    """Returns the name of the parameter that an option sets."""
     return declared.get("name") or flag.split("/")[0].lstrip("-").replace("-", "_")
 
 
@@ -98,14 +98,14 @@ def reader(defaults: Mapping[str, str]) -> Options:
         ),
         "--time-gaps": value(
             "keep|cut=TIME|scale=FACTOR@TIME",
-            "Long pauses and clock jumps. cut=1s: a gap of more than 1 s between timestamps, or "
+            "Long pauses and clock jumps. cut=1s: a gap of more than 1 s between time stamps, or "
             "a jump back of more than 1 s, becomes a gap of 1 s. scale=0.01@1s: the excess over "
             "1 s shrinks to a hundredth. Units: ps, ns, us, ms, s, min, h, d.",
             "keep",
         ),
         "--time-order": choice(
             "time_order",
-            "Timestamp earlier than the previous one: stop, clamp to the previous one, sort, or "
+            "Time stamp earlier than the previous one: stop, clamp to the previous one, sort, or "
             "keep file order and ignore time.",
             defaults["time_order"],
         ),
@@ -241,12 +241,12 @@ SWEEP: Options = {
     ),
     "--zip": value(
         "KEY=V1,V2,... KEY=...",
-        "Keys that vary together, in one argument separated by spaces; repeatable.",
+        "Keys that vary together, in one argument and separated by spaces; repeatable.",
         multiple=True,
     ),
     "--when": value(
         "CONDITION",
-        "Run only the points that meet it, such as \"ftl.gc.victim == 'fifo' or "
+        "Run only the points that meet this condition, such as \"ftl.gc.victim == 'fifo' or "
         'ftl.over_provisioning_ratio > 0.1"; repeatable.',
         multiple=True,
     ),
@@ -361,8 +361,8 @@ PAGES: Options = {
 
 
 def parameters() -> dict[str, tuple[str, bool]]:
-    """Returns, for each option of runs and trace readers, its parameter and whether it takes no
-    value."""
+    """Returns, by flag, the parameter of each option of runs and of the trace reader, and whether
+    the option takes no value."""
     tables = (PREPARE, PAGES, SEARCH, SWEEP, RUN)
     return {
         flag: (name(flag, declared), "is_flag" in declared)
@@ -372,7 +372,7 @@ def parameters() -> dict[str, tuple[str, bool]]:
 
 
 def flags(*tables: Options) -> dict[str, str]:
-    """Returns the flags of these tables by parameter."""
+    """Returns the flags of the options in these tables, by parameter."""
     return {
         name(flag, declared): flag.split("/")[0]
         for table in tables

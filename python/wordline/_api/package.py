@@ -145,9 +145,10 @@ class Package:
         request_bytes  size of a request, in whole pages; None for one page. An erase takes a block
         queue_depth    outstanding requests, at most a million; None for twice the requests that one
                        command on every die takes
-        cache_rows     waiting rows that one command takes, at most 4096; 1 disables cache mode
+        cache_rows     maximum number of waiting rows that one command takes, up to 4096; 1 disables
+                       cache mode
         interleaved    whether dies work concurrently
-        strips         keep every stage of every command
+        strips         keep every stage of every command in the report
 
         `nand.scheduler` distributes the pages: with "die-first" a command uses one plane, with
         "plane-first" all planes of a die for which pages wait.

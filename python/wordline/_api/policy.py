@@ -19,8 +19,8 @@
     wordline.cache("disk.csv.gz", ["lru", LRU], "1%")
     wordline.run("d4", "disk.csv.gz", overrides={"buffer.capacity_kib": 1024}, buffer=LRU)
 
-The simulator tracks the pages in the cache and counts hits; the policy keeps its own order and
-names the page to evict.
+The simulator tracks the pages in the cache and counts hits. The policy keeps its own order and
+selects the page to evict.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ class View(Protocol):
         ...
 
     def load(self, page: int, /) -> float:
-        """Returns the outstanding work of the die that the page would be written to, in
+        """Returns the outstanding work of the die to which the page would be written, in
         microseconds; 0 without a device."""
         ...
 
@@ -57,8 +57,8 @@ class View(Protocol):
 class Replacement(Protocol):
     """A replacement policy. Pages are integers: logical pages of a device, or pages of a trace.
 
-    A fourth method `remove(page)` is needed if pages are trimmed: the page has left the cache, and
-    `evict` must not name it any more.
+    A fourth method `remove(page)` is needed if pages are trimmed. It is called when the page has
+    left the cache; `evict` must not return that page afterwards.
     """
 
     def hit(self, page: int, write: bool, /) -> None:
@@ -66,11 +66,11 @@ class Replacement(Protocol):
         ...
 
     def admit(self, page: int, write: bool, /) -> None:
-        """Called when a request missed a page, which is in the cache now."""
+        """Called after a miss, when the page has been inserted into the cache."""
         ...
 
     def evict(self, view: View, /) -> int:
-        """Called when the cache is full; returns the page to evict, which leaves the cache."""
+        """Called when the cache is full. Returns the page to evict, which then leaves the cache."""
         ...
 
 
@@ -79,8 +79,8 @@ PolicyClass: TypeAlias = Callable[[int], Replacement]
 
 
 class PolicyError(WordlineError):
-    """Error in a policy written in Python; the message contains its traceback. `result` holds the
-    runs so far. The last of them is the run of the policy, up to the request that failed."""
+    """Error in a policy written in Python. The message contains its traceback. `result` holds the
+    completed runs and, as the last one, the run of the policy up to the request that failed."""
 
     def __init__(self, message: str, result: "CacheResult") -> None:
         super().__init__(message)
@@ -91,7 +91,8 @@ class PolicyError(WordlineError):
 
 
 def name_of(policy: PolicyClass) -> str:
-    """Name of a policy in results. Raises TypeError if the argument cannot create a policy."""
+    """Returns the name of a policy in results. Raises TypeError if the argument cannot create a
+    policy."""
     if not callable(policy):
         raise TypeError(
             f"a policy must be a class, or a function of a number of pages, not {shown(policy)}"

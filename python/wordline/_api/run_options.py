@@ -34,7 +34,7 @@ class RunOptions(Options):
                   recovers; outstanding requests are lost. With `verify`, every page is checked
     buffer        replacement policy of the DRAM buffer, written in Python (`wordline.policy`); it
                   replaces buffer.replacement. A class, or a function of the number of pages. The
-                  written configuration alone cannot repeat such a run, and says so
+                  written configuration does not contain the policy; a comment in it states this
     format        name of the trace format (`trace_formats()`); None to detect it
     columns       meaning of the columns of a table in an unknown format, such as
                   "time=1:us,offset=4:sectors,bytes=5,op=3" (`wordline trace stat --help`)

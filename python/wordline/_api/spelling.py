@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
 _flags: ContextVar[Mapping[str, str] | None] = ContextVar("flags", default=None)
-"""Flags of the running command by the parameters that they set; None for a caller in Python."""
+"""Flags of the running command, by the parameters that they set; None for a caller in Python."""
 
 VALUES = {
     "align": "error|expand|keep",
@@ -25,13 +25,13 @@ VALUES = {
     "time_order": "error|clamp|sort|file",
     "volumes": r"one|stack|shared|\d+",
 }
-"""Values that messages give with an option, by parameter. Regular expressions."""
+"""Regular expressions of the values that messages give with an option, by parameter."""
 
 
 @contextmanager
 def of_command(flags: Mapping[str, str]) -> Generator[None]:
-    """Runs a command whose flags set these parameters. A WordlineError that leaves the block names
-    the flag."""
+    """Runs a block on behalf of a command whose flags set these parameters. A WordlineError that
+    leaves the block names the flag."""
     former = _flags.set(flags)
     try:
         yield

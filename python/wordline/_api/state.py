@@ -78,7 +78,7 @@ def preparation(
     seed: int = 1,
     power_cut_every: int | None = None,
 ) -> str | None:
-    """Returns an identifier of the state that preparing a device leaves: equal for devices with
+    """Returns an identifier of the state to which a device is prepared: equal for devices with
     equal states. None if there is nothing to prepare. Raises WordlineError."""
     from wordline.config import read, settings
 
@@ -134,7 +134,9 @@ def checkpoint_options(
     from wordline._api.timeline import seconds
 
     if path is None and place is None:
-        raise WordlineError("checkpoint_every: no folder given; name it with out, or a file")
+        raise WordlineError(
+            "checkpoint_every: no folder given; name it with out, or name a file with checkpoint"
+        )
     file = os.path.join(place or "", CHECKPOINT) if path is None else output_folder.check_file(path)
     return {"checkpoint": file, "checkpoint_every_s": seconds("checkpoint_every", every)}
 
@@ -157,8 +159,8 @@ def command_of(job: Job) -> str:
 
 
 def carried(place: str) -> Mapping[str, Callable[[str], object]]:
-    """Returns a writer that carries the checkpoint of a folder over to the folder that replaces
-    it."""
+    """Returns, by file name, a writer that links or copies the checkpoint of a folder into the
+    folder that replaces it. Empty without a checkpoint."""
     path = os.path.join(place, CHECKPOINT)
     return {CHECKPOINT: lambda part: _link(path, part)} if os.path.exists(path) else {}
 

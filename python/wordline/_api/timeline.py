@@ -97,7 +97,7 @@ def _path(timeline: str | os.PathLike[str]) -> Path:
     path = arguments.path("timeline", timeline, "the path of a file")
     if not path or "\0" in path:
         raise WordlineError(
-            f"timeline: {arguments.shown(path)} is not the path of a file; name one"
+            f"timeline: {arguments.shown(path)} is not the path of a file; name a file"
         )
     from pathlib import Path
 

@@ -141,7 +141,7 @@ def _path(one: object, name: str) -> str:
 
 def require_format(parameter: str, name: object) -> None:
     """Raises TypeError or WordlineError unless `name` is a trace format. `parameter` is its
-    parameter in messages."""
+    name in messages."""
     if not isinstance(name, str):
         raise TypeError(f"{parameter} must be a string, not {shown(name)}")
     from wordline._api.catalogue import trace_formats

@@ -104,7 +104,7 @@ class Reuse(TypedDict):
 
 
 class Counts(TypedDict):
-    """Actions of the trace reader. Counts, and times in milliseconds."""
+    """Actions of the trace reader, as counts and as times in milliseconds."""
 
     records: int
     lines_skipped: int

@@ -96,7 +96,7 @@ def trace_convert(
 
 
 def _number(name: str, value: object) -> float:
-    """Returns a number. Its range is checked by the simulator."""
+    """Returns a number; the simulator checks its range. Raises TypeError or WordlineError."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise TypeError(f"{name} must be a number, not {value!r}")
     try:

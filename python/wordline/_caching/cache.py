@@ -278,10 +278,10 @@ def _device(asked: CacheOptions, policies: Sequence[Policy]) -> OnFlash | None:
     overrides, disk = asked.overrides or {}, asked.disk
     if asked.flash is None:
         if overrides:
-            raise WordlineError("overrides: there is no flash device; name one with flash")
+            raise WordlineError("overrides: there is no flash device; name a device with flash")
         if disk is not None:
             raise WordlineError(
-                f"disk = {disk}: a disk needs a flash device in front; name one with flash, or "
+                f"disk = {disk}: a disk needs a flash device in front; name it with flash, or "
                 "leave disk out"
             )
         return None
@@ -320,7 +320,8 @@ def _reading(asked: CacheOptions) -> dict[str, object]:
 
 
 def _playing(asked: CacheOptions) -> dict[str, Any]:
-    """Options of `wordline.run` for the same trace. An open loop replays by time stamp."""
+    """Returns the options of `wordline.run` for the same trace. An open loop replays by time stamp,
+    so file order and unaligned requests are not kept."""
     options: dict[str, Any] = {
         "format": asked.format,
         "columns": asked.columns,
@@ -349,7 +350,8 @@ def _played(
     plan: list[tuple[Policy, int]],
     tell: Callable[[dict[str, object]], None] | None,
 ) -> tuple[list[str], str | None]:
-    """Runs the plan up to the first error of a policy. Returns the runs as JSON, and the error."""
+    """Runs the plan up to the first error of a policy. Returns the runs as JSON, and the error if
+    there is one."""
     runs: list[str] = []
     for done, (policy, pages) in enumerate(plan):
         if tell:
@@ -377,7 +379,7 @@ def _split(policies: Policy | Sequence[Policy]) -> list[Policy]:
         else:
             raise TypeError(f"a policy must be a name or a class, not {shown(one)}")
     if not split:
-        raise WordlineError("no policy is named; name one, such as lru, or all")
+        raise WordlineError("no policy is named; name a policy, such as lru, or all")
     return split
 
 
@@ -396,7 +398,7 @@ def _checked(policies: list[Policy], sizes: list[str]) -> list[Policy]:
 def _sizes(sizes: Size | Sequence[Size]) -> list[str]:
     texts = size_texts(sizes)
     if not texts:
-        raise WordlineError("no size is given; give one, such as 64MiB, 4096p or 1%")
+        raise WordlineError("no size is given; give a size, such as 64MiB, 4096p or 1%")
     return texts
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 DISK = "disk-5ms"
 LEAST_BLOCKS = 64
-"""Minimum number of blocks per plane. With fewer, whole blocks are too coarse for GC thresholds and
-over-provisioning."""
+"""Minimum number of blocks per plane. With fewer blocks, GC thresholds and over-provisioning, which
+are whole blocks, are too coarse."""
 REPLACEMENT = "cache.replacement"
 CEILINGS = ("belady", "unbounded")
 """Policies that give an upper bound of the hit ratio. They cannot run on a device."""
@@ -85,13 +85,14 @@ class OnFlash:
         return in_blocks(self._resolved, pages / (1 - self._spare) / self._block_pages, math.ceil)
 
     def is_narrowed(self, pages: int) -> bool:
-        """Whether the device of that size has fewer channels, ways, dies or planes."""
+        """Returns True if the device of that size has fewer channels, ways, dies or planes."""
         wired = wiring(self._resolved)
         return any(self.sized(pages)[key] != count for key, count in wired.items())
 
 
 def wiring(resolved: Mapping[str, Any]) -> dict[str, int]:
-    """Returns the keys whose product is the number of planes."""
+    """Returns the numbers of ways, dies, channels and planes by key. Their product is the number of
+    planes of the device."""
     nand, ssd = resolved["nand"]["geometry"], resolved["ssd"]
     return {
         "ssd.ways": ssd["ways"],
@@ -104,8 +105,8 @@ def wiring(resolved: Mapping[str, Any]) -> dict[str, int]:
 def in_blocks(
     resolved: Mapping[str, Any], blocks: float, rounded: Callable[[float], int] = round
 ) -> dict[str, Value]:
-    """Returns the keys of a device of `blocks` blocks. A small device has fewer ways, dies,
-    channels and planes, so that a plane keeps LEAST_BLOCKS blocks."""
+    """Returns the keys of a device of about `blocks` blocks. A small device has fewer ways, dies,
+    channels and planes, so that each plane keeps LEAST_BLOCKS blocks."""
     wired = wiring(resolved)
     for key in wired:
         while blocks / math.prod(wired.values()) < LEAST_BLOCKS and wired[key] % 2 == 0:
@@ -119,7 +120,8 @@ def in_blocks(
 
 
 def is_replacement(key: str) -> bool:
-    """Whether a key sets the replacement policy of the cache, or one of its parameters."""
+    """Returns True if a key sets the replacement policy of the cache, or a parameter of the
+    policy."""
     return key == REPLACEMENT or key.startswith(f"{REPLACEMENT}.")
 
 
@@ -163,7 +165,8 @@ def play(
 
 
 def _fits(on: OnFlash, pages: int, notes: list[str]) -> bool:
-    """Whether a device of that size exists. Adds a note if it does not, or has fewer planes."""
+    """Returns True if a device of that size exists. Adds a note if it does not, or if it has fewer
+    planes."""
     try:
         config.check(on.device, on.overrides | on.sized(pages))
     except WordlineError as fault:
@@ -178,7 +181,7 @@ def _fits(on: OnFlash, pages: int, notes: list[str]) -> bool:
 
 
 def _named(point: Mapping[str, Any]) -> str:
-    """Name of the policy of a point if it has parameters; else empty."""
+    """Returns the name of the policy of a point if it has parameters; otherwise an empty string."""
     policy = point[REPLACEMENT]
     return "" if isinstance(policy, str) else next(iter(policy))
 
@@ -200,7 +203,9 @@ def _rows(
 
     files = [trace] if isinstance(trace, str | os.PathLike) else list(trace)
     if len(files) != 1:
-        raise WordlineError("only a single trace can run on flash; name one, or join them")
+        raise WordlineError(
+            "only a single trace can run on flash; name one trace, or join the traces"
+        )
     file = os.fspath(files[0])
     frame = sweep(
         on.device,

@@ -21,8 +21,8 @@ class CacheOptions(Options):
                   as in `wordline.run`, but each volume has its own pages. By default requests keep
                   the order of the file, because the simulation ignores time
     flash         TOML file or preset of a flash device. Each policy and size also runs as a read
-                  cache on such a device, with the number of blocks that the size needs, in front
-                  of a disk
+                  cache on this device, with the number of blocks that the size needs, in front of
+                  a disk
     disk          preset of the disk behind `flash`; None for disk-5ms
     overrides     values of configuration keys of the device, such as cache.suspected_queue
     jobs          processes on this machine; None for one per core

@@ -221,7 +221,7 @@ def _methods(
         if name not in METHODS:
             raise WordlineError(f"methods: '{name}' is not one of {', '.join(METHODS)}")
     if not names:
-        raise WordlineError(f"no method is named; name one of {', '.join(METHODS)}")
+        raise WordlineError(f"no method is named; choose from {', '.join(METHODS)}")
     sampled = "shards" in names or accuracy
     for option, value in (("rate", rate), ("samples", samples)):
         if value is not None and not sampled:

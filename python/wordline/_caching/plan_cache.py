@@ -283,7 +283,7 @@ def plan_cache(
     """
     wanted = size_texts(sizes)
     if not wanted:
-        raise WordlineError("no size is given; give one, such as 64MiB, 4096p or 10%")
+        raise WordlineError("no size is given; give a size, such as 64MiB, 4096p or 10%")
     options: dict[str, object] = {
         "sizes": wanted,
         "rate": share("rate", rate),
@@ -315,8 +315,8 @@ def plan_cache(
 
 
 def _playing(reading: Mapping[str, object]) -> dict[str, Any]:
-    """Options of `wordline.run` for a trace read with these options. An open loop needs ordered
-    time stamps and whole sectors."""
+    """Returns the options of `wordline.run` for a trace read with these options. An open loop needs
+    ordered time stamps and whole sectors."""
     names = ("format", "columns", "on_bad_line", "time_order", "time_gaps", "align", "volumes")
     playing = {name: reading[name] for name in names}
     if playing["time_order"] == "file":
@@ -332,7 +332,7 @@ Named = tuple[str, str, list[tuple[str, str]]]
 def _named(
     flash: str | os.PathLike[str], disk: str | os.PathLike[str], overrides: Mapping[str, Value]
 ) -> tuple[Named, Named]:
-    """Name, text and overrides of the flash and of the disk."""
+    """Returns name, text and overrides of the flash, and the same of the disk."""
     settings = config.settings(overrides)
     of_disk = [(key, text) for key, text in settings if key.split(".")[0] == "disk"]
     of_flash = [(key, text) for key, text in settings if key.split(".")[0] != "disk"]

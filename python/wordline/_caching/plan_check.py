@@ -27,9 +27,9 @@ STANDARD_INPUT = "-"
 
 
 class PlanRun(TypedDict):
-    """A simulated division: mean latency of the leading requests as planned and as simulated.
-    `parts` is whether they differ by more than the tolerance. `settings` are the flash keys of the
-    division; `flash_pages` is its simulated size."""
+    """A simulated division, with the mean latency of the leading requests as planned and as
+    simulated. `parts` is whether the two differ by more than the tolerance. `settings` are the
+    configuration keys of the flash for this division; `flash_pages` is its simulated size."""
 
     policy: str
     flash_pages: int
@@ -203,12 +203,12 @@ def _run(store: Tiers, answer: PlanAnswer, play: _Player) -> PlanRun:
 
 
 def parts(planned: float, simulated: float) -> bool:
-    """Whether a plan differs from a simulation by more than the tolerance."""
+    """Returns True if a plan differs from its simulation by more than the tolerance."""
     return abs(planned - simulated) > max(LEAST_US, TOLERANCE * simulated)
 
 
 def blocks_of(settings: Mapping[str, Any]) -> int:
-    """Number of blocks of a flash with these settings."""
+    """Returns the number of blocks of a flash with these settings."""
     return math.prod(value for key, value in settings.items() if key in BLOCKS)
 
 
@@ -222,8 +222,8 @@ BLOCKS = (
 
 
 def recommended(summary: PlanSummary) -> tuple[PlanSize, PlanAnswer]:
-    """Recommendation of the models, as a size and a division: the smallest flash whose latency is
-    near the minimum."""
+    """Returns the recommendation of the models as a size and a division: the smallest flash whose
+    latency is near the minimum."""
     every = [(size, answer) for size in summary["sizes"] for answer in size["answers"]]
     least = min(answer["request_us"] for _, answer in every)
     near = [one for one in every if one[1]["request_us"] <= NEAR * least]
@@ -231,7 +231,8 @@ def recommended(summary: PlanSummary) -> tuple[PlanSize, PlanAnswer]:
 
 
 def _candidates(summary: PlanSummary) -> list[PlanAnswer]:
-    """Divisions to simulate: the recommended one, then the best of each other policy."""
+    """Returns the divisions to simulate: the recommended one, then the best of each other
+    policy."""
     _, first = recommended(summary)
     every = [answer for size in summary["sizes"] for answer in size["answers"]]
     others: dict[str, PlanAnswer] = {}
@@ -331,7 +332,7 @@ def _no_flash(
 
 
 def _reason(check: PlanCheck | None) -> str:
-    """Basis of the recommendation, as a sentence."""
+    """Describes the basis of the recommendation in a sentence."""
     if check is None:
         return "Based on the models alone: no simulation was requested."
     if not check["runs"]:
@@ -365,7 +366,7 @@ def _reason(check: PlanCheck | None) -> str:
 
 
 def basis(summary: PlanSummary, answer: PlanAnswer) -> str | None:
-    """Basis of the lifetime of a division; None without a lifetime."""
+    """Describes the assumptions behind the lifetime of a division; None without a lifetime."""
     written = answer["written_bytes_per_day"]
     if answer["lifetime_years"] is None or written is None:
         return None

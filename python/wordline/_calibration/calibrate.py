@@ -154,7 +154,9 @@ def calibrate(
     """
     _require_scipy()
     if data is None and latency is None:
-        raise WordlineError("nothing to calibrate to; name a file of error rates, or of latencies")
+        raise WordlineError(
+            "no measurements are given; name a file of error rates, or of latencies"
+        )
     arguments.whole("seed", seed, 0)
     if out is not None:
         output_folder.check(out, "calibrate")
@@ -224,7 +226,7 @@ def _overhead(name: str, value: object) -> float:
 
 
 def _bits(shown: Mapping[str, Any]) -> int:
-    """Number of page types of a device."""
+    """Returns the number of page types of a device."""
     cell = shown["nand"].get("cell", "slc")
     name = cell if isinstance(cell, str) else str(next(iter(cell), "slc"))
     return BITS.get(name.split("-")[0], 1)

@@ -25,13 +25,16 @@ def read_points(path: str) -> list[Point]:
     counted = {"errors", "bits"} <= set(columns)
     if not counted and {"errors", "bits"} & set(columns):
         raise WordlineError(
-            f"{path}:1: errors and bits belong together; add the other, or leave it out"
+            f"{path}:1: errors and bits belong together; add the missing column, or "
+            "remove the other"
         )
     if not counted and "rber" not in columns:
         raise WordlineError(_missing(path, "rber (or errors and bits)", columns))
     points = [_point(path, line, row, counted=counted) for line, row in rows]
     if counted and not any(point.errors for point in points):
-        raise WordlineError(f"{path}: column errors: all are 0; measure until some bits err")
+        raise WordlineError(
+            f"{path}: column errors: all counts are 0; measure until bit errors occur"
+        )
     return points
 
 
@@ -45,7 +48,7 @@ def _point(path: str, line: int, row: dict[str, str], *, counted: bool) -> Point
         if rate <= 0:
             raise WordlineError(
                 f"{path}:{line}: column rber: 0 has no logarithm; give errors and bits instead of "
-                "it, or leave the line out"
+                "rber, or remove the line"
             )
         return Point(cycles, days, reads, rate)
     errors, bits = value("errors"), value("bits")
@@ -97,7 +100,7 @@ def _fio(path: str, lines: list[str]) -> list[tuple[str, int | None, float]]:
         if len(fields) < 4 or fields[2] not in ("0", "1", "2"):
             raise WordlineError(
                 f"{path}:{line}: is not a line of a fio latency log: ms, ns, 0, 1 or 2, bytes; "
-                "leave it out"
+                "remove the line"
             )
         if fields[2] == "2":
             continue
@@ -115,7 +118,9 @@ def _fio(path: str, lines: list[str]) -> list[tuple[str, int | None, float]]:
 def _latency(path: str, line: int, column: str, text: str) -> float:
     value = _number(path, line, column, text)
     if value <= 0:
-        raise WordlineError(f"{path}:{line}: column {column}: {text} is not above 0; leave it out")
+        raise WordlineError(
+            f"{path}:{line}: column {column}: {text} is not above 0; remove the line"
+        )
     return value
 
 
@@ -124,20 +129,20 @@ def _number(path: str, line: int, column: str, text: str) -> float:
         value = float(text)
     except ValueError:
         raise WordlineError(
-            f"{path}:{line}: column {column}: {text!r} is not a number; correct it, or leave the "
-            "line out"
+            f"{path}:{line}: column {column}: {text!r} is not a number; correct it, or remove the "
+            "line"
         ) from None
     most = MOST.get(column, 1e18)
     if not math.isfinite(value) or not 0 <= value <= most:
         raise WordlineError(
             f"{path}:{line}: column {column}: {text.strip()} is not between 0 and {most:g}; "
-            "correct it, or leave the line out"
+            "correct it, or remove the line"
         )
     return value
 
 
 def _missing(path: str, column: str, columns: list[str]) -> str:
-    return f"{path}:1: no column {column} among {', '.join(columns)}; name it in line 1"
+    return f"{path}:1: no column {column} among {', '.join(columns)}; add it to line 1"
 
 
 def _table(path: str, known: tuple[str, ...]) -> tuple[list[str], list[Row]]:
@@ -150,17 +155,17 @@ def _table(path: str, known: tuple[str, ...]) -> tuple[list[str], list[Row]]:
     try:
         header, *rows = list(csv.reader([text for _, text in kept], strict=True))
     except csv.Error as fault:
-        raise WordlineError(f"{path}: is not CSV: {fault}; correct it") from None
+        raise WordlineError(f"{path}: is not CSV: {fault}; correct the file") from None
     columns = [column.strip() for column in header]
     for column in columns:
         if column not in known or columns.count(column) > 1:
             raise WordlineError(
-                f"{path}:{kept[0][0]}: column {column!r} is unknown or there twice; the columns "
+                f"{path}:{kept[0][0]}: column {column!r} is unknown or occurs twice; the columns "
                 f"are {', '.join(known)}"
             )
     made: list[Row] = []
     if len(rows) != len(kept) - 1:
-        raise WordlineError(f"{path}: a value has a line break in it; leave it out")
+        raise WordlineError(f"{path}: a value contains a line break; remove the line break")
     for (line, _), row in zip(kept[1:], rows, strict=True):
         if len(row) != len(columns):
             raise WordlineError(
@@ -175,7 +180,7 @@ def _text(path: str) -> str:
     try:
         return small_file.text(path, "utf-8-sig")
     except UnicodeDecodeError:
-        raise WordlineError(f"{path}: is not text in UTF-8; convert it") from None
+        raise WordlineError(f"{path}: is not UTF-8 text; convert the file to UTF-8") from None
     except (OSError, ValueError) as fault:
         reason = getattr(fault, "strerror", None) or fault
         raise WordlineError(f"{path}: cannot be read: {reason}; name a CSV file") from None

@@ -17,7 +17,8 @@ COEFFICIENTS = ("e", "a", "b", "g")
 EXPONENT_MOST = 6.0
 RATE_LEAST, RATE_MOST = 1e-18, 0.5
 STARTS = 24
-# Directions with a singular value of the Jacobian below this share of the largest are undetermined.
+# The data do not determine a direction whose singular value of the Jacobian is below this share of
+# the largest.
 RANK_RATIO = 1e-7
 
 
@@ -74,8 +75,8 @@ def _added(factor: float, wear: float, stress: float, exponent: float) -> float:
 
 
 def residual(point: Point, rate: float, *, counted: bool) -> float:
-    """Residual of a point. The squares sum to twice the negative log-likelihood ratio of Poisson
-    counts, or to the squared differences of logarithms."""
+    """Returns the residual of a point. The squares sum to twice the negative log-likelihood ratio
+    of Poisson counts, or to the squared differences of logarithms."""
     if not counted:
         return math.log(rate / point.rate)
     mean = rate * point.bits
@@ -84,7 +85,7 @@ def residual(point: Point, rate: float, *, counted: bool) -> float:
 
 
 def cost(points: Sequence[Point], constants: Mapping[str, float]) -> float:
-    """Objective of the fit: half the sum of squared residuals."""
+    """Returns the objective of the fit: half the sum of squared residuals."""
     counted = all(point.bits for point in points)
     rates = (predicted(constants, one.cycles, one.days, one.reads) for one in points)
     both = zip(points, rates, strict=True)
@@ -92,7 +93,7 @@ def cost(points: Sequence[Point], constants: Mapping[str, float]) -> float:
 
 
 class _Form:
-    """Constants that the points determine, and their scaling: a coefficient is fitted as the
+    """Constants that the points determine, and their scaling. A coefficient is fitted as the
     logarithm of its term at the geometric mean of the conditions."""
 
     def __init__(self, points: Sequence[Point]) -> None:
@@ -109,7 +110,7 @@ class _Form:
     def _wear(self, points: Sequence[Point]) -> None:
         distinct = len({point.cycles for point in points})
         if distinct < 2:
-            self.notes.append("one value of cycles: wear is in e, and a is 0")
+            self.notes.append("one value of cycles: e includes wear, and a is 0")
             return
         self.terms["a"] = ("k",) if distinct > 2 else ()
         if distinct == 2:
@@ -133,7 +134,7 @@ class _Form:
             self.notes.append(f"{column} above 0 at one value of cycles: {wear} is held at 0")
 
     def shifts(self, factor: str) -> dict[str, float]:
-        """Logarithm of the central condition of each exponent."""
+        """Returns, by exponent of a term, the logarithm of the geometric mean of its condition."""
         cycles = math.log(self.centre["cycles"])
         if factor == "e":
             return {}
@@ -151,7 +152,7 @@ class _Form:
         return found
 
     def bounds(self) -> tuple[list[float], list[float]]:
-        """Bounds of each free constant."""
+        """Returns the lower and the upper bounds of the free constants."""
         rate = (math.log(RATE_LEAST), math.log(RATE_MOST))
         limits = [rate if name in COEFFICIENTS else (0.0, EXPONENT_MOST) for name in self.free]
         return [low for low, _ in limits], [high for _, high in limits]
@@ -192,7 +193,7 @@ def fit_errors(points: Sequence[Point], seed: int = 1) -> ErrorFit:
 
 
 class _Arrays:
-    """Residuals of all points as a vector."""
+    """Rates and residuals of all points as vectors."""
 
     def __init__(self, np: Any, points: Sequence[Point], form: _Form, *, counted: bool) -> None:
         self.np, self.form, self.counted = np, form, counted
@@ -206,7 +207,8 @@ class _Arrays:
             }
 
     def rates(self, values: Any) -> Any:
-        """Residuals for the free constants."""
+        """Returns the raw bit error rate of the model at each point, for these values of the free
+        constants."""
         np, of = self.np, self.form.held | dict(zip(self.form.free, values, strict=True))
         names = {
             "e": (),
@@ -227,7 +229,8 @@ class _Arrays:
         return np.maximum(total, 1e-300)
 
     def residuals(self, values: Any) -> Any:
-        """Jacobian of `residual`."""
+        """Returns the residual of each point, as `residual` does, for these values of the free
+        constants."""
         np, rates = self.np, self.rates(values)
         if not self.counted:
             return np.log(rates / self.rate)
@@ -297,8 +300,8 @@ def _constants(np: Any, form: _Form, found: Any, spread: float) -> dict[str, Con
 
 
 def _weights(np: Any, form: _Form, name: str, inner: list[int]) -> Any:
-    """Gradient of a constant, or of the logarithm of a coefficient, with respect to the fitted
-    parameters; None if the constant is held or at a bound."""
+    """Returns the gradient of a constant, or of the logarithm of a coefficient, with respect to the
+    fitted parameters; None if the constant is held or at a bound."""
     if name not in form.free or form.free.index(name) not in inner:
         return None
     weights = np.zeros(len(form.free))
@@ -313,4 +316,4 @@ def _notes(constants: Mapping[str, Constant]) -> list[str]:
     unknown = [name for name, one in constants.items() if not one["held"] and one["low"] is None]
     if not unknown:
         return []
-    return [f"the points do not determine {', '.join(unknown)}, or it is at its bound"]
+    return [f"not determined by the points, or at a bound: {', '.join(unknown)}"]

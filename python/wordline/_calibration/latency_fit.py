@@ -32,9 +32,10 @@ class LevelTime(TypedDict):
 def level_times(
     samples: Sequence[tuple[str, int | None, float]], levels: int, overhead_us: dict[str, float]
 ) -> tuple[list[LevelTime], list[str]]:
-    """Returns the times of the samples (operation, level or None, latency in us) less an overhead,
-    and notes. Samples without levels are split into `levels` groups; the fastest is the least
-    significant page. Raises WordlineError for too few samples, or a time that is not above 0."""
+    """Returns the times of the samples (operation, level or None, latency in us) after subtracting
+    an overhead, and notes. Samples without levels are split into `levels` groups; the fastest group
+    is the least significant page. Raises WordlineError for too few samples, or a time that is not
+    above 0."""
     found: list[LevelTime] = []
     notes: list[str] = []
     for op in ("read", "write"):
@@ -47,8 +48,8 @@ def level_times(
             found.append(_time(op, level, group, overhead_us.get(op, 0.0)))
             if not named and len(group) < RARE_RATIO * len(mine):
                 notes.append(
-                    f"{op} level {level} has {len(group)} of {many(len(mine), 'sample')}: rather "
-                    "outliers than a page type; leave them out, or name the levels in a column"
+                    f"{op} level {level} has {len(group)} of {many(len(mine), 'sample')}: "
+                    "probably outliers, not a page type; remove them, or add a column with levels"
                 )
         if not named and levels > 1:
             notes.append(f"{op}: levels were separated by latency; the fastest is level 0")
@@ -120,7 +121,7 @@ def _time(op: str, level: int, group: list[float], overhead_us: float) -> LevelT
     if middle <= overhead_us:
         raise WordlineError(
             f"{op} level {level}: the median of {middle:g} us is not above the overhead of "
-            f"{overhead_us:g} us; give a smaller one"
+            f"{overhead_us:g} us; give a smaller overhead"
         )
     return LevelTime(
         op=op,

@@ -24,8 +24,8 @@ DEVICE = "d4"
 # program (command and transfer, array).
 DURATIONS_PS = (175_000, 50_000_000, 12_300_000, 12_475_000, 500_000_000)
 
-# Memory locations that a simulator must access and that may be anywhere, so each access is waited
-# for.
+# Memory locations that a simulator must access. They may be anywhere, so each access waits for
+# memory.
 # A page that is read: its map entry, and the tables of its block.
 READ = 2
 # A page that is overwritten: its map entry, the valid bit of the old page, the tables of the old
@@ -53,7 +53,8 @@ class Work:
     """A workload to measure: its name and the arguments of `wordline run`.
 
     The preconditioning of a `settled` workload takes most of its time, and is counted separately.
-    Pages that are `sequential` are also adjacent in memory, so no access to them is waited for.
+    Pages of a `sequential` workload are also adjacent in memory, so accesses to them do not wait
+    for memory.
     """
 
     name: str
@@ -64,9 +65,9 @@ class Work:
 
 
 class Rate(TypedDict):
-    """A number of units, and the CPU seconds that they took. Rates per second: of the whole
-    process, of the model alone, of the machine's limit if there is one, and of the previous
-    record."""
+    """A number of units of work and the CPU seconds that they took. Rates are per CPU second: of
+    the whole process, of the model alone, of the machine's limit if there is one, and of the
+    previous record."""
 
     unit: str
     count: int
@@ -99,8 +100,8 @@ class Measure(TypedDict):
 
 @dataclass(frozen=True)
 class Machine:
-    """Time of the machine per event of a queue, and per access to a random location in a table of
-    the size of the map."""
+    """Time that the machine needs per event of a queue, and per access to a random location in a
+    table of the size of the map. Nanoseconds."""
 
     event_ns: float
     access_ns: float
@@ -170,8 +171,8 @@ def chosen(names: Sequence[str], traces: Sequence[str]) -> list[Work]:
 
 
 def measured(work: Work, repeat: int) -> Measure:
-    """Returns the run with the median CPU time, and the limit of the machine. Raises WordlineError
-    if a run fails."""
+    """Measures a workload `repeat` times. Returns the run with the median CPU time, with the limit
+    of the machine. Raises WordlineError if a run fails."""
     runs = [_run(work) for _ in range(repeat)]
     middle = median_low(run.cpu_s for run in runs)
     run = next(run for run in runs if run.cpu_s == middle)
@@ -179,7 +180,7 @@ def measured(work: Work, repeat: int) -> Measure:
 
 
 def measure(work: Work, run: Run, machine: Machine) -> Measure:
-    """Measurement of a workload from a run."""
+    """Returns the measurement of a workload from a run."""
     summary = run.summary
     requests, speed = int(summary["input"]["requests"]), summary["speed"]
     apart_s = float(speed["precondition_cpu_s"]) if work.settled else 0.0
@@ -236,7 +237,7 @@ def read_record(path: Path) -> list[Measure]:
         raise WordlineError(f"{path}: cannot be read: {fault.strerror or fault}") from fault
     except (ValueError, TypeError, KeyError) as fault:
         raise WordlineError(
-            f"{path}: is not a record of `wordline bench`; delete it, or name another file"
+            f"{path}: is not a record of `wordline bench`; delete the file, or name another file"
         ) from fault
     return found
 
@@ -268,7 +269,7 @@ def compare(measures: Sequence[Measure], former: Sequence[Measure]) -> None:
 
 
 def _is_measure(one: Any) -> bool:
-    """Whether a record has the expected fields. Raises TypeError or KeyError if it is not a
+    """Returns True if a record has the expected fields. Raises TypeError or KeyError if it is not a
     record."""
     rates = all(
         isinstance(rate["unit"], str)
@@ -292,8 +293,8 @@ def _rate(unit: str, count: int, cpu_s: float, model_s: float, least_s: float) -
 
 
 def _count(unit: str, summary: dict[str, Any]) -> int:
-    """Number of units in a run. Pages are pages written by the host; flash operations are page
-    reads, page programs and erases."""
+    """Returns how often `unit` occurs in a run. Pages are pages written by the host; flash
+    operations are page reads, page programs and erases."""
     flash = summary["flash"]
     counts = {
         "requests": summary["input"]["requests"],
@@ -309,7 +310,7 @@ def _prepared(prepared: dict[str, Any]) -> int:
 
 
 def _accesses(work: Work, summary: dict[str, Any]) -> int:
-    """Random memory accesses of a run without its preconditioning."""
+    """Returns the number of random memory accesses of a run, without its preconditioning."""
     flash = summary["flash"]
     moved, erases = flash["gc_pages_moved"], flash["erases"]
     reads = max(0, flash["page_reads"] - moved - flash["own_page_reads"])
@@ -318,13 +319,15 @@ def _accesses(work: Work, summary: dict[str, Any]) -> int:
 
 
 def _accesses_of_preconditioning(prepared: dict[str, Any]) -> int:
-    """Random memory accesses of preconditioning. The pages that fill the device are adjacent."""
+    """Returns the number of random memory accesses of preconditioning. The pages that fill the
+    device are adjacent in memory."""
     overwritten, moved = prepared["pages_overwritten"], prepared["pages_moved"]
     return int(OVERWRITE * overwritten + MOVE * moved + ERASE * prepared["erases"])
 
 
 def _machine(device: dict[str, Any]) -> Machine:
-    """A die has at most one pending event; the map has four bytes per page."""
+    """Measures the machine with one pending event per die, the maximum, and a map of four bytes per
+    page."""
     return Machine(
         event_ns=_wordline.bench_queue(int(device["dies"]), DURATIONS_PS),
         access_ns=_wordline.bench_access(int(device["user_bytes"]) // int(device["page_bytes"])),

@@ -12,7 +12,8 @@ MOST = 2**64 - 1
 
 
 def shown(value: object) -> str:
-    """Representation of a value in messages: `repr`, truncated to a readable length."""
+    """Returns the representation of a value in messages: its `repr`, truncated to a readable
+    length."""
     import reprlib
 
     short = reprlib.Repr()
@@ -62,14 +63,14 @@ def path(name: str, value: object, what: str = "a path") -> str:
     if hasattr(value, "read") or hasattr(value, "write"):
         own: Any = getattr(value, "name", None)
         own = repr(own) if isinstance(own, str) else "its path"
-        remedy = f"; an open file cannot be used, give {own} in its place"
+        remedy = f"; give {own} instead of an open file"
     elif isinstance(text, bytes):
         remedy = "; decode it with os.fsdecode"
     raise TypeError(f"{name} must be {what}, not {shown(value)}{remedy}")
 
 
 def toml_value(text: str) -> Any:
-    """Parses a TOML value. Text that is not TOML is returned as it is."""
+    """Parses a TOML value. Text that is not TOML is returned unchanged."""
     import tomllib
 
     try:

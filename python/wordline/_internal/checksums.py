@@ -40,8 +40,8 @@ def text_of(folder: str, names: Iterable[str]) -> str:
 
 
 def covers(name: str) -> bool:
-    """Whether a file has a checksum. HTML pages are drawn from other files and can be drawn again;
-    journals and saved states contain checksums of their own."""
+    """Returns True if a file has a checksum. HTML pages have none, because they can be drawn again
+    from other files; journals and saved states contain checksums of their own."""
     return not name.endswith((".html", ".jsonl", ".journal", ".wls")) and name != NAME
 
 
@@ -62,24 +62,24 @@ def require_whole(folder: str | os.PathLike[str]) -> None:
         return
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as fault:
         raise WordlineError(
-            f"{place}/{NAME}: cannot be read ({fault}); run it again, or delete that file to read "
-            "the results unchecked"
+            f"{place}/{NAME}: cannot be read ({fault}); repeat the run, or delete this file to "
+            "read the results unchecked"
         ) from None
     require_schema(place, schema)
     for name, crc in known.items():
         path = os.path.join(place, name)
         try:
             if not stat.S_ISREG(os.stat(path).st_mode):
-                raise WordlineError(f"{path}: is not a file; run it again")
+                raise WordlineError(f"{path}: is not a file; repeat the run")
             if _of_file(path) != crc:
                 raise WordlineError(
-                    f"{path}: differs from what was written (wrong checksum); run it again"
+                    f"{path}: differs from what was written (wrong checksum); repeat the run"
                 )
         except FileNotFoundError:
             continue  # The reader of the file reports that it is missing.
         except OSError as fault:
             raise WordlineError(
-                f"{path}: cannot be read: {fault.strerror or fault}; run it again"
+                f"{path}: cannot be read: {fault.strerror or fault}; repeat the run"
             ) from fault
     if SUMMARY in known:
         with open(os.path.join(place, SUMMARY), encoding="utf-8") as file:
@@ -92,7 +92,7 @@ def require_schema(where: str, schema: object) -> None:
         raise WordlineError(
             f"{where}: holds results of schema {schema}, and this is Wordline "
             f"{own_version.installed()}, which reads schema {SCHEMA}; read them with the version "
-            "that wrote them, or run it again"
+            "that wrote them, or repeat the run"
         )
 
 
@@ -101,7 +101,7 @@ def require_version(where: str, version: str) -> None:
     if _numbers(version) > _numbers(own_version.installed()):
         raise WordlineError(
             f"{where}: was written by Wordline {version}, and this is {own_version.installed()}; "
-            "read it with that version, or run it again"
+            "read it with that version, or repeat the run"
         )
 
 
@@ -136,7 +136,7 @@ def warn(message: str) -> None:
 
 
 def _is_own(name: str) -> bool:
-    """Whether a name can be that of a file in a results folder."""
+    """Returns True if a name can be that of a file in a results folder."""
     return name == os.path.basename(name) and name.isprintable()
 
 

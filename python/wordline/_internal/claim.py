@@ -34,7 +34,8 @@ def claimed(place: str | None) -> Generator[None]:
     finally:
         with undisturbed(), suppress(OSError):
             path, file = lock
-            os.unlink(path)  # under the lock: a process that has opened it sees that it is gone
+            # Removed under the lock, so that a process that has opened the file sees its removal.
+            os.unlink(path)
             os.close(file)
             for one in made:
                 os.rmdir(one)
@@ -48,7 +49,7 @@ def _locked(path: str, place: str) -> tuple[str, int]:
             os.close(file)
             process = f"process {owner}" if owner else "another process"
             raise WordlineError(
-                f"{place}: {process} is writing there; wait for its end, or name another folder"
+                f"{place}: {process} is writing there; wait until it ends, or name another folder"
             )
         with suppress(OSError):
             if os.path.samestat(os.stat(path), os.fstat(file)):
@@ -59,7 +60,7 @@ def _locked(path: str, place: str) -> tuple[str, int]:
 
 
 def _missing(folder: str) -> list[str]:
-    """Missing folders on a path, the innermost first."""
+    """Returns the missing folders on a path, the innermost first."""
     found: list[str] = []
     while not os.path.lexists(folder):
         found.append(folder)

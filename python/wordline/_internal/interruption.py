@@ -38,7 +38,7 @@ def leave() -> None:
 
 
 def exit_code() -> int:
-    """Exit code of a command that the last signal ended: 130, 143 or 129."""
+    """Returns the exit code of a command that the last signal ended: 130, 143 or 129."""
     return 128 + _heard
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass_transform(**_: object) -> object:
-        """Used by type checkers only."""
+        """Stands in for the decorator of `typing`, which only type checkers evaluate."""
         return lambda kind: kind
 
 
@@ -48,10 +48,10 @@ class Options:
         return tuple(getattr(self, name) for name in self.hints())
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{name} cannot be set; `replace` makes other options")
+        raise AttributeError(f"{name} cannot be set; use `replace` to make a changed copy")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{name} cannot be deleted; `replace` makes other options")
+        raise AttributeError(f"{name} cannot be deleted; use `replace` to make a changed copy")
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -72,8 +72,8 @@ class Options:
 
 
 def takes(kind: type[Options]) -> Callable[[Function], Function]:
-    """Decorates a function that takes the options of a class, as an object `options` and as
-    `**keywords`, with the documentation of the options."""
+    """Decorates a function that takes the options of a class, either in an object `options` or as
+    `**keywords`. Appends the documentation of the options to that of the function."""
 
     def described(function: Function) -> Function:
         function.__doc__ = f"{function.__doc__}\n    {kind.__doc__}"
@@ -119,8 +119,8 @@ def chosen(
 
 
 def keyword_types(kind: type[Options], module: str) -> Callable[[str], object]:
-    """Returns the `__getattr__` of a module of options. It creates the types that annotations of
-    the keywords name on first use, because `typing` is slow to import."""
+    """Returns the `__getattr__` of a module of options. On first use, it creates the types that
+    annotations of the keywords name, because `typing` is slow to import."""
 
     keywords = kind.__name__.replace("Options", "Keywords")
 

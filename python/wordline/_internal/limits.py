@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 FILES = 24
-"""Open files that are enough for any command: three streams, a trace, a result, the pipes and event
-queues of polars, and the files that Python opens while it imports."""
+"""Number of open files that suffices for any command: three streams, a trace, a result, the pipes
+and event queues of polars, and the files that Python opens while it imports."""
 FILES_OF_A_PROCESS = 10
-"""Open files that each worker process of a sweep takes in this process: its ends of the pipes of
-the queues, of the start and of the exit."""
+"""Number of open files that each worker process of a sweep needs in this process: its ends of the
+pipes of the queues, of the start and of the exit."""
 TABLES_BYTES = 600_000 * 1024
 """Address space in bytes that polars needs to start its threads and draw a report. On two cores,
 350,000 KiB can be enough, but even 500,000 KiB are not always."""
 RUN_BYTES = 128 << 20
-"""Address space of a small run in bytes, including the reserve for an orderly end when memory runs
+"""Address space of a small run in bytes, including a reserve for an orderly end if memory runs
 out."""
 
 
@@ -52,13 +52,13 @@ def address_space() -> int | None:
 
 
 def short_of_files(wanted: int = FILES) -> str | None:
-    """Returns an error message if this process may not open `wanted` files; None if it may."""
+    """Returns an error message if this process cannot open `wanted` files; None if it can."""
     most = of_files()
     if most is None or most >= wanted:
         return None
     return (
-        f"too few open files: the process may have {most} (ulimit -n), and this takes {wanted}; "
-        "raise the limit"
+        f"too few open files: the process may have {most} (ulimit -n), and this command "
+        f"needs {wanted}; raise the limit"
     )
 
 
@@ -71,7 +71,7 @@ def short_of_tables(before: int = 0) -> str | None:
         return None
     return (
         f"too little address space: {left // 1024:,} KB are left (ulimit -v), and tables and "
-        f"reports take {wanted // 1024:,}; raise the limit"
+        f"reports need {wanted // 1024:,} KB; raise the limit"
     )
 
 

@@ -130,9 +130,10 @@ def listed(command: str) -> str:
 
 
 def check(path: str | os.PathLike[str], command: str) -> str:
-    """Returns the absolute path of the folder if a command may and can write its results there.
+    """Returns the absolute path of the folder if the command can write its results there without
+    replacing anything else. Raises WordlineError otherwise.
 
-    Leaves nothing behind. Raises WordlineError otherwise, TypeError if the argument is not a path.
+    Leaves nothing behind. Raises TypeError if the argument is not a path.
     """
     place = _absolute(path)
     with _explained(place):
@@ -145,10 +146,10 @@ def check(path: str | os.PathLike[str], command: str) -> str:
 
 
 def check_file(path: str | os.PathLike[str]) -> str:
-    """Returns the absolute path of the file if it may and can be written, including missing
-    folders.
+    """Returns the absolute path of the file if it can be written, including missing folders, and
+    replaces no folder or special file. Raises WordlineError otherwise.
 
-    Leaves nothing behind. Raises WordlineError otherwise, TypeError if the argument is not a path.
+    Leaves nothing behind. Raises TypeError if the argument is not a path.
     """
     place = _absolute(path)
     with _explained(place):
@@ -275,7 +276,7 @@ def _put_first_free(part: str, path: str) -> str:
         try:
             os.rename(part, place)
         except OSError as fault:
-            # Another run has taken the name since.
+            # Another run has taken the name in the meantime.
             if fault.errno not in (errno.EEXIST, errno.ENOTEMPTY):
                 raise
         else:
@@ -331,8 +332,8 @@ def _remove_left(place: str) -> None:
 
 
 def _require_file(place: str) -> None:
-    """Raises WordlineError if a file must not replace what is there: a folder, device, pipe or
-    socket."""
+    """Raises WordlineError if a file must not replace the path because it is a folder, device, pipe
+    or socket."""
     mode = _mode(place)
     if stat.S_ISDIR(mode):
         raise WordlineError(f"{place}: is a folder; name a file in it")
@@ -347,9 +348,9 @@ def _require_writable(place: str) -> None:
 
 
 def _require_replaceable(place: str, mode: int, command: str) -> None:
-    """Raises WordlineError if results of a command must not replace what is there. `mode` is from
-    the call of stat that found it; in a second call the result may differ, because another process
-    may be replacing it."""
+    """Raises WordlineError if the results of a command must not replace the path. `mode` is from
+    the call of stat that found the path; a second call may give another result, because another
+    process may be replacing it."""
     if not stat.S_ISDIR(mode):
         raise WordlineError(f"{place}: is a file; name a folder")
     if place == os.getcwd() or os.path.ismount(place):
@@ -371,8 +372,9 @@ def _require_replaceable(place: str, mode: int, command: str) -> None:
 
 
 def _names(place: str) -> set[str]:
-    """Names in a folder; empty if it is gone. A list that was taken while another process removed
-    the files is incomplete, so the folder is listed again if it has been replaced."""
+    """Returns the names in a folder; an empty set if the folder is gone. A list that was taken
+    while another process removed the files is incomplete, so the folder is listed again if it has
+    been replaced."""
     while True:
         try:
             before = os.stat(place)
@@ -384,7 +386,7 @@ def _names(place: str) -> set[str]:
 
 
 def _is_of(command: str, names: set[str]) -> bool:
-    """Whether these are the files of a result of a command."""
+    """Returns True if these are the files of a result of a command."""
     rest = names - UNFINISHED.get(command, set[str]())
     return ALWAYS[command] <= names and rest <= set(FILES[command])
 
@@ -399,8 +401,8 @@ def _nearest_folder(place: str) -> str:
 
 
 def _mode(place: str) -> int:
-    """Mode of an existing file; 0 if there is none, or a dangling link. Raises OSError if stat
-    fails otherwise."""
+    """Returns the mode of an existing file; 0 if the file does not exist or is a dangling link.
+    Raises OSError if stat fails for another reason."""
     try:
         return os.stat(place).st_mode
     except OSError as fault:
@@ -412,13 +414,15 @@ def _mode(place: str) -> int:
 def _absolute(path: str | os.PathLike[str]) -> str:
     path = arguments.path("an output path", path)
     if not path or "\0" in path:
-        raise WordlineError(f"{os.fspath(path)!r}: is not the path of an output; name one")
+        raise WordlineError(f"{os.fspath(path)!r}: is not the path of an output; name a path")
     try:
         place = os.path.realpath(path)
         if os.path.islink(place):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     except (OSError, UnicodeError) as fault:
-        raise WordlineError(f"{os.fspath(path)!r}: is not a usable path; name another") from fault
+        raise WordlineError(
+            f"{os.fspath(path)!r}: is not a usable path; name another path"
+        ) from fault
     return place
 
 
@@ -429,7 +433,7 @@ def _explained(place: str) -> Generator[None]:
     except OSError as fault:
         raise WordlineError(explain(place, fault)) from fault
     except UnicodeError as fault:
-        raise WordlineError(f"{place!r}: is not valid Unicode; name another") from fault
+        raise WordlineError(f"{place!r}: is not valid Unicode; name another path") from fault
 
 
 def explain(place: str, fault: OSError) -> str:

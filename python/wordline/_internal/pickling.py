@@ -23,7 +23,7 @@ if TYPE_CHECKING:
             ...
 
     class Outcome(Tables, Protocol):
-        """Outcome of a run, in memory of the simulator or unpickled."""
+        """Outcome of a run, either in the memory of the simulator or unpickled."""
 
         @property
         def partial(self) -> bool:
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
             ...
 
         def summary_text(self) -> str:
-            """Content of summary.json."""
+            """Returns the content of summary.json."""
             ...
 
         def config_toml(self) -> str:
-            """Complete configuration as TOML."""
+            """Returns the complete configuration as TOML."""
             ...
 
 
@@ -87,11 +87,11 @@ class Pickled:
         return list(self._tables)
 
     def summary_text(self) -> str:
-        """Content of summary.json."""
+        """Returns the content of summary.json."""
         return self._summary
 
     def config_toml(self) -> str:
-        """Complete configuration as TOML."""
+        """Returns the complete configuration as TOML."""
         return self._config
 
     def table(self, name: str) -> _wordline.Table:
@@ -147,6 +147,6 @@ def require_version(version: str) -> None:
     if version != own_version.installed():
         raise WordlineError(
             f"this was pickled by Wordline {version}, and this is {own_version.installed()}; "
-            "unpickle it there and store it with `write`, whose files other programs read, or run "
-            "it again"
+            "unpickle it with that version and store it with `write`, whose files other programs "
+            "read, or repeat the run"
         )

@@ -66,8 +66,9 @@ def ended(command: Sequence[str]) -> Ended:
 
 
 def with_parent() -> Callable[[], object] | None:
-    """Returns a function for a new process to call before it executes its program. The process is
-    then killed when this one ends, for whatever reason. None on systems other than Linux."""
+    """Returns a function that a new process calls before it executes its program. It makes the
+    kernel kill the process when this process ends, for whatever reason. None on systems other than
+    Linux."""
     if sys.platform != "linux":
         return None
     parent, prctl = os.getpid(), ctypes.CDLL(None).prctl
@@ -86,8 +87,8 @@ def _content(file: IO[bytes]) -> bytes:
 
 
 def _reason(errors: bytes, code: int) -> str:
-    """Error message of the command, or the last line of a traceback."""
+    """Returns the error message of the command, or the last line of its traceback."""
     text = errors.decode(errors="replace").strip()
     if text.startswith("error: "):
         return text.removeprefix("error: ")
-    return text.splitlines()[-1] if text else f"a process ended with {code}"
+    return text.splitlines()[-1] if text else f"a process ended with exit code {code}"

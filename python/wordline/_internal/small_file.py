@@ -1,4 +1,4 @@
-"""Reads whole files of limited size and of kinds that end."""
+"""Reads whole files of limited size. Rejects devices, sockets and named pipes: they may not end."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ MOST_BYTES = 1 << 28
 """Maximum size of a file in bytes."""
 
 OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
-"""Pipes that the process was started with, as by `<(...)` of a shell."""
+"""Prefixes of paths of descriptors that are open in the process, such as those of `<(...)` in a
+shell. A pipe is accepted only under these."""
 
 
 def text(name: str, encoding: str = "utf-8") -> str:
     """Returns the text of a file of at most `MOST_BYTES`, with line feeds as line ends.
 
     Raises OSError if the file cannot be read, UnicodeDecodeError if it is not valid text, and
-    WordlineError if it is too large, or a device, socket or named pipe, which need not end.
+    WordlineError if it is too large, or is a device, socket or named pipe, which may never end.
     """
     return read(name).decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
 
@@ -40,7 +41,7 @@ def read(name: str) -> bytes:
 
 
 def _require_end(name: str, descriptor: int) -> None:
-    """Raises WordlineError for a file that need not end."""
+    """Raises WordlineError for a device, socket or named pipe, which may never end."""
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)

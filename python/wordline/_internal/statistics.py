@@ -25,7 +25,7 @@ class Interval:
 @dataclass(frozen=True)
 class Difference:
     """Two means, the half width of the confidence interval of second minus first, and the two-sided
-    p value of the difference; None if a side has a single value."""
+    p value of the difference; None if a side has only one value."""
 
     first: Interval
     second: Interval
@@ -51,7 +51,7 @@ def variance(values: Sequence[float]) -> float:
 
 def interval(*groups: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
     """Returns the mean of all values with its Student t interval. The groups may have different
-    means; the variance within a group is taken to be equal in all groups."""
+    means; the variance within a group is assumed to be equal in all groups."""
     values = [value for own in groups for value in own]
     spread = _spread(groups)
     if spread is None:
@@ -89,8 +89,8 @@ class _Spread:
 
 
 def _spread(groups: Sequence[Sequence[float]]) -> _Spread | None:
-    """Variance of the mean of all values from the variance within groups; None if no group has two
-    values."""
+    """Returns the variance of the mean of all values, from the variance within groups; None if no
+    group has two values."""
     count = sum(map(len, groups))
     freedom = sum(len(own) - 1 for own in groups if own)
     if not freedom:
@@ -100,7 +100,8 @@ def _spread(groups: Sequence[Sequence[float]]) -> _Spread | None:
 
 
 def explained(groups: Mapping[object, Sequence[float]]) -> float | None:
-    """Share of the variance that the groups explain (eta squared); None if nothing varies."""
+    """Returns the share of the variance that the groups explain (eta squared); None if nothing
+    varies."""
     every = [value for values in groups.values() for value in values]
     if not every:
         return None
@@ -112,7 +113,7 @@ def explained(groups: Mapping[object, Sequence[float]]) -> float | None:
 
 @lru_cache(4096)
 def t_quantile(probability: float, freedom: float) -> float:
-    """Quantile of Student's t distribution, by bisection of `t_distribution`."""
+    """Returns a quantile of Student's t distribution, by bisection of `t_distribution`."""
     if probability < 0.5:
         return -t_quantile(1 - probability, freedom)
     low, high = 0.0, 1.0
@@ -130,14 +131,14 @@ def t_quantile(probability: float, freedom: float) -> float:
 
 
 def t_distribution(t: float, freedom: float) -> float:
-    """Cumulative distribution function of Student's t distribution."""
+    """Returns the cumulative distribution function of Student's t distribution at `t`."""
     if t < 0:
         return 1 - t_distribution(-t, freedom)
     return 1 - _beta(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2
 
 
 def _beta(a: float, b: float, x: float) -> float:
-    """Regularised incomplete beta function (Abramowitz and Stegun, 26.5.8)."""
+    """Returns the regularised incomplete beta function (Abramowitz and Stegun, 26.5.8)."""
     if x <= 0 or x >= 1:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):

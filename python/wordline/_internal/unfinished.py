@@ -68,8 +68,8 @@ def hidden(place: str, ending: str = "") -> str:
 
 def remove_left(place: str, names: Collection[str]) -> None:
     """Removes hidden folders that killed processes left next to a place: those that no process has
-    locked and that contain only files of these `names`. Restores a former result that was put aside
-    if nothing has replaced it."""
+    locked and that contain only files of these `names`. Restores a former result that was moved
+    aside if nothing has replaced it."""
     folder, name = os.path.split(place)
     start = _start(name)
     with suppress(OSError):
@@ -88,8 +88,8 @@ def remove(place: str) -> None:
 
 
 def take(file: int) -> bool | None:
-    """Locks an open file or folder until it is closed. Returns False if another process holds the
-    lock, None if the system has no locks."""
+    """Locks an open file or folder until it is closed. Returns True on success, False if another
+    process holds the lock, None if the system has no locks."""
     try:
         import fcntl
     except ImportError:

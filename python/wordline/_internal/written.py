@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     Files: TypeAlias = dict[str, tuple[int, int, int]]
-    """Files of a folder by name, or a single file under the empty name; the value changes when the
+    """Files of a folder by name, or a single file under the empty name. The value changes when the
     file is replaced."""
 
 SUMMARY, REPORT, CHECKPOINT = "summary.json", "report.html", "checkpoint.wls"
 JOURNALS = ("points.jsonl", "trials.journal")
 
 _before: dict[str, Files] | None = None
-"""Places where the command of this process writes, with their previous content. None if the process
-does not run a command."""
+"""Files at the places where the command of this process writes, before it writes there. None if the
+process does not run a command."""
 
 
 def begin() -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 JOURNAL = "points.jsonl"
 DEPTH = 4
 """Outstanding requests of experiments that do not set their own. Jung 2013 does not state the queue
-depth; its rates and latencies at 4 KiB multiply to four."""
+depth; the product of its rates and latencies at 4 KiB is four."""
 
 
 class LabInterrupted(KeyboardInterrupt):
@@ -95,8 +95,8 @@ def lab(
 
 
 def experiments(names: str | Sequence[str] | None = None) -> list[Experiment]:
-    """Returns the experiments with these names in the order of the report; None for all. Raises
-    WordlineError for an unknown name, or without a name."""
+    """Returns the experiments with these names in the order of the report; all experiments for
+    None. Raises WordlineError for an unknown name, or if the list of names is empty."""
     if names is None:
         return list(EXPERIMENTS)
     if isinstance(names, str):
@@ -165,8 +165,8 @@ def _carry_out(
 def _tasks(
     made: TestDevice, chosen: Sequence[Experiment], folder: Path, on: Any
 ) -> tuple[dict[str, dict[str, Task]], dict[str, str]]:
-    """Returns the tasks of each experiment by trial name, and by experiment the error that prevents
-    its trials."""
+    """Returns the tasks of each experiment by trial name, and, by experiment, the error that
+    prevents its trials from running."""
     known = Known(here=here(on))
     found: dict[str, dict[str, Task]] = {}
     faults: dict[str, str] = {}

@@ -22,8 +22,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Finding:
-    """Result of an experiment: a verdict in one or more sentences, and the numbers, table and plots
-    behind it. Keys of `figures` include units."""
+    """Result of an experiment: a verdict in one or more sentences, with its numbers, table and
+    plots. Keys of `figures` include units."""
 
     verdict: str
     figures: Mapping[str, Any] = field(default_factory=dict[str, Any])

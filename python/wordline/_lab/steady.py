@@ -1,7 +1,7 @@
 """Steady state as in SNIA's Solid State Storage Performance Test Specification 2.0.2.
 
 Over a window of rounds, two criteria hold: the values differ by at most 20 % of their average, and
-the best straight line through them rises or falls by at most 10 % of it.
+their least-squares line rises or falls by at most 10 % of the average.
 """
 
 from collections.abc import Sequence

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 PAGES, QUICK_PAGES = 1 << 24, 1 << 22
 """Number of flash pages above which a device is scaled down."""
 LEAST_BLOCKS, QUICK_LEAST_BLOCKS = 128, 64
-"""Minimum number of blocks per plane. With fewer blocks, the reserved blocks are a larger share of
-them and raise write amplification."""
+"""Minimum number of blocks per plane. With fewer blocks, reserved blocks are a larger share of the
+plane and raise write amplification."""
 OWN = ("workload", "streams", "replay", "series", "observe", "precondition", "base")
 """Tables of a device file that define its use; the lab replaces them."""
 STORES = {"array": "an array", "cache": "flash in front of another store", "disk": "a hard disk"}
@@ -67,15 +67,15 @@ class TestDevice:
 
     @property
     def cycle(self) -> int:
-        """Programs that fill one block on every plane. If pages are allocated to the planes in
-        turn, all planes start GC at the same time, once per this many writes. Measurements of a
-        used device last at least as long."""
+        """Number of page programs that fill one block on every plane. If pages are allocated to the
+        planes in turn, all planes start GC at the same time, once per this many writes.
+        Measurements of a used device last at least as long."""
         return self.planes * self.config["nand"]["geometry"]["pages_per_block"]
 
     @property
     def slack(self) -> int:
-        """Writes that a settled device absorbs before its first GC run, if GC is deferred while
-        requests are served. Until then its rate is not that of continuous use."""
+        """Number of writes that a settled device absorbs before its first GC run, if GC is deferred
+        while requests are served. Until then its rate is not that of continuous use."""
         if self.policy("ftl", "gc", "schedule") in ("on-demand", "incremental"):
             return 0
         blocks = self.config["nand"]["geometry"]["blocks_per_plane"]
@@ -112,7 +112,7 @@ class TestDevice:
 
     @property
     def told_scale(self) -> str:
-        """States in a sentence how the device was scaled."""
+        """Sentence that states how the device was scaled."""
         if self.scale == 1:
             return "The device is simulated whole."
         return (
@@ -133,8 +133,8 @@ def on_bench(
     for table, told in STORES.items():
         if table in resolved:
             raise WordlineError(
-                f"{place}: is {told}; `wordline lab` takes a single SSD; copy its flash into "
-                "a file of its own"
+                f"{place}: is {told}; `wordline lab` takes a single SSD; copy its flash to "
+                "a separate file"
             )
     whole = {key: value for key, value in resolved.items() if key not in OWN}
     scaled = _scaled(whole, quick=quick)
@@ -153,8 +153,8 @@ def on_bench(
 
 
 def _scaled(whole: dict[str, Any], *, quick: bool) -> dict[str, Any]:
-    """Scales a device down to the fewest blocks per plane that the lab wants and that its mapping
-    and GC need. A smaller device stays as it is."""
+    """Scales a device down to the fewest blocks per plane that the lab allows and that its mapping
+    and GC need. A smaller device is returned unchanged."""
     geometry = whole["nand"]["geometry"]
     planes = geometry["planes_per_die"]
     dies = whole["ssd"]["channels"] * whole["ssd"]["ways"] * geometry["dies_per_package"]

@@ -47,7 +47,7 @@ HEADER = "time_ns,op,offset_bytes,size_bytes,volume\n"
 
 @dataclass(frozen=True)
 class Phase:
-    """Consecutive requests: from `first`, up to and excluding `last`."""
+    """Consecutive requests of a trial, from number `first` up to and excluding `last`."""
 
     name: str
     first: int
@@ -82,7 +82,7 @@ class LabJob(Job):
 @dataclass(frozen=True)
 class Measured:
     """Measurements of a trial: parts of the summary, metrics by phase, and columns of the series;
-    or the error that prevented it."""
+    or the error that prevented them."""
 
     summary: Mapping[str, Any] = field(default_factory=dict[str, Any])
     phases: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -162,8 +162,9 @@ MEASURED = Work(measure, lambda fault: Measured(fault=fault))  # pyright: ignore
 
 
 def of_phase(rows: polars.DataFrame) -> dict[str, Any]:
-    """Metrics of consecutive requests. Latencies exclude waits outside the device. `pace` is the
-    rate in MB/s over groups of equally many requests, at least 100, in order of completion."""
+    """Returns the metrics of consecutive requests. Latencies exclude waits outside the device.
+    `pace` is the rate in MB/s over groups of equally many requests, at least 100, in order of
+    completion."""
     import polars
 
     rows = rows.with_columns(
@@ -189,7 +190,7 @@ def of_phase(rows: polars.DataFrame) -> dict[str, Any]:
 
 
 def _pace(rows: polars.DataFrame, first_s: float) -> list[tuple[int, float]]:
-    """Pairs of bytes written so far and MB/s since the previous pair."""
+    """Returns pairs of the bytes written so far and the rate in MB/s since the previous pair."""
     step = max(LEAST_PACE, rows.height // PACES)
     found: list[tuple[int, float]] = []
     before, done = first_s, 0

@@ -50,9 +50,9 @@ def bars(
     digits: str = ".4~g",
     angle: int | None = None,
 ) -> Figure:
-    """Draws a bar per series and category, grouped or stacked. Series without values are left out.
-    The labels of the categories are drawn at `angle`, by default at an angle if there are many.
-    `values` is by category, then series."""
+    """Draws a bar per series and category, grouped or stacked. `values` is by category, then
+    series. Series without values are left out. Labels of categories are drawn at `angle`, by
+    default slanted if there are many."""
     data = [
         bar(name, colour, values, [one.get(name) for one in values.values()], unit, digits)
         for name, colour in colours.items()
@@ -80,7 +80,7 @@ def lines(
     dashed: str = "",
     height: int = 360,
 ) -> Figure:
-    """Draws a line per series, with the line of series `dashed` dashed because it covers others.
+    """Draws a line per series. The series `dashed` has a dashed line, because it would hide others.
     `values` is by series, then step."""
     data: list[Figure] = []
     for name, one in values.items():

@@ -89,8 +89,8 @@ def key_values(key: str, values: Sequence[object]) -> list[str]:
 
 
 def ranked(comparison: Comparison) -> list[Line]:
-    """Returns the metrics that differ: significant differences first, and those by ratio, in either
-    direction."""
+    """Returns the metrics that differ. Significant differences come first; larger ratios, in either
+    direction, come before smaller ones."""
     return sorted((line for line in comparison.lines if line.differs), key=_rank, reverse=True)
 
 
@@ -110,14 +110,14 @@ def _rank(line: Line) -> tuple[bool, float]:
 
 
 def knows_noise(comparison: Comparison) -> bool:
-    """Whether the first side and another side repeat seeds."""
+    """Returns True if the first side and another side repeat seeds."""
     sides = range(1, len(comparison.sides))
     return any(line.exceeds_noise(side) is not None for line in comparison.lines for side in sides)
 
 
 def verdict(line: Line, side: int) -> str:
-    """Whether a side is better or worse than the first. Empty if neither direction is better, or
-    the difference is within noise."""
+    """Returns whether a side is better or worse than the first. Empty if neither direction is
+    better, or if the difference is within noise."""
     apart = line.difference(side)
     if apart is None or line.exceeds_noise(side) is False:
         return ""
@@ -125,7 +125,8 @@ def verdict(line: Line, side: int) -> str:
 
 
 def tally(comparison: Comparison, differing: Sequence[Line]) -> list[str]:
-    """Counts the metrics of each side after the first that are better, worse and neither."""
+    """Counts the metrics of each side after the first that are better, worse, or changed
+    otherwise."""
     facts: list[str] = []
     for place, side in enumerate(comparison.sides[1:], 1):
         verdicts = [verdict(line, place) for line in differing]
@@ -138,7 +139,7 @@ def tally(comparison: Comparison, differing: Sequence[Line]) -> list[str]:
 
 
 def _has_ratio(lines: Sequence[Line]) -> bool:
-    """Whether a metric has a value on the first side and on another."""
+    """Returns True if a metric has a value on the first side and on another."""
     return any(line.ratio(side) for line in lines for side in range(1, len(line.intervals)))
 
 
@@ -232,7 +233,7 @@ def change(line: Line, side: int) -> str:
 
 
 def per_cent(line: Line, side: int) -> str:
-    """Formats the change in per cent of the first side, or as a factor from ten times upwards."""
+    """Formats the change in per cent of the first side, or as a factor if it is tenfold or more."""
     ratio = line.ratio(side)
     if ratio is None:
         return units.ABSENT

@@ -7,7 +7,7 @@ from wordline._render.units import many, share
 
 
 def disk_spared(cache: Mapping[str, Any]) -> str:
-    """Utilisation of the disks with and without the cache; empty if it is unknown."""
+    """Describes the utilisation of the disks with and without the cache; empty if it is unknown."""
     without = cache["disk_utilisation_without"]
     if without is None:
         return ""

@@ -59,7 +59,7 @@ def code(text: str) -> Markup:
 
 
 def _contents(page: str) -> str:
-    """Links to the sections of a page, from its headings."""
+    """Returns links to the sections of a page, from its headings."""
     links = [
         f'<li><a href="#{name}">{TAG.sub("", heading).strip()}</a></li>'
         for name, heading in HEADING.findall(page)
@@ -68,7 +68,7 @@ def _contents(page: str) -> str:
 
 
 def _scripts(charts: Mapping[str, Any]) -> Markup:
-    """Compressed charts and library, and the script that unpacks and draws them."""
+    """Returns the compressed charts and library, and the script that unpacks and draws them."""
     drawn = json.dumps(charts, separators=(",", ":"), allow_nan=False).encode()
     blocks = {"figures": gzip.compress(drawn, 9, mtime=0), "library": _packed_library()}
     packed = [
@@ -82,7 +82,8 @@ def _scripts(charts: Mapping[str, Any]) -> Markup:
 
 @cache
 def _policy() -> str:
-    """Content security policy of a page: nothing is fetched, and only these two scripts run."""
+    """Returns the content security policy of a page: nothing is fetched, and only these two scripts
+    run."""
     scripts = (gzip.decompress(_packed_library()).decode(), part(TEMPLATES, "report.js"))
     hashes = " ".join(fingerprint(script) for script in scripts)
     return (
@@ -92,7 +93,7 @@ def _policy() -> str:
 
 
 def fingerprint(script: str) -> str:
-    """Hash of a script, for the content security policy."""
+    """Returns the hash of a script for the content security policy."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"'sha256-{digest}'"
 
@@ -104,7 +105,7 @@ def _packed_library() -> bytes:
 
 @cache
 def _licence() -> str:
-    """First lines of the library, with its name, authors and licence."""
+    """Returns the first lines of the library, with its name, authors and licence."""
     lines = gzip.decompress(_packed_library())[:400].decode().split("*/")[0].splitlines()
     return ". ".join(line.strip("/* ") for line in lines if line.strip("/* "))
 

@@ -188,8 +188,8 @@ class Metric:
         return scale, f"{self.name} ({unit})" if unit else self.name
 
     def verdict(self, change: float) -> Literal["better", "worse", ""]:
-        """Whether a change is better or worse. Empty if it is 0, or the metric has no better
-        direction."""
+        """Returns whether a change is better or worse. Empty if it is 0, or if the metric has no
+        better direction."""
         if not change or self.better is None:
             return ""
         return "better" if (change < 0) == (self.better == "lower") else "worse"
@@ -211,8 +211,8 @@ class Metric:
 
 
 def _decimals(value: float, width: float) -> int:
-    """Number of decimals that gives the half width two significant digits, or three to a value
-    without one."""
+    """Returns the number of decimals that gives the half width two significant digits, or a value
+    without half width three."""
     size = width or value / 10
     if not size or not math.isfinite(size):
         return 0
@@ -227,7 +227,7 @@ def metric(path: str) -> Metric:
 
 @cache
 def _units() -> dict[str, str]:
-    """Units of all metrics by path."""
+    """Returns the units of all metrics by path."""
     ops = ("all", "read", "write")
     return {
         one["name"].replace("{op}", op): one["unit"]

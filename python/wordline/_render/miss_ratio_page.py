@@ -67,8 +67,8 @@ def mrc_page(summary: MrcSummary) -> str:
 
 
 def by_size(runs: Sequence[CacheRun], ratio: Ratio, title: str, *, height: int = 440) -> Figure:
-    """Draws the miss ratio of each policy over size. A low chart has no legend, because it is below
-    one that has it."""
+    """Draws the miss ratio of each policy over size. A low chart has no legend, because it is
+    placed below a chart with the same legend."""
     data = [
         _line(
             name,
@@ -98,7 +98,7 @@ def write_backs(runs: Sequence[CacheRun]) -> Figure:
 
 
 def on_flash(runs: Sequence[CacheRun], name: str) -> Figure:
-    """Draws a metric of each policy on flash over size."""
+    """Draws a metric of the runs on flash over size, with a line per policy."""
     title, value = FLASH_FIGURES[name]
     data: list[Figure] = []
     for place, (policy, every) in enumerate(_by_policy(runs).items()):
@@ -120,7 +120,7 @@ def on_flash(runs: Sequence[CacheRun], name: str) -> Figure:
 
 
 def curves(found: Sequence[MrcCurve], page_bytes: int) -> Figure:
-    """Draws a line per method."""
+    """Draws the miss ratio over size, with a line per method."""
     data = [
         _line(
             curve["method"],
@@ -143,7 +143,7 @@ def _by_policy(runs: Sequence[CacheRun]) -> dict[str, list[CacheRun]]:
 
 
 def _sizes(runs: Sequence[CacheRun]) -> dict[float, float]:
-    """Size in bytes by size in pages."""
+    """Returns the size in bytes by size in pages."""
     return {run["size_pages"]: run["size_bytes"] for run in runs}
 
 
@@ -185,8 +185,8 @@ def _figure(
 
 
 def _pages(sizes: Mapping[float, float]) -> Figure:
-    """Logarithmic axis of pages and bytes with ticks at powers of ten, and at 2 and 5 if it is
-    short."""
+    """Returns a logarithmic axis of pages and bytes with ticks at powers of ten, and also at 2 and
+    5 if the axis is short."""
     low, high = math.log10(max(1, min(sizes))), math.log10(max(1, *sizes, 1))
     page_bytes = max(sizes.values()) / max(sizes)
     if high - low < 1:
@@ -217,14 +217,15 @@ def _page(summary: CacheSummary | MrcSummary, charts: Mapping[str, Figure], *, m
 
 
 def _by_size_runs(summary: CacheSummary | MrcSummary) -> dict[int, list[CacheRun]]:
-    """Runs by size."""
+    """Groups runs by size."""
     runs: list[CacheRun] = summary.get("runs", [])
     sizes = dict.fromkeys(run["size_pages"] for run in runs)
     return {size: [run for run in runs if run["size_pages"] == size] for size in sizes}
 
 
 def page_of(summary: Mapping[str, Any]) -> str | None:
-    """Returns the page of a summary.json of `wordline cache` or `wordline mrc`; None for others."""
+    """Returns the page of a summary.json of `wordline cache` or `wordline mrc`; None for other
+    commands."""
     kinds: dict[str, Any] = {"cache": cache_page, "mrc": mrc_page}
     draw = kinds.get(str(summary.get("kind")))
     return draw(summary) if draw else None

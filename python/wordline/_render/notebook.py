@@ -85,7 +85,7 @@ def mrc_html(summary: "MrcSummary") -> str:
 
 def plan_html(summary: "PlanSummary") -> str:
     """Shows the divisions of a plan, one table per flash size."""
-    headings = ["policy", "reads", "writes", "over-provisioning", "latency", "lasts"]
+    headings = ["policy", "reads", "writes", "over-provisioning", "latency", "lifetime"]
     page_bytes = summary["flash"]["page_bytes"]
     tables = [
         Rows(

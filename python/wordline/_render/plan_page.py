@@ -103,8 +103,8 @@ def _simulated(summary: PlanSummary, check: PlanCheck) -> Figure:
 
 
 def curves(size: PlanSize) -> Figure:
-    """Draws the page cost of one list, of the best two lists and of a write cache over the cached
-    share."""
+    """Draws the page cost of one list, of the best division into two lists, and of a write cache,
+    over the cached share."""
     drawn = size["map"]
     shares = [100 * share for share in drawn["utilisations"]]
     least = [min(column) for column in zip(*drawn["page_us"], strict=True)]
@@ -191,12 +191,12 @@ def _figures(value: float) -> float:
 
 
 def page_of(summary: Mapping[str, Any]) -> str | None:
-    """Returns the page of a summary.json of `wordline plan-cache`; None for others."""
+    """Returns the page of a summary.json of `wordline plan-cache`; None for other commands."""
     if summary.get("kind") != "plan-cache":
         return None
     if "advice" not in summary:
         version = summary.get("version")
         raise WordlineError(
-            f"summary.json is a plan of Wordline {version} without advice; run the command again"
+            f"summary.json is a plan of Wordline {version} without advice; repeat the command"
         )
     return plan_page(cast("PlanSummary", summary))

@@ -60,8 +60,8 @@ def line(name: str, colour: str, x: list[float], y: Sequence[float | None], **mo
 def decades(title: str, values: Iterable[float]) -> Figure:
     """Returns a logarithmic axis of microseconds, labelled 10 µs, 1 ms, 1 s.
 
-    A value of 0 has no logarithm; it gets a place at the lower end, labelled 0. `drawn_at` returns
-    the coordinate of a value.
+    The value 0 has no logarithm. It is placed at the lower end, labelled 0; `drawn_at` returns the
+    coordinate of a value.
     """
     known = list(values)
     positive = [value for value in known if value > 0]
@@ -138,8 +138,8 @@ def at_values(title: str, values: Sequence[float], text: Callable[[float], str])
 
 
 def upright(title: str, ends: Sequence[tuple[float, float]]) -> Figure:
-    """Returns a vertical axis over ranges of values, logarithmic if a few values far above the
-    others would compress them."""
+    """Returns a vertical axis over ranges of values. It is logarithmic if a few values far above
+    the others would compress them."""
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     if low > 0 and high > FAR * low:
         return logarithmic(title, [low, high])

@@ -20,12 +20,12 @@ NAMES = (
     ("summary_bytes", "block summaries"),
     ("spare_bytes", "moves to spare blocks"),
 )
-"""Keys of `flash.programmed` with their names."""
+"""Names of the keys of `flash.programmed`."""
 
 
 def parts(flash: Mapping[str, Any]) -> list[tuple[str, int, float | None]]:
     """Returns each purpose with programmed bytes: name, bytes, and share of the write
-    amplification, None if the host wrote nothing."""
+    amplification, which is None if the host wrote nothing."""
     written = flash["host_written_bytes"]
     programmed = ((name, flash["programmed"][key]) for key, name in NAMES)
     return [(name, size, size / written if written else None) for name, size in programmed if size]

@@ -27,14 +27,14 @@ def _loop(load: Mapping[str, Any]) -> str:
         if not recorded:
             return depth
         known = load["recorded_s"] is not None
-        return f"{depth}, {'timestamps ignored' if known else 'no usable timestamps'}"
+        return f"{depth}, {'time stamps ignored' if known else 'no usable time stamps'}"
     if load["replay"] == "think-time":
         return "one request at a time, with the recorded think times"
     if not recorded:
         return "open loop, generated arrivals"
     if load["time_scale"] == 1:
-        return "open loop, at the trace's timestamps"
-    return f"open loop, at the trace's timestamps x {figures(load['time_scale'])}"
+        return "open loop, at the trace's time stamps"
+    return f"open loop, at the trace's time stamps x {figures(load['time_scale'])}"
 
 
 def _seconds(seconds: float) -> str:

@@ -133,7 +133,7 @@ def _state(trial: optuna.trial.FrozenTrial) -> str:
 
 
 def _feasible(trial: optuna.trial.FrozenTrial) -> bool | None:
-    """Whether a trial meets the bounds; None if it has no values."""
+    """Returns True if a trial meets the bounds; None if it has no values."""
     return all(excess <= 0 for excess in trial.constraints.values()) if trial.values else None
 
 

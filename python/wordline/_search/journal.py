@@ -13,8 +13,8 @@ from wordline._internal import checksums, output_folder
 
 
 class Lines(BaseJournalBackend):
-    """Steps in a file that only this process writes. An incomplete last line, as after a power cut,
-    is removed. If the file cannot be written any more, steps are kept in memory only."""
+    """Journal of steps in a file that only this process writes. An incomplete last line, as after a
+    power cut, is removed. If the file cannot be written any more, steps are kept in memory only."""
 
     def __init__(self, path: str) -> None:
         self.unwritten = ""
@@ -33,7 +33,7 @@ class Lines(BaseJournalBackend):
         return self._steps[log_number_from:]
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
-        """Appends steps."""
+        """Appends steps to the journal."""
         lines = [checksums.line_of(step) for step in logs]
         # Steps in memory must equal those that are read from the file.
         self._steps += [_step(line) for line in lines]

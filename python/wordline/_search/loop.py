@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 OF_REQUESTS = ("latency", "breakdown", "excess", "worst_case")
-"""Tables of the summary whose metrics have a value only if there are requests of the kind."""
+"""Tables of the summary whose metrics have a value only if the run has requests of that kind."""
 MOST_WITHOUT = 8
 """Number of trials without a value after which a search stops. If half of the configurations lack
-the metric, one search in 256 stops wrongly."""
+the metric, one search in 256 stops by mistake."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class State:
 
 
 class Loop:
-    """Trials of a search, in parallel as far as slots and memory allow."""
+    """Runs the trials of a search, in parallel as far as slots and memory allow."""
 
     def __init__(
         self,
@@ -88,8 +88,8 @@ class Loop:
         return self._begin(trial, 0)
 
     def _begin(self, trial: optuna.Trial, rung: int) -> Task | None:
-        """Returns the task of a trial from rung `rung` on; None if it cannot run, in which case the
-        trial has failed."""
+        """Returns the task that continues a trial at rung `rung`. Returns None if the trial cannot
+        run, and marks it as failed."""
         place = trial.user_attrs[PLACE]
         self._trials[place] = (trial, rung)
         try:
@@ -112,8 +112,8 @@ class Loop:
         return Point(place, plan.device, plan.trace, plan.seed, keys, options, dict(params))
 
     def _sharing(self, task: Task) -> Task:
-        """Returns the task with a prepared device that is kept, if an earlier task used the same
-        preparation."""
+        """Returns the task with a prepared device that is kept, if the preparation equals that of
+        an earlier task."""
         name = task.preparation
         if name not in self._preparations:
             self._preparations |= {name} if name else set()

@@ -31,7 +31,7 @@ PRUNERS = ("none", "median", "halving", "hyperband")
 
 @dataclass(frozen=True)
 class Plan:
-    """Plan of a search. `trace` is empty for the load of the device."""
+    """Plan of a search. `trace` is empty if the device file defines the load."""
 
     device: str
     trace: tuple[str, ...]
@@ -47,11 +47,11 @@ class Plan:
     seed: int
 
     def bounded(self) -> list[str]:
-        """Names of the bounded metrics."""
+        """Returns the names of the bounded metrics."""
         return list(dict.fromkeys(one.name for one in self.bounds if one.name not in self.vary))
 
     def has_fixed_load(self) -> bool:
-        """Whether all trials have the same requests."""
+        """Returns True if all trials have the same requests."""
         return not any(key in OWN or key.split(".")[0] in LOADS for key in self.vary)
 
     def keys(self) -> dict[str, Any]:
@@ -59,8 +59,8 @@ class Plan:
         return {key: value for key, value in self.overrides.items() if key not in OWN}
 
     def identity(self) -> dict[str, object]:
-        """Returns what identifies a search, by part, as JSON. Configuration and trace are
-        identified by their content. The number of trials is not part of it. Raises WordlineError if
+        """Returns, as JSON by part, the inputs that distinguish searches. Configuration and trace
+        are identified by their content. The number of trials is left out. Raises WordlineError if
         the trace cannot be read."""
         left_out = ("device", "trace", "overrides", "trials")
         parts = {key: value for key, value in vars(self).items() if key not in left_out}
@@ -82,7 +82,8 @@ def require(plan: Plan) -> None:
     _require_numbers(plan)
     if plan.sampler not in SAMPLERS or plan.pruner not in PRUNERS:
         raise WordlineError(
-            f"the samplers are {', '.join(SAMPLERS)}; the pruners {', '.join(PRUNERS)}"
+            f"unknown sampler or pruner; the samplers are {', '.join(SAMPLERS)}, and the pruners "
+            f"{', '.join(PRUNERS)}"
         )
     if plan.pruner != "none" and (len(plan.objectives) > 1 or not plan.rungs):
         raise WordlineError(
@@ -159,5 +160,5 @@ def require_figure(name: str) -> None:
         return
     near = [one for one in known if one.split(".")[-1] == name.split(".")[-1]]
     near = (near or get_close_matches(name, known))[:4]
-    hint = f"did you mean {', '.join(near)}?" if near else "`wordline run --json` shows all"
+    hint = f"did you mean {', '.join(near)}?" if near else "`wordline run --json` lists the metrics"
     raise WordlineError(f"{name}: is neither a metric of the summary nor a varied key; {hint}")

@@ -62,8 +62,8 @@ def render(search: Search) -> str:
 
 
 def columns(plan: Plan) -> dict[str, str]:
-    """Columns of the table that are metrics of a run, with the metric or key of each: objectives
-    that are not varied keys, and bounded metrics."""
+    """Returns the columns of the table that are metrics of a run, each with its metric or key:
+    objectives that are not varied keys, and bounded metrics."""
     found = {str(one): one.name for one in plan.objectives if one.name not in plan.vary}
     own = set(found.values())
     return found | {name: name for name in plan.bounded() if name not in own}
@@ -216,7 +216,7 @@ def table_html(search: Search, most: int = 30) -> str:
 
 
 def _limits(plan: Plan, name: str, scale: float) -> list[Figure]:
-    """Horizontal lines at the limits of a metric."""
+    """Draws a horizontal line at each limit of a metric."""
     return [
         {
             "type": "line",
@@ -238,8 +238,8 @@ def _limits(plan: Plan, name: str, scale: float) -> list[Figure]:
 
 
 def _axis(plan: Plan, done: Rows, y: tuple[str, str, float], title: str) -> Figure:
-    """Vertical axis of a column, wide enough for its limits. The axis of a varied key covers its
-    values."""
+    """Returns the vertical axis of a column, wide enough for its limits. The axis of a varied key
+    covers its values."""
     column, of, scale = y
     if of in plan.vary:
         return {"title": {"text": title}, "exponentformat": "none"}
@@ -251,7 +251,7 @@ def _axis(plan: Plan, done: Rows, y: tuple[str, str, float], title: str) -> Figu
 def _groups(
     plan: Plan, done: Rows, x: str, y: tuple[str, str, float], across: float = 1.0
 ) -> list[Figure]:
-    """Dots of the trials that meet the bounds, and of those that violate one."""
+    """Draws the trials that meet the bounds, and those that violate a bound, as dots."""
     good = [row for row in done if row["feasible"]]
     if not plan.bounds:
         return [_dots("trials", EACH[0], good, x, y, plan, across)]
@@ -271,7 +271,7 @@ def _dots(
     plan: Plan,
     across: float = 1.0,
 ) -> Figure:
-    """Dots of trials. `y` is a column, its metric or key, and its scale."""
+    """Draws trials as dots. `y` is a column, its metric or key, and its scale."""
     column, of, scale = y
     kept = [row for row in rows if row[column] is not None]
     return {

@@ -123,8 +123,8 @@ def lines_in(folder: str) -> Lines:
 def _kept(
     lines: Lines, ways: list[optuna.study.StudyDirection], pruner: optuna.pruners.BasePruner
 ) -> optuna.Study:
-    """Returns the study in a journal, or a new study. The directions of a known study are those of
-    its plan, which `opened` compares."""
+    """Returns the study in a journal, or a new study. The directions of an existing study are those
+    of its plan, which `opened` compares."""
     import optuna
     from optuna.storages.journal import JournalStorage
 

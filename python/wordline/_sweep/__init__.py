@@ -189,7 +189,7 @@ def _folder(
 
 def _require_points(place: str, former: Plan, plan: Plan, every: Sequence[Point]) -> None:
     """Raises WordlineError if a plan lacks points of the former plan, because their results would
-    be lost. A plan with additional points continues the sweep."""
+    be lost. A plan with more points continues the former sweep."""
     if former == plan:
         return
     lacking = set(map(_identity, plans.points(former))) - set(map(_identity, every))
@@ -197,8 +197,8 @@ def _require_points(place: str, former: Plan, plan: Plan, every: Sequence[Point]
         other = [key for key in plans.KEYS if getattr(former, key) != getattr(plan, key)]
         raise WordlineError(
             f"{place}: holds the sweep of another plan (different {', '.join(other)}), with "
-            f"{units.many(len(lacking), 'point')} that this one lacks; name another folder, or "
-            "delete that one"
+            f"{units.many(len(lacking), 'point')} that this plan lacks; name another folder, or "
+            "delete this folder"
         )
 
 

@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster. Dask does scheduling, retries and transport."""
+"""Workers of a Dask cluster. Dask handles scheduling, retries and transport."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def rooms(client: Any) -> list[float]:
     except TimeoutError:
         address = client.scheduler.address
         raise WordlineError(
-            f"the scheduler at {address} has no worker after {WAIT_S} s; start some with "
+            f"the scheduler at {address} has no worker after {WAIT_S} s; start workers with "
             f"`dask worker {address}`"
         ) from None
     told: dict[str, tuple[str, float | None, float]] = client.run(_room)
@@ -59,8 +59,9 @@ def rooms(client: Any) -> list[float]:
 
 
 def _shared_by_host(told: list[tuple[str, float | None, float]]) -> list[float]:
-    """Memory of each worker in bytes, from its host, its own limit if it has one, and the free
-    memory of the host. Workers without a limit share the free memory of their host."""
+    """Returns the memory of each worker in bytes. Each entry has a worker's host, its own limit if
+    it has one, and the free memory of the host. Workers without a limit share the free memory of
+    their host."""
     hosts = [host for host, limit, _ in told if not limit]
     return [limit or left / hosts.count(host) for host, limit, left in told]
 
@@ -75,8 +76,8 @@ def _room(dask_worker: Any) -> tuple[str, float | None, float]:
 
 
 class Shipped:
-    """Traces at the workers of a client. A trace that some worker cannot read is sent to each of
-    them once, under a name of its own."""
+    """Traces at the workers of a client. A trace that some worker cannot read is sent once to each
+    worker, under a unique name."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -93,14 +94,14 @@ class Shipped:
         return replace(job, trace=paths, sent=sent)
 
     def _name(self, path: str) -> str:
-        """Sends a trace and returns its name at the workers; empty if all of them can read it at
-        its path."""
+        """Sends a trace and returns its name at the workers; an empty name if all of them can read
+        the trace at its path."""
         digest = content(path)
         if all(found == digest for found in self._client.run(content, path).values()):
             return ""
         name = f"{digest}{''.join(Path(path).suffixes)}"
         if name not in self._names.values():
-            # Dask gives a file at its workers the name that it has here.
+            # Dask keeps the name of a file at the workers.
             with tempfile.TemporaryDirectory(prefix="wordline-") as folder:
                 named = Path(folder, name)
                 named.symlink_to(path)
@@ -109,7 +110,7 @@ class Shipped:
 
 
 def content(path: str) -> str:
-    """Hash of the content of a file; empty if it cannot be read."""
+    """Returns the hash of the content of a file; empty if the file cannot be read."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123
             return hashlib.file_digest(file, "sha256").hexdigest()

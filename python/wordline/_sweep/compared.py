@@ -66,7 +66,7 @@ def _side(one: object, place: int) -> Side:
         return side_of_run(folder.name, summary, config)
     except (KeyError, TypeError, AttributeError, ValueError) as fault:
         raise WordlineError(
-            f"{folder}: is not a result of this version of Wordline ({fault}); run it again"
+            f"{folder}: is not a result of this version of Wordline ({fault}); repeat the run"
         ) from None
 
 
@@ -87,7 +87,7 @@ def _of_sweep(name: str, sweep: Points) -> Side:
 
 
 def _keys(sweep: Points, done: polars.DataFrame) -> dict[str, object]:
-    """Configuration of a sweep, with lists of values for the varied keys."""
+    """Returns the configuration of a sweep, with lists of values for the varied keys."""
     keys: dict[str, object] = {"trace": None, "seed": None}
     if sweep.plan is not None:
         traces, seeds = sweep.plan.trace, sweep.plan.seeds

@@ -54,7 +54,7 @@ class Condition:
         self._check(keys)
 
     def holds(self, values: Values) -> bool:
-        """Whether the condition is true for these values. Raises WordlineError if they cannot be
+        """Returns True if the values meet the condition. Raises WordlineError if they cannot be
         compared."""
         try:
             return bool(self._value(self._tree, values))

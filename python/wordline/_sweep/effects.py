@@ -58,8 +58,8 @@ class Noise:
 
 class Effects:
     """Effects of all keys on all metrics of a table of points. The effects of keys that vary
-    together, such as those of a zip, cannot be separated: `keys` has the first of them, `together`
-    maps it to the others."""
+    together, such as those of a zip, cannot be separated: `keys` has the first of these keys, and
+    `together` maps it to the others."""
 
     def __init__(self, frame: polars.DataFrame) -> None:
         self.frame = frame.filter(frame["status"] == "done")
@@ -76,7 +76,7 @@ class Effects:
         self.figures = [name for name in figures_of(frame) if self._varies(name)]
 
     def _vary_together(self, one: str, other: str) -> bool:
-        """Whether the values of two keys correspond one to one."""
+        """Returns True if the values of two keys correspond one to one."""
         values = [self.frame[key].n_unique() for key in (one, other)]
         pairs = self.frame.select(one, other).n_unique()
         return values[0] == values[1] == pairs > 1
@@ -85,7 +85,7 @@ class Effects:
         return self.frame[figure].drop_nulls().n_unique() > 1
 
     def cells(self, figure: str, keys: Sequence[str]) -> Mapping[tuple[Word, ...], list[float]]:
-        """Values of a metric by the values of some keys, in the order of the plan."""
+        """Returns the values of a metric by the values of `keys`, in the order of the plan."""
         found: dict[tuple[Word, ...], list[float]] = {}
         columns = [self.frame[key].to_list() for key in keys]
         for place, value in enumerate(self.frame[figure].to_list()):
@@ -129,8 +129,8 @@ def _level(value: Word, own: Sequence[float], noise: Noise | None) -> Level:
 
 
 def _exceeds(groups: Sequence[Sequence[float]], noise: Noise | None) -> bool | None:
-    """Whether two levels differ beyond noise at 5 %, with a Bonferroni correction for the number of
-    pairs."""
+    """Returns True if two levels differ beyond noise at 5 %, with a Bonferroni correction for the
+    number of pairs; None if noise is unknown or there is only one level."""
     if noise is None or len(groups) < 2:
         return None
     pairs = list(combinations(groups, 2))
@@ -148,7 +148,7 @@ def _p_value(one: Sequence[float], other: Sequence[float], noise: Noise) -> floa
 
 def pareto(points: Sequence[tuple[float, float]], larger: tuple[bool, bool]) -> list[int]:
     """Returns the indices of the Pareto-optimal points, from the best in the first dimension.
-    `larger` is whether larger is better in each dimension."""
+    `larger` states for each dimension whether larger values are better."""
     signs = [-1 if one else 1 for one in larger]
     rank = sorted(
         range(len(points)),

@@ -51,8 +51,8 @@ SUMMARIES = Work(work.summarise, lambda fault: Run(None, "", fault))
 
 
 class Engine(Generic[T]):
-    """Running and waiting tasks. `ended` receives each completed task and its result, and may
-    return a task to run next; `heard` receives the progress. At most `ahead` tasks are in progress,
+    """Running and waiting tasks. `ended` receives each completed task with its result, and may
+    return a task to run next. `heard` receives the progress. At most `ahead` tasks are in progress,
     by default twice the number of slots."""
 
     def __init__(
@@ -84,7 +84,7 @@ class Engine(Generic[T]):
         self.run(iter(ordered), total, known)
 
     def run(self, source: Iterator[Task], total: int, known: int) -> None:
-        """Runs tasks to their end, and takes each from `source` when there is room for it. There
+        """Runs tasks to their end. Takes each task from `source` when there is room for it. There
         are `total` points, of which `known` are already complete."""
         self._counts["done"] = known
         try:
@@ -117,7 +117,7 @@ class Engine(Generic[T]):
         return bool(self._running or self._preparing)
 
     def _hand_out(self, task: Task) -> bool:
-        """Starts a task. Returns False if it must wait for its device."""
+        """Starts a task. Returns False if the task must wait for its device."""
         name, folder = task.preparation, self._workers.folder
         if name is None or name in self._ready:
             ready = prepared(task, self._path(name)) if name else task
@@ -138,14 +138,14 @@ class Engine(Generic[T]):
         return self._workers.executor.submit(what, self._workers.moved(job), *args, **more)
 
     def _has_room(self, task: Task) -> bool:
-        """Whether a task fits into memory in addition to the running ones. A task that runs alone
-        always starts; the run itself reports insufficient memory."""
+        """Returns True if a task fits into memory in addition to the running ones. A task that runs
+        alone always starts; the run itself reports insufficient memory."""
         under_way = [*self._running.values(), *self._preparing.values()]
         used = sum(one.memory_bytes for one in under_way)
         return not under_way or used + task.memory_bytes <= self._workers.memory_bytes
 
     def _prepared(self, future: Future[str]) -> None:
-        """Completes a preparation. If it failed, each of its points prepares the device itself and
+        """Ends a preparation. If it failed, each of its points prepares the device itself and
         reports the error."""
         self._ready.add(self._preparing.pop(future).preparation or "")
         future.exception()

@@ -29,8 +29,8 @@ T = TypeVar("T", bound=Ended)
 class Journal(Generic[T]):
     """Lines of JSON by the keys of points, each with a checksum and the fields of `kind`. An
     incomplete last line is removed. Changed lines are left out with a warning. Lines of older
-    versions, which have no checksum, stay but are not used. Without a path nothing is written; the
-    file is created with its first line."""
+    versions, which have no checksum, are kept but not used. Without a path nothing is written. The
+    first line creates the file."""
 
     def __init__(self, path: str | None, kind: type[T]) -> None:
         self.known: dict[str, T] = {}
@@ -59,7 +59,7 @@ class Journal(Generic[T]):
             self._file = None
 
     def add(self, key: str, done: T) -> None:
-        """Appends the result of a point, unless the point failed and will be tried again."""
+        """Appends the result of a point, unless the point failed and will run again."""
         if done.fault:
             return
         self.known[key] = done
@@ -102,7 +102,7 @@ class Journal(Generic[T]):
             _rewrite(path, set(damaged))
 
     def _take(self, line: bytes) -> bool:
-        """Reads a line. Returns whether it is unchanged."""
+        """Reads a line. Returns True if the line is unchanged."""
         try:
             found = checksums.values_of(line)
         except ValueError:

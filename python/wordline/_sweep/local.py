@@ -1,4 +1,4 @@
-"""Worker processes of this machine, one per core, which run one point after another."""
+"""Worker processes of this machine. Each runs one point at a time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 KILLED = (
-    "the process that ran it was killed, perhaps for lack of memory; free some, or use fewer --jobs"
+    "the process of the point was killed, perhaps for lack of memory; free memory, or use fewer "
+    "--jobs"
 )
 
 
@@ -34,8 +35,8 @@ class PointKilled(Exception):  # noqa: N818 - a result of a point
 
 
 class Processes(Executor):
-    """Worker processes, each for one point at a time. A killed process loses only its own point and
-    is replaced. All of them end with this process, for whatever reason it ends."""
+    """Worker processes. A killed process loses only its own point and is replaced. All of them end
+    with this process, for whatever reason it ends."""
 
     def __init__(self, jobs: int) -> None:
         wanted = limits.FILES + jobs * limits.FILES_OF_A_PROCESS
@@ -48,8 +49,9 @@ class Processes(Executor):
         self._waiting = [0] * jobs
         self._lock = Lock()
         self.slots = jobs
-        # Only this process handles Ctrl-C, from the start of the workers on.
-        resource_tracker.ensure_running()  # Later it would unblock the signal.
+        # Only this process handles Ctrl-C. Workers block the signal from their start.
+        # The resource tracker starts here, because a later start would unblock the signal.
+        resource_tracker.ensure_running()
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Submits work to the process with the least work."""
@@ -60,7 +62,7 @@ class Processes(Executor):
             with undisturbed(), _unheard(), _without_main():
                 inner = self._submitted(lane, fn, args, kwargs)
         outer: Future[T] = Future()
-        outer.set_running_or_notify_cancel()  # received work cannot be cancelled
+        outer.set_running_or_notify_cancel()  # Received work cannot be cancelled.
         inner.add_done_callback(lambda done: self._over(lane, done, outer))
         return outer
 
@@ -135,12 +137,13 @@ def _follow(ended: Connection) -> None:
 
 
 def job_count(jobs: object) -> int:
-    """Returns the number of processes; None is one per core. Raises WordlineError or TypeError."""
+    """Returns the number of worker processes; None means one per core. Raises WordlineError or
+    TypeError."""
     return cores() if jobs is None else whole("jobs", jobs, 1)
 
 
 def cores() -> int:
-    """Number of cores that this process may use."""
+    """Returns the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return os.cpu_count() or 1

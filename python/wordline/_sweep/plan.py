@@ -61,7 +61,7 @@ KEYS = {
 
 @dataclass(frozen=True)
 class Plan:
-    """Plan of a sweep, with the `KEYS` of a plan file."""
+    """Plan of a sweep, with a field for each of the `KEYS` of a plan file."""
 
     device: str | list[str]
     trace: str | list[str] | None = None
@@ -156,8 +156,8 @@ def points(plan: Plan) -> list[Point]:
 
 
 def most(plan: Plan) -> int:
-    """Number of points of a plan without its conditions. Raises WordlineError if there are too
-    many."""
+    """Returns the number of points of a plan without its conditions. Raises WordlineError if there
+    are too many."""
     count = math.prod(map(len, _axes(plan)))
     if count > MOST_POINTS:
         raise WordlineError(f"{count:,} points are more than {MOST_POINTS:,}; vary fewer keys")
@@ -186,7 +186,7 @@ def _axes(plan: Plan) -> list[list[Assignment]]:
 
 
 def _point(plan: Plan, index: int, varied: Assignment, several: Set[str]) -> Point:
-    """Returns the point of some values. `several` are the keys with more than one value."""
+    """Returns the point with these values. `several` are the keys with more than one value."""
     every = {**plan.set, **plan.options, **varied}
     trace = every.get("trace")
     return Point(

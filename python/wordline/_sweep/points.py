@@ -21,7 +21,8 @@ CONFIG = "config.resolved.toml"
 
 
 class Points:
-    """Points of a sweep. The table is created or read on first use."""
+    """Points of a sweep, either just completed or from a folder. The table is created or read on
+    first use."""
 
     def __init__(
         self,

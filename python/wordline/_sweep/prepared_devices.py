@@ -12,11 +12,12 @@ from threading import Lock
 from wordline._sweep.scratch import Scratch
 
 MOST = 2
-"""Number of devices that a process keeps. Points with the same preparation run consecutively."""
+"""Maximum number of devices that a process keeps. Points with the same preparation run
+consecutively."""
 
 
 class Kept:
-    """Files by preparation. The least recently used file is removed."""
+    """Files of prepared devices by preparation. The least recently used file is removed."""
 
     def __init__(self) -> None:
         self._lock = Lock()

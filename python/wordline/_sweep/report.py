@@ -49,7 +49,8 @@ MOST_FIGURES = 6
 MOST_PAIRS = 6
 MOST_LINES = 12
 MOST_ROWS, OPEN_ROWS = 1000, 30
-"""Maximum number of combinations in the table, and number that is visible before it is unfolded."""
+"""Maximum number of combinations in the table, and number of those that are visible before the
+table is unfolded."""
 SAID = {True: "beyond noise", False: "within noise", None: "no repeated seeds: unknown"}
 
 
@@ -107,7 +108,8 @@ def chosen(figures: Sequence[str]) -> list[str]:
 
 
 def heading(frame: polars.DataFrame, plan: Plan | None) -> tuple[str, str]:
-    """Returns device and trace, or their number; empty if the plan is unknown."""
+    """Returns the names of device and trace, or the number of each if there are several; empty if
+    the plan is unknown."""
     if plan is None:
         return "", ""
     own = {"device": plan.device, "trace": plan.trace}
@@ -127,7 +129,7 @@ def heading(frame: polars.DataFrame, plan: Plan | None) -> tuple[str, str]:
 def facts(
     frame: polars.DataFrame, plan: Plan | None, effects: Effects
 ) -> list[tuple[str, str, str]]:
-    """Returns what was run, as name, key and value; varied keys first."""
+    """Returns the settings of the sweep as name, key and value. Varied keys come first."""
     found = [
         (key_name(key), key, value_text(_values(frame, key)))
         for key in keys_of(frame)
@@ -178,9 +180,9 @@ def _cell_of(one: Metric, values: Sequence[float]) -> str:
 
 
 def lines_of(effects: Effects) -> tuple[str, list[str], list[str]]:
-    """Returns how combinations are drawn: the key along the axis, the keys that distinguish lines,
-    and the keys whose values are averaged because there would be too many lines. The key along the
-    axis is the numeric key with the most values."""
+    """Returns the roles of the keys in a line chart: the key along the axis, the keys that
+    distinguish lines, and the keys whose values are averaged because there would be too many lines.
+    The key along the axis is the numeric key with the most values."""
     counts = {key: effects.frame[key].n_unique() for key in effects.keys}
     if not counts:
         return "", [], []
@@ -281,7 +283,8 @@ def _short(value: float) -> float:
 
 
 def shares(effects: Effects, shown: Sequence[Metric]) -> Figure:
-    """Draws the shares of variance of each metric: single keys, noise, and interactions."""
+    """Draws the shares of the variance of each metric that single keys, noise and interactions
+    explain."""
     rows: dict[str, list[float]] = {key_name(key): [] for key in effects.keys}
     rows |= {"noise (seeds)": [], "interactions": []}
     for one in shown:

@@ -29,7 +29,7 @@ class Scratch:
 
 
 def _clear() -> None:
-    """Removes the folders without an owning process."""
+    """Removes the folders whose process has ended."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
             file = os.open(folder / OWNED, os.O_RDWR)

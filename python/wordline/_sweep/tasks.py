@@ -20,9 +20,9 @@ from wordline._wordline import WordlineError
 from wordline.config import Overrides, Source
 
 WORTH_SHARING = 0.1
-"""Random page writes of a preparation, relative to the user pages, above which the preparation is
-shared by several points. Reading the state of 64 GiB from its file (`d4` with 4,096 blocks per
-plane) takes 0.08 CPU s more than filling it, which equals random writes of 0.04 of its pages."""
+"""Random page writes, relative to the user pages, above which several points share a preparation.
+Reading the state of 64 GiB from its file (`d4` with 4,096 blocks per plane) takes 0.08 CPU s more
+than filling the device, which equals random writes of 0.04 of its pages."""
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Task:
     job: Job
     points: list[Point]
     memory_bytes: int
-    """Estimated maximum memory."""
+    """Estimated maximum memory of the run in bytes."""
     preparation: str | None
     """Identifier of the preparation that it shares with other tasks."""
     tried: int = field(default=0)
@@ -50,13 +50,14 @@ class _Device:
 
 def tasks(points: Sequence[Point], *, here: bool = True) -> list[Task]:
     """Returns the tasks of points in order. Raises WordlineError with the key of the first point
-    that cannot run. With `here`, insufficient memory is an error; other machines may have more."""
+    that cannot run. With `here`, insufficient memory is an error; otherwise it is not, because
+    other machines may have more."""
     known = Known(here=here)
     found: dict[str, Task] = {}
     for point in points:
         try:
             task = known.task(point)
-        except (WordlineError, TypeError) as fault:  # a plan has values of any type
+        except (WordlineError, TypeError) as fault:  # A plan may have values of any type.
             raise WordlineError(f"{point}: {fault}") from None
         if task.key in found:
             found[task.key].points.append(point)
@@ -67,7 +68,7 @@ def tasks(points: Sequence[Point], *, here: bool = True) -> list[Task]:
 
 
 def share(tasks: Collection[Task]) -> None:
-    """Keeps only preparations that several tasks share."""
+    """Keeps only those preparations that several tasks share."""
     shared = Counter(task.preparation for task in tasks)
     for task in tasks:
         if shared[task.preparation] < 2:
@@ -103,8 +104,8 @@ def input_faults(tasks: Sequence[Task]) -> dict[str, str]:
 
 
 def input_fault(inputs: _wordline.Inputs, job: Job) -> str:
-    """Returns why the input of a run cannot be read or does not fit its device; empty if it is
-    usable."""
+    """Returns the reason why the input of a run cannot be read or does not fit its device; empty if
+    the input is usable."""
     options = trace_input.trace_options(**_reader(job.options))
     for key in ("verify", "slowdown"):
         flag(key, job.options.get(key, False))
@@ -119,8 +120,8 @@ def input_fault(inputs: _wordline.Inputs, job: Job) -> str:
 
 
 class Known:
-    """Checked devices and traces, which points share. `here` is whether points run on this
-    machine."""
+    """Checked devices and traces, shared by the points of a sweep. `here` is whether the points run
+    on this machine."""
 
     def __init__(self, *, here: bool = True) -> None:
         self._here = here
@@ -174,7 +175,7 @@ def _device(source: Source, overrides: Overrides) -> _Device:
 
 
 def _reader(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of the trace reader, with the defaults of `wordline.run`."""
+    """Returns the options of the trace reader, with the defaults of `wordline.run`."""
     own = ("max_requests", "power_cut_every", "verify", "slowdown")
     strict = {
         "format": None,
@@ -187,7 +188,8 @@ def _reader(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def identity(traces: tuple[str, ...]) -> str:
-    """Hash of the content of traces. Raises WordlineError if one cannot be read twice."""
+    """Returns the hash of the content of traces. Raises WordlineError if a trace cannot be read
+    twice."""
     whole = hashlib.sha256()
     for path in trace_input.paths(traces):
         if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113

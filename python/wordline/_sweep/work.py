@@ -122,7 +122,7 @@ def simulated(job: Job) -> Result:
 
 @contextmanager
 def _prepared(job: Job) -> Generator[str | None]:
-    """Yields a file with the prepared device of a point; None if there is none or preparation
+    """Yields a file with the prepared device of a point; None if there is none, or if preparation
     failed."""
     if job.preparation is None:
         yield job.prepared if job.prepared and os.path.exists(job.prepared) else None  # noqa: PTH110
@@ -132,7 +132,7 @@ def _prepared(job: Job) -> Generator[str | None]:
 
 
 def _arrived(name: str) -> str:
-    """Path of a trace that was sent to this worker."""
+    """Returns the path of a trace that was sent to this worker."""
     from distributed import get_worker
 
     return os.path.join(get_worker().local_directory, name)  # noqa: PTH118

@@ -17,7 +17,7 @@ from wordline._sweep.tasks import Task
 from wordline._sweep.work import Job
 from wordline._wordline import WordlineError
 
-# Share of their memory that the estimates of running points may reach.
+# Share of the workers' memory that the estimates of the running points may reach.
 MEMORY_SHARE = 0.8
 
 
@@ -50,7 +50,7 @@ class Workers:
 
 
 def here(on: Any) -> bool:
-    """Whether the workers of `on` run on this machine, as far as is known."""
+    """Returns True if the workers of `on` run on this machine, as far as is known."""
     return on is None or isinstance(on, Executor)
 
 
@@ -103,7 +103,7 @@ def _of_cluster(on: Any) -> Generator[Workers]:
 
 
 def free_memory() -> float:
-    """Memory in bytes that points may take together on this machine."""
+    """Returns the memory in bytes that points may take together on this machine."""
     return available() * MEMORY_SHARE
 
 

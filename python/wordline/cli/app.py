@@ -28,7 +28,7 @@ from wordline.cli.traces import trace
 
 
 def called(args: Sequence[str] | None) -> object:
-    """Runs any command and returns its exit code, or None."""
+    """Runs the command that the arguments name. Returns its exit code, or None if it has none."""
     try:
         with _notes():
             return cli.main(args, prog_name="wordline", standalone_mode=False)
@@ -167,10 +167,11 @@ COMMANDS = (
     trace,
 )
 SHORT = 50
-"""Maximum length of the help line of a command, in characters, for a terminal of 80 columns."""
+"""Maximum length of the one-line help of a command in characters, for a terminal of 80 columns."""
 MARGIN = 16
 OF_OTHER_PACKAGES = {"study": "wordline_studies.command:study"}
-"""Commands of packages that this package must not import statically, by module and name."""
+"""Commands in packages that this package must not import statically: module and function, by
+command name."""
 
 
 def _looked_up(place: str) -> click.Command:

@@ -32,7 +32,7 @@ def run_arguments(args: Sequence[str]) -> dict[str, Any] | None:
 
 
 def is_option(word: str) -> bool:
-    """Whether an argument is an option. A lone - is standard input."""
+    """Returns True if an argument is an option. A lone - is standard input."""
     return word.startswith("-") and word != "-"
 
 
@@ -73,7 +73,8 @@ def _take(given: dict[str, Any], flag: str, value: list[str] | None, args: list[
 
 
 def _declared(flag: str) -> tuple[str, Mapping[str, Any]]:
-    """Returns an option by its flag, or by either flag of --this/--no-this."""
+    """Returns the key and the declaration of an option in its table. Either flag of a pair
+    --this/--no-this finds the pair."""
     if flag in options.RUN:
         return flag, options.RUN[flag]
     for switch, declared in options.PROGRESS.items():

@@ -53,7 +53,7 @@ MRC: Options = {
     ),
     "--rate": value("R", "Share of the pages that SHARDS samples. [default: 0.01]", of=float),
     "--samples": value(
-        "N", "Number of pages that SHARDS samples; it lowers its rate as needed.", of=int
+        "N", "Number of pages that SHARDS samples, which lowers its rate as needed.", of=int
     ),
     "--sizes": value(
         "SIZE[,SIZE]...",
@@ -131,8 +131,8 @@ def cache(
       wordline cache keys.bin arc:p=real,arc:p=integer 76327p --format keys64le
 
     With --flash, each policy and size also runs as a read cache that shares the translation layer
-    of that device, in front of a disk, with the trace replayed at its timestamps. This measures the
-    read hit ratio, blocks erased, mean latency and lifetime.
+    of that device, in front of a disk, with the trace replayed at its time stamps. This measures
+    the read hit ratio, blocks erased, mean latency and lifetime.
 
     With --out, the folder contains {files}. Exit code: 0 done, 2 invalid command or input, 130
     Ctrl-C, 143 SIGTERM.

@@ -30,10 +30,10 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """A group of such commands. Without arguments it prints its help."""
+    """A group of commands. Without arguments it prints its help."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parses the arguments."""
+        """Parses the arguments, or prints the help if there are none."""
         if not args and not ctx.resilient_parsing:
             click.echo(ctx.get_help())
             ctx.exit()
@@ -48,9 +48,9 @@ def command(
     prints: bool = False,
     cls: type[Command] = Command,
 ) -> Callable[[Function], click.Command]:
-    """Makes a command of a function, in group `of` if given. The command takes the options of the
-    tables; `{files}` in its help becomes the list of files that it `writes`. With `prints`, its
-    output is its purpose, and --quiet keeps it."""
+    """Turns a function into a command, in group `of` if given. The command takes the options of the
+    tables. `{files}` in its help becomes the list of files that the command `writes`. `prints`
+    marks a command whose output is its purpose, so that --quiet keeps the output."""
 
     def make(function: Function) -> click.Command:
         if writes:
@@ -69,7 +69,7 @@ def command(
 
 
 def group(*, cls: type[Group] = Group) -> Callable[[Function], click.Group]:
-    """Makes a group of commands of a function, whose docstring is the help."""
+    """Turns a function into a group of commands. The docstring of the function is the help."""
 
     def make(function: Function) -> click.Group:
         return click.group(cls=cls, context_settings=HELP)(function)

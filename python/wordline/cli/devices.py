@@ -70,7 +70,7 @@ def devices(name: str | None) -> None:
 
 
 def _line(preset: wordline.Preset) -> str:
-    """First sentence of a description, without the full stop."""
+    """Returns the first sentence of a description, without the full stop."""
     return preset["description"].split(". ")[0].removesuffix(".")
 
 

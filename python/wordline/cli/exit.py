@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 DONE, FAILED, MISUSED = 0, 1, 2
 LONGEST = 2_000
-"""Maximum length of a message in characters. The middle of a longer one, such as one with a long
-path, is left out."""
+"""Maximum length of a message in characters. A longer one, such as one with a long path, loses its
+middle."""
 
 
 def guarded(work: Callable[[], object]) -> int:
-    """Does the work of a command and returns its exit code: the number that the work returns, if
-    any. Errors become one line on standard error."""
+    """Runs `work` and returns the exit code of the command, which is the integer that `work`
+    returns, or 0. An error becomes one line on standard error."""
     try:
         code = work()
         sys.stdout.flush()
@@ -47,8 +47,7 @@ def guarded(work: Callable[[], object]) -> int:
 
 
 def interrupted() -> int:
-    """Reports that a signal ended the command, and the outputs that exist; returns the exit
-    code."""
+    """Reports that a signal ended the command and which outputs exist. Returns the exit code."""
     return fault(f"interrupted; {written.sentence()}", interruption.exit_code())
 
 
@@ -62,7 +61,8 @@ def fault(message: str, code: int) -> int:
 
 
 def _refused(error: OSError) -> int:
-    """Reports an operating-system error: no more files or processes, a path, or standard output."""
+    """Reports an operating-system error: a limit on files or processes, a path, or standard output.
+    Returns the exit code."""
     import errno
 
     reason = error.strerror or str(error)
@@ -76,4 +76,4 @@ def _refused(error: OSError) -> int:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if error.errno == errno.EPIPE:
         return FAILED
-    return fault(f"standard output: {reason}; check where it goes", FAILED)
+    return fault(f"standard output: {reason}; check its pipe or file", FAILED)

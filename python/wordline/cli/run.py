@@ -33,8 +33,8 @@ def simulate(
     prepared: str | None = None,
     **options: Any,
 ) -> int:
-    """Implements `wordline run`, with options named as click names them; `options` are those of
-    `wordline.run`."""
+    """Implements `wordline run`. Parameters have the names that click gives the options. `options`
+    are those of `wordline.run`."""
     from wordline._api import simulation
     from wordline._api.timeline import require_outside
     from wordline._internal import limits, output_folder
@@ -78,7 +78,7 @@ def go_on(
     as_json: bool = False,
     progress: bool | None = None,
 ) -> int:
-    """Implements `wordline resume`, with options named as click names them."""
+    """Implements `wordline resume`. Parameters have the names that click gives the options."""
     from wordline._api import simulation, state
     from wordline._internal import output_folder
 
@@ -106,8 +106,7 @@ def _ended(
     from wordline._api import simulation
 
     # The results are on disk before a signal can end the command. The report follows, because
-    # drawing
-    # it takes as long as a short run.
+    # drawing it takes as long as a short run.
     with interruption.undisturbed([]):
         try:
             ended = run()
@@ -162,7 +161,7 @@ def _default_out(device: str, trace: Sequence[str], streams: Iterable[str]) -> s
 
 
 def _name(path: str) -> str:
-    """Last part of a path, as in `pathlib`."""
+    """Returns the last component of a path."""
     return os.path.basename(path.rstrip(os.sep))
 
 

@@ -17,7 +17,7 @@ _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 @contextmanager
 def hushed(quiet: bool, *, keep: bool) -> Generator[None]:
-    """Runs a command. With `quiet`, suppresses progress and notes, and also the output unless
+    """Runs a block. With `quiet`, suppresses progress and notes, and also the output unless
     `keep`."""
     if not quiet:
         yield
@@ -34,7 +34,7 @@ def hushed(quiet: bool, *, keep: bool) -> Generator[None]:
 
 
 def is_quiet() -> bool:
-    """Whether the command prints only errors."""
+    """Returns True if the command prints only errors."""
     return _quiet.get()
 
 
@@ -45,7 +45,8 @@ def note(text: str) -> None:
 
 
 def shows_progress(wanted: bool | None) -> bool:
-    """Whether to show a progress bar: as `wanted`, by default if standard error is a terminal."""
+    """Returns True if a progress bar is to be shown: if it is `wanted`, or by default if standard
+    error is a terminal. Never with --quiet."""
     if is_quiet():
         return False
     return sys.stderr.isatty() if wanted is None else wanted

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from wordline._sweep.plan import Plan
 
 MANY_POINTS = 10_000
-"""Number of points whose check takes a second or more, and is announced."""
+"""Number of points from which their check takes a second or more, so that the command announces
+it."""
 
 
 @command(options.SWEEP, writes="sweep", name="sweep", cls=ManyTraces)
@@ -107,7 +108,7 @@ def _plan(device: str, given: dict[str, Any]) -> Plan:
 
 
 def _on_command_line(given: dict[str, Any]) -> list[str]:
-    """Names of the options that were given on the command line."""
+    """Returns the flags of the options that were given on the command line."""
     context = click.get_current_context()
     source = click.core.ParameterSource.COMMANDLINE
     return [
@@ -125,7 +126,7 @@ def _is_plan(path: str) -> bool:
 
 
 def _values(key: str, text: str) -> object:
-    """Values of --vary: a comma-separated list, or a range."""
+    """Returns the values of --vary, from a comma-separated list or a range."""
     if ":" in text and "," not in text:
         from wordline._sweep.plan import span
 
@@ -294,7 +295,7 @@ def compare_command(results: tuple[str, ...], out: Path | None, as_json: bool) -
 
 
 def _changed(given: dict[str, Any]) -> dict[str, Any]:
-    """Options whose value differs from the default."""
+    """Returns the options whose value differs from the default."""
     return {
         key: value
         for key, value in given.items()
@@ -303,7 +304,7 @@ def _changed(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _choices(text: str) -> Any:
-    """A range unchanged, or a list of values."""
+    """Returns a range unchanged, or the values of a comma-separated list."""
     return text if ":" in text and "," not in text else [toml_value(word) for word in _split(text)]
 
 

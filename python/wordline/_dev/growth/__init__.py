@@ -1,6 +1,6 @@
 """Scaling of the cost per request with the number of requests, dies, capacity and queue depth.
 
-Every point of a sweep is a device under a load, which runs in processes of its own. The cost per
+Every point of a sweep is a device under a load, and runs in processes of its own. Its cost per
 request is compared with that of the other points of the series.
 """
 
@@ -23,7 +23,7 @@ def command(
     if count and not counting.available():
         raise WordlineError("--count: valgrind is not installed; install it, or leave --count out")
     if quick and full:
-        raise WordlineError("--full and --quick: leave one of them out")
+        raise WordlineError("--full and --quick exclude each other; leave one option out")
     wanted = chosen(sweeps, quick=quick, full=full)
     with Bar() as bar:
         counts = counting.available() and not quick if count is None else count
@@ -34,8 +34,8 @@ def command(
 
 
 def chosen(names: Sequence[str], *, quick: bool = False, full: bool = False) -> list[Sweep]:
-    """Returns the sweeps with these names; all without names. Raises WordlineError for an unknown
-    name."""
+    """Returns the sweeps with these names, or all sweeps if no names are given. Raises
+    WordlineError for an unknown name."""
     known = {sweep.name: sweep for sweep in all_sweeps(quick=quick, full=full)}
     for name in names:
         if name not in known:

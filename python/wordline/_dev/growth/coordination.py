@@ -59,8 +59,8 @@ def timed(job: Job) -> Timed:
 
 
 def measured(points: int, requests: int = REQUESTS) -> Cost:
-    """Measures a sweep over seeds, with all its output. All previous CPU time of this process
-    counts; its children are those of the sweep."""
+    """Measures a sweep over seeds, including all its output. Counts all CPU time of this process so
+    far, and that of its children, which are the workers of the sweep."""
     table = {"device": DEVICE, "seeds": points, "set": {"workload.requests": requests}}
     every = plans.points(plans.of_table(table))
     todo = tasks(every)

@@ -36,9 +36,9 @@ class Run:
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of a point: the smallest of its runs. `start_s` is the time of a run of one request,
-    which builds the device and ends; `ns_per_request` excludes it. `latency_ns` is the time of a
-    random read in as much memory as the run has touched."""
+    """Cost of a point: the smallest of its runs. `start_s` is the time of a run with a single
+    request, which builds the device and ends; `ns_per_request` excludes it. `latency_ns` is the
+    time of a random read in as much memory as the run has touched."""
 
     at: int
     requests: int
@@ -107,15 +107,15 @@ class Line:
         ]
 
     def explained_ns(self, cost: Cost) -> float | None:
-        """Upper limit of the cost of a point's cache misses beyond the fewest of the series. None
-        if misses were not counted."""
+        """Returns the cost of the cache misses of a point beyond the fewest misses in the series,
+        as an upper limit in ns per request. None if misses were not counted."""
         known = [ns for other in self.costs if (ns := other.misses_ns) is not None]
         return None if cost.misses_ns is None else cost.misses_ns - min(known)
 
     @property
     def ratio_left(self) -> float | None:
-        """Larger of the two ratios without the cost of misses; None if misses were not counted
-        where needed."""
+        """Larger of the two ratios after subtracting the cost of misses; None if misses of a point
+        above the allowed ratio were not counted."""
         if any(self.explained_ns(cost) is None for cost in self.dear):
             return None
         left = [cost.ns_per_request - (self.explained_ns(cost) or 0.0) for cost in self.costs]
@@ -136,7 +136,7 @@ class Line:
     @property
     def verdict(self) -> str:
         """`flat`, `flat apart from cache misses`, `grows`, or `grows, misses not counted`. Misses
-        explain nothing if the number of instructions per request also grows."""
+        explain a difference only if the number of instructions does not also grow."""
         if not self.dear:
             return "flat"
         left, instructions = self.ratio_left, self.instruction_ratio
@@ -162,10 +162,10 @@ def measured(
     sweeps: Sequence[Sweep], repeat: int, progress: Progress, *, counts: bool
 ) -> list[Measured]:
     """Measures every point `repeat` times, and as often with a single request, to subtract start
-    and end. The smallest of equally many runs are compared. The order is random, so that a
-    temporary slowdown of the machine does not affect one end of a sweep. With `counts`,
-    instructions and misses are counted for points that exceed the allowed ratio and for the
-    cheapest point of their series.
+    and end. The smallest cost of equally many runs counts. The order is random, so that a temporary
+    slowdown of the machine does not affect one end of a sweep. With `counts`, instructions and
+    misses are counted for points that exceed the allowed ratio and for the cheapest point of their
+    series.
 
     Raises WordlineError if a run fails.
     """
@@ -249,8 +249,8 @@ def _run(point: Point) -> Run:
 
 
 def _latency_ns(touched_bytes: int) -> float:
-    """CPU time of a dependent random read in this much memory, which is rounded to half an
-    octave."""
+    """Returns the CPU time of a dependent random read in this much memory. The size is rounded to
+    half an octave."""
     return _latency_of_half_octave(round(2 * math.log2(max(touched_bytes, 64))))
 
 

@@ -14,7 +14,8 @@ from wordline._wordline import WordlineError
 # A first-level cache of 48 KiB and a last-level cache of 1 MiB. An access that misses both goes to
 # memory.
 CACHES = ("--I1=32768,8,64", "--D1=49152,12,64", "--LL=1048576,16,64")
-# Up to this number of requests, all are counted, including the first, which find cold caches.
+# Maximum number of requests of which all are counted, including the first ones, which find cold
+# caches.
 MOST_IN_FULL = 100_000
 EVENTS = re.compile(r"^events: (.+)$", re.MULTILINE)
 SUMMARY = re.compile(r"^summary: (.+)$", re.MULTILINE)
@@ -29,14 +30,14 @@ class Count:
 
 
 def available() -> bool:
-    """Whether valgrind is installed."""
+    """Returns True if valgrind is installed."""
     return shutil.which("valgrind") is not None
 
 
 def count(point: Point) -> Count:
-    """Counts per request of a point, from the difference of two runs: of one request and of all
-    requests, or of an eighth and a quarter of many requests, where the first ones matter little.
-    Raises WordlineError if valgrind fails."""
+    """Counts the instructions and misses per request of a point, from the difference of two runs:
+    one request and all requests, or, for many requests, an eighth and a quarter of them, where the
+    first requests matter little. Raises WordlineError if valgrind fails."""
     many = point.requests > MOST_IN_FULL
     lengths = (point.requests // 8, point.requests // 4) if many else (1, point.requests)
     (instructions, misses), longer = (_total(point.of(length)) for length in lengths)
@@ -68,13 +69,14 @@ def _total(point: Point) -> tuple[int, int]:
         text = out.read_text(encoding="utf-8")
     names, values = EVENTS.search(text), SUMMARY.search(text)
     if not names or not values:
-        raise WordlineError("valgrind: no counts in its output; use version 3.15 or newer")
+        raise WordlineError("valgrind: its output has no counts; use version 3.15 or later")
     counted = dict(zip(names[1].split(), map(int, values[1].split()), strict=True))
     return counted["Ir"], counted["DLmr"] + counted["DLmw"]
 
 
 def _reason(said: str) -> str:
-    """Last line that is not part of valgrind's own report, which follows the error."""
+    """Returns the last line of an error that is not part of valgrind's own report, which follows
+    it."""
     lines = said.strip().splitlines()
     own = [line for line in lines if not re.match(r"==\d+==", line)]
     return (own or lines or ["failed"])[-1]

@@ -9,7 +9,7 @@ from wordline._dev.growth.sweeps import DEVICE
 
 
 def main() -> None:
-    """Runs the settings of the argument."""
+    """Runs the settings that the argument defines, and prints the summary."""
     result = wordline.run(DEVICE, overrides=json.loads(sys.argv[1]), requests=False)
     json.dump(result.summary, sys.stdout)
 

@@ -30,7 +30,7 @@ class Point:
 
 
 def command(point: Point) -> list[str]:
-    """Command of the process that runs the point and prints its summary."""
+    """Returns the command of the process that runs the point and prints its summary."""
     return [sys.executable, "-m", "wordline._dev.growth.point", json.dumps(point.settings)]
 
 
@@ -54,7 +54,7 @@ class Sweep:
 
 
 def load(kind: str, requests: int, depth: int = DEPTH, page_bytes: int = 4096) -> Settings:
-    """Uniform random requests for whole pages, `read` or `write`, at this queue depth."""
+    """Returns uniform random requests for whole pages, `read` or `write`, at this queue depth."""
     return {
         "workload.requests": requests,
         "workload.read_ratio": 1.0 if kind == "read" else 0.0,
@@ -224,7 +224,7 @@ HOST_SIDE: Settings = {
 
 
 def overload(requests: int) -> Settings:
-    """An open loop of random reads that all arrive at once."""
+    """Returns an open loop of random reads that all arrive at once."""
     settings = load("read", requests)
     del settings["workload.arrival.closed-loop.queue_depth"]
     return settings | {"workload.arrival.constant.iops": AT_ONCE}

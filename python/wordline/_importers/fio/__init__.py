@@ -34,7 +34,7 @@ def load(
         load = wordline.fio.load("job.fio", "d4")
         r = wordline.run("d4", overrides={"streams": load.streams})
 
-    With `section`, only that job. Raises WordlineError with line and option.
+    `section` selects a single job. Raises WordlineError with line and option.
     """
     name = os.fspath(file)
     text, device_name = read(device)
@@ -45,7 +45,7 @@ def load(
     names = [stream["name"] for stream in streams]
     for job in found:
         if len(names) != len(set(names)):
-            job.fault("name", "two jobs have the same stream name", "give them other names")
+            job.fault("name", "two jobs have the same stream name", "give one of them another name")
     ignored = sorted(
         {option for job in found for option in job.options if option in WITHOUT_EFFECT}
     )

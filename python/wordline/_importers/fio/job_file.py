@@ -36,7 +36,7 @@ class Job:
         raise WordlineError(f"{self.file}:{line}: {said}: {reason}; {remedy}")
 
     def text(self, name: str, default: str) -> str:
-        """Returns the text of an option."""
+        """Returns the text of an option, or the default."""
         option = self.options.get(name)
         return option.text if option else default
 
@@ -72,7 +72,7 @@ def _sections(file: str, text: str) -> Iterator[Job]:
             continue
         where = f"{file}:{number}"
         if line.startswith("include "):
-            raise WordlineError(f"{where}: include: put the lines of that file here in its place")
+            raise WordlineError(f"{where}: include: put the lines of that file here")
         if not inside:
             raise WordlineError(
                 f"{where}: `{line[:40]}` precedes the first section; a job file starts with "
@@ -103,8 +103,8 @@ def _unknown(key: str) -> str:
 
     near = difflib.get_close_matches(key, sorted({*LOAD, *WITHOUT_EFFECT, *SAME}), n=1, cutoff=0.8)
     if near:
-        return f"the option is not known here; did you mean {near[0]}? Else take the line out"
-    return "the option is not modelled; take the line out if the load is meant without it"
+        return f"the option is unknown; did you mean {near[0]}? Otherwise remove the line"
+    return "the option is not modelled; remove the line if the load does not depend on it"
 
 
 def _chosen(file: str, jobs: list[Job], section: str | None) -> list[Job]:
@@ -120,7 +120,7 @@ def _chosen(file: str, jobs: list[Job], section: str | None) -> list[Job]:
         if "stonewall" in job.options:
             job.fault(
                 "stonewall",
-                "jobs that wait for others are not one load",
+                "jobs that wait for others are not modelled",
                 f"run them one by one: --fio-section with one of {names}",
             )
     return jobs

@@ -88,7 +88,7 @@ def _lines(rows: Any, values: dict[str, Any], size: Any) -> Any:
 
 
 def _each(rows: Any) -> Any:
-    """Yields a line per request. Its bandwidth is its size over its latency."""
+    """Yields a line per request. The bandwidth of a request is its size divided by its latency."""
     import polars as pl
 
     rows = rows.with_columns(ms=pl.col("done_ps") // PS_PER_MS)

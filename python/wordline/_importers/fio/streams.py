@@ -35,11 +35,11 @@ DIRECTIONS: dict[str, tuple[bool, float | None]] = {
     "readwrite": (False, 0.5),
     "randrw": (True, 0.5),
 }
-SLOWEST, FASTEST = Fraction(1, 1000), 10**9  # requests a second
+SLOWEST, FASTEST = Fraction(1, 1000), 10**9  # requests per second
 DEEPEST = 65_536
-MOST_REQUESTS = 10**15  # of a job that ends by time
-MOST_SIZES = 256  # of a range
-NAME = 64  # longest name of a stream
+MOST_REQUESTS = 10**15  # of a job that ends after a time
+MOST_SIZES = 256  # sizes of a range
+NAME = 64  # maximum length of a stream name
 
 
 class Clones:
@@ -51,7 +51,7 @@ class Clones:
         self.notes = notes
         base = job.text("kb_base", "1024")
         if base not in ("1000", "1024"):
-            job.fault("kb_base", "is neither 1000 nor 1024", "give one of them")
+            job.fault("kb_base", "is neither 1000 nor 1024", "give 1000 or 1024")
         self.binary = base == "1024"
 
     def streams(self) -> Iterator[dict[str, Any]]:
@@ -93,7 +93,7 @@ class Clones:
         load["align_bytes"] = align
         load["pattern"] = self.pattern(random)
         if length < self.capacity:
-            # Half a sector is added, so that rounding of the share does not lose a sector.
+            # Half a sector is added, so that rounding the share does not lose a sector.
             load["working_set_ratio"] = min(1.0, (length + SECTOR // 2) / self.capacity)
         if start:
             load["offset_bytes"] = start
@@ -104,7 +104,7 @@ class Clones:
         return load
 
     def direction(self) -> tuple[bool, float | None]:
-        """Whether addresses are random, and the share of reads, None for trims."""
+        """Returns whether addresses are random, and the share of reads, which is None for trims."""
         word = self.job.text("rw", "read")
         if word not in DIRECTIONS:
             known = ", ".join(DIRECTIONS)
@@ -135,13 +135,13 @@ class Clones:
             for size, _ in mix:
                 if size == 0 or size % SECTOR:
                     self.job.fault(
-                        option, f"{size} is not a multiple of {SECTOR} bytes", "give one that is"
+                        option, f"{size} is not a multiple of {SECTOR} bytes", "give a multiple"
                     )
         # A missing size equals the one before it.
         return [mixes[min(place, len(mixes) - 1)] for place in range(3)]
 
     def size_option(self) -> str:
-        """Name of the option that gives the sizes: `bssplit`, or the later of `bs` and
+        """Returns the name of the option that gives the sizes: `bssplit`, or the later of `bs` and
         `bsrange`."""
         given = self.job.options
         if "bssplit" in given:
@@ -150,9 +150,9 @@ class Clones:
         return max(lines, key=lambda name: lines[name], default="bs")
 
     def between(self, text: str) -> list[tuple[int, Fraction]]:
-        """Sizes and shares of `4k-16k`, as fio draws them: uniformly from the smallest size, over a
-        range as long as the largest, rounded down to multiples of the smallest, and limited to the
-        largest."""
+        """Returns the sizes and shares of `4k-16k` as fio draws them: uniformly from the smallest
+        size, over a range as long as the largest, rounded down to multiples of the smallest, and
+        limited to the largest."""
         ends = re.fullmatch(r"([^-:]+)[-:]([^-:]+)", text.strip())
         if not ends:
             self.wrong("bsrange", "4k-64k")
@@ -163,7 +163,7 @@ class Clones:
             )
         if high // low > MOST_SIZES:
             self.job.fault(
-                "bsrange", f"holds more than {MOST_SIZES} sizes", "raise the smaller one"
+                "bsrange", f"holds more than {MOST_SIZES} sizes", "raise the smaller size"
             )
         shares: dict[int, Fraction] = {}
         for start in range(low, low + high, low):
@@ -173,7 +173,8 @@ class Clones:
         return list(shares.items())
 
     def split(self, text: str) -> list[tuple[int, Fraction]]:
-        """Sizes and shares of `4k/60:64k/`. Sizes without a share divide the rest equally."""
+        """Returns the sizes and shares of `4k/60:64k/`. Sizes without a share divide the rest
+        equally."""
         parts = [part.partition("/") for part in text.split(":") if part]
         given = [
             (self.bytes("bssplit", size), self.whole("bssplit", share) if share else None)
@@ -182,7 +183,7 @@ class Clones:
         left = 100 - sum(share for _, share in given if share is not None)
         blank = sum(share is None for _, share in given)
         if left < 0 or (left > 0 and blank == 0):
-            self.job.fault("bssplit", "the shares do not add up to 100", "correct them")
+            self.job.fault("bssplit", "the shares do not add up to 100", "correct the shares")
         shares = [
             (size, Fraction(left, blank) if share is None else Fraction(share))
             for size, share in given
@@ -190,20 +191,22 @@ class Clones:
         return [(size, share / 100) for size, share in shares if share]
 
     def align(self, sizes: Sequence[Sequence[tuple[int, Fraction]]]) -> int:
-        """Alignment of the addresses in bytes."""
+        """Returns the alignment of the addresses in bytes."""
         if "blockalign" in self.job.options:
             parts = self.job.text("blockalign", "").split(",")
             given = {self.bytes("blockalign", part) for part in parts}
             (align, *more) = sorted(given)
             if more or align == 0 or align % SECTOR:
                 self.job.fault(
-                    "blockalign", "is not one multiple of 512 bytes", "give one for all directions"
+                    "blockalign",
+                    "is not a single multiple of 512 bytes",
+                    "give one for all directions",
                 )
             return align
         return min(size for mix in sizes for size, _ in mix)
 
     def region(self, align: int, clone: int) -> tuple[int, int]:
-        """Start of the job on the device, and length of its region."""
+        """Returns the start of the job's region on the device, and its length. Bytes."""
         start = self.part("offset", 0, align) + clone * self.part("offset_increment", 0, align)
         if start >= self.capacity:
             self.job.fault(
@@ -235,19 +238,19 @@ class Clones:
         return end | ({"duration_s": float(duration)} if duration else {})
 
     def rate(self, mean: Fraction) -> Fraction | None:
-        """Returns the requests per second, if the job has a rate."""
+        """Returns the requests per second; None if the job has no rate."""
         for option in ("rate_iops", "rate"):
             if option not in self.job.options:
                 continue
             texts = set(filter(None, self.job.text(option, "").split(",")))
             # A single rate applies to each direction, so a mix would not keep its shares.
             if len(texts) != 1 or self.direction()[1] not in (0.0, 1.0, None):
-                self.job.fault(option, "the directions have separate rates", "make them two jobs")
+                self.job.fault(option, "the directions have separate rates", "split the job")
             value = self.bytes(option, texts.pop())
             rate = Fraction(value) if option == "rate_iops" else value / mean
             if not SLOWEST <= rate <= FASTEST:
                 reason = f"{float(rate):g} requests per second are not between 0.001 and 10^9"
-                self.job.fault(option, reason, "give another rate, or take the line out")
+                self.job.fault(option, reason, "give another rate, or remove the line")
             return rate
         return None
 
@@ -267,7 +270,7 @@ class Clones:
         return {"constant" if process == "linear" else process: {"iops": float(rate)}}
 
     def depth(self) -> int:
-        """Number of requests that the job keeps outstanding."""
+        """Returns the number of requests that the job keeps outstanding."""
         engine = self.job.text("ioengine", "psync")
         depth = self.count("iodepth", 1)
         if engine in SYNCHRONOUS:
@@ -292,7 +295,7 @@ class Clones:
         kind, _, parameter = self.job.text("random_distribution", "random").partition(":")
         if kind == "zipf":
             if share < 1:
-                self.job.fault("percentage_random", "zipf is always random", "take one of them out")
+                self.job.fault("percentage_random", "zipf is always random", "remove one option")
             theta = _number(parameter or "1.1")
             if theta is None or not 0 <= theta <= 10:
                 self.wrong("random_distribution", "zipf:1.2, up to zipf:10")
@@ -307,15 +310,13 @@ class Clones:
         return {"uniform": {}} if share == 1 else {"mixed": {"random_ratio": share}}
 
     def flushes(self, load: dict[str, Any], read_ratio: float | None) -> None:
-        """Adds the flushes of fsync."""
+        """Adds the flushes that fsync requests to the workload."""
         for option in ("fsync", "fdatasync"):
             every = self.whole(option, self.job.text(option, "0"))
             if every == 0 or read_ratio in (1.0, None):
                 continue
             if read_ratio != 0.0:
-                self.job.fault(
-                    option, "counts writes, but the job also reads", "make them two jobs"
-                )
+                self.job.fault(option, "counts writes, but the job also reads", "split the job")
             load["flush_every_requests"] = every + 1
             load["requests"] += load["requests"] // every
 
@@ -382,14 +383,14 @@ class Clones:
 
 
 def _given(mix: Sequence[tuple[int, Fraction]]) -> int | list[dict[str, Any]]:
-    """Formats sizes for `request_bytes`."""
+    """Formats sizes as a value of `request_bytes`."""
     if len(mix) == 1:
         return mix[0][0]
     return [{"bytes": size, "weight": float(share)} for size, share in mix]
 
 
 def _mean(sizes: Sequence[Sequence[tuple[int, Fraction]]], read_ratio: float | None) -> Fraction:
-    """Mean request size."""
+    """Returns the mean request size in bytes."""
     reads, writes, trims = (
         sum((size * share for size, share in mix), Fraction(0)) for mix in sizes
     )

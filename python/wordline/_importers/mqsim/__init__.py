@@ -27,7 +27,7 @@ WITHOUT_EFFECT = {
 
 @dataclass(frozen=True)
 class Imported:
-    """A configuration as TOML, and notes on parameters that it does not follow."""
+    """A configuration as TOML, and notes on parameters that it ignores or follows only partly."""
 
     toml: str
     notes: list[str]

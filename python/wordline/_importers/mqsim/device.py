@@ -42,7 +42,7 @@ def device_tables(
 
 
 def _filled(ssd: Parameters, flows: list[Parameters], notes: list[str]) -> float:
-    """Share of the device that is written before the run."""
+    """Returns the share of the device that is written before the run."""
     shares = [flow.whole("Initial_Occupancy_Percentage", 50) for flow in flows]
     if not ssd.flag("Enabled_Preconditioning", default=True):
         return 0.0
@@ -149,7 +149,7 @@ def _host(ssd: Parameters, host: Parameters, notes: list[str]) -> dict[str, Any]
 
 def _translation(tables: Tables, ssd: Parameters, notes: list[str]) -> None:
     if ssd.word("Address_Mapping", "PAGE_LEVEL", "PAGE_LEVEL HYBRID") == "HYBRID":
-        ssd.fault("Address_Mapping", "HYBRID has no counterpart here; give PAGE_LEVEL")
+        ssd.fault("Address_Mapping", "HYBRID is not modelled; give PAGE_LEVEL")
     ideal = ssd.flag("Ideal_Mapping_Table", default=False)
     cached = ssd.whole("CMT_Capacity", 2 << 20, 1)
     if ssd.text("CMT_Sharing_Mode", "SHARED").upper() != "SHARED":

@@ -10,7 +10,7 @@ from wordline._wordline import WordlineError
 
 @dataclass
 class Parameters:
-    """Parameters of one element. Each is taken once, and parameters that were not taken are
+    """Parameters of one element. Each parameter is read once; parameters that were not read are
     reported."""
 
     file: str
@@ -28,10 +28,11 @@ class Parameters:
         return self.values.get(key, default).strip()
 
     def word(self, key: str, default: str, known: str) -> str:
-        """Returns one of several words, in either case."""
+        """Returns a parameter in upper case. Raises WordlineError unless it is one of the words
+        `known`."""
         word = self.text(key, default).upper()
         if word not in known.split():
-            self.fault(key, f"`{word}` is not one of {', '.join(known.split())}; give one of them")
+            self.fault(key, f"`{word}` is not one of {', '.join(known.split())}")
         return word
 
     def number(self, key: str, default: float, low: float = 0) -> float:
@@ -40,16 +41,16 @@ class Parameters:
         try:
             value = float(text)
         except ValueError:
-            self.fault(key, f"`{text}` is not a number; give one")
+            self.fault(key, f"`{text}` is not a number; give a number")
         if not low <= value < 1e19:
-            self.fault(key, f"{text} is below {low:g} or too large; give a number from {low:g} on")
+            self.fault(key, f"{text} is below {low:g} or too large; give {low:g} or more")
         return value
 
     def whole(self, key: str, default: int, low: int = 0) -> int:
         """Returns an integer of at least `low`."""
         value = self.number(key, default, low)
         if value != int(value):
-            self.fault(key, f"{value} is not a whole number; give one")
+            self.fault(key, f"{value} is not a whole number; give a whole number")
         return int(value)
 
     def flag(self, key: str, default: bool) -> bool:
@@ -58,7 +59,7 @@ class Parameters:
 
 
 def parse(file: str) -> ElementTree.Element:
-    """Returns the root of an XML file without a document type declaration, and so without
+    """Returns the root of an XML file. Rejects a document type declaration, and with it
     entities."""
     try:
         data = small_file.read(file)
@@ -77,7 +78,7 @@ def only(file: str, element: ElementTree.Element, tag: str) -> ElementTree.Eleme
     """Returns the only element with a name, or None. Raises WordlineError if there are several."""
     found = list(element.iter(tag))
     if len(found) > 1:
-        raise WordlineError(f"{file}: {tag} occurs {len(found)} times; keep one")
+        raise WordlineError(f"{file}: {tag} occurs {len(found)} times; keep one element")
     return found[0] if found else None
 
 
@@ -106,7 +107,7 @@ def flows_of(file: str, scenario: int, notes: list[str]) -> list[Parameters]:
     scenarios = list(parse(file).iter("IO_Scenario"))
     if not 1 <= scenario <= len(scenarios):
         raise WordlineError(
-            f"{file}: has no IO_Scenario {scenario}; it has {len(scenarios)}: choose with "
+            f"{file}: has no IO_Scenario {scenario}; it has {len(scenarios)}; choose one with "
             "--scenario, counted from 1"
         )
     if len(scenarios) > 1:

@@ -100,8 +100,8 @@ def _pattern(flow: Parameters) -> Any:
 
 
 def _sizes(average: int, spread: float) -> list[dict[str, Any]]:
-    """Sizes of a normal distribution, rounded up to sectors, at least one. MQSim uses the given
-    variance as the standard deviation."""
+    """Returns the sizes of a normal distribution, rounded up to sectors, at least one sector. MQSim
+    uses the given variance as the standard deviation."""
     law = NormalDist(average, spread)
     low, high = max(1, int(average - 3 * spread)), int(average + 3 * spread) + 1
     step = max(1, -(-(high - low + 1) // MOST_SIZES))

@@ -17,12 +17,13 @@ TOLD = 4096
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """One pass over the device, or the part of it that the number of requests covers."""
+    """Returns the trials: one pass over the device, or over the part of it that the number of
+    requests covers."""
     return reads_of(bench, STATES)
 
 
 def reads_of(bench: TestDevice, states: Mapping[str, Mapping[str, Value]]) -> dict[str, Trial]:
-    """Sequential reads of each size in each state."""
+    """Returns trials of sequential reads of each size in each state."""
     requests = bench.count(20_000, 5_000)
     return {
         f"{name} {size}": Trial(
@@ -42,7 +43,7 @@ def reads_of(bench: TestDevice, states: Mapping[str, Mapping[str, Value]]) -> di
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Mean response times, and distributions at 4 KiB."""
+    """Compares the mean response times, and the distributions at 4 KiB."""
     sizes = QUICK_SIZES if bench.quick else SIZES
     means = {
         name: {size: found[f"{name} {size}"].phases["reads"]["mean_us"] for size in sizes}

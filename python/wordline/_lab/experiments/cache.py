@@ -15,7 +15,8 @@ BYTES = 4096
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """More writes than the buffer holds; on a device before the cliff, few enough to avoid GC."""
+    """Returns the trials: more writes than the buffer holds. On a device before the cliff, they are
+    few enough to avoid GC."""
     if not bench.buffer_bytes:
         return {}
     wanted = max(bench.count(20_000, 6_000), 2 * bench.buffer_bytes // bench.page_bytes)
@@ -41,7 +42,7 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Maximum and mean response time with and without the buffer."""
+    """Compares the maximum and mean response times with and without the buffer."""
     if not found:
         return absent("This device has no DRAM buffer (buffer.capacity_kib = 0).")
     rows: dict[str, dict[str, Any]] = {}

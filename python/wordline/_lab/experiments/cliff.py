@@ -25,8 +25,9 @@ FULL = 1 - 1e-6
 
 @dataclass(frozen=True)
 class Cliff:
-    """Writes over time: MB/s before the first GC run; bytes written and seconds until then, None
-    without GC; the longest response time of any interval before it and of any interval after it."""
+    """Writes over time: rate in MB/s before the first GC run; bytes written and seconds until then,
+    which are None without GC; and the longest response times of the intervals before and after
+    it."""
 
     before_mb_per_s: float
     at_bytes: float | None
@@ -37,8 +38,8 @@ class Cliff:
 
 @dataclass(frozen=True)
 class Interval:
-    """Writes of an interval: end in seconds from the first interval, MB/s, and the longest response
-    time, None if no write completed."""
+    """Writes of an interval: its end in seconds from the first interval, the rate in MB/s, and the
+    longest response time, which is None if no write completed."""
 
     end_s: float
     mb_per_s: float
@@ -46,8 +47,8 @@ class Interval:
 
 
 def intervals(series: Mapping[str, Sequence[Any]], width_s: float) -> dict[str, list[float]]:
-    """Merges the intervals of a series into intervals of about `width_s`. Leaves out a partial
-    interval at the end unless it is the only one."""
+    """Merges the intervals of a series into intervals of about `width_s` seconds. Leaves out a
+    partial interval at the end unless it is the only one."""
     own = series["end_s"][0] - series["start_s"][0]
     many = max(1, round(width_s / own))
     count = len(series["end_s"])
@@ -63,8 +64,8 @@ def intervals(series: Mapping[str, Sequence[Any]], width_s: float) -> dict[str, 
 
 
 def full(found: Mapping[str, Sequence[float]], start_s: float) -> list[Interval]:
-    """Returns the intervals of `intervals` that are comparable. A shorter interval at the end is
-    left out, because its rate is based on few writes."""
+    """Returns the merged intervals that are comparable. A shorter interval at the end is left out,
+    because its rate is based on few writes."""
     ends = [start_s, *found["end_s"]]
     widths = [end - begin for begin, end in itertools.pairwise(ends)]
     rows = zip(found["end_s"], found["mb_per_s"], found["max_us"], widths, strict=True)
@@ -94,13 +95,14 @@ def cliff(series: Mapping[str, Sequence[Any]]) -> Cliff:
 
 
 def stopped(rates: Sequence[float], before: float) -> float:
-    """Share of intervals in which writes stall: below a tenth of the rate before the cliff."""
+    """Returns the share of intervals in which writes stall, with less than a tenth of the rate
+    before the cliff."""
     return sum(rate < STOP * before for rate in rates) / len(rates)
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Random writes after one sequential pass, random writes in the settled state, and sequential
-    writes."""
+    """Returns the trials: random writes after one sequential pass, random writes in the settled
+    state, and sequential writes."""
     spare = bench.spare_pages
     more = max(bench.count(300_000, 60_000), bench.count(3, 1) * bench.cycle)
     more = min(bench.user_bytes // bench.page_bytes, more)
@@ -129,7 +131,7 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Position and depth of the cliff, and the worst case."""
+    """Determines position and depth of the cliff, and the worst case."""
     series = found["random"].series
     begin, settled = cliff(series), found["settled"].phases["writes"]
     level = settled["mb_per_s"]
@@ -188,7 +190,8 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 
 
 def _rounds(series: Mapping[str, Sequence[Any]]) -> list[float]:
-    """MB/s in 25 equal rounds of the run."""
+    """Returns the rates in MB/s of 25 equal rounds of the run, without rounds in which nothing was
+    written."""
     width = (series["end_s"][-1] - series["start_s"][0]) / ROUNDS
     return [mb for mb in intervals(series, width)["mb_per_s"] if mb > 0]
 
@@ -234,8 +237,8 @@ def _verdict(figures: Mapping[str, Any]) -> str:
 
 
 def lacks(bench: TestDevice) -> str:
-    """Names the buffers that could absorb writes and that the device lacks; empty if it has
-    both."""
+    """Names the buffers that could absorb writes and that the device lacks, in a sentence; empty if
+    it has both."""
     without = [
         name
         for name, is_there in (
@@ -255,7 +258,7 @@ def _plots(
     figures: Mapping[str, Any],
     at_s: float | None,
 ) -> list[Plot]:
-    """Charts of rate and longest response time over the time of the whole device, with the first GC
+    """Draws rate and longest response time over time, scaled to the whole device, with the first GC
     run and the levels of the verdict."""
     width = wide[0].end_s
     seconds, unit = units.axis(wide[-1].end_s * bench.scale)
@@ -294,7 +297,7 @@ def _plots(
 
 
 def _mark(place: float) -> Figure:
-    """Vertical line at the time of the first GC run."""
+    """Draws a vertical line at the time of the first GC run."""
     return {
         "type": "line",
         "x0": place,
@@ -315,7 +318,7 @@ def _mark(place: float) -> Figure:
 
 
 def _level(name: str, level: float) -> Figure:
-    """Horizontal line at a rate in MB/s."""
+    """Draws a horizontal line at a rate in MB/s."""
     return {
         "type": "line",
         "xref": "paper",

@@ -26,7 +26,7 @@ COLOURS = ("#7cc0ea", "#3b86c6", "#1f4f8b")
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Two bursts of random writes on a settled device, separated by a pause."""
+    """Returns the trials: two bursts of random writes on a settled device, separated by a pause."""
     before, after = _counts(bench)
     pauses = QUICK_PAUSES_S if bench.quick else PAUSES_S
     return {
@@ -44,15 +44,15 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def _counts(bench: TestDevice) -> tuple[int, int]:
-    """Number of writes of each burst. The first burst uses up the free blocks that deferred GC
-    leaves; its last third gives the settled rate."""
+    """Returns the number of writes of each burst. The first burst uses up the free blocks that
+    deferred GC leaves; its last third gives the settled rate."""
     after = min(bench.spare_pages, bench.count(MOST_AFTER, MOST_AFTER // 5))
     return max(BEFORE, bench.cycle, 3 * bench.slack // 2), max(LEAST_AFTER, bench.cycle, after)
 
 
 def start_ns(bench: TestDevice, pause_s: int | None) -> int:
-    """Start of the second burst in ns. A trace must state it before the end of the first burst is
-    known. 0 without a pause."""
+    """Returns the start of the second burst in ns; 0 without a pause. A trace must state this time
+    before the end of the first burst is known."""
     if pause_s is None:
         return 0
     program: int | list[int] = bench.config["nand"]["timing"]["program_ns"]
@@ -70,9 +70,9 @@ def _bursts(bench: TestDevice, pause_s: int | None) -> Iterable[str]:
 
 
 def recovered(pace: list[list[float]] | list[tuple[int, float]], level: float) -> tuple[int, float]:
-    """Returns the bytes written until the pace falls below the midpoint of its initial value and
-    `level`, and the mean pace until then relative to `level`: the effect of a pause. 0 bytes if the
-    initial pace is less than 20 % above `level`."""
+    """Returns the effect of a pause: the bytes written until the pace falls below the midpoint of
+    its initial value and `level`, and the mean pace until then relative to `level`. The bytes are 0
+    if the initial pace is less than 20 % above `level`."""
     first = pace[0][1]
     if first < 1.2 * level:
         return 0, first / level
@@ -82,14 +82,14 @@ def recovered(pace: list[list[float]] | list[tuple[int, float]], level: float) -
 
 
 def gain(size: int, without: int, bench: TestDevice) -> int:
-    """Bytes that a pause restored: bytes written fast after it, minus those without a pause.
-    Returns 0 for a few writes per plane, which only profit from idle dies."""
+    """Returns the bytes that a pause restored: the bytes written fast after it, minus those without
+    a pause. A few writes per plane count as 0, because they profit only from idle dies."""
     own = size - without
     return own if own > AT_REST * bench.planes * BYTES else 0
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Bytes written fast after each pause."""
+    """Measures the bytes that are written fast after each pause."""
     paused = {name: one for name, one in found.items() if name != WITHOUT}
     control = found[WITHOUT].phases
     without, _ = recovered(control["after"]["pace"], control["before"]["mb_per_s"])
@@ -100,8 +100,8 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     if not works:
         verdict += f" The device does no work in idle time (GC schedule: {schedule})."
     notes = [
-        "Amounts apply to the simulated device: in the same time, a larger one has more blocks to "
-        "reclaim, and more spare blocks to regain."
+        "Amounts apply to the simulated device. A larger device has more blocks to reclaim in the "
+        "same time, and more spare blocks to regain."
     ]
     return Finding(
         verdict,
@@ -113,7 +113,8 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 
 
 def _row(bench: TestDevice, one: Measured, without: int) -> dict[str, Any]:
-    """A pause, and its gain over the bytes that are written fast `without` one."""
+    """Returns the measurements of a pause, with its gain over the bytes that are written fast
+    `without` a pause."""
     before, after = one.phases["before"], one.phases["after"]
     size, ratio = recovered(after["pace"], before["mb_per_s"])
     size = gain(size, without, bench)
@@ -156,7 +157,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _plot(rows: Sequence[Mapping[str, Any]], paused: Sequence[Measured]) -> Plot:
-    """Rate after each pause."""
+    """Draws the rate after each pause."""
     data = [
         drawn(
             f"after {units.duration(1e6 * row['idle_s'])}",

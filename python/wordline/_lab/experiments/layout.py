@@ -18,14 +18,15 @@ LARGEST = 131072
 
 
 def space(bench: TestDevice) -> int:
-    """Bytes that are written and read. A part of the device is enough for hundreds of pages per
-    die."""
+    """Returns the number of bytes that are written and read. A part of the device suffices for
+    hundreds of pages per die."""
     wanted = bench.page_bytes * bench.count(16_384, 4_096)
     return max(LARGEST, min(wanted, bench.user_bytes) // LARGEST * LARGEST)
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Writes that fill the space, followed by one pass of reads per read size."""
+    """Returns the trials: writes that fill the space, followed by one pass of reads per read
+    size."""
     size = space(bench)
     found: dict[str, Trial] = {}
     for order in ORDERS:
@@ -54,7 +55,7 @@ def _requests(bench: TestDevice, order: str, piece: int, size: int) -> Iterable[
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Read rates by write order and size."""
+    """Compares the read rates by order and size of the writes."""
     pieces = QUICK_WRITES if bench.quick else WRITES
     rates = {
         order: {

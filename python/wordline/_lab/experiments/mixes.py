@@ -38,7 +38,7 @@ ON = {"fresh": "#12a07b", "used": "#d8731c", "disk": "#8b929c"}
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Each mix on a filled device, on a settled device, and on the disk."""
+    """Returns the trials: each mix on a filled device, on a settled device, and on the disk."""
     found: dict[str, Trial] = {}
     for name, mix in MIXES.items():
         count = bench.count(20_000, 5_000)
@@ -55,7 +55,7 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def finding(_bench: TestDevice, found: Found) -> Finding:
-    """Mean response times relative to the disk, and the worst case."""
+    """Compares mean response times and worst cases with those of the disk."""
     rows: dict[str, dict[str, float]] = {}
     for name in MIXES:
         of = {on: found[f"{name}, {on}"].summary["latency"]["all"] for on in ON}

@@ -26,12 +26,13 @@ MOST_WRITES = 40_000
 
 
 def sizes(bench: TestDevice) -> tuple[int, ...]:
-    """Request sizes, 1 to 128 sectors."""
+    """Returns the request sizes in bytes, from 1 to 128 sectors."""
     return QUICK_SIZES if bench.quick else SIZES
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Reads of a filled device and writes to an erased one, one kind at a time."""
+    """Returns the trials: reads of a filled device and writes to an erased one, one kind at a
+    time."""
     reads = bench.count(8000, 2000)
     return {
         f"{kind} {size}": Trial(
@@ -50,12 +51,12 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def writes(bench: TestDevice, least: int, size: int) -> int:
-    """Number of writes that fill the buffer four times, within limits."""
+    """Returns the number of writes that fill the buffer four times, within limits."""
     return max(least, min(MOST_WRITES, 4 * bench.buffer_bytes // size))
 
 
 def ratios(values: Mapping[str, Mapping[int, float]], to: str) -> dict[str, float]:
-    """Ratio of each other kind to `to`, averaged over the sizes."""
+    """Returns the ratio of each other kind to the kind `to`, averaged over the sizes."""
     return {
         kind: sum(one[size] / values[to][size] for size in one) / len(one)
         for kind, one in values.items()
@@ -64,7 +65,7 @@ def ratios(values: Mapping[str, Mapping[int, float]], to: str) -> dict[str, floa
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Rates and mean response times by size."""
+    """Compares rates and mean response times by kind and size."""
     rates: dict[str, dict[int, float]] = {kind: {} for kind in KINDS}
     means: dict[str, dict[int, float]] = {kind: {} for kind in KINDS}
     for kind in KINDS:

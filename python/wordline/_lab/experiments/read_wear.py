@@ -13,23 +13,23 @@ ROUNDS = 4
 LIMIT = 64
 """Maximum read limit of a block. The device's own limit would take too long to reach."""
 HOT = 1 / 16
-"""Share of the device that is read, small enough for few reads to reach the limit."""
+"""Share of the device that is read. It is small, so that few reads reach the limit."""
 COLOURS = {"most": "#c0392b", "mean": "#1f78b4"}
 
 
 def errs(bench: TestDevice) -> bool:
-    """Whether the device models read errors."""
+    """Returns True if the device models read errors."""
     return bench.policy("nand", "reliability", "errors") not in ("", "none")
 
 
 def limit(bench: TestDevice) -> int:
-    """Read limit of the device; 0 without one, or without read errors, whose model counts the
-    reads."""
+    """Returns the read limit of the device; 0 without a limit, or without read errors, whose model
+    counts the reads."""
     return bench.config["nand"]["reliability"]["read_limit"] if errs(bench) else 0
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Runs of one, two, three and four rounds of the same load."""
+    """Returns the trials: runs of one, two, three and four rounds of the same load."""
     if not limit(bench):
         return {}
     reads = round(bench.blocks * HOT * min(LIMIT, limit(bench)) * 2)
@@ -50,7 +50,7 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Erases by number of rounds."""
+    """Counts the erases by number of rounds."""
     own = limit(bench)
     if not own:
         return absent(
@@ -96,7 +96,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
                 lines(drawn, COLOURS, "rounds", "erases", category=True),
             )
         ],
-        [f"The limit of {own:,} reads was divided by {factor:.4g}, and so were the rounds."],
+        [f"The read limit of {own:,} and the reads per round were divided by {factor:.4g}."],
     )
 
 

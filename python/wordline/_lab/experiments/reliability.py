@@ -12,11 +12,11 @@ from wordline._render import units
 from wordline._render.charts import Plot, lines
 
 SIZES, QUICK_SIZES = (512, 4096, 32768, 262144), (4096, 65536)
-COLOURS = {"met one": "#c0392b", "met none": "#1f78b4"}
+COLOURS = {"delayed": "#c0392b", "not delayed": "#1f78b4"}
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Random reads by size."""
+    """Returns the trials: random reads of each size."""
     if not errs(bench):
         return {}
     requests = bench.count(30_000, 8_000)
@@ -39,10 +39,10 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Mean response times by cause of delay and by size."""
+    """Compares mean response times by cause of delay and by size."""
     if not found:
         return absent(
-            "The reads of this device never err and move nothing (nand.reliability.errors = none)."
+            "Reads of this device have no errors and move no data (nand.reliability.errors = none)."
         )
     rows = [_row(int(size), one) for size, one in found.items()]
     notes = [
@@ -59,7 +59,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 
 
 def _row(size: int, one: Measured) -> dict[str, Any]:
-    """Delays of the reads of one size, with counts and response times."""
+    """Returns the delays of the reads of one size, with counts and response times."""
     reads = one.phases["reads"]
     errors: dict[str, Any] = one.summary["read_errors"]
     nothing, retry, moved = (errors["reads_met"][what] for what in ("nothing", "retry", "reclaim"))
@@ -130,12 +130,12 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _plots(known: Sequence[Mapping[str, Any]]) -> list[Plot]:
-    """Charts of the means by size, for sizes with delayed reads; empty without such sizes."""
+    """Draws the means by size, for sizes with delayed reads. Empty without such sizes."""
     if not known:
         return []
     drawn = {
-        "met one": {units.size(row["bytes"]): row["met_mean_us"] for row in known},
-        "met none": {units.size(row["bytes"]): row["other_mean_us"] for row in known},
+        "delayed": {units.size(row["bytes"]): row["met_mean_us"] for row in known},
+        "not delayed": {units.size(row["bytes"]): row["other_mean_us"] for row in known},
     }
     return [
         Plot(

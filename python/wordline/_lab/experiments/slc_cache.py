@@ -20,7 +20,7 @@ COLOURS = ("#7cc0ea", "#3b86c6", "#1f4f8b")
 
 
 def share(bench: TestDevice) -> float:
-    """Maximum share of all blocks that the SLC cache uses; 0 without one."""
+    """Returns the maximum share of all blocks that the SLC cache uses; 0 without a cache."""
     cache: Any = bench.config["ftl"].get("slc_cache", "off")
     if isinstance(cache, str):
         return 0.0
@@ -28,8 +28,8 @@ def share(bench: TestDevice) -> float:
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Sequential writes of the capacity of the cache's blocks in the part's own mode, which is at
-    least twice their capacity in single-level mode."""
+    """Returns the trials: sequential writes of as many bytes as the blocks of the cache hold in the
+    part's own mode, which is at least twice their capacity in single-level mode."""
     size = min(bench.user_bytes, share(bench) * bench.flash_bytes)
     requests = int(size / BYTES)
     if requests == 0:
@@ -50,7 +50,7 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Where the rate falls, by how full the device is."""
+    """Determines where the rate falls, by how full the device is."""
     if not found:
         return absent("The device has no SLC cache (ftl.slc_cache = off).")
     rows = [
@@ -100,7 +100,8 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 def _row(
     bench: TestDevice, state: str, pace: list[tuple[int, float]], cache: Any
 ) -> dict[str, Any]:
-    """Metrics of a fill state. Leaves out the first writes, which the DRAM buffer absorbs."""
+    """Returns the metrics of a fill state. Leaves out the first writes, which the DRAM buffer
+    absorbs."""
     behind = [one for one in pace if one[0] > 2 * bench.buffer_bytes] or pace
     slow = fmean(mb for _, mb in behind[-max(1, len(behind) // 5) :])
     size, ratio = recovered(behind, slow)

@@ -22,15 +22,16 @@ TOLD = 4096
 
 
 def range_bytes(bench: TestDevice) -> int:
-    """Size of a TRIM in bytes: a page, or more if the device has more pages than the limit of
-    TRIMs."""
+    """Returns the size of a TRIM in bytes: a page, or more if the device has more pages than the
+    maximum number of TRIMs."""
     most = MOST_RANGES if not bench.quick else QUICK_MOST_RANGES
     pages = -(-bench.user_bytes // bench.page_bytes)
     return bench.page_bytes * -(-pages // most)
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """TRIMs of the whole device, then random writes that end before GC starts again."""
+    """Returns the trials: TRIMs of the whole device, then random writes that end before GC starts
+    again."""
     found: dict[str, Trial] = {}
     for kind in KINDS:
         for size in QUICK_SIZES if bench.quick else SIZES:
@@ -67,7 +68,7 @@ def _requests(bench: TestDevice, kind: str, size: int, writes: int) -> Iterable[
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Write rates by kind of TRIM."""
+    """Compares the write rates by kind of TRIM."""
     sizes = QUICK_SIZES if bench.quick else SIZES
     rates = {
         kind: {size: found[f"{kind} {size}"].phases["writes"]["mb_per_s"] for size in sizes}
@@ -110,8 +111,8 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 
 
 def gained(rate: float, fresh: float, used: float) -> float | None:
-    """Fraction of the rate lost to use that `rate` has regained; None if the erased device is less
-    than 10 % faster than the used one."""
+    """Returns the fraction of the rate lost through use that `rate` has regained; None if the
+    erased device is less than 10 % faster than the used one."""
     return None if fresh < 1.1 * used else (rate - used) / (fresh - used)
 
 

@@ -19,15 +19,16 @@ WRITES = 200
 
 
 def sizes(bench: TestDevice) -> list[int]:
-    """Sizes from one sector in powers of four, limited so that all of them fit into half of the
-    device."""
+    """Returns sizes from one sector in powers of four. They are limited so that all of them fit
+    into half of the device."""
     most = min(LONGEST, bench.user_bytes // 4 // 512 * 512)
     found = [512 * 4**place for place in range(12) if 512 * 4**place < most]
     return [*found, most]
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """TRIMs of ascending size, one at a time, each of its own range; then writes of 4 KiB."""
+    """Returns the trials: TRIMs of ascending size, one at a time, each of its own range; then
+    writes of 4 KiB."""
     many = len(sizes(bench))
     return {
         "trims": Trial(
@@ -51,13 +52,13 @@ def _requests(bench: TestDevice) -> Iterable[str]:
 
 
 def slope(of: list[int], took_us: list[float]) -> float:
-    """Growth exponent of the time between the two largest sizes: 1 if time is proportional to size,
-    0 if it is constant. Times must be positive."""
+    """Returns the growth exponent of the time between the two largest sizes: 1 if time is
+    proportional to size, 0 if it is constant. Times must be positive."""
     return log(took_us[-1] / took_us[-2]) / log(of[-1] / of[-2])
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Response times by size."""
+    """Compares the response times by size."""
     phases = found["trims"].phases
     took, of, write = phases["trims"]["each_us"], sizes(bench), phases["writes"]["mean_us"]
     longest, largest = max(took), units.size(of[-1])

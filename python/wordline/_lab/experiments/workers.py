@@ -22,7 +22,8 @@ HOSTLESS = (
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Requests of 512 B at several queue depths: one request per worker, and a queue of 128."""
+    """Returns the trials: requests of 512 B with one request per worker, and with a queue depth of
+    128."""
     return {
         f"{op} {depth}": Trial(
             FILLED,
@@ -40,7 +41,7 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Rates and latencies, checked by Little's law."""
+    """Compares rates and latencies, and checks them by Little's law."""
     rows: list[dict[str, Any]] = []
     for op in OPS:
         for depth in (*WORKERS, QUEUE):

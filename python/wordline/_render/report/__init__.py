@@ -122,7 +122,7 @@ def from_folder(path: Path) -> str:
         pl.exceptions.PolarsError,
     ) as fault:
         raise WordlineError(
-            f"{path}: is not a result of this version of Wordline ({fault}); run it again"
+            f"{path}: is not a result of this version of Wordline ({fault}); repeat the run"
         ) from fault
 
 
@@ -137,7 +137,7 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
 
 
 def _of_latency(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
-    """Charts of response times."""
+    """Returns the charts of response times."""
     return [
         Chart(
             "distribution",
@@ -176,7 +176,7 @@ def _of_latency(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
 
 
 def _over_time(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
-    """Charts over simulated time."""
+    """Returns the charts over simulated time."""
     return [
         Chart(
             "time",
@@ -212,7 +212,7 @@ def _over_time(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
 
 
 def _of_caches(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
-    """Charts of the DRAM buffer, and of flash in front of other storage."""
+    """Returns the charts of the DRAM buffer, and of flash in front of other storage."""
     return [
         Chart(
             "buffer",
@@ -256,7 +256,7 @@ def _of_caches(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
 
 
 def _of_parts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
-    """Charts of the utilisation of channels, dies and disks."""
+    """Returns the charts of the utilisation of channels, dies and disks."""
     return [
         Chart(
             "seeks",
@@ -298,7 +298,7 @@ def _of_parts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
 
 
 def _of_wear(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
-    """Charts of erases per block."""
+    """Returns the charts of erases per block."""
     return [
         Chart(
             "erases",
@@ -324,8 +324,8 @@ def _of_wear(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
 
 
 def _of_members(summary: Mapping[str, Any], parts: str) -> dict[str, int]:
-    """Number of channels or dies of each member of an array by name; empty for a single device. The
-    mechanism of a hard disk counts as a die."""
+    """Returns the number of channels or dies of each member of an array by name; empty for a single
+    device. The mechanism of a hard disk counts as a die."""
     counts = {member["name"]: member["device"][parts] for member in summary["members"]}
     if parts == "dies":
         counts = {name: count or 1 for name, count in counts.items()}
@@ -333,7 +333,7 @@ def _of_members(summary: Mapping[str, Any], parts: str) -> dict[str, int]:
 
 
 def _of_disks(summary: Mapping[str, Any]) -> dict[str, int]:
-    """Disks by name; empty for a single disk."""
+    """Returns the disks by name; empty for a single disk."""
     disks = summary["disks"]
     return {disk["name"]: 1 for disk in disks} if len(disks) > 1 else {}
 
@@ -346,9 +346,9 @@ def _summary(path: Path) -> dict[str, Any]:
             f"{path}: no such file; name a folder that `wordline run` wrote"
         ) from fault
     except (OSError, ValueError) as fault:
-        raise WordlineError(f"{path}: cannot be read: {fault}; run it again") from fault
+        raise WordlineError(f"{path}: cannot be read: {fault}; repeat the run") from fault
     if not isinstance(summary, dict):
-        raise WordlineError(f"{path}: is not a summary; run it again")
+        raise WordlineError(f"{path}: is not a summary; repeat the run")
     told = cast("dict[str, Any]", summary)
     if "schema" in told:
         checksums.require_schema(str(path), told["schema"])
@@ -361,7 +361,7 @@ def _table(path: Path) -> pl.DataFrame:
         return pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as fault:
         reason = str(fault).splitlines()[0]
-        raise WordlineError(f"{path}: cannot be read: {reason}; run it again") from fault
+        raise WordlineError(f"{path}: cannot be read: {reason}; repeat the run") from fault
 
 
 def _highlighted(config: str) -> Markup:

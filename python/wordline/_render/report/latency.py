@@ -130,8 +130,7 @@ def _steps(
     told: list[str],
     dash: str = "solid",
 ) -> Figure:
-    """Draws a step curve, which keeps its height until the next point, as a cumulative count
-    does."""
+    """Draws a step curve: like a cumulative count, it keeps its height until the next point."""
     drawn = line(
         name,
         colour,
@@ -183,9 +182,9 @@ def breakdown(summary: Mapping[str, Any]) -> Figure | None:
 
 
 def _curve(latency: pl.DataFrame, summary: Mapping[str, Any], op: str) -> list[tuple[float, float]]:
-    """Points (latency in µs, share of requests at or below it), ascending in both: (min, 0), then
-    the exact points of the table. Between two points the share is that of the first, or exceeds it
-    by at most the requests that the second point adds."""
+    """Returns points (latency in µs, share of requests at or below it), ascending in both: (min,
+    0), then the exact points of the table. Between two points the share is that of the first, or
+    exceeds it by at most the requests that the second point adds."""
     told = summary["latency"][op]
     if not told["count"]:
         return []

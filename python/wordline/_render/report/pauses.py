@@ -11,7 +11,7 @@ from wordline._render.plotly import NEUTRAL, Figure
 from wordline._render.report.rows import exact
 from wordline._render.units import axis, duration
 
-# Share of active time above which the pauses are not worth leaving out.
+# Share of active time above which pauses are not left out, because little would be gained.
 MOSTLY_ACTIVE = 0.5
 # Maximum number of pauses that are labelled with their length; more labels do not fit.
 MOST_TOLD = 16
@@ -72,8 +72,8 @@ class Active:
 
 
 def _left_out(rows: pl.DataFrame, ends: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """Yields, for each run of intervals without requests, the active seconds before it and its
-    length."""
+    """Yields each sequence of intervals without requests: the active seconds before it, and its
+    length in seconds."""
     spans = zip(rows["busy_ms"], rows["start_s"], rows["end_s"], ends, strict=True)
     for idle, run in itertools.groupby(spans, lambda span: span[0] == 0):
         if idle:

@@ -14,7 +14,7 @@ MOST_POINTS = 900
 
 
 def on_scale(scale: Figure, drawn: Figure) -> Figure:
-    """Maps a line to an axis of latencies, which has a place for 0."""
+    """Maps a line to an axis of `decades`, which has a place for 0."""
     return drawn | {"y": [us if us is None else drawn_at(scale, us) for us in drawn["y"]]}
 
 
@@ -41,12 +41,12 @@ def known_values(lines: Iterable[Figure]) -> list[float]:
 
 
 def hover(unit: str) -> str:
-    """Hover template for a value with its unit."""
+    """Returns the hover template of a value with its unit."""
     return f"%{{y:,.4~g}} {unit}".rstrip()
 
 
 def per_second(rows: pl.DataFrame, column: str, scale: float) -> list[float | None]:
-    """Scaled rate per second of a count of each interval."""
+    """Returns the scaled rate per second of a count of each interval."""
     width = rows["end_s"] - rows["start_s"]
     return rounded(rows[column].cast(pl.Float64) * scale / width)
 

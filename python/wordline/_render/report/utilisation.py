@@ -63,8 +63,8 @@ def _mean_of(lists: Sequence[Sequence[float]]) -> list[float]:
 
 
 def _row_groups(noun: str, members: Mapping[str, int]) -> tuple[list[str], list[tuple[int, int]]]:
-    """Names and ranges of the rows of a heat map. A row covers several channels or dies of one
-    member if there are more than MOST_ROWS."""
+    """Returns the names and ranges of the rows of a heat map. A row covers several channels or dies
+    of one member if there are more than MOST_ROWS."""
     every = math.ceil(sum(members.values()) / MOST_ROWS)
     names: list[str] = []
     spans: list[tuple[int, int]] = []

@@ -149,7 +149,8 @@ def _suffix(index: int) -> str:
 
 
 def _vertical(number: int, scale: Figure, busiest: float) -> Figure:
-    """Scale and position of a vertical axis by its number: latency above, GC and latency below."""
+    """Returns scale and position of a vertical axis by its number: latency above, GC and latency
+    below."""
     row = (number - 1) % 3
     if row == 1:
         return {

@@ -48,7 +48,7 @@ def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:
 
 
 def _flash_table(summary: "CacheSummary", on_flash: "OnFlashInput") -> Table:
-    """Table of the results on flash, one row per policy and size."""
+    """Returns the table of the results on flash, with one row per policy and size."""
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -57,7 +57,7 @@ def _flash_table(summary: "CacheSummary", on_flash: "OnFlashInput") -> Table:
         title=Text(f"On {on_flash['flash']} before {on_flash['disk']}", style="bold"),
     )
     table.add_column("policy", overflow="fold", min_width=8)
-    headings = ("pages", "read hits", "erases", "WA", "mean latency", "lasts", "disk busy")
+    headings = ("pages", "read hits", "erases", "WA", "mean latency", "lifetime", "disk busy")
     for heading in headings:
         table.add_column(heading, justify="right")
     for run in summary["runs"]:
@@ -75,14 +75,14 @@ def _flash_table(summary: "CacheSummary", on_flash: "OnFlashInput") -> Table:
     table.caption_justify = "left"
     table.caption = Text(
         "erases: all blocks; WA: bytes programmed per byte that the cache wrote to its flash; "
-        "lasts: lifetime of the flash under this load",
+        "lifetime: of the flash, under this load",
         style="dim",
     )
     return table
 
 
 def _run_headings(told: "CacheInput") -> list[str]:
-    """Column headings of a run, as many as fit on a terminal."""
+    """Returns the column headings of a run, as many as fit on a terminal."""
     if not told["page_writes"]:
         return ["hits", "miss ratio", "evictions"]
     if not told["page_reads"]:
@@ -103,13 +103,15 @@ def _run_cells(run: "CacheRun", told: "CacheInput") -> list[str]:
 
 
 def _widths(headings: list[str], rows: list[list[str]]) -> list[int]:
-    """Minimum width of each column: the widest cell, or word of the heading."""
+    """Returns the minimum width of each column: that of the widest cell, or of the longest word in
+    the heading."""
     words = [max(heading.split(), key=len) for heading in headings]
     return [max(map(len, column)) for column in zip(words, *rows, strict=True)]
 
 
 def _run_table(title: str, headings: list[str], rows: list[list[str]], widths: list[int]) -> Table:
-    """Tables of equal widths line up. On a narrow terminal headings wrap, numbers do not."""
+    """Returns a table of runs. Tables of equal widths line up. On a narrow terminal headings wrap,
+    but numbers do not."""
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -209,7 +211,7 @@ def _plan_title(size_of: "PlanSize") -> str:
 
 
 def _check_table(check: "PlanCheck") -> Table:
-    """Table of the simulated divisions next to their plan."""
+    """Returns a table of the simulated divisions, with their planned values."""
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -249,7 +251,7 @@ def _plan_table(title: str, answers: Sequence["PlanAnswer"], page_bytes: int) ->
         title=Text(title, style="bold"),
     )
     table.add_column("policy", overflow="fold", min_width=8)
-    for heading in ("reads", "writes", "spare", "latency", "hits R", "hits W", "lasts"):
+    for heading in ("reads", "writes", "spare", "latency", "hits R", "hits W", "lifetime"):
         table.add_column(heading, justify="right")
     for answer in answers:
         reads = answer["read_pages"]
@@ -267,7 +269,7 @@ def _plan_table(title: str, answers: Sequence["PlanAnswer"], page_bytes: int) ->
 
 
 def _accuracy(summary: "MrcSummary") -> Table:
-    """Table of the errors of estimates, in percentage points of the miss ratio."""
+    """Returns a table of the errors of estimates, in percentage points of the miss ratio."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("method", overflow="fold", min_width=12)
     for heading in ("mean absolute, points", "mean, points", "largest", "hashes"):

@@ -65,6 +65,7 @@ def _print_side(first: str, name: str, place: int, lines: Sequence[Line]) -> Non
 
 
 def _judged(line: Line, place: int) -> str:
-    """Returns better or worse, or otherwise whether the difference exceeds noise, if known."""
+    """Returns better or worse if a direction is better; otherwise whether the difference exceeds
+    noise, if that is known."""
     noise = line.exceeds_noise(place)
     return verdict(line, place) or (ABSENT if noise is None else SAID[noise])

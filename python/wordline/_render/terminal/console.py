@@ -69,8 +69,8 @@ def print_files(shown: Console, files: Sequence[Path]) -> None:
 def narrowed(
     columns: Sequence[str], spare: Sequence[str], make: Callable[[Sequence[str]], Table]
 ) -> Table:
-    """Returns the table that `make` makes of the columns. On a narrow terminal leaves out spare
-    columns, in their order."""
+    """Returns the table that `make` makes of the columns. On a narrow terminal leaves out the
+    `spare` columns, in the order given."""
     left = list(columns)
     for column in spare:
         if _least_width(make(left)) <= console(least=NARROWED_WIDTH).width:
@@ -80,7 +80,7 @@ def narrowed(
 
 
 def _least_width(table: Table) -> int:
-    """Minimum width of a table whose foldable columns are as narrow as possible."""
+    """Returns the minimum width of a table whose foldable columns are as narrow as possible."""
     for column in table.columns:
         if column.overflow == "fold":
             column.max_width = column.min_width

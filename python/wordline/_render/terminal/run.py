@@ -147,7 +147,7 @@ def _stream(stream: Mapping[str, Any], *, compared: bool) -> list[str]:
 
 
 def _members(members: Sequence[Mapping[str, Any]]) -> Table:
-    """Table of the members of an array: requests, latency, bytes and flash."""
+    """Returns a table of the members of an array: requests, latency, bytes and flash."""
     by_disk = any(member["disks"] for member in members)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("Member", style="bold", overflow="fold", min_width=9)
@@ -311,7 +311,7 @@ def _add_disk(grid: Table, disk: Mapping[str, Any]) -> None:
 
 
 def _times(figures: Mapping[str, Any], **keys: str) -> str:
-    """Formats the non-zero seconds of each key as durations under its name."""
+    """Formats the seconds of each key as a duration under its name. Leaves out zeros."""
     return ", ".join(
         f"{name} {duration(figures[key] * US_PER_S)}" for name, key in keys.items() if figures[key]
     )
