@@ -1,4 +1,4 @@
-//! On-board buffer: segments of consecutive sectors.
+//! On-board buffer of a disk: segments of consecutive sectors.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,29 +11,30 @@ use wordline_block::PlanError;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadAhead {
-    /// No read-ahead.
+    /// The disk does not read ahead.
     #[default]
     None,
-    /// Until the segment is full, as long as no request needs the arm.
+    /// Reads ahead until the segment is full, as long as no request needs the arm.
     Segment,
     /// Like `segment`, but only after a read that starts within the sectors in the buffer, or
     /// directly after them.
     Sequential,
-    /// To the end of the track, as long as no request needs the arm; to the end of the next track
-    /// if the content of the segment starts on an earlier track. In a model without tracks, like
-    /// `segment`.
+    /// Reads ahead to the end of the track, as long as no request needs the arm. If the content of
+    /// the segment starts on an earlier track, reads ahead to the end of the next track. In a model
+    /// without tracks, like `segment`.
     Track,
 }
 
-/// Buffered writes that count as hits, and therefore take the overhead of a hit (`write_hit_us`).
+/// Selects the buffered writes that count as hits and therefore take the overhead of a hit
+/// (`write_hit_us`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteHit {
-    /// Writes that join data that is not yet on the platters: a write cache for sequential write
-    /// streams.
+    /// Writes that join data that is not yet on the platters. This represents a write cache for
+    /// sequential write streams.
     #[default]
     Joining,
-    /// All buffered writes: each completes before its data is on the platters.
+    /// All buffered writes. Each completes before its data is on the platters.
     Buffered,
 }
 
@@ -42,7 +43,7 @@ pub enum WriteHit {
 #[serde(default, deny_unknown_fields)]
 #[allow(clippy::struct_excessive_bools)] // keys of a table
 pub struct Buffer {
-    /// Segments of consecutive sectors; 0 for no buffer. Count.
+    /// Number of segments of consecutive sectors; 0 for no buffer. Count.
     #[schemars(range(min = 0, max = 4096))]
     pub segments: u32,
     /// Size of a segment. Sectors.
@@ -50,21 +51,21 @@ pub struct Buffer {
     pub segment_sectors: u32,
     /// Extent of read-ahead after a read.
     pub read_ahead: ReadAhead,
-    /// Maximum read-ahead; 0 for a segment. Sectors.
+    /// Maximum read-ahead; 0 for the size of a segment. Sectors.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub read_ahead_sectors: u32,
     /// Whether a segment also keeps the sectors immediately before a read on its track that pass
     /// under the head while the read waits for its first sector.
     pub read_lead: bool,
-    /// Whether reads are served from data that writes have left in the buffer. Otherwise that data
-    /// is dropped once it is on the platters, and reads of it wait until then.
+    /// Whether reads are served from data that writes left in the buffer. Otherwise that data is
+    /// dropped once it is on the platters, and reads of it wait until then.
     pub read_written: bool,
     /// Whether a write completes when its data is in the buffer.
     pub write_cache: bool,
-    /// Maximum segments with data that is not on the platters. Count.
+    /// Maximum number of segments with data that is not on the platters. Count.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub write_segments: u32,
-    /// Whether a write that continues another joins its segment.
+    /// Whether a write that starts at the end of another one joins its segment.
     pub combine_writes: bool,
     /// Buffered writes that count as hits.
     pub write_hit: WriteHit,
@@ -101,19 +102,19 @@ impl Buffer {
             return fault(
                 "disk.buffer.segment_sectors",
                 "a segment without sectors cannot hold data",
-                "raise it, or set disk.buffer.segments to 0",
+                "raise disk.buffer.segment_sectors, or set disk.buffer.segments to 0",
             );
         }
         if self.write_cache && (self.segments == 0 || self.write_segments == 0) {
             return fault(
                 "disk.buffer.write_cache",
-                "there is no segment for writes",
-                "raise disk.buffer.segments and disk.buffer.write_segments, or set it to false",
+                "the buffer has no segment for writes",
+                "raise disk.buffer.segments and disk.buffer.write_segments, or set disk.buffer.write_cache to false",
             );
         }
         Ok(())
     }
-    /// Maximum read-ahead after a read. Sectors.
+    /// Returns the maximum read-ahead after a read. Sectors.
     pub(crate) fn ahead(&self) -> u64 {
         let most = match (self.segments, self.read_ahead) {
             (0, _) | (_, ReadAhead::None) => 0,
@@ -127,24 +128,24 @@ impl Buffer {
 /// Segment of the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Segment {
-    /// First sector.
+    /// First sector of the segment's data.
     pub start: u64,
-    /// End of the segment, exclusive.
+    /// End of the segment's data, exclusive.
     pub end: u64,
-    /// Whether sectors, from the first on, are not on the platters.
+    /// Whether the segment has data that is not on the platters.
     pub dirty: bool,
     /// Whether a destage of the segment is queued.
     pub queued: bool,
     /// Whether the segment is being destaged.
     pub destaging: bool,
-    /// Number of the first write in the segment that is not on the platters, in order of arrival in
-    /// the buffer.
+    /// Number of the segment's oldest write that is not on the platters. Writes are numbered in
+    /// order of arrival in the buffer.
     pub oldest: u64,
-    /// Number of the first write that may join during the destage.
+    /// Number of the first write that may join the segment during its destage.
     pub next: u64,
-    /// Time at which all data has arrived.
+    /// Time at which all data has arrived over the bus.
     pub ready: Time,
-    /// Number of the last use, in order of uses.
+    /// Number of the last use. Uses are numbered in order.
     used: u64,
 }
 
@@ -155,7 +156,7 @@ impl Segment {
     fn overlaps(&self, extent: Extent) -> bool {
         self.start < extent.end() && extent.lbn < self.end
     }
-    /// Extent to be destaged.
+    /// Returns the sectors of the segment.
     pub fn extent(&self) -> Extent {
         Extent {
             lbn: self.start,
@@ -164,41 +165,41 @@ impl Segment {
     }
 }
 
-/// Read-ahead in progress: sectors pass under the head into a segment while no request needs the
+/// Read-ahead in progress. Sectors pass under the head into a segment while no request needs the
 /// arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ahead {
     pub segment: usize,
-    /// Start time, and first sector.
+    /// Time at which the head reached `from`, the first sector not yet in the segment.
     pub since: Time,
     pub from: u64,
-    /// Last sector, exclusive.
+    /// Last sector to read ahead, exclusive.
     pub until: u64,
 }
 
 /// Room for a write in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// The write joins data that has not been written.
+    /// The write joins the data of this segment, which is not on the platters.
     Joins(usize),
-    /// The write takes a segment.
+    /// The write takes this clean segment.
     New(usize),
-    /// The write has to wait.
+    /// The write must wait.
     None,
 }
 
-/// Data in the buffer for an extent that is read.
+/// Result of a look-up of an extent to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Held {
-    /// All data, in a segment that can serve it.
+    /// One segment has all data and can serve it.
     All,
-    /// Data that is not on the platters and cannot be served yet.
+    /// Some data is not on the platters, and the buffer cannot serve the read.
     Unwritten,
-    /// No data that the read can use or has to wait for.
+    /// The buffer has no data that the read can use or must wait for.
     Nothing,
 }
 
-/// Segments of a buffer.
+/// Segments of the buffer, with their order of use.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Segments {
     all: Vec<Segment>,
@@ -222,11 +223,12 @@ impl Segments {
         self.uses += 1;
         self.all[segment].used = self.uses;
     }
-    /// Returns `true` if a segment overlaps the extent, which is rare under random requests.
+    /// Returns `true` if a segment overlaps the extent. This is rare under random requests.
     fn touches(&self, extent: Extent) -> bool {
         self.all.iter().any(|segment| segment.overlaps(extent))
     }
-    /// Looks up an extent to be read, among clean segments only, or among all if `dirty`.
+    /// Looks up an extent to be read in the clean segments. `dirty`: whether dirty segments can
+    /// serve the read, too.
     pub fn look_up(&mut self, extent: Extent, dirty: bool) -> Held {
         if !self.touches(extent) {
             return Held::Nothing;
@@ -242,7 +244,8 @@ impl Segments {
             Held::Nothing
         }
     }
-    /// End of a clean segment that contains the first sectors of an extent, but not the last.
+    /// Returns the end of a clean segment that contains the first sectors of an extent, but not the
+    /// last; `None` if there is none.
     pub fn begins(&self, extent: Extent) -> Option<u64> {
         if !self.touches(extent) {
             return None;
@@ -253,7 +256,7 @@ impl Segments {
         let ends = self.all.iter().filter(holds).map(|segment| segment.end);
         ends.filter(|end| *end < extent.end()).max()
     }
-    /// Returns `true` if a read continues the content of a segment.
+    /// Returns `true` if sector `lbn` is in a segment or directly after one.
     pub fn goes_on(&self, lbn: u64) -> bool {
         let mut all = self.all.iter();
         all.any(|segment| {
@@ -265,21 +268,21 @@ impl Segments {
         let mut all = self.all.iter();
         all.any(|segment| segment.dirty && segment.overlaps(extent))
     }
-    /// Segments with data that is not on the platters. Count.
+    /// Returns the number of segments with data that is not on the platters.
     pub fn dirty(&self) -> usize {
         self.all.iter().filter(|segment| segment.dirty).count()
     }
-    /// Number of the first write that is not on the platters.
+    /// Returns the number of the first write that is not on the platters; `None` if there is none.
     pub fn first_unwritten(&self) -> Option<u64> {
         let dirty = self.all.iter().filter(|segment| segment.dirty);
         dirty.map(|segment| segment.oldest).min()
     }
-    /// Sectors that are not on the platters. Count.
+    /// Returns the number of sectors that are not on the platters.
     pub fn dirty_sectors(&self) -> u64 {
         let dirty = self.all.iter().filter(|segment| segment.dirty);
         dirty.map(|segment| segment.end - segment.start).sum()
     }
-    /// Sectors of an extent that are not on the platters. Count.
+    /// Returns the number of sectors of an extent that are not on the platters.
     pub fn dirty_sectors_of(&self, extent: Extent) -> u64 {
         let dirty = self.all.iter().filter(|segment| segment.dirty);
         dirty
@@ -289,7 +292,7 @@ impl Segments {
             })
             .sum()
     }
-    /// Drops clean segments that overlap an extent that is being changed.
+    /// Drops clean segments that overlap an extent, which is being changed.
     pub fn invalidate(&mut self, extent: Extent) {
         for segment in &mut self.all {
             if !segment.dirty && segment.overlaps(extent) {
@@ -300,7 +303,7 @@ impl Segments {
     pub fn clear(&mut self) {
         self.all.fill(Segment::default());
     }
-    /// Least recently used clean segment.
+    /// Returns the least recently used clean segment; `None` if all are dirty.
     fn oldest(&self) -> Option<usize> {
         let clean = self.all.iter().enumerate();
         let clean = clean.filter(|(_, segment)| !segment.dirty);
@@ -308,8 +311,8 @@ impl Segments {
             .min_by_key(|(_, segment)| segment.used)
             .map(|(place, _)| place)
     }
-    /// Takes a segment for data that was read; if it is longer than the segment, for its last
-    /// sectors.
+    /// Takes the least recently used clean segment for data that was read. If the data exceeds
+    /// `sectors`, keeps its last sectors. Returns `None` if all segments are dirty.
     pub fn take(&mut self, extent: Extent, sectors: u32) -> Option<usize> {
         let segment = self.oldest()?;
         self.all[segment] = Segment {
@@ -320,7 +323,7 @@ impl Segments {
         self.touch(segment);
         Some(segment)
     }
-    /// Segment for a write, if there is room.
+    /// Returns the segment that a write can join or take, if any.
     pub fn room(&self, extent: Extent, buffer: &Buffer) -> Room {
         if extent.sectors > buffer.segment_sectors.into() {
             return Room::None;
@@ -341,7 +344,8 @@ impl Segments {
         }
         self.oldest().map_or(Room::None, Room::New)
     }
-    /// Puts a write into a segment that has room for it. Its data arrives by `ready`.
+    /// Puts a write into segment `place`, which has room for it. Its data arrives by `ready`.
+    /// `write`: number of the write.
     pub fn put(&mut self, extent: Extent, place: usize, ready: Time, write: u64) {
         self.invalidate(extent);
         let segment = &mut self.all[place];

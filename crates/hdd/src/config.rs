@@ -12,24 +12,24 @@ use crate::queue::Policy;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Preset of the disk, on which the other settings are based.
+    /// Name of the preset on which the other settings are based.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// Bytes that the host can address; a whole number of sectors. By default, all sectors of a
+    /// Capacity that the host can address; a whole number of sectors. By default, all sectors of a
     /// model with positions, and 146,815,733,760 bytes otherwise. Bytes.
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_bytes: Option<u64>,
-    /// Duration of an access.
+    /// Model of the duration of an access.
     pub model: Model,
-    /// Order in which waiting requests are served.
+    /// Policy that orders the waiting requests.
     pub queue: Policy,
     /// Maximum outstanding requests in the disk, including the one in service; 0 for no limit.
-    /// Further requests wait outside. Count.
+    /// Further requests wait in the host. Count.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub queue_depth: u32,
-    /// Whether requests are served one at a time. Otherwise no request waits for another: each
-    /// takes its own time, as in models that add a fixed time per request.
+    /// Whether requests are served one at a time. Otherwise no request waits for another, as in
+    /// models that add a fixed time to each request.
     pub serial: bool,
     /// Times of the controller and the bus.
     pub overhead: Overhead,

@@ -1,4 +1,4 @@
-//! Hard disk model: requests, from arrival to completion.
+//! Hard disk model: processes requests from arrival to completion.
 
 use std::collections::VecDeque;
 
@@ -17,10 +17,10 @@ use crate::plan::Plan;
 use crate::queue::{Operation, Order, Queue, Waiting};
 use crate::stats::DiskStats;
 
-/// Sectors per page, the unit in which lost data is counted.
+/// Sectors per page. Lost data is counted in pages.
 const SECTORS_PER_PAGE: u64 = 8;
 
-/// Maximum requests that are retried after a destage, which bounds the cost of a long queue.
+/// Maximum number of requests that are retried after a destage. It bounds the cost of a long queue.
 const MAX_RETRIED: usize = 256;
 
 /// Outstanding request.
@@ -29,7 +29,7 @@ struct Command {
     request: Request,
     /// Time of arrival.
     since: Time,
-    /// Latency components, once known.
+    /// Latency components, set once they are known.
     parts: LatencyComponents,
 }
 
@@ -48,34 +48,35 @@ pub struct Disk {
     vacant: Vec<Ticket>,
     /// Requests and destages that wait for the mechanism.
     queue: Queue,
-    /// Entries of the queue so far. Count.
+    /// Operations that have entered the queue so far. Count.
     came: u64,
     /// Accesses in progress; at most one if requests are served one at a time. Count.
     at_work: u32,
-    /// Extent of the last access.
+    /// Extent of the latest access.
     served: Extent,
-    /// Whether the last command was a write.
+    /// Whether the latest command was a write.
     behind_write: bool,
     segments: Segments,
     ahead: Option<Ahead>,
-    /// Time at which the bus has transferred the data that the buffer serves without the mechanism.
+    /// Time at which the bus has transferred the data of the requests that the buffer serves
+    /// without the mechanism.
     bus_free: Time,
-    /// Interval in which the bus is used by the access in progress.
+    /// Interval in which the access in progress uses the bus.
     bus_used: (Time, Time),
-    /// Requests that wait for a destage, in order.
+    /// Requests that wait for a destage, in order of arrival.
     stalled: VecDeque<Ticket>,
-    /// Flushes, each with the last write that it waits for: the latest one in the buffer when the
-    /// flush arrived.
+    /// Flushes that wait. Each has the number of the last write that it waits for, which is the
+    /// latest write in the buffer when the flush arrived.
     flushes: Vec<(Ticket, u64)>,
     busy: Time,
-    /// Start of the current busy interval of the mechanism.
+    /// Start of the current busy interval of the mechanism; [`Time::MAX`] if it is idle.
     busy_since: Time,
     completions: Vec<Completion>,
-    /// Counts since power-on.
+    /// Counts and times since power-on.
     figures: DiskStats,
-    /// Counts at the start of the measurement.
+    /// Counts and times at the start of the measurement.
     before: DiskStats,
-    /// Time up to which outstanding requests are included in the counts.
+    /// Time up to which `held_time` has been integrated.
     counted: Time,
 }
 
@@ -107,11 +108,11 @@ impl Disk {
             plan: plan.clone(),
         }
     }
-    /// Counts and times since the start of the measurement.
+    /// Returns the counts and times since the start of the measurement.
     pub fn figures(&self) -> DiskStats {
         self.figures.since(&self.before)
     }
-    /// Outstanding requests. Count.
+    /// Returns the number of outstanding requests.
     pub fn outstanding(&self) -> u32 {
         (self.held.len() - self.vacant.len()) as u32
     }
@@ -131,7 +132,7 @@ impl Disk {
         self.counted = now;
     }
 
-    /// Serves a request from the buffer, or queues it.
+    /// Serves a request from the buffer, or queues it for the mechanism.
     fn begin(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>, ticket: Ticket) {
         let Some(held) = self.held[ticket as usize] else {
             return;
@@ -199,7 +200,7 @@ impl Disk {
         }
     }
     /// Transfers the data of a request over the bus, without the mechanism. Returns the end of the
-    /// transfer.
+    /// transfer, before the completion time of the controller.
     fn serve_buffered(
         &mut self,
         cx: Instant<'_, '_, impl Probe<Observation>>,
@@ -244,7 +245,7 @@ impl Disk {
         cx.schedule(done, Event::Complete(ticket));
         done - completion
     }
-    /// Start of a bus transfer of duration `length`, for a command that arrives now.
+    /// Returns the start of a bus use of duration `length` by a command that arrives now.
     fn transfer_begins(&self, now: Time, overhead: Time, length: Time) -> Time {
         let (from, to) = self.bus_used;
         if self.plan.overhead.bus_held {
@@ -267,7 +268,8 @@ impl Disk {
         });
     }
 
-    /// Adds the sectors that have passed under the head since the last read to the read-ahead.
+    /// Adds the sectors that have passed under the head until `now` to the segment of the
+    /// read-ahead.
     fn catch_up(&mut self, now: Time) {
         let Some(mut ahead) = self.ahead else {
             return;
@@ -284,13 +286,13 @@ impl Disk {
         (ahead.from, ahead.since) = (ahead.from + sectors, at);
         self.ahead = (ahead.from < ahead.until).then_some(ahead);
     }
-    /// Ends the read-ahead, because the mechanism is needed.
+    /// Ends the read-ahead because the mechanism is needed.
     fn stop_reading(&mut self, now: Time) {
         self.catch_up(now);
         self.ahead = None;
     }
 
-    /// Serves the next waiting operation if the mechanism is free.
+    /// Starts waiting operations while the mechanism is free.
     fn advance(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>) {
         while (self.at_work == 0 || !self.plan.serial)
             && !(self.plan.overhead.bus_held && self.bus_free.max(self.bus_used.1) > cx.now)
@@ -358,15 +360,15 @@ impl Disk {
         self.served = extent;
         self.keep(extent, lead, over);
     }
-    /// Bus time after the access that reads the rest of a request; data in the buffer is
-    /// transferred during the access.
+    /// Returns the bus time that remains after an access that reads `rest`, the part of the extent
+    /// that is not in the buffer. Data in the buffer is transferred during the access.
     fn tail(&self, begun: Time, extent: Extent, rest: Extent, access: &Access) -> Time {
         let times = &self.plan.overhead;
         let behind = times.tail(rest.sectors, access.wrapped, access.transfer);
         behind.max((begun + times.bus(extent.sectors)).since(begun + access.total()))
     }
-    /// If the head is passing the first sectors of a read: the time since then, and the rest of the
-    /// extent.
+    /// If the head is reading ahead into the extent of a read, returns the time since which it has
+    /// done so and the rest of the extent. Returns `None` otherwise.
     fn reading_on(&mut self, now: Time, extent: Extent) -> Option<(Time, Extent)> {
         self.catch_up(now);
         let ahead = self.ahead?;
@@ -381,8 +383,8 @@ impl Disk {
             (ahead.since, rest)
         })
     }
-    /// Puts the sectors of a read into the buffer, with the `lead` sectors before it that passed
-    /// under the head; read-ahead may add those after it.
+    /// Keeps the sectors of a read in the buffer, with the `lead` sectors before it that passed
+    /// under the head. Starts the read-ahead at `since` if it is configured.
     fn keep(&mut self, extent: Extent, lead: u64, since: Time) {
         let buffer = &self.plan.buffer;
         let waits =
@@ -410,7 +412,8 @@ impl Disk {
             });
         }
     }
-    /// End of read-ahead by tracks from sector `from`, into a segment that starts at `first`.
+    /// Returns the end, exclusive, of a read-ahead by tracks from sector `from`, into a segment
+    /// that starts at `first`.
     fn end_of_track(&self, first: u64, from: u64) -> u64 {
         let Some((before, left)) = self.plan.model.track(from) else {
             return u64::MAX;
@@ -436,8 +439,8 @@ impl Disk {
         self.settle(cx, ticket, held, overhead, &access, Time::ZERO);
         self.served = extent;
     }
-    /// Sets the duration of a request served by the mechanism; its data uses the bus for `tail`
-    /// after the access.
+    /// Sets the times of a request that the mechanism serves, and schedules its completion. The
+    /// data of the request uses the bus for `tail` after the access.
     fn settle(
         &mut self,
         cx: Instant<'_, '_, impl Probe<Observation>>,
@@ -502,8 +505,8 @@ impl Disk {
         cx.observe_fragment(|| Observation::Begun(work));
         cx.schedule(cx.now + work.total(), Event::Destaged(number));
     }
-    /// Handles a destage: the data of the segment is on the platters, except for data that has
-    /// joined since.
+    /// Handles the end of a destage. The data of the segment is on the platters, except for data
+    /// that joined after the start of the destage.
     fn destaged(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>, number: u32) {
         let written = self.served.end();
         let segment = self.segments.get_mut(number as usize);
@@ -530,7 +533,7 @@ impl Disk {
         }
         self.retry(cx);
     }
-    /// Retries the first requests that wait for a destage, in order.
+    /// Retries the first requests that wait for a destage, in order of arrival.
     fn retry(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>) {
         let first = self.stalled.len().min(MAX_RETRIED);
         let behind = self.stalled.split_off(first);
@@ -575,7 +578,7 @@ impl Disk {
     }
 }
 
-/// Purpose of a read or write request.
+/// Returns the purpose of a read or write request.
 fn purpose(request: &Request) -> Purpose {
     if request.op == Op::Write {
         Purpose::Write
@@ -646,8 +649,8 @@ impl BlockDevice for Disk {
     fn has_completions(&self) -> bool {
         !self.completions.is_empty()
     }
-    /// Requests in progress are lost: an incomplete write may or may not have reached its sectors.
-    /// The content of the write cache is lost too.
+    /// Returns the pages whose data is only in the write cache. Requests in progress are lost in a
+    /// power cut, too: an incomplete write may or may not have reached its sectors.
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
         let extent = Extent::of_bytes(offset, bytes);
         let pages = self

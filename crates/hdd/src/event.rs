@@ -13,14 +13,14 @@ use crate::model::Access;
 /// Event of a disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// The access of a request ended; the request is not yet complete.
+    /// The access of a request ended, but the request is not complete: its data still uses the bus.
     #[default]
     Accessed,
-    /// The access of a request ended, which completes the request.
+    /// The access of a request ended, and the request is complete.
     Served(Ticket),
-    /// A request completed that no longer needs the mechanism, or never did.
+    /// A request is complete that no longer needs the mechanism, or never did.
     Complete(Ticket),
-    /// The data of a segment of the buffer is on the platters.
+    /// A segment of the buffer has been destaged: its data is on the platters.
     Destaged(u32),
 }
 
@@ -66,20 +66,21 @@ pub struct Work {
     pub extent: Extent,
     /// Command time in the controller.
     pub overhead: Time,
-    /// Access time after the command; for the buffer alone, the transfer is that over the bus.
+    /// Access time after the command. For an operation of the buffer alone, it has only the
+    /// transfer over the bus.
     pub access: Access,
 }
 
 impl Work {
-    /// Offset of the first byte.
+    /// Returns the offset of the first byte.
     pub fn offset(&self) -> u64 {
         self.extent.lbn * SECTOR_BYTES
     }
-    /// Length. Bytes.
+    /// Returns the length of the operation. Bytes.
     pub fn bytes(&self) -> u64 {
         self.extent.sectors * SECTOR_BYTES
     }
-    /// Duration of the operation.
+    /// Returns the duration of the operation.
     pub fn total(&self) -> Time {
         self.overhead + self.access.total()
     }
@@ -100,12 +101,12 @@ pub enum Observation {
         /// Latency components.
         parts: LatencyComponents,
     },
-    /// The mechanism starts an operation, a fragment of the observations of requests
-    /// ([`wordline_kernel::Probe::WANTS_FRAGMENTS`]). It ends after [`Work::total`] with
+    /// The mechanism starts an operation. This is a fragment of the observations of requests
+    /// ([`wordline_kernel::Probe::WANTS_FRAGMENTS`]). The operation ends after [`Work::total`] with
     /// [`Observation::Over`], unless the power fails before.
     Begun(Work),
-    /// Fragment: an operation of the mechanism due now has ended; one of several if requests do not
-    /// wait for each other.
+    /// Fragment: an operation of the mechanism ends now. Several may be in progress if requests do
+    /// not wait for each other.
     Over,
     /// Fragment: the buffer serves a request without the mechanism, now or soon.
     Buffered {

@@ -1,11 +1,11 @@
-//! Sectors and extents of sectors.
+//! Sectors, and extents of consecutive sectors.
 
 use serde::{Deserialize, Serialize};
 
 /// Bytes per sector.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// Consecutive sectors.
+/// Range of consecutive sectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
     /// First sector.
@@ -15,7 +15,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Sectors that contain `bytes` bytes from `offset`.
+    /// Returns the sectors that contain `bytes` bytes from `offset`.
     pub fn of_bytes(offset: u64, bytes: u64) -> Self {
         let lbn = offset / SECTOR_BYTES;
         Self {
@@ -23,7 +23,7 @@ impl Extent {
             sectors: (offset + bytes).div_ceil(SECTOR_BYTES) - lbn,
         }
     }
-    /// First sector after the extent.
+    /// Returns the first sector after the extent.
     pub fn end(&self) -> u64 {
         self.lbn + self.sectors
     }

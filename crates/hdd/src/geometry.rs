@@ -1,4 +1,4 @@
-//! Physical geometry: zones, cylinders, heads and skew.
+//! Physical geometry of a disk: zones, cylinders, heads and skew.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,10 +10,11 @@ use wordline_block::PlanError;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Numbering {
-    /// The tracks of a cylinder from the first head to the last, then the next cylinder.
+    /// Along the tracks of a cylinder from the first head to the last, then along the next
+    /// cylinder.
     #[default]
     Cylinder,
-    /// Like `cylinder`, but every other cylinder runs from the last head to the first.
+    /// Like `cylinder`, but from the last head to the first in every other cylinder.
     Serpentine,
 }
 
@@ -27,22 +28,22 @@ pub struct Zone {
     /// Sectors per track. Count.
     #[schemars(range(min = 1, max = 1_048_576))]
     pub sectors_per_track: u32,
-    /// Offset of the first sector of a track from that of the previous track of the cylinder.
-    /// Sectors.
+    /// Angular offset of the first sector of a track from that of the previous track of the
+    /// cylinder. Sectors.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1e6))]
     pub track_skew_sectors: f64,
-    /// Offset of the first sector of a cylinder from that of the last track of the previous
+    /// Angular offset of the first sector of a cylinder from that of the last track of the previous
     /// cylinder. Sectors.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1e6))]
     pub cylinder_skew_sectors: f64,
-    /// Sectors without a number at the start of the zone. Count.
+    /// Sectors at the start of the zone that have no number. Count.
     #[schemars(range(min = 0, max = 1_000_000_000_000_000_000_u64))]
     pub reserved_sectors: u64,
-    /// Sectors without a number at the end of the zone. Count.
+    /// Sectors at the end of the zone that have no number. Count.
     #[schemars(range(min = 0, max = 1_000_000_000_000_000_000_u64))]
     pub spare_sectors: u64,
-    /// Sectors without a number at the end of each track; those at the start and at the end of the
-    /// zone do not include them. Count.
+    /// Sectors at the end of each track that have no number. `reserved_sectors` and `spare_sectors`
+    /// do not include them. Count.
     #[schemars(range(min = 0, max = 1_048_575))]
     pub spare_sectors_per_track: u32,
 }
@@ -50,21 +51,21 @@ pub struct Zone {
 /// Fraction of a revolution in units of 2^-64, so that sums wrap like the platter.
 type Angle = u64;
 
-/// Cylinders with the same number of sectors per track.
+/// Zone in the form that computes positions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Band {
     first_cylinder: u32,
     first_lbn: u64,
     /// First sector of the next zone.
     end_lbn: u64,
-    /// Sectors before the first numbered one. Count.
+    /// Sectors before the first numbered one of the zone. Count.
     reserved: u64,
-    /// Sectors that pass per revolution.
+    /// Sectors that pass under the head per revolution. Count.
     sectors_per_track: u32,
-    /// Sectors per track that have numbers.
+    /// Sectors per track that have numbers. Count.
     numbered: u32,
     sectors_per_cylinder: u64,
-    /// Quotient and remainder of 2^64 divided by the sectors of a track.
+    /// Quotient and remainder of 2^64 divided by the sectors per track.
     turn_per_sector: [u64; 2],
     /// Angle between the first sectors of successive tracks of a cylinder.
     track_skew: Angle,
@@ -79,9 +80,9 @@ pub struct Place {
     pub cylinder: u32,
     /// Head of the sector.
     pub head: u32,
-    /// Sectors of the track with lower numbers. Count.
+    /// Numbered sectors of the track before this one. Count.
     pub before: u32,
-    /// Numbered sectors of the track from this one on. Count.
+    /// Numbered sectors of the track from this one to its end. Count.
     pub left: u32,
     /// Sectors per track. Count.
     pub sectors_per_track: u32,
@@ -90,8 +91,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// Time from `from` until the sector passes under the head; zero if it passes now within a
-    /// millionth of a revolution, which is the rounding error of summed times.
+    /// Returns the time from `from` until the sector passes under the head. Returns zero if it
+    /// passed at most a millionth of a revolution ago, which is the rounding error of summed times.
     #[inline]
     pub fn wait(&self, from: Time, revolution: Time) -> Time {
         let begins = ((u128::from(self.angle) * u128::from(revolution.0)) >> 64) as u64;
@@ -114,8 +115,8 @@ pub struct Geometry {
     numbering: Numbering,
 }
 
-/// Quotient and remainder of a turn, 2^64, divided by the sectors of a track. For a track of one
-/// sector, which is at the start of the turn, neither is used.
+/// Returns quotient and remainder of a turn, 2^64, divided by the sectors per track. A track of one
+/// sector uses neither, because its sector is at angle 0.
 fn turn_per_sector(sectors_per_track: u32) -> [u64; 2] {
     let (turn, sectors) = (1_u128 << 64, u128::from(sectors_per_track.max(1)));
     [turn / sectors, turn % sectors].map(|part| part as u64)
@@ -126,7 +127,7 @@ fn angle(sectors: f64, sectors_per_track: u32) -> Angle {
 }
 
 impl Geometry {
-    /// Builds a geometry of zones, from the outermost inwards, with `heads` heads.
+    /// Builds the geometry of `zones`, from the outermost inwards, with `heads` heads.
     pub(crate) fn new(zones: &[Zone], heads: u32, numbering: Numbering) -> Result<Self, PlanError> {
         let (mut cylinder, mut lbn) = (0_u32, 0_u64);
         let mut bands = Vec::with_capacity(zones.len());
@@ -140,7 +141,7 @@ impl Geometry {
                     reason: format!(
                         "zone {place} has no numbered sectors, or too many cylinders"
                     ),
-                    remedy: "lower its reserved_sectors, spare_sectors and spare_sectors_per_track, or its cylinders"
+                    remedy: "lower reserved_sectors, spare_sectors and spare_sectors_per_track, or the cylinders of the zone"
                         .into(),
                 });
             };
@@ -164,7 +165,7 @@ impl Geometry {
         if bands.is_empty() || heads == 0 {
             return Err(PlanError {
                 key: "disk.model.positioned.zones",
-                reason: "there are no zones, or no heads".into(),
+                reason: "the disk has no zones or no heads".into(),
                 remedy: "set heads, and zones with cylinders and sectors_per_track, as in the disk presets".into(),
             });
         }
@@ -176,28 +177,28 @@ impl Geometry {
             numbering,
         })
     }
-    /// Sectors of the disk. Count.
+    /// Returns the number of sectors of the disk.
     pub fn sectors(&self) -> u64 {
         self.sectors
     }
-    /// Cylinders of the disk. Count.
+    /// Returns the number of cylinders of the disk.
     pub fn cylinders(&self) -> u32 {
         self.cylinders
     }
-    /// Physical position of a sector.
+    /// Returns the physical position of a sector.
     #[inline]
     pub fn place(&self, lbn: u64) -> Place {
         let band = self.bands.partition_point(|band| band.first_lbn <= lbn) - 1;
         let band = &self.bands[band];
         let within = lbn - band.first_lbn + band.reserved;
-        let cylinder = (within / band.sectors_per_cylinder) as u32; // of the zone
+        let cylinder = (within / band.sectors_per_cylinder) as u32; // relative to the zone
         let rest = (within % band.sectors_per_cylinder) as u32;
         let (track, sector) = (rest / band.numbered, rest % band.numbered);
         let backwards = self.numbering == Numbering::Serpentine && cylinder % 2 == 1;
         let tracks = u64::from(cylinder) * u64::from(self.heads - 1) + u64::from(track);
         let skew = (band.track_skew.wrapping_mul(tracks))
             .wrapping_add(band.cylinder_skew.wrapping_mul(cylinder.into()));
-        // Integer part of 2^64 sector / sectors_per_track, computed in 64 bits.
+        // Integer part of 2^64 × sector / sectors_per_track, computed in 64 bits.
         let [whole, remainder] = band.turn_per_sector;
         let turned = u64::from(sector) * whole
             + u64::from(sector) * remainder / u64::from(band.sectors_per_track);
@@ -220,8 +221,8 @@ impl Geometry {
 mod tests {
     use super::*;
 
-    /// The angle of a sector is the integer part of 2^64 sector / sectors_per_track; computing it
-    /// directly takes 128 bits.
+    /// The angle of a sector is the integer part of 2^64 × sector / sectors_per_track. Computed
+    /// directly, this takes 128 bits.
     #[test]
     fn sector_angles_match_128_bit_arithmetic() {
         for sectors_per_track in [1, 2, 3, 62, 107, 921, 1_048_573, 1_048_576] {

@@ -1,4 +1,4 @@
-//! Hard disk: a queue, a controller with a buffer, and a mechanism.
+//! Hard disk model: a queue, a controller with a buffer, and a mechanism.
 
 pub mod buffer;
 pub mod config;

@@ -1,4 +1,4 @@
-//! Times of the controller of a disk and its bus.
+//! Times of a disk's controller and bus.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,53 +9,53 @@ use wordline_kernel::Time;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Commands {
-    /// Read whose sectors are in the buffer. Microseconds.
+    /// Command time of a read whose sectors are in the buffer. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub read_hit_us: f64,
-    /// Any other read, before the arm moves. Microseconds.
+    /// Command time of any other read, before the arm moves. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub read_miss_us: f64,
-    /// Write hit, as defined by `disk.buffer.write_hit`. Microseconds.
+    /// Command time of a write hit, as defined by `disk.buffer.write_hit`. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub write_hit_us: f64,
-    /// Any other write. Microseconds.
+    /// Command time of any other write. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub write_miss_us: f64,
 }
 
-/// Times of the controller of a disk and its bus (`[disk.overhead]`).
+/// Times of a disk's controller and bus (`[disk.overhead]`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Overhead {
-    /// Commands after a read.
+    /// Command times after a read.
     pub after_read: Commands,
-    /// Commands after a write.
+    /// Command times after a write.
     pub after_write: Commands,
-    /// Bus time per sector. Microseconds.
+    /// Transfer time on the bus per sector. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub bus_us_per_sector: f64,
     /// Whether the disk holds the bus from command to completion, while the arm moves and the
     /// platter rotates, so that no other command arrives. Otherwise it releases the bus whenever it
-    /// transfers nothing, and the buffer serves other commands.
+    /// transfers nothing, and the buffer can serve other commands.
     pub bus_held: bool,
-    /// Completion time of a read, after its data. Microseconds.
+    /// Time to complete a read after its data has been transferred. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub read_completion_us: f64,
-    /// Completion time of a write, after its data. Microseconds.
+    /// Time to complete a write after its data has been transferred. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub write_completion_us: f64,
 }
 
-/// Times as integers.
+/// Overheads in picoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Timed {
-    /// Command times by whether the previous command was a write: read hit, read miss, write hit,
-    /// write miss.
+    /// Command times of a read hit, read miss, write hit and write miss, by whether the previous
+    /// command was a write.
     commands: [[Time; 4]; 2],
     sector: Time,
     /// Whether the bus is held from a command to its completion.
     pub bus_held: bool,
-    /// Completion times of reads and of writes.
+    /// Completion times: reads, writes.
     completion: [Time; 2],
 }
 
@@ -83,22 +83,22 @@ impl Timed {
             ],
         }
     }
-    /// Command time.
+    /// Returns the time of a command. `behind_write`: whether the previous command was a write.
     pub fn command(&self, behind_write: bool, write: bool, hit: bool) -> Time {
         let kind = 2 * usize::from(write) + usize::from(!hit);
         self.commands[usize::from(behind_write)][kind]
     }
-    /// Bus time of `sectors` sectors.
+    /// Returns the bus time of `sectors` sectors.
     pub fn bus(&self, sectors: u64) -> Time {
         self.sector * sectors
     }
-    /// Completion time after the data of a command.
+    /// Returns the completion time of a command after its data.
     pub fn completion(&self, write: bool) -> Time {
         self.completion[usize::from(write)]
     }
-    /// Bus time that remains when the last of some sectors has passed under the head. Sectors cross
-    /// the bus in order of their numbers, each after it has passed and after the previous one.
-    /// `wrapped` of them have passed before the first.
+    /// Returns the bus time that remains when the last of `sectors` sectors has passed under the
+    /// head. Sectors cross the bus in order of their numbers, each after it has passed and after
+    /// the previous one. The last `wrapped` sectors passed before the first one.
     pub fn tail(&self, sectors: u64, wrapped: u64, transfer: Time) -> Time {
         let each = Time(transfer.0 / sectors.max(1));
         let before = each * (wrapped + 1);

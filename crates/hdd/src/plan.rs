@@ -14,14 +14,14 @@ use crate::queue::Policy;
 /// Default capacity of a disk whose model has no positions: that of a Maxtor Atlas 10K IV. Bytes.
 const CAPACITY_BYTES: u64 = 146_815_733_760;
 
-/// Validated disk configuration, from which a disk can be built.
+/// Validated disk configuration from which a disk can be built.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Bytes that the host can address.
+    /// Capacity that the host can address. Bytes.
     pub capacity_bytes: u64,
-    /// Duration of an access.
+    /// Model of the duration of an access.
     pub model: Timed,
-    /// Order of requests.
+    /// Policy that orders the waiting requests.
     pub queue: Policy,
     /// Maximum outstanding requests. Count.
     pub queue_depth: u32,
@@ -32,7 +32,7 @@ pub struct Plan {
     pub buffer: Buffer,
 }
 
-/// Accesses from which the mean of a disk is taken.
+/// Number of random accesses over which the mean page time of a disk is taken.
 const PROBES: u64 = 1 << 12;
 
 impl Plan {
@@ -43,15 +43,15 @@ impl Plan {
         if !config.serial && config.buffer.segments > 0 {
             return Err(PlanError {
                 key: "disk.serial",
-                reason: "a disk with a buffer serves its requests one at a time".into(),
-                remedy: "set it to true, or disk.buffer.segments to 0".into(),
+                reason: "a disk with a buffer serves requests one at a time".into(),
+                remedy: "set disk.serial to true, or disk.buffer.segments to 0".into(),
             });
         }
         if !config.serial && model.sectors().is_some() {
             return Err(PlanError {
                 key: "disk.serial",
-                reason: "a disk with one arm serves its requests one at a time".into(),
-                remedy: "set it to true, or use a model without positions".into(),
+                reason: "a disk with an arm serves requests one at a time".into(),
+                remedy: "set disk.serial to true, or use a model without positions".into(),
             });
         }
         Ok(Self {
@@ -70,8 +70,8 @@ impl Plan {
 }
 
 impl Plan {
-    /// Command time for sectors that are not in the buffer, averaged over the previous commands.
-    /// Microseconds.
+    /// Returns the command time for sectors that are not in the buffer, averaged over reads and
+    /// writes as the previous command. Microseconds.
     fn command_us(&self, write: bool) -> f64 {
         let behind = |behind_write| self.overhead.command(behind_write, write, false).as_us();
         f64::midpoint(behind(false), behind(true))
@@ -88,7 +88,8 @@ impl Specification for Plan {
     fn is_volatile(&self) -> bool {
         self.buffer.write_cache
     }
-    /// With what its controller takes: over accesses at random places, some time after each other, so that platters stand anywhere.
+    /// Returns the mean time of a page access, including the command time, over random accesses. The
+    /// times between them are random too, so that the platters can be at any angle.
     fn page_us(&self, page_bytes: u64, write: bool) -> f64 {
         let mut model = self.model.clone();
         let sectors = page_bytes.div_ceil(SECTOR_BYTES);
@@ -124,13 +125,13 @@ fn capacity(config: &Config, model: &Timed) -> Result<u64, PlanError> {
     if !bytes.is_multiple_of(SECTOR_BYTES) {
         return fault(
             format!("{bytes} bytes are not a whole number of sectors of {SECTOR_BYTES} bytes"),
-            "set it to a multiple of 512",
+            "set disk.capacity_bytes to a multiple of 512",
         );
     }
     if let Some(all) = all.filter(|all| bytes > *all) {
         return fault(
             format!("{bytes} bytes exceed the {all} bytes of the zones"),
-            "leave it out, or lower it",
+            "omit disk.capacity_bytes, or lower it",
         );
     }
     Ok(bytes)

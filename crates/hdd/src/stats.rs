@@ -6,19 +6,19 @@ use wordline_kernel::{Time, since};
 
 use crate::model::Access;
 
-/// Number of bins of seek distances.
+/// Number of bins of the histogram of seek distances.
 pub const BINS: usize = 24;
 
-/// Counts and times since the start of the measurement.
+/// Counts and times of a disk since the start of the measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskStats {
     /// Reads. Count.
     pub reads: u64,
     /// Writes. Count.
     pub writes: u64,
-    /// Bytes read.
+    /// Bytes read by the host.
     pub bytes_read: u64,
-    /// Bytes written.
+    /// Bytes written by the host.
     pub bytes_written: u64,
     /// Reads served from the on-board buffer alone. Count.
     pub reads_buffered: u64,
@@ -28,13 +28,13 @@ pub struct DiskStats {
     pub sectors_ahead: u64,
     /// Destages of the on-board buffer. Count.
     pub destages: u64,
-    /// Accesses of the mechanism. Count.
+    /// Accesses of the mechanism, for requests and destages. Count.
     pub accesses: u64,
     /// Accesses by seek distance: 0, 1, 2 to 3, 4 to 7 cylinders, and so on. Count.
     pub seeks: [u64; BINS],
     /// Sum of the seek distances. Cylinders.
     pub cylinders: u64,
-    /// Command time in the controller.
+    /// Time of commands and completions in the controller.
     pub overhead: Time,
     /// Time of arm movement, head switches and write settling.
     pub seek: Time,
@@ -44,7 +44,7 @@ pub struct DiskStats {
     pub transfer: Time,
     /// Maximum outstanding requests. Count.
     pub held_most: u32,
-    /// Integral of outstanding requests over time; divided by the time, their mean. Picoseconds.
+    /// Integral of the number of outstanding requests over time, in requests × picoseconds.
     pub held_time: u128,
 }
 
@@ -76,7 +76,7 @@ impl DiskStats {
         let bin = (u32::BITS - access.distance.leading_zeros()) as usize;
         self.seeks[bin.min(BINS - 1)] += 1;
     }
-    /// Busy time of the mechanism.
+    /// Returns the busy time of the mechanism.
     pub fn busy(&self) -> Time {
         self.seek + self.rotation + self.transfer
     }

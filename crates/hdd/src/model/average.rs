@@ -1,4 +1,4 @@
-//! Average positioning time and transfer rate.
+//! Disk model with an average positioning time and a transfer rate.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,8 @@ use super::{Access, Mechanism, milliseconds};
 use crate::extent::{Extent, SECTOR_BYTES};
 use wordline_block::PlanError;
 
-/// An access takes the average positioning time of its kind, and the transfer time of its bytes at
-/// a fixed rate.
+/// An access takes an average positioning time, which differs between reads and writes, plus the
+/// transfer time of its bytes at a fixed rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Average {
@@ -39,17 +39,17 @@ impl Cited for Average {
     const PAPER: &'static str = "Y. Oh, J. Choi, D. Lee, S. Noh, Caching less for better performance: balancing cache size and update cost of flash memory cache in hybrid storage systems, FAST 2012, table 2";
 }
 
-/// Model in integer time.
+/// Model with times in picoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
     read: Time,
     write: Time,
-    /// Bytes per second.
+    /// Transfer rate. Bytes per second.
     rate: u64,
 }
 
 impl Timed {
-    #[allow(clippy::unnecessary_wraps)] // as the list of models demands
+    #[allow(clippy::unnecessary_wraps)] // all models have the same signature
     pub(super) fn new(model: &Average) -> Result<Self, PlanError> {
         Ok(Self {
             read: milliseconds(model.read_positioning_ms),

@@ -1,4 +1,4 @@
-//! Constant access time.
+//! Disk model with a constant access time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use super::{Access, Mechanism, milliseconds};
 use crate::extent::Extent;
 use wordline_block::PlanError;
 
-/// Every access takes the same time, independent of its position and length.
+/// Every access takes the same time, regardless of its position and length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constant {
@@ -28,14 +28,14 @@ impl Cited for Constant {
     const PAPER: &'static str = "Q. Xia, Towards Design and Analysis for High-Performance and Reliable SSDs, PhD thesis, Virginia Commonwealth University, 2017, table 2";
 }
 
-/// Model in integer time.
+/// Model with times in picoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
     access: Time,
 }
 
 impl Timed {
-    #[allow(clippy::unnecessary_wraps)] // as the list of models demands
+    #[allow(clippy::unnecessary_wraps)] // all models have the same signature
     pub(super) fn new(model: &Constant) -> Result<Self, PlanError> {
         Ok(Self {
             access: milliseconds(model.access_ms),

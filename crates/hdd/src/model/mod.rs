@@ -1,4 +1,4 @@
-//! Duration of an access.
+//! Disk models, which determine the duration of an access.
 
 pub mod average;
 pub mod constant;
@@ -13,53 +13,54 @@ use wordline_block::PlanError;
 /// Components of an access time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
-    /// Arm movement, head switches and write settling.
+    /// Time of arm movement, head switches and write settling.
     pub seek: Time,
-    /// Wait for sectors to reach the head.
+    /// Time in which the head waits for sectors.
     pub rotation: Time,
     /// Time in which sectors pass under the head.
     pub transfer: Time,
     /// Distance of the arm to the first sector. Cylinders.
     pub distance: u32,
-    /// Sectors that passed before the first one, because the head started reading after it. Count.
+    /// Sectors accessed before the first one, because the head reached the track in the middle of
+    /// the extent. Count.
     pub wrapped: u64,
 }
 
 impl Access {
-    /// Total duration.
+    /// Returns the total duration.
     pub fn total(&self) -> Time {
         self.seek + self.rotation + self.transfer
     }
 }
 
-/// Mechanism model: times in picoseconds, and the position of the arm.
+/// Model of the mechanism: times in picoseconds, and the position of the arm.
 pub trait Mechanism {
-    /// Performs an access that starts at `now`. The data of a write arrives by `ready`, before
-    /// which no sector is written.
+    /// Performs an access that starts at `now`. The data of a write arrives by `ready`; no sector
+    /// is written before.
     fn access(&mut self, now: Time, extent: Extent, write: bool, ready: Time) -> Access;
-    /// Positioning time to the first sector.
+    /// Returns the positioning time to the first sector of an extent.
     fn positioning(&self, now: Time, extent: Extent, write: bool) -> Time;
-    /// Sectors that have passed under the head after an access that ended at `since` directly
-    /// before `from`, up to `now` and at most `most`; and the time at which the last of them had
-    /// passed. The arm moves along.
+    /// Lets sectors pass under the head after an access that ended at `since`, directly before
+    /// sector `from`. Returns how many have passed by `now`, at most `most`, and the time at which
+    /// the last of them had passed. The arm follows them.
     fn pass(&mut self, since: Time, now: Time, from: u64, most: u64) -> (u64, Time);
-    /// Sectors directly before the first one that pass under the head before it, if an access
-    /// starts at `now`. Count.
+    /// Returns the number of sectors directly before the extent that pass under the head first, if
+    /// an access starts at `now`.
     fn lead(&self, _now: Time, _extent: Extent) -> u64 {
         0
     }
-    /// Numbered sectors of a sector's track before it and from it on; `None` if the model has no
-    /// tracks.
+    /// Returns the numbered sectors of a sector's track before the sector, and from the sector to
+    /// the end of the track. `None` if the model has no tracks.
     fn track(&self, _lbn: u64) -> Option<(u64, u64)> {
         None
     }
-    /// Sectors of the disk, if the model defines them.
+    /// Returns the number of sectors of the disk; `None` if the model does not define it.
     fn sectors(&self) -> Option<u64> {
         None
     }
 }
 
-/// Converts milliseconds.
+/// Converts milliseconds to a time, rounded to picoseconds.
 fn milliseconds(value: f64) -> Time {
     Time((value * 1e9).round() as u64)
 }
@@ -73,13 +74,13 @@ macro_rules! members {
             }
         }
 
-        /// Model in integer time.
+        /// Model with times in picoseconds.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum Timed { $($Variant($file::Timed)),+ }
 
         impl Model {
-            /// Converts the model to integer time.
+            /// Converts the times of the model to picoseconds. Fails if the parameters are invalid.
             pub fn timed(&self) -> Result<Timed, PlanError> {
                 match self { $(Self::$Variant(model) => Ok(Timed::$Variant($file::Timed::new(model)?))),+ }
             }

@@ -1,4 +1,4 @@
-//! Mechanism with arm, heads and platters.
+//! Disk model with arm, heads and platters.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub struct Positioned {
     /// Speed of the platters. Revolutions per minute.
     #[schemars(range(min = 1, max = 100_000))]
     pub rpm: f64,
-    /// Surfaces, each with a head. Count.
+    /// Number of surfaces, each with a head. Count.
     #[schemars(range(min = 1, max = 256))]
     pub heads: u32,
     /// Numbering of the sectors on the tracks of a zone.
@@ -35,9 +35,9 @@ pub struct Positioned {
     /// Additional settling time of a write after an arm movement or head switch. Milliseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub write_settle_ms: f64,
-    /// Whether a read can start with any of its sectors on a track.
+    /// Whether a read can start with any of its sectors on a track, whichever passes first.
     pub zero_latency_reads: bool,
-    /// Whether a write can start with any of its sectors on a track.
+    /// Whether a write can start with any of its sectors on a track, whichever passes first.
     pub zero_latency_writes: bool,
 }
 
@@ -62,7 +62,7 @@ impl Cited for Positioned {
         "C. Ruemmler, J. Wilkes, An introduction to disk drive modeling, IEEE Computer 27(3), 1994";
 }
 
-/// Model in integer time.
+/// Model with times in picoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
     geometry: Geometry,
@@ -70,7 +70,7 @@ pub struct Timed {
     revolution: Time,
     head_switch: Time,
     write_settle: Time,
-    /// Settings for reads and for writes.
+    /// Whether accesses are zero-latency: reads, writes.
     zero_latency: [bool; 2],
     /// Position of the arm.
     cylinder: u32,
@@ -91,7 +91,7 @@ impl Timed {
             head: 0,
         })
     }
-    /// Positioning time to a place.
+    /// Returns the time in which arm and head move to a place.
     #[inline]
     fn move_to(&self, place: &Place, write: bool) -> Time {
         let arm = self.curve.time(place.cylinder.abs_diff(self.cylinder));
@@ -108,24 +108,25 @@ impl Timed {
     fn stand(&mut self, place: &Place) {
         (self.cylinder, self.head) = (place.cylinder, place.head);
     }
-    /// Time in which `sectors` sectors of a track pass.
+    /// Returns the time in which `sectors` sectors of a track pass under the head.
     #[inline]
     fn sweep(&self, sectors: u64, place: &Place) -> Time {
         Time(sectors * self.revolution.0 / u64::from(place.sectors_per_track))
     }
-    /// Sectors of a track that pass in a given time. Count.
+    /// Returns the number of sectors of a track that pass under the head in a given time.
     #[inline]
     fn passed(&self, time: Time, place: &Place) -> u64 {
         let sectors = u64::from(place.sectors_per_track);
-        // A revolution or less: for a track of a million sectors, 64 bits hold 18 s.
+        // `time` is at most a revolution. For a track of a million sectors, 64 bits suffice up to
+        // 18 s.
         if let Some(turned) = time.0.checked_mul(sectors) {
             return turned / self.revolution.0;
         }
         let turned = u128::from(time.0) * u128::from(sectors);
         (turned / u128::from(self.revolution.0)) as u64
     }
-    /// Returns `true` if the head reaches the track among the wanted sectors, so that the earlier
-    /// ones are read in the next revolution.
+    /// Returns `true` if the head reaches the track among the requested sectors, so that the
+    /// earlier ones are accessed in the next revolution.
     fn lands_within(&self, wait: Time, sectors: Time, write: bool) -> bool {
         self.zero_latency[usize::from(write)] && wait + sectors > self.revolution
     }

@@ -8,7 +8,8 @@ use wordline_kernel::slot::Cited;
 use super::{ByLbn, Order, Waiting, insert};
 use crate::extent::Extent;
 
-/// Upwards from the start of the request served last, then again from the lowest waiting request.
+/// Serves requests upwards from the start of the request served last, then again from the lowest
+/// waiting request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CLook {}

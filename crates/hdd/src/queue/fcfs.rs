@@ -1,4 +1,4 @@
-//! First come, first served.
+//! First come, first served (FCFS).
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use wordline_kernel::slot::Cited;
 use super::{Order, Waiting};
 use crate::extent::Extent;
 
-/// First come, first served.
+/// Serves requests in the order of their arrival.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fcfs {}

@@ -8,8 +8,8 @@ use wordline_kernel::slot::Cited;
 use super::{ByLbn, Order, Waiting, insert};
 use crate::extent::Extent;
 
-/// In one direction from the start of the request served last, as long as a request waits there;
-/// then in the other direction.
+/// Serves requests in one direction from the start of the request served last, as long as a request
+/// waits there, then in the other direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Look {}
@@ -18,7 +18,7 @@ impl Cited for Look {
     const PAPER: &'static str = "B. Worthington, G. Ganger, Y. Patt, Scheduling algorithms for modern disk drives, SIGMETRICS 1994";
 }
 
-/// Waiting requests, and the direction.
+/// Waiting requests, and the direction of the arm.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     waiting: ByLbn,
@@ -32,13 +32,14 @@ impl State {
             downwards: false,
         }
     }
-    /// Nearest request in the current direction.
+    /// Returns the nearest request in the current direction; `None` if there is none.
     fn ahead(&self, from: u64) -> Option<(u64, u64)> {
         if !self.downwards {
             return self.waiting.range((from, 0)..).next().map(|(key, _)| *key);
         }
         let (lowest, _) = *self.waiting.range(..=(from, u64::MAX)).next_back()?.0;
-        // Among requests that start there, the one that arrived first.
+        // Of several requests that start at the same sector, the one that arrived first is served
+        // first.
         self.waiting
             .range((lowest, 0)..)
             .next()

@@ -1,4 +1,4 @@
-//! Order in which a disk serves waiting requests.
+//! Policies that order the waiting requests of a disk.
 
 pub mod c_look;
 pub mod fcfs;
@@ -15,7 +15,7 @@ use crate::extent::Extent;
 /// Operation of the mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
-    /// Request.
+    /// Read or write of a request.
     Request(Ticket),
     /// Destage of a segment of the on-board buffer.
     Destage(u32),
@@ -36,19 +36,19 @@ pub struct Waiting {
     pub place: u64,
 }
 
-/// Queue order of a policy.
+/// Queue in the order of a policy.
 pub trait Order {
-    /// Adds a request.
+    /// Adds an operation.
     fn push(&mut self, waiting: Waiting);
-    /// Removes and returns the next request to serve. `served` is the extent served last, and
-    /// `cost` returns the positioning time to the first sector of a request.
+    /// Removes and returns the next operation; `None` if none waits. `served` is the extent served
+    /// last, and `cost` returns the positioning time to the first sector of an operation.
     fn next(
         &mut self,
         now: Time,
         served: Extent,
         cost: impl Fn(&Waiting) -> Time,
     ) -> Option<Waiting>;
-    /// Waiting requests. Count.
+    /// Returns the number of waiting operations.
     fn waiting(&self) -> usize;
 }
 
@@ -61,7 +61,7 @@ macro_rules! members {
             }
         }
 
-        /// Waiting requests, in the order of a policy.
+        /// Waiting operations, in the order of a policy.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum Queue { $($Variant($file::State)),+ }
@@ -100,7 +100,7 @@ impl Default for Policy {
     }
 }
 
-/// Requests by first sector; ties are in order of arrival.
+/// Waiting operations by first sector and number of arrival.
 type ByLbn = std::collections::BTreeMap<(u64, u64), Waiting>;
 
 fn insert(queue: &mut ByLbn, waiting: Waiting) {

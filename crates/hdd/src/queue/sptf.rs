@@ -8,12 +8,12 @@ use wordline_kernel::slot::Cited;
 use super::{Order, Waiting};
 use crate::extent::Extent;
 
-/// The request whose first sector can be under the head soonest, unless one has waited for too
-/// long, which then goes first.
+/// Serves the request whose first sector can be under the head soonest. A request that has waited
+/// longer than `age_bound_ms` goes first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sptf {
-    /// Waiting time after which a request goes first; 0 for no limit. Milliseconds.
+    /// Waiting time after which a request is served first; 0 for no limit. Milliseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub age_bound_ms: f64,
 }
@@ -33,7 +33,7 @@ impl Cited for Sptf {
 /// Waiting requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
-    /// Requests in order of arrival.
+    /// Operations in order of arrival.
     waiting: Vec<Waiting>,
     age_bound: Time,
 }

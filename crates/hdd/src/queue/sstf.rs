@@ -8,8 +8,8 @@ use wordline_kernel::slot::Cited;
 use super::{ByLbn, Order, Waiting, insert};
 use crate::extent::Extent;
 
-/// The request whose first sector is nearest, by number, to the end of the request served last;
-/// ties go to the one that arrived first.
+/// Serves the request whose first sector is nearest, by number, to the end of the request served
+/// last. Ties go to the one that arrived first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sstf {}

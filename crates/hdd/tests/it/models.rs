@@ -1,4 +1,4 @@
-//! Times of the models without positions, worked out by hand.
+//! Times of the disk models without positions, compared with values worked out by hand.
 #![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use std::collections::HashMap;
@@ -23,8 +23,8 @@ fn disk(table: serde_json::Value) -> Disk {
     Disk::new(&Plan::new(&config).unwrap())
 }
 
-/// Serves requests at their arrival times. Returns the completion time and the index of each, in
-/// order of completion.
+/// Serves requests at their arrival times. Returns completion times and request indices in order of
+/// completion.
 fn serve(disk: &mut Disk, requests: &[Request]) -> Vec<(Time, u32)> {
     let mut queue: EventQueue<Event> = EventQueue::default();
     let mut done = Vec::new();
@@ -70,7 +70,7 @@ fn a_constant_disk_serves_requests_one_at_a_time() {
 }
 
 #[test]
-fn a_disk_that_is_not_serial_serves_requests_independently() {
+fn a_disk_with_serial_off_serves_requests_independently() {
     let mut disk = disk(serde_json::json!({"serial": false}));
     let requests = [0, 1, 2].map(|at| request(Op::Write, 0, 4096, Time::from_ms(at)));
     let done = serve(&mut disk, &requests);
@@ -84,7 +84,7 @@ fn a_disk_that_is_not_serial_serves_requests_independently() {
     );
 }
 
-/// OP-FCL, table 2: 4.5 ms before a read, 4.9 ms before a write, 72 MB/s.
+/// Times of OP-FCL, table 2: 4.5 ms before a read, 4.9 ms before a write, 72 MB/s.
 #[test]
 fn an_average_disk_has_positioning_times_per_operation_and_a_transfer_rate() {
     let mut disk = disk(serde_json::json!({"model": "average"}));

@@ -1,5 +1,5 @@
-//! On-board buffer, on a disk with round times: 10 ms per revolution, 100 sectors per track, two
-//! heads, 1 ms to any cylinder, and 10 us per sector on the bus.
+//! Tests of the on-board buffer, on a disk with round times: 10 ms per revolution, 100 sectors per
+//! track, two heads, 1 ms to any cylinder, and 10 us per sector on the bus.
 
 use serde_json::{Value, json};
 use wordline_block::BlockDevice;
@@ -8,8 +8,8 @@ use wordline_hdd::extent::Extent;
 
 use super::host::{Answer, Arrivals, Ask, disk, lay, ms, serve};
 
-/// Commands take 0.1 ms (read hits), 0.2 ms (other reads), 0.3 ms (write hits) and 0.4 ms (other
-/// writes).
+/// Returns a configuration in which commands take 0.1 ms (read hits), 0.2 ms (other reads), 0.3 ms
+/// (write hits) and 0.4 ms (other writes).
 fn round(over: Value) -> Config {
     let commands = json!({"read_hit_us": 100.0, "read_miss_us": 200.0, "write_hit_us": 300.0, "write_miss_us": 400.0});
     let mut table = json!({
@@ -31,8 +31,8 @@ fn ask(write: bool, lbn: u64, sectors: u64) -> Ask {
     }
 }
 
-/// Response times of requests, each issued the given number of milliseconds after the completion of
-/// the previous one.
+/// Returns the response times of requests in milliseconds. Each request is issued the given number
+/// of milliseconds after the completion of the previous one.
 fn times(config: &Config, asks: &[(Ask, f64)]) -> Vec<f64> {
     let gaps = asks.iter().skip(1).map(|(_, gap)| ms(*gap));
     let gaps = gaps.chain([ms(0.0)]).collect();
@@ -42,8 +42,8 @@ fn times(config: &Config, asks: &[(Ask, f64)]) -> Vec<f64> {
     answers.iter().map(rounded).collect()
 }
 
-/// Of three writes of 10 sectors, the second follows the first during its destage, and the third
-/// goes elsewhere when all data is on the platters.
+/// Three writes of 10 sectors: the second continues the first during its destage. The third goes
+/// elsewhere after all data has reached the platters.
 #[test]
 fn joining_writes_are_hits_and_other_buffered_writes_only_if_configured() {
     let asks = [
@@ -59,8 +59,8 @@ fn joining_writes_are_hits_and_other_buffered_writes_only_if_configured() {
     assert_eq!(took("buffered"), [0.4, 0.4, 0.4]);
 }
 
-/// A read of the first 10 sectors of a track is followed, after the read-ahead, by a read of its
-/// last sectors and one of the first sectors of the next track.
+/// A read of the first 10 sectors of a track is followed, after the read-ahead, by a read of the
+/// track's last sectors and by a read of the first sectors of the next track.
 #[test]
 fn read_ahead_by_track_stops_at_the_end_of_the_track() {
     let asks = [
@@ -73,16 +73,16 @@ fn read_ahead_by_track_stops_at_the_end_of_the_track() {
     assert_eq!(took("segment"), [11.01, 0.2, 0.2]);
 }
 
-/// The data in the segment starts on the previous track, so the next track is read too, as far as
-/// there is room.
+/// The data in the segment starts on the previous track, so the next track is read too, up to the
+/// size of the segment.
 #[test]
-fn a_stream_across_a_track_end_is_read_ahead_by_a_track() {
+fn a_stream_that_crosses_a_track_boundary_is_read_ahead_to_the_end_of_the_next_track() {
     let config = round(json!({"buffer": {"read_ahead": "track"}}));
     let asks = [(ask(false, 95, 10), 0.0), (ask(false, 240, 10), 100.0)];
     assert_eq!(times(&config, &asks)[1], 0.2);
 }
 
-/// The head reaches the track at sector 2 and waits for sector 50.
+/// The head reaches the track at sector 2 and waits until sector 50.
 #[test]
 fn sectors_before_a_read_are_kept_only_if_configured() {
     let asks = [(ask(false, 50, 10), 0.0), (ask(false, 2, 8), 100.0)];
@@ -101,11 +101,12 @@ fn written_data_serves_reads_only_if_configured() {
     assert_eq!(took(true, 100.0), [0.5, 0.2]);
     assert_eq!(took(false, 100.0), [0.5, 10.51]);
     assert_eq!(took(true, 0.0), [0.5, 0.2]);
-    // The data is on the platters at 11.0 ms; the read then starts, and misses a revolution.
+    // The data is on the platters at 11.0 ms. The read starts then and waits for the next
+    // revolution.
     assert_eq!(took(false, 0.0), [0.5, 20.51]);
 }
 
-/// The head is between sectors 95 and 100 when a read of 95 to 104 arrives, whose first five
+/// A read of sectors 95 to 104 arrives when the head is between sectors 95 and 100. The first five
 /// sectors are in the buffer.
 #[test]
 fn a_partial_buffer_hit_waits_only_for_the_remaining_sectors() {
@@ -113,8 +114,8 @@ fn a_partial_buffer_hit_waits_only_for_the_remaining_sectors() {
     assert_eq!(times(&round(json!({})), &asks), [10.01, 0.81]);
 }
 
-/// The head reaches the track at sector 2 of the first 50: the last of these have passed under it
-/// at 10.2 ms, the first at 10.1 ms; then all cross the bus.
+/// The head reaches the track at sector 2 of the 50 that are read. The last of them has passed at
+/// 10.2 ms, the first at 10.1 ms. Then all sectors cross the bus.
 #[test]
 fn sectors_cross_the_bus_in_order_of_their_numbers() {
     let zero_latency = json!({"model": {"positioned": {"zero_latency_reads": true}}});
@@ -124,7 +125,7 @@ fn sectors_cross_the_bus_in_order_of_their_numbers() {
     );
 }
 
-/// While the arm seeks for a read, a second read arrives whose data is in the buffer.
+/// A read arrives whose data is in the buffer while the arm seeks for another read.
 #[test]
 fn a_held_bus_prevents_the_buffer_from_serving_another_command() {
     let asks = [ask(false, 0, 10), ask(false, 500, 10), ask(false, 0, 10)];
@@ -141,15 +142,15 @@ fn a_held_bus_prevents_the_buffer_from_serving_another_command() {
 }
 
 #[test]
-fn completion_time_follows_the_data() {
+fn completion_overhead_follows_the_data_transfer() {
     let config =
         round(json!({"overhead": {"read_completion_us": 50.0, "write_completion_us": 70.0}}));
     assert_eq!(times(&config, &[(ask(false, 0, 10), 0.0)]), [11.06]);
     assert_eq!(times(&config, &[(ask(true, 0, 10), 0.0)]), [11.07]);
 }
 
-/// Sectors 95 to 98 of a track have numbers 90 to 93, sector 99 has none, and the next track starts
-/// with 94.
+/// Sectors 95 to 98 of a track have the numbers 90 to 93. Sector 99 has no number, and the next
+/// track starts with number 94.
 #[test]
 fn spare_sectors_at_the_end_of_a_track_have_no_number() {
     let zone = json!({
@@ -161,7 +162,8 @@ fn spare_sectors_at_the_end_of_a_track_have_no_number() {
     assert_eq!(times(&config, &[(ask(false, 90, 10), 0.0)]), [10.61]);
 }
 
-/// The first zone has numbers up to the middle of its last track; then the arm moves.
+/// The numbers of the first zone end in the middle of its last track. The arm then moves to the
+/// next zone.
 #[test]
 fn a_read_across_the_end_of_a_zone_continues_in_the_next() {
     let zones = json!([

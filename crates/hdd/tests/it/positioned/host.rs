@@ -1,4 +1,4 @@
-//! Host that keeps a disk busy, and the disks of the presets.
+//! Test host that issues requests to a disk, and the disks of the presets.
 
 use std::collections::HashMap;
 
@@ -7,24 +7,25 @@ use wordline_hdd::extent::Extent;
 use wordline_hdd::{Config, Disk, Event, Plan};
 use wordline_kernel::{Context, EventQueue, Time};
 
-/// Request to a disk.
+/// Request that the host issues.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask {
     pub write: bool,
     pub extent: Extent,
 }
 
-/// Arrival times of requests.
+/// Rule for the arrival times of requests.
 pub enum Arrivals {
-    /// This many outstanding requests; the next one is issued when one completes.
+    /// Closed loop with this many outstanding requests. The next request is issued when one
+    /// completes.
     Closed(usize),
-    /// One at a time, each issued this long after the completion of the previous one.
+    /// One request at a time. Each is issued this long after the completion of the previous one.
     Think(Vec<Time>),
-    /// At these times.
+    /// Open loop: requests arrive at these times.
     Open(Vec<Time>),
 }
 
-/// Result of a request.
+/// Completed request.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer {
     pub place: usize,
@@ -39,7 +40,7 @@ impl Answer {
     }
 }
 
-/// The `[disk]` table of a preset, overlaid with other tables.
+/// Returns the `[disk]` table of a preset, overlaid with the keys of `over`.
 pub fn preset(name: &str, over: serde_json::Value) -> Config {
     let path = format!("{}/../../presets/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
@@ -103,7 +104,7 @@ pub fn serve(disk: &mut Disk, asks: &[Ask], arrivals: &Arrivals) -> Vec<Answer> 
             continue;
         }
         let Some((now, event)) = queue.pop() else {
-            assert_eq!(answers.len(), asks.len(), "every request is served");
+            assert_eq!(answers.len(), asks.len(), "not all requests were served");
             return answers;
         };
         let cx = &mut Context::new(now, &mut queue, &mut probe);
@@ -131,7 +132,7 @@ pub fn serve(disk: &mut Disk, asks: &[Ask], arrivals: &Arrivals) -> Vec<Answer> 
     }
 }
 
-/// SplitMix64, as a number in `[0, 1)`.
+/// SplitMix64 generator of numbers in `[0, 1)`.
 pub struct Random(pub u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! Closed forms, reference queues, and invariants under any load.
+//! Closed forms, reference queues and invariants of the positioned disk.
 
 use serde_json::json;
 use wordline_block::{BlockDevice, Op, Request};
@@ -18,7 +18,7 @@ fn uniform(random: &mut Rng, sectors: u64) -> u64 {
     random.below((sectors - 8) / 8) * 8
 }
 
-/// Reads of 4 KiB, uniformly over the disk.
+/// Returns reads of 4 KiB, uniformly distributed over the disk.
 fn reads(config: &Config, seed: u64, count: usize) -> Vec<Ask> {
     let sectors = disk(config).user_bytes() / 512;
     let mut random = Rng::new(seed, "reads");
@@ -32,7 +32,8 @@ fn reads(config: &Config, seed: u64, count: usize) -> Vec<Ask> {
     (0..count).map(|_| ask()).collect()
 }
 
-/// Mean seek time over all pairs of sectors, computed from the zones and the seek curve alone.
+/// The expected value is the mean seek time over all pairs of sectors, computed only from the zones
+/// and the seek curve.
 #[test]
 fn mean_seek_time_of_uniform_reads_matches_the_curve() {
     let config = ideal("fcfs");
@@ -55,7 +56,7 @@ fn mean_seek_time_of_uniform_reads_matches_the_curve() {
         let (near, far) = (f64::from(near), f64::from(far));
         below + (above - below) * (distance - near) / (far - near)
     };
-    // Groups of 64 cylinders, because nearly all pairs are in different groups.
+    // Cylinders are grouped by 64, because nearly all pairs of sectors are in different groups.
     let groups: Vec<f64> = share
         .chunks(64)
         .map(|group| group.iter().sum::<f64>() / all)
@@ -81,7 +82,7 @@ fn mean_seek_time_of_uniform_reads_matches_the_curve() {
     assert!((rotation - half).abs() < 0.01 * half, "{rotation} {half}");
 }
 
-/// Each tenth of a revolution is equally likely as a wait.
+/// The wait is equally likely to fall into each tenth of a revolution.
 #[test]
 fn rotational_latency_is_uniform() {
     let config = ideal("fcfs");
@@ -106,8 +107,8 @@ fn rotational_latency_is_uniform() {
     );
 }
 
-/// Pollaczek-Khinchine formula: W = lambda E[S^2] / (2 (1 - rho)), with the moments of the service
-/// times of this run.
+/// The Pollaczek-Khinchine formula is W = lambda E[S^2] / (2 (1 - rho)), here with the moments of
+/// the service times of this run.
 #[test]
 fn waits_of_poisson_reads_match_pollaczek_khinchine() {
     let config = ideal("fcfs");
@@ -143,7 +144,7 @@ fn waits_of_poisson_reads_match_pollaczek_khinchine() {
     );
 }
 
-/// Reference queue, which is searched completely.
+/// Reference queue that searches all waiting requests.
 #[derive(Default)]
 struct Naive {
     waiting: Vec<Waiting>,
@@ -248,7 +249,8 @@ fn every_queue_matches_the_reference() {
     }
 }
 
-/// Requests near the arm keep arriving, and one is far away: with an age bound, it is still served.
+/// Requests near the arm keep arriving while one request is far away. The age bound lets the
+/// distant request be served.
 #[test]
 fn an_age_bound_ends_starvation() {
     let wait = |bound: f64| {
@@ -266,12 +268,12 @@ fn an_age_bound_ends_starvation() {
     assert!(wait(100.0) < 250.0);
     assert!(
         wait(0.0) > 1_000.0,
-        "without a bound, it waits as long as others arrive"
+        "without a bound, the distant request waits as long as others arrive"
     );
 }
 
-/// Random reads, writes, flushes and trims on a small part of a disk with a write cache: all are
-/// served, one access at a time, and no flush or FUA write completes before its data is on the
+/// Random reads, writes, flushes and trims access a small part of a disk with a write cache. All
+/// are served, with one access at a time. No flush or FUA write completes before its data is on the
 /// platters.
 #[test]
 fn a_disk_resumed_from_its_state_continues_identically() {
@@ -333,13 +335,13 @@ fn a_disk_resumed_from_its_state_continues_identically() {
         };
         let (whole, figures, end) = run(0);
         assert_eq!(whole.len(), 3_000, "{name}");
-        assert!(figures.busy() <= end, "{name}: two accesses at once");
+        assert!(figures.busy() <= end, "{name}: two accesses overlap");
         assert_eq!(run(2_500), (whole, figures, end), "{name}");
     }
 }
 
-/// The content of the write cache is lost with the power, and counted; without a write cache, no
-/// acknowledged data is lost.
+/// A power cut loses the content of the write cache, and the lost pages are counted. Without a
+/// write cache, no acknowledged data is lost.
 #[test]
 fn a_power_cut_loses_the_content_of_the_write_cache() {
     for (name, lost) in [("nearline-7200", 3), ("atlas-10k-iv", 0)] {
@@ -364,7 +366,7 @@ fn a_power_cut_loses_the_content_of_the_write_cache() {
     }
 }
 
-/// A flush waits for the write cache, and a FUA write bypasses it.
+/// A flush waits until the write cache is destaged, and a FUA write bypasses the cache.
 #[test]
 fn flushes_and_fua_writes_are_durable() {
     let config = preset("nearline-7200", json!({}));
@@ -401,7 +403,7 @@ fn flushes_and_fua_writes_are_durable() {
     assert_eq!(disk.figures().destages, 1);
 }
 
-/// A flush waits for the writes that were complete when it arrived, and not for later ones.
+/// A flush waits for the writes that completed before it arrived, and not for later ones.
 #[test]
 fn a_flush_completes_while_writes_continue() {
     let config = preset("nearline-7200", json!({}));
@@ -452,7 +454,7 @@ fn a_flush_completes_while_writes_continue() {
     panic!("the flush waits for later writes");
 }
 
-/// Sequential reads are served from read-ahead, at the rate of the zone.
+/// Sequential reads are served from read-ahead at the transfer rate of the zone.
 #[test]
 fn sequential_reads_reach_the_rate_of_the_zone() {
     let config = preset("nearline-7200", json!({}));
@@ -471,7 +473,8 @@ fn sequential_reads_reach_the_rate_of_the_zone() {
     assert!((200.0..260.0).contains(&rate), "{rate} MB/s");
 }
 
-/// Zero-latency access is never slower, and takes one revolution for a whole track.
+/// Zero-latency access is never slower than ordinary access, and takes one revolution for a whole
+/// track.
 #[test]
 fn a_zero_latency_read_of_a_whole_track_takes_one_revolution() {
     let plan = |zero_latency: bool| {

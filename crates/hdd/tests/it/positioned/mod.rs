@@ -1,5 +1,5 @@
-//! Disk with positions, compared with known results, measured drives, closed forms and reference
-//! queues.
+//! Tests of the disk with positions against known results, measured drives, closed forms and
+//! reference queues.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // test code, also outside test functions
 
 mod buffer;

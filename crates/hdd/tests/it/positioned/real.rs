@@ -1,5 +1,6 @@
-//! Response times measured on real drives. If a recording in `../shared/traces/disk/real`, relative
-//! to the project's root, is missing, the test prints a notice and skips that drive.
+//! Compares response times with those measured on real drives. If a recording in
+//! `../shared/traces/disk/real`, relative to the project's root, is missing, the test prints a
+//! notice and skips that drive.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -36,8 +37,8 @@ fn file(name: &str) -> Option<String> {
     Some(text)
 }
 
-/// Root mean square distance of two distributions, over the quantiles 0.0001, 0.0002 ... 1
-/// (Ruemmler and Wilkes 1994).
+/// Returns the demerit of two distributions, which is their root mean square distance over the
+/// quantiles 0.0001, 0.0002 ... 1 (Ruemmler and Wilkes 1994).
 fn demerit(one: impl Fn(f64) -> f64, other: impl Fn(f64) -> f64) -> f64 {
     let steps = 10_000;
     let square = |step: u32| {
@@ -47,7 +48,7 @@ fn demerit(one: impl Fn(f64) -> f64, other: impl Fn(f64) -> f64) -> f64 {
     ((1..=steps).map(square).sum::<f64>() / f64::from(steps)).sqrt()
 }
 
-/// Quantiles of response times, with linear interpolation.
+/// Returns the quantile function of response times, with linear interpolation.
 fn quantiles(mut took: Vec<f64>) -> impl Fn(f64) -> f64 {
     took.sort_by(f64::total_cmp);
     move |share| {
@@ -62,10 +63,10 @@ fn mean(took: &[f64]) -> f64 {
     took.iter().sum::<f64>() / took.len() as f64
 }
 
-/// Documentation page that quotes the results.
+/// Documentation page that must quote the results.
 const PAGE: &str = include_str!("../../../../../docs/explanation/disk.md");
 
-/// Row of a drive on that page, as measured here.
+/// Row of a drive on that page, with the values measured here.
 struct Found {
     row: String,
     demerit: f64,
@@ -87,8 +88,9 @@ impl Found {
     }
 }
 
-/// Demerit of a preset for requests that a real drive has served, each issued as long after the
-/// completion of the previous one as in the recording.
+/// Returns the demerit of a preset for requests that a real drive served; `None` if the recording
+/// is missing. Each request is issued as long after the completion of the previous one as in the
+/// recording.
 fn compare(name: &str, drive: &str, requests: &str, disksim: f64) -> Option<Found> {
     let text = file(requests)?;
     let mut asks = Vec::new();
@@ -146,8 +148,8 @@ fn compare(name: &str, drive: &str, requests: &str, disksim: f64) -> Option<Foun
     ))
 }
 
-/// DiskSim's demerits are those of its own validation runs over all 10,000 requests (7,980 of the
-/// RZ26); those computed here are over the first 5,000.
+/// The demerits of DiskSim come from its own validation runs over all 10,000 requests (7,980 for
+/// the RZ26). The demerits computed here cover the first 5,000 requests.
 #[test]
 #[allow(clippy::approx_constant)] // a demerit of 0.318 ms
 fn response_times_of_real_drives_match_as_well_as_disksim() {
@@ -171,8 +173,8 @@ fn response_times_of_real_drives_match_as_well_as_disksim() {
     }
 }
 
-/// Distribution measured on an Atlas 10K IV with its buffer off; the requests are from the same
-/// generator but not identical.
+/// The distribution was measured on an Atlas 10K IV with its buffer off. The requests come from the
+/// same generator, but are not identical.
 #[test]
 fn response_time_distribution_of_an_atlas_10k_iv_matches() {
     let (Some(requests), Some(curve)) = (

@@ -1,4 +1,4 @@
-//! Ideal loads with known results.
+//! Idealised loads with known results.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,11 @@ use wordline_hdd::extent::Extent;
 
 use super::host::{Arrivals, Ask, Random, disk, ms, preset, serve};
 
-/// Sectors of the drive for which the results are known.
+/// Number of sectors of the drive for which the results are known.
 const SECTORS: u64 = 286_765_512;
 
-/// Atlas 10K IV without buffer, overheads and zero-latency access, as assumed by the known results.
+/// Returns an Atlas 10K IV without buffer, overheads and zero-latency access. The known results
+/// assume this drive.
 pub fn ideal(queue: &str) -> Config {
     let none =
         json!({"read_hit_us": 0.0, "read_miss_us": 0.0, "write_hit_us": 0.0, "write_miss_us": 0.0});
@@ -46,7 +47,7 @@ fn rows() -> Vec<Row<'static>> {
     lines.map(row).collect()
 }
 
-/// Requests of a load, with their arrival times.
+/// Returns the requests of a load and their arrival times.
 fn load(row: &Row<'_>) -> (Vec<Ask>, Vec<f64>) {
     let mut random = Random(row.number("seed") as u64);
     let bound = |share: f64| (SECTORS as f64 * share / 8.0).floor() as u64 * 8;
@@ -85,8 +86,8 @@ fn load(row: &Row<'_>) -> (Vec<Ask>, Vec<f64>) {
     (asks, times)
 }
 
-/// Tolerance of 0.3 % in closed loops and 1 % in open loops, with the same random numbers: means,
-/// percentiles, rates, distances.
+/// Means, percentiles, rates and distances differ by at most 0.3 % in closed loops and 1 % in open
+/// loops, with the same random numbers.
 #[test]
 fn ideal_loads_match_two_other_implementations() {
     for row in rows() {
@@ -133,7 +134,8 @@ fn ideal_loads_match_two_other_implementations() {
         for (column, found) in metrics {
             let expected = row.number(column);
             let off = (found - expected).abs() / expected;
-            // Seek distances and single phases scatter more than their sum.
+            // Seek distances and single components of the access time vary more than the response
+            // time.
             let within = if ["seek_mean_ms", "rot_mean_ms", "resp_sd_ms"].contains(&column) {
                 0.01
             } else {
