@@ -31,11 +31,11 @@ STUDIES = {
 
 
 def load(name: str) -> "Study":
-    """Returns the study of this name. Raises WordlineError if there is none."""
+    """Returns the study called `name`. Raises WordlineError if there is none."""
     if name not in STUDIES:
         near = difflib.get_close_matches(name, STUDIES, 1)
         hint = f"did you mean '{near[0]}'? " if near else ""
         raise WordlineError(
-            f"no study is called '{name}'; {hint}the names are {', '.join(STUDIES)}, and `all`"
+            f"no study is called '{name}'; {hint}use one of {', '.join(STUDIES)}, or `all`"
         )
     return cast("Study", import_module(f"wordline_studies.{name.replace('-', '_')}").STUDY)

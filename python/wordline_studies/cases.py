@@ -22,7 +22,7 @@ READING: dict[str, Any] = {
     "volumes": "shared",
     "on_bad_line": "skip",
 }
-"""Options for reading recorded traces."""
+"""Options for reading recorded traces: faults of a recording do not end the run."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,15 @@ class Case:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Options for reading the traces of the case."""
+        """Returns the options for reading the traces of the case."""
         return {
             key: value for key, value in READING.items() if key != "volumes" or not self.by_disk
         }
 
 
 def latencies_us(run: Run) -> list[float]:
-    """Response times of a run's requests in order of arrival, from its table `requests`.
-    Microseconds."""
+    """Returns the response times of a run's requests in order of arrival, from its table
+    `requests`. Microseconds."""
     table = run.table("requests").sort("index")
     return [ps / 1e6 for ps in table["latency_ps"].to_list()]
 
@@ -61,7 +61,7 @@ def latencies_us(run: Run) -> list[float]:
 def tabled(
     setup: Setup, cases: Mapping[Key, Case], table: Literal["requests", "series"]
 ) -> dict[Key, Run]:
-    """Runs the cases and returns their results with one table each.
+    """Runs the cases. Returns the result of each with the given table.
 
     Raises WordlineError if a case cannot be simulated.
     """
@@ -75,12 +75,12 @@ def tabled(
 
 
 def summary_of(run: Run) -> Summary:
-    """Summary of a completed run."""
+    """Returns the summary of a completed run."""
     return cast("Summary", run.summary)
 
 
 def required(setup: Setup, cases: Mapping[Key, Case]) -> dict[Key, Summary]:
-    """Runs the cases and returns their summaries. Raises WordlineError if one cannot be
+    """Runs the cases and returns their summaries. Raises WordlineError if a case cannot be
     simulated."""
     found, faults = completed(setup, cases)
     for fault in faults.values():
@@ -91,7 +91,8 @@ def required(setup: Setup, cases: Mapping[Key, Case]) -> dict[Key, Summary]:
 def by_load(
     setup: Setup, cases: Mapping[tuple[str, str], Case], recorded: Container[str] = ()
 ) -> tuple[dict[str, dict[str, Summary]], list[str]]:
-    """Runs cases by load and device, and returns their summaries and sentences on omitted loads.
+    """Runs cases, by load and device. Returns their summaries, and a sentence for each omitted
+    load.
 
     A load of `recorded` that cannot be simulated is omitted. Raises WordlineError if any other load
     cannot be simulated.
@@ -110,7 +111,7 @@ def by_load(
 
 
 def left_out(faults: Mapping[str, str]) -> list[str]:
-    """A sentence for each omitted load. `faults` holds the reasons by load."""
+    """Returns a sentence for each omitted load. `faults` holds the reasons by load."""
     return [f"{load} is omitted: {fault}" for load, fault in faults.items()]
 
 
@@ -132,9 +133,10 @@ def completed(setup: Setup, cases: Mapping[Key, Case]) -> tuple[dict[Key, Summar
 def run_all(
     cases: Sequence[Case], runs: Runs | None = None, tables: tuple[str, ...] = ()
 ) -> list[Run]:
-    """Runs cases like the points of a sweep and returns the results in the order of the cases.
+    """Runs the cases in parallel, like the points of a sweep. Returns the results in the order of
+    the cases.
 
-    `tables` are recorded in addition to the summaries. Cases whose result is in `runs` are not run
+    `tables` are recorded in addition to the summaries. Cases with a result in `runs` are not run
     again.
     """
     runs = runs or Runs()

@@ -163,12 +163,14 @@ def _verdict(done: Sequence[Results]) -> int:
 
 
 def _require_more(name: str, chosen: Sequence[Study], *, quick: bool, full: bool) -> None:
-    """Refuses --full together with --quick, or for a study that takes all requests anyway."""
+    """Raises a usage error if --full is given with --quick, or for a study that simulates all
+    requests by default."""
     if full and (quick or not any(one.shortened for one in chosen)):
         raise click.UsageError(
-            "--full and --quick: they exclude each other; leave one out"
+            "--full and --quick exclude each other; leave one out"
             if quick
-            else f"--full: the study '{name}' takes all requests already; leave the option out",
+            else f"--full: the study '{name}' simulates all requests by default; leave the option "
+            "out",
             click.get_current_context(),
         )
 
@@ -183,7 +185,8 @@ def _interrupted(runs: Runs, place: str) -> str:
 
 
 def _require_name(options: dict[str, object]) -> None:
-    """Refuses options without a study name, which have no effect on the list of studies."""
+    """Raises a usage error for options without a study name. They have no effect on the list of
+    studies."""
     given = [option for option, value in options.items() if value]
     if given:
         raise click.UsageError(

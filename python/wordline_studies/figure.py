@@ -17,7 +17,7 @@ from wordline_studies.generated import Generated
 from wordline_studies.runs import Runs
 
 Verdict: TypeAlias = Literal["holds", "differs", "failed", "told"]
-"""Outcome of a claim, as in `study.json`. `VERDICT_LABELS` has the words for readers."""
+"""Outcome of a claim, as in `study.json`. `VERDICT_LABELS` has the texts that readers see."""
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 VERDICT_LABELS: dict[Verdict, str] = {
     "holds": "holds",
@@ -25,11 +25,11 @@ VERDICT_LABELS: dict[Verdict, str] = {
     "failed": "unexpected",
     "told": "not tested",
 }
-"""Verdicts in words. A failed claim does not hold without a documented reason, or holds despite
-one."""
+"""Text of each verdict. A claim fails if it does not hold and has no documented reason, or if it
+holds despite one."""
 Range: TypeAlias = tuple[float, float]
 POINTS = ("%", "points")
-"""Units whose differences are given in percentage points."""
+"""Units for which a difference is given in percentage points."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Row:
-    """A simulated value and the published one. Either may be absent."""
+    """A quantity with its simulated and its published value. Either may be absent."""
 
     what: str
     ours: float | None
@@ -55,7 +55,7 @@ class Row:
         """Simulated minus published value.
 
         In points if the unit is per cent or points, otherwise in per cent of the published value.
-        For a range, the difference is to its nearer end; it is 0 inside the range.
+        For a published range, the difference is to the nearer end, and 0 inside the range.
         """
         if self.published is None or self.ours is None:
             return None
@@ -91,12 +91,12 @@ class Claim:
 
     @property
     def expected(self) -> bool:
-        """Whether the study asserts that the claim holds."""
+        """Whether the study expects the claim to hold."""
         return not self.because
 
     @property
     def passed(self) -> bool:
-        """Whether the claim meets the expectation, or is not tested."""
+        """Whether the outcome is the expected one, or the claim is not tested."""
         return bool(self.report_only) or self.holds == self.expected
 
     @property
@@ -113,7 +113,7 @@ PREVIEW = "--quick simulates too few requests to test it"
 
 
 def not_quick(claims: Sequence[Claim]) -> list[Claim]:
-    """Claims that need more requests than `--quick` simulates."""
+    """Returns the claims, marked as needing more requests than `--quick` simulates."""
     return [replace(claim, quick=False) for claim in claims]
 
 
@@ -121,9 +121,9 @@ def not_quick(claims: Sequence[Claim]) -> list[Claim]:
 class Figure:
     """A figure or table of the document, reproduced.
 
-    `measured` describes the simulation. `explanation` describes where and why the results differ,
-    one paragraph an entry. `data` holds the numbers of the plots. `timed` marks a figure that
-    depends on the speed of the machine.
+    `measured` describes the simulation. Each entry of `explanation` is a paragraph on where and why
+    the results differ. `data` holds the numbers of the plots. `timed` marks a figure that depends
+    on the speed of the machine.
     """
 
     id: str
@@ -139,7 +139,8 @@ class Figure:
 
 
 def as_asserted(figure: Figure, quick: bool) -> Figure:
-    """The figure with claims that need a long run marked as not tested if the study is `quick`."""
+    """Returns the figure. If the study is `quick`, claims that need a long run are marked as not
+    tested."""
     if not quick:
         return figure
     claims = [
@@ -153,8 +154,8 @@ def as_asserted(figure: Figure, quick: bool) -> Figure:
 class Setup:
     """Options of a study: its extent and its traces.
 
-    Collects the digests of the configurations used and the names of missing recorded traces. `full`
-    asks for as many requests as in the document, if the study takes fewer by default.
+    Collects the digests of the configurations used and the names of missing recorded traces. With
+    `full`, a study that takes fewer requests by default simulates as many as the document.
     """
 
     quick: bool = False
@@ -170,11 +171,12 @@ class Setup:
         self.missing[trace] = None
 
     def requests(self, count: int) -> int:
-        """The number of requests to simulate: `count`, or an eighth of it for a quick study."""
+        """Returns the number of requests to simulate: `count`, or an eighth of it for a quick
+        study."""
         return max(64, count // 8) if self.quick else count
 
     def package(self, device: Device, overrides: dict[str, Value], label: str) -> Package:
-        """A package, whose configuration is recorded under `label`."""
+        """Builds a package and records its configuration under `label`."""
         package = wordline.package(device, overrides)
         self.note(label, package.config())
         return package

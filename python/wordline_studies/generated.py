@@ -13,7 +13,7 @@ PREFIX = "wordline-study-"
 
 
 class Request(NamedTuple):
-    """A request of a load. Nanoseconds, pages."""
+    """A request of a load. Times in nanoseconds, addresses and sizes in pages."""
 
     at: int
     writes: bool
@@ -25,7 +25,8 @@ class Request(NamedTuple):
 class Generated:
     """Trace files of loads that several figures replay.
 
-    Each load is written once. The files exist until `clear`, or until this object is collected.
+    Each load is written once. The files exist until `clear` is called, or until this object is
+    garbage-collected.
     """
 
     def __init__(self) -> None:
@@ -34,7 +35,8 @@ class Generated:
         self._folder = Path()
 
     def trace(self, key: Hashable, requests: Callable[[], Iterable[Request]]) -> Path:
-        """Path of the trace of a load. `key` identifies the load."""
+        """Returns the path of the load's trace, which is written on the first call. `key`
+        identifies the load."""
         if key not in self._paths:
             if self._remove is None:
                 self._folder = Path(tempfile.mkdtemp(prefix=PREFIX))
@@ -65,7 +67,7 @@ def written(
 
 
 def write(path: Path, requests: Iterable[Request], page_bytes: int = 4096) -> None:
-    """Writes requests as a trace."""
+    """Writes requests as a trace. `page_bytes` is the page size."""
     with path.open("w", encoding="utf-8") as file:
         file.write("time_ns,op,offset_bytes,size_bytes,volume\n")
         file.writelines(_line(one, page_bytes) for one in requests)

@@ -10,32 +10,32 @@ Measure: TypeAlias = Callable[[Summary], float]
 
 
 def over(runs: Mapping[Key, Summary], measure: Measure) -> dict[Key, float]:
-    """A metric of each run."""
+    """Returns a metric of each run."""
     return {key: measure(summary) for key, summary in runs.items()}
 
 
 def over_loads(
     found: Mapping[str, Mapping[Key, Summary]], measure: Measure
 ) -> dict[str, dict[Key, float]]:
-    """A metric of each run of each load."""
+    """Returns a metric of each run of each load."""
     return {load: over(runs, measure) for load, runs in found.items()}
 
 
 def gain(first: float, last: float) -> float:
-    """Increase from `first` to `last`. Per cent."""
+    """Returns the increase from `first` to `last`. Per cent."""
     return 100 * (last / first - 1)
 
 
 def iops(summary: Summary) -> float:
-    """Requests completed per second."""
+    """Returns the requests completed per second."""
     return summary["throughput"]["iops"]
 
 
 def latency_us(summary: Summary) -> float:
-    """Mean response time of reads and writes. Microseconds."""
+    """Returns the mean response time of reads and writes. Microseconds."""
     return summary["latency"]["all"]["mean_us"] or 0.0
 
 
 def idle_percent(summary: Summary) -> float:
-    """Share of time in which the dies are idle. Per cent."""
+    """Returns the share of time in which the dies are idle. Per cent."""
     return 100 * summary["execution"]["idle"]

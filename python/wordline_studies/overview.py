@@ -14,7 +14,7 @@ from wordline_studies.results import Results
 
 @dataclass(frozen=True)
 class Overview:
-    """Completed studies, and by name the errors of the studies that could not be run."""
+    """Completed studies, and the errors of the studies that could not be run, by name."""
 
     studies: Sequence[Results]
     faults: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -33,7 +33,7 @@ class Overview:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """Counts, and each claim with its verdict."""
+        """Returns the verdict counts, and each claim with its verdict."""
         return {
             "version": own_version.installed(),
             "counts": self.counts,

@@ -11,7 +11,7 @@ from wordline_studies.figure import POINTS, Published, Row
 if TYPE_CHECKING:
     from wordline_studies.results import Results
 
-# Above this difference in per cent, the page gives a ratio.
+# Differences above this, in per cent, are shown as a ratio.
 MANY = 1000
 
 
@@ -44,17 +44,17 @@ def render(results: Results) -> str:
 
 
 def published(row: Row) -> str:
-    """The published value of a row as text."""
+    """Formats the published value of a row."""
     return _published(row.published) if row.published else units.ABSENT
 
 
 def ours(row: Row) -> str:
-    """The simulated value of a row as text."""
+    """Formats the simulated value of a row."""
     return units.ABSENT if row.ours is None else f"{_plain(row.ours)} {row.unit}".rstrip()
 
 
 def difference(row: Row) -> str:
-    """The difference of a row as text."""
+    """Formats the difference of a row."""
     if row.difference is None:
         return units.ABSENT
     if row.difference == 0:
@@ -71,5 +71,5 @@ def _published(number: Published) -> str:
 
 
 def _plain(value: float) -> str:
-    """Formats a value with three significant figures; whole numbers keep all digits."""
+    """Formats a value with three significant digits. Whole numbers keep all digits."""
     return f"{value:,.0f}" if value == round(value) else units.figures(value)

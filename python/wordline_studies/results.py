@@ -39,19 +39,19 @@ class Results:
 
     @property
     def missing(self) -> str:
-        """Sentence with the names of the missing recorded traces; empty if none is missing."""
+        """Sentence that names the missing recorded traces; empty if none is missing."""
         names = list(self.setup.missing)
         if not names:
             return ""
         told = units.many(len(names), "recorded trace")
         are, them = ("is", "it") if len(names) == 1 else ("are", "them")
         return (
-            f"{told} {are} missing, and the figures omit {them}: {', '.join(names)}. To use "
-            "your own, name their folder with `--traces DIR`."
+            f"{told} {are} missing, and the figures omit {them}: {', '.join(names)}. To use your "
+            "own traces, name their folder with `--traces DIR`."
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All numbers. Values that depend on the machine are under `speed` only."""
+        """Returns all numbers. Only those under `speed` depend on the machine."""
         return {
             "study": self.study.name,
             "title": self.study.title,

@@ -40,7 +40,8 @@ class Runs:
         self.known = self._journal.known
 
     def __enter__(self) -> Self:
-        """Keeps the worker processes, or the connection to a cluster, between calls of `run`."""
+        """Keeps the worker processes, or the connection to a cluster, alive between calls of
+        `run`."""
         self._open.enter_context(self._journal)
         self._workers = self._open.enter_context(workers_of(self._on, self._jobs, sys.maxsize))
         return self
@@ -68,12 +69,12 @@ class Runs:
 
     @property
     def unwritten(self) -> str:
-        """Reason why points are no longer written to the journal; empty if they are."""
+        """Reason why points are no longer written to the journal; empty if they still are."""
         return self._journal.unwritten
 
     @property
     def kept(self) -> int:
-        """Number of points from which the study can continue."""
+        """Number of points that an interrupted study need not run again."""
         return sum(not one.fault for one in self.known.values())
 
     def _over(self, task: Task, done: Run) -> None:

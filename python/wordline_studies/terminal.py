@@ -25,15 +25,15 @@ EVERY_S = 30.0
 
 
 class Progress:
-    """Logs the progress of a figure's runs to standard error every `EVERY_S` seconds. `now` returns
-    seconds."""
+    """Logs the progress of a figure's runs to standard error, at most once every `EVERY_S` seconds.
+    `now` returns seconds."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._next = now() + EVERY_S
 
     def heard(self, state: State) -> None:
-        """Prints a line if it is due. Called when runs have ended."""
+        """Prints a line if one is due. Called when runs have ended."""
         if self._now() < self._next:
             return
         self._next = self._now() + EVERY_S

@@ -10,8 +10,8 @@ BUNDLED = Path(trace_input.bundled())
 
 
 def recorded(setup: Setup, known: Mapping[str, Sequence[str]]) -> dict[str, Path]:
-    """Paths of recorded traces by label: the bundled trace, and the largest given file per known
-    workload.
+    """Returns the paths of recorded traces by label: the bundled trace, and the largest given file
+    of each known workload.
 
     `known` maps a workload to words, one of which a file name must contain. Missing traces are
     recorded in `setup`.
@@ -32,7 +32,8 @@ def recorded(setup: Setup, known: Mapping[str, Sequence[str]]) -> dict[str, Path
 
 
 def missing(known: Iterable[str], found: Collection[str]) -> list[str]:
-    """A sentence with the known workloads that have no recorded trace; empty if none is missing."""
+    """Returns a sentence that names the known workloads without a recorded trace; none if there is
+    a trace for each."""
     absent = [one for one in known if not any(name.startswith(f"{one} (") for name in found)]
     if not absent:
         return []

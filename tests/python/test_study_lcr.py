@@ -232,11 +232,11 @@ def test_the_window_matters_more_on_ts_0_with_recorded_reuse() -> None:
     [
         (
             ["nand", "--full"],
-            "--full: the study 'nand' takes all requests already; leave the option out",
+            "--full: the study 'nand' simulates all requests by default; leave the option out",
         ),
         (
             ["lcr", "--full", "--quick"],
-            "--full and --quick: they exclude each other; leave one out",
+            "--full and --quick exclude each other; leave one out",
         ),
     ],
 )

@@ -15,7 +15,7 @@ Told: TypeAlias = tuple[Cost, Mapping[str, Value], Published]
 
 
 def figure(setup: Setup) -> Figure:
-    """Single-page requests, one at a time, in each mode."""
+    """Returns the figure of single-page requests, one at a time, in each mode."""
     writes: dict[str, Told] = {
         f"write, {mode}": ((mode, "write"), {}, PUBLISHED("1", f"write, {mode}"))
         for mode in READ_OF
@@ -32,10 +32,10 @@ def figure(setup: Setup) -> Figure:
         title="Table 1: costs",
         section="5.1",
         explanation=[
-            "A read costs 10 µs per reference voltage and 20 µs per transferred bit of a cell; "
-            "3, 9 and 21 voltages take 70, 170 and 310 µs by equation 2. The first part "
-            "occupies the die, the second die and channel (section 3.1). Program steps of 3/4, "
-            "1 and 4/3 take 800, 600 and 450 µs.",
+            "A read costs 10 µs per reference voltage and 20 µs per transferred bit of a cell; 3, "
+            "9 and 21 voltages take 70, 170 and 310 µs by equation 2. The sensing part occupies "
+            "the die, the transfer part the die and the channel (section 3.1). Program steps of "
+            "3/4, 1 and 4/3 take 800, 600 and 450 µs.",
             "The erase time is not given; 1.5 ms is assumed.",
         ],
     )

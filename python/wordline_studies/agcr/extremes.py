@@ -10,7 +10,7 @@ COLOURS = dict(zip(EXTREMES, ("#1f78b4", "#d8731c", "#12a07a"), strict=True))
 
 
 def figure(setup: Setup) -> Figure:
-    """The available recordings in their first pass."""
+    """Returns the figure of the available recordings in their first pass."""
     found = recordings(setup, DEVICE.page)
     schemes = {TRADITIONAL: SCHEMES[TRADITIONAL], **EXTREMES}
     with folder() as traces:

@@ -11,20 +11,20 @@ from wordline_studies.regulation.runs import reading, writing
 
 WINDOWS = (1, 2, 3)
 MSR = ("hm_0", "web_3", "rsrch_1")
-"""Recordings of MSR Cambridge, which are most of the document's traces."""
+"""The available recordings of MSR Cambridge. Most of the document's traces are of that set."""
 COLOURS = {"reads": "#3b86c6", "writes": "#d8731c"}
 BY_WINDOW = dict(
     zip((f"window {window}" for window in WINDOWS), ("#8b929c", "#7cc0ea", "#1f78b4"), strict=True)
 )
 WHOLE = (
     "web_3 and rsrch_1 are complete recordings of MSR Cambridge. The others are excerpts or "
-    "recordings of other systems. The document's other traces are not available, and no "
-    "recording is shown under their names. slideshow and movie stand for its media loads."
+    "recordings of other systems. The document's other traces are not available, and no recording "
+    "is shown under their names. slideshow and movie represent its media loads."
 )
 
 
 def figure(setup: Setup) -> Figure:
-    """The available recordings."""
+    """Returns the figure of the available recordings."""
     found = recordings(setup, DEVICE.page)
     reads = {name: found[name].of_their_kind(writes=False) for name in reading(found)}
     writes = {name: found[name].of_their_kind(writes=True) for name in writing(found)}
@@ -43,9 +43,9 @@ def figure(setup: Setup) -> Figure:
         section="4.1",
         measured=(
             "Share of page reads that go to read-only pages, and of page writes that go to "
-            f"write-only pages. A page is of a kind if {100 * THRESHOLD:g} % of its accesses "
-            "are. In addition, the share of accesses at which the kind of the page is "
-            "detected, by the window in accesses."
+            f"write-only pages. A page is read-only or write-only if {100 * THRESHOLD:g} % of its "
+            "accesses are of that kind. In addition, the share of accesses at which the kind of "
+            "the page is detected, by the window in accesses."
         ),
         rows=[
             Row(
@@ -119,7 +119,7 @@ def figure(setup: Setup) -> Figure:
             Claim(
                 "A5: the first widening gains more than the second",
                 all(one[0] >= one[1] for one in steps.values()),
-                "as above",
+                "as for the claim above",
                 report_only=told,
             ),
         ],

@@ -51,13 +51,13 @@ def figure(setup: Setup) -> Figure:
             ),
         ],
         explanation=[
-            "Capacity, DRAM, packages, process, cores and over-provisioning are published. "
-            "Dies, pages, blocks, times, channels, the share of DRAM that holds data, and the "
-            "memory of drives without DRAM are assumed, with equal values for all drives "
-            "unless the text distinguishes them. Each preset states which values are assumed. "
-            "No value was set to meet a published ratio.",
-            "The table gives A and Z 256 GB, which their over-provisioning contradicts. The "
-            "presets use 251 GB and 240 GB.",
+            "Capacity, DRAM, packages, process, cores and over-provisioning are published. Dies, "
+            "pages, blocks, times, channels, the share of DRAM that holds data, and the memory of "
+            "drives without DRAM are assumed. Assumed values are equal for all drives unless the "
+            "text distinguishes them, and each preset lists them. No value was set to meet a "
+            "published ratio.",
+            "The table gives drives A and Z a capacity of 256 GB, which contradicts their "
+            "over-provisioning. The presets use 251 GB and 240 GB.",
             f"The simulated drives have all their dies, but {BLOCKS} of {WHOLE_BLOCKS:,} blocks "
             f"per die ({SCALE} times fewer), unless a figure states another number. "
             "Over-provisioning and buffers are not scaled; the memory for the map is. Times "

@@ -17,14 +17,15 @@ FREED = 0.5
 """Share of L's spare blocks that background GC frees in idle time."""
 RESERVED = 1
 COARSE = 2
-"""Parts of a burst averaged into one. Batches of the buffer make single parts faster or slower."""
+"""Number of parts of a burst that are averaged into one. Batches of the buffer make single parts
+faster or slower."""
 PAUSES_S = (0, 1000)
 COLOURS = {"L, no pause": "#9bd8c6", "L": "#12a07b", "C, no pause": "#a6cee3", "C": "#1f78b4"}
 
 
 def _bursts(one: Drive) -> tuple[int, int]:
-    """Writes before and after the pause. The writes before it use up the writes for which GC can be
-    postponed."""
+    """Returns the number of writes before and after the pause. The first burst uses up the free
+    blocks, so that GC cannot be postponed any longer."""
     spare = one.bench.spare_pages
     return spare // 2 + one.bench.cycle, spare
 
@@ -62,8 +63,8 @@ def coarse(pace: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
 
 
 def fast_bytes(pace: list[tuple[int, float]], level: float) -> float:
-    """Bytes written before the rate first falls below the mean of `level` and the rate of the first
-    part."""
+    """Returns the bytes written before the rate first falls below the mean of `level` and the rate
+    of the first part."""
     if pace[0][1] < 1.2 * level:
         return 0.0
     middle = (pace[0][1] + level) / 2
@@ -105,14 +106,14 @@ def pauses(setup: Setup) -> Figure:
         measured=(
             "Two bursts of random 4 KiB writes past the write cliff, without a pause and with "
             "one. The pause and the first burst together take 1,000 s. In idle time, L runs GC "
-            "until half of its spare blocks are free, and C flushes its buffer. Blocks per "
-            f"die: {BLOCKS} on L, {BLOCKS // 2} on C. C's map is in memory. Data count as "
-            "written fast until the rate first falls below the mean of the rate of the first "
-            "part and the rate before the pause."
+            "until half of its spare blocks are free, and C flushes its buffer. Blocks per die: "
+            f"{BLOCKS} on L, {BLOCKS // 2} on C. C's map is in memory. Data are written fast until "
+            "the rate first falls below the mean of two rates: that of the first part and that "
+            "before the pause."
         ),
         rows=[
-            Row("rate after over before the pause, L", rate["L"] / level["L"], "times"),
-            Row("rate after over before the pause, C", rate["C"] / level["C"], "times"),
+            Row("rate after the pause over the rate before it, L", rate["L"] / level["L"], "times"),
+            Row("rate after the pause over the rate before it, C", rate["C"] / level["C"], "times"),
             Row("written fast after the pause, L", gained["L"] / 2**20, "MiB"),
             Row("free blocks after the pause, L", free / 2**20, "MiB"),
             Row("written fast after the pause, C", gained["C"] / 2**20, "MiB"),
@@ -139,8 +140,8 @@ def pauses(setup: Setup) -> Figure:
                 "B1: the fast phase lasts less than 10 s",
                 holds=max(seconds.values()) < 10,
                 detail=", ".join(f"{name} {value:.2f} s" for name, value in seconds.items()),
-                report_only=f"the drives are {WHOLE_BLOCKS // BLOCKS} times smaller here, and L "
-                "frees that much less; the number of blocks that GC frees is assumed",
+                report_only=f"the drives are {WHOLE_BLOCKS // BLOCKS} times smaller here, and GC "
+                "on L frees that much less; the number of blocks that GC frees is assumed",
             ),
             Claim(
                 "B1: idle time costs L more energy than C",
@@ -153,7 +154,7 @@ def pauses(setup: Setup) -> Figure:
         plots=[
             Plot(
                 "After the pause",
-                "Rate of random writes over the data written.",
+                "Rate of random writes by the amount of data written.",
                 plotted(
                     [
                         drawn(
@@ -182,7 +183,7 @@ def pauses(setup: Setup) -> Figure:
 
 
 def freed_bytes(one: Drive) -> float:
-    """Bytes that writes can use in the blocks freed in a pause, over all dies.
+    """Returns the bytes that writes can use in the blocks freed in a pause, over all dies.
 
     Excludes the GC reserve, which is one block per die at these sizes.
     """
@@ -193,10 +194,9 @@ def freed_bytes(one: Drive) -> float:
 
 
 def _idle_mj(runs: Mapping[str, Measured]) -> float:
-    """Array energy of the run with a pause minus that of the run without.
+    """Returns the array energy of the run with a pause minus that of the run without. Millijoules.
 
     Includes the energy of the work done in idle time, less the energy that this work saves later.
-    Millijoules.
     """
     straight, paused = (
         sum(

@@ -17,12 +17,11 @@ from wordline_studies.cases import Case, run_all
 from wordline_studies.figure import Setup
 
 DEPTH = 4
-"""Queue depth. The chapter does not give it; the product of its rates and latencies at 4 KiB is
-four."""
+"""Queue depth. The chapter does not give it; its rates times its latencies at 4 KiB give four."""
 DEPTHS = (1, 2, 4, 8, 16, 32)
 WHOLE_BLOCKS, BLOCKS = 2048, 256
-"""Blocks per plane of the presets and of the simulated drives. The smaller number still keeps the
-GC reserve a small share."""
+"""Blocks per plane of the presets and of the simulated drives. At the smaller number, the GC
+reserve is still a small share."""
 SCALE = WHOLE_BLOCKS // BLOCKS
 MAP_IN_FLASH = ("C", "A")
 CACHE_BYTES = 220_000_000
@@ -46,7 +45,7 @@ class Drive:
 
 
 def preset(letter: str) -> str:
-    """Name of the preset of a drive of table 5.1."""
+    """Returns the name of the preset of a drive of table 5.1."""
     return f"jung2013-ssd-{letter.lower()}"
 
 
@@ -58,7 +57,7 @@ def drive(
     depth: int = DEPTH,
     blocks: int = BLOCKS,
 ) -> Drive:
-    """A drive with `blocks` blocks per plane and its map memory scaled alike.
+    """Builds a drive with `blocks` blocks per plane and its map memory scaled alike.
 
     Dies, over-provisioning and buffer are those of the preset. Raises WordlineError.
     """
@@ -73,7 +72,7 @@ def drive(
 def carried_out(
     setup: Setup, wanted: Sequence[tuple[Drive, str, Mapping[str, Trial]]]
 ) -> list[dict[str, Measured]]:
-    """Runs the trials of all drives together and returns their results.
+    """Runs the trials of all drives in parallel and returns their results.
 
     Raises WordlineError if a trial cannot be simulated.
     """
@@ -122,7 +121,7 @@ def _tables(trial: Trial) -> tuple[str, ...]:
 
 
 def measured(run: Run, trial: Trial) -> Measured:
-    """The metrics of a run that its trial needs."""
+    """Returns the metrics of a run that its trial needs."""
     phases: dict[str, Any] = {}
     if trial.phases:
         rows = run.table("requests").sort("index")

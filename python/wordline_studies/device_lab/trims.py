@@ -17,7 +17,8 @@ WRITTEN = 0.3
 """Data written after the TRIMs, as a share of the capacity: more than the spare blocks, less than
 all free blocks after TRIM."""
 TAIL = 2 / 3
-"""Share of these writes before the measurement. They use up the spare blocks in every case."""
+"""Share of these writes that precede the measurement. They use up the spare blocks in every
+case."""
 KINDS = {"pristine": "#12a07b", "SEQ-TRIM": "#7cc0ea", "RND-TRIM": "#d8731c", "none": "#c0392b"}
 ERASING, INVALIDATING = "LZ", "AC"
 SIZES = (4096, 2**20, 2**24, 2**27, 2**29, LONGEST)
@@ -25,7 +26,7 @@ TRIM_BLOCKS = 64
 
 
 def gains(setup: Setup) -> Figure:
-    """Reproduces figures 5.11 and 5.12."""
+    """Reproduces figures 5.11 and 5.12: writes after TRIM."""
     letters = "Z" if setup.quick else "CZ"
     made = [
         drive(letter, setup, more={"ftl.mapping": "page"}, blocks=TRIM_BLOCKS) for letter in letters
@@ -78,8 +79,8 @@ def gains(setup: Setup) -> Figure:
                 holds=False,
                 detail=_times(ratio),
                 report_only="the published ratio depends on the unpublished amount of data: the "
-                "more is written, the more writes wait for GC; here the writes after the last "
-                "spare block are measured",
+                "more data are written, the more writes wait for GC; here the writes after the "
+                "last spare block are measured",
             ),
         ],
         plots=[
@@ -129,7 +130,7 @@ def _requests(kind: str, size: int, writes: int, seed: int) -> Iterable[str]:
 
 
 def costs(setup: Setup) -> Figure:
-    """Reproduces figures 5.13 and 5.14."""
+    """Reproduces figures 5.13 and 5.14: duration of a TRIM."""
     made = {letter: drive(letter, setup) for letter in ERASING + INVALIDATING}
     wanted = [(one, "one TRIM", _of_costs()) for one in made.values()]
     found = dict(zip(made, carried_out(setup, wanted), strict=True))
@@ -207,8 +208,8 @@ def costs(setup: Setup) -> Figure:
             ),
         ],
         explanation=[
-            "TRIM times in units of a write exceed the published ones. A 4 KiB write completes "
-            "in the buffer within 11 us here; in the text it takes 65 us.",
+            "TRIM times in units of a write exceed the published ones. Here, a 4 KiB write "
+            "completes in the buffer within 11 us; in the text it takes 65 us.",
         ],
         data={"us": us, "write_us": write_us, "map_pages": pages},
     )
@@ -232,13 +233,14 @@ def _of_costs() -> Mapping[str, Trial]:
 
 
 def unit_bytes(one: Drive) -> int:
-    """Bytes that a TRIM frees as one unit."""
+    """Returns the bytes that a TRIM frees as one unit."""
     frees = one.bench.config["ftl"]["trim"]["frees"]
     return frees["ascending-run"]["unit_pages"] * one.bench.page_bytes
 
 
 def map_pages(one: Drive, size: int) -> int:
-    """Translation pages that map the range of a TRIM of this size from the start of the drive."""
+    """Returns the number of translation pages that map the range of a TRIM of `size` bytes from the
+    start of the drive."""
     entry = one.bench.config["ftl"]["mapping"]["dftl"]["entry_bytes"]
     listed = one.bench.page_bytes // entry * one.bench.page_bytes
     return ceil(size // unit_bytes(one) * unit_bytes(one) / listed)
@@ -253,9 +255,11 @@ def _map_pages(found: Measured) -> tuple[int, int] | int:
 def _closed_form(
     one: Drive, found: Mapping[str, Measured], us: Mapping[int, float]
 ) -> tuple[bool, str]:
-    """Whether the times equal those of the erases on the die with the most of them.
+    """Compares TRIM times with the time of the erases on the die with the most blocks to erase.
+    Returns whether they agree, and the times as text.
 
-    The tolerance is 1 % of an erase per block, for the command on the bus and the completion.
+    The tolerance is 1 % of an erase per block, plus 20 us for the command on the bus and the
+    completion.
     """
     erase_us = one.bench.config["nand"]["timing"]["erase_ns"] / 1000
     at_once, told, right = one.bench.dies, list[str](), True

@@ -20,13 +20,13 @@ HOT = 1 / 32
 """Share of the drive that is read: two blocks per die."""
 WEAR_BLOCKS = 64
 SWEEPS = 5
-"""Times that the read blocks reach the read limit in one round. In the first of them, the data move
-to blocks that were never written."""
+"""Number of times that the read blocks reach the read limit in one round. The first time, the data
+move to blocks that were never written."""
 EVEN_BLOCKS = 48
 EVEN_ROUNDS, QUICK_EVEN_ROUNDS = 3, 1
 READ_BLOCKS = 64
 WHOLE_PROGRAM: Mapping[str, Value] = {"nand.timing.program_ns": 1_000_000}
-"""A copy occupies its die for the program of a whole page, even if it moves fewer units."""
+"""Program time of a whole page, even for a copy of fewer units."""
 ERRS: Mapping[str, Value] = {
     "nand.reliability.errors": "analytic",
     "nand.reliability.read_limit": LIMIT,
@@ -38,7 +38,8 @@ COLOURS = {"most": "#c0392b", "mean": "#1f78b4", "L": "#12a07b", "C": "#1f78b4",
 
 
 def _reads(one: Drive, share: float, rounds: int) -> Trial:
-    """`rounds` times the reads after which the read blocks reach their read limit."""
+    """Returns the trial that reads a share of the drive until its blocks have reached their read
+    limit `rounds` times."""
     count = round(one.bench.blocks * share * LIMIT * rounds)
     load = {
         "requests": count,
@@ -51,7 +52,7 @@ def _reads(one: Drive, share: float, rounds: int) -> Trial:
 
 
 def cycles(setup: Setup) -> Figure:
-    """Reproduces figure 5.6."""
+    """Reproduces figure 5.6: erases caused by reads."""
     more = {**ERRS, "ftl.mapping": "page"}
     blind = drive("A", setup, more=more, blocks=WEAR_BLOCKS)
     least = drive("A", setup, more={**more, "ftl.wear": "dynamic"}, blocks=WEAR_BLOCKS)
@@ -125,8 +126,8 @@ def cycles(setup: Setup) -> Figure:
                 "times",
             ),
             Row(
-                "bound: half of the drive over read share, as half of the erases are of blocks "
-                "that hold the data temporarily",
+                "bound: half of the drive over read share, because half of the erases are of "
+                "blocks that hold the data temporarily",
                 1 / (2 * HOT),
                 "times",
             ),
@@ -146,8 +147,8 @@ def cycles(setup: Setup) -> Figure:
                 quick=False,
             ),
             Claim(
-                "P2: if wear levelling counts them, the data rotate through all spare blocks, "
-                "and the ratio is less than half of that",
+                "P2: if wear levelling counts them, the data rotate through all spare blocks, and "
+                "the ratio is less than half of the one without counting",
                 spread["ratio"] < 0.5 * last["ratio"],
                 f"{spread['ratio']:.1f}",
             ),
@@ -158,7 +159,8 @@ def cycles(setup: Setup) -> Figure:
                 f"{own['ratio']:.1f} against {1 / (2 * HOT):.0f}",
             ),
             Claim(
-                "P2: reads of the whole drive wear all blocks alike, within half of the mean",
+                "P2: reads of the whole drive wear all blocks alike: the highest erase count is "
+                "within half of the mean",
                 uniform["ratio"] < 1.5,
                 f"highest {uniform['most']}, mean {uniform['mean']:.3f}",
                 quick=False,
@@ -208,7 +210,8 @@ def _worn(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _by_size(one: Drive) -> Mapping[str, Trial]:
-    """Random reads until the read limit is reached; fewer requests at large sizes."""
+    """Returns trials of random reads until the read limit is reached, by request size. Larger
+    requests are fewer."""
     found: dict[str, Trial] = {}
     for size in SIZES:
         requests = max(2000, one.bench.count(30_000, 10_000) * SIZES[0] // size)
@@ -224,13 +227,13 @@ def _by_size(one: Drive) -> Mapping[str, Trial]:
 
 
 def since(first: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, Any]:
-    """Difference of the counters between two rounds."""
+    """Returns the erase counts between two rounds: highest, mean, and their ratio."""
     most, mean = last["most"] - first["most"], last["mean"] - first["mean"]
     return {"most": most, "mean": mean, "ratio": most / mean if mean else 0.0}
 
 
 def managed_reads(setup: Setup) -> Figure:
-    """Reproduces figure 5.7."""
+    """Reproduces figure 5.7: reads with and without reliability management."""
     more = {**ERRS, **WHOLE_PROGRAM, "ftl.refresh.steps": "page", "ftl.mapping": "page"}
     made = [drive(letter, setup, more=more, depth=1, blocks=READ_BLOCKS) for letter in BASIC]
     found = carried_out(setup, [(one, "reliability", _by_size(one)) for one in made])
@@ -254,10 +257,10 @@ def managed_reads(setup: Setup) -> Figure:
         section="5.4.5",
         measured=(
             "Random reads of a sixteenth of a filled drive at queue depth 1. A read counts as "
-            "managed if a block of its die was being relocated by read reclaim (the read limit "
-            f"is divided down to {LIMIT}). Relocation proceeds page by page, so reads can come "
-            f"in between. {READ_BLOCKS} blocks per die, map in memory. A copy occupies its die "
-            "for 1 ms, the program time of a whole page."
+            "managed if read reclaim was relocating a block of its die (the read limit is divided "
+            f"down to {LIMIT}). Relocation proceeds page by page, so reads can come in between. "
+            f"{READ_BLOCKS} blocks per die, map in memory. A copy occupies its die for 1 ms, the "
+            "program time of a whole page."
         ),
         rows=[
             Row(

@@ -18,27 +18,28 @@ PUBLISHED = Numbers(__package__ or __name__)
 FAST_DISK = "atlas-10k-iv"
 MIXED_BLOCKS = 64
 WORN: Mapping[str, Value] = {**FILLED, "precondition.overwrite_ratio": 0.3}
-"""Precondition past the write cliff: filled, then overwritten at random with more pages than there
-is spare space, so that writes cause GC."""
+"""Preconditioning past the write cliff: the drive is filled, then overwritten at random with more
+pages than there is spare space, so that writes cause GC."""
 MEMORY_MAP: Mapping[str, Value] = {"ftl.mapping": "page"}
 AT_THRESHOLD: Mapping[str, Value] = {**MEMORY_MAP, "ftl.gc.schedule": "on-demand"}
 WRITES: Mapping[str, Value] = {"read_ratio": 0.0, "request_bytes": 4096, "align_bytes": 4096}
 PARTS = 40
 SAME = {"nand.timing.program_ns": 250_000, "host.interface.sata.gigabits_per_s": 3.0}
-"""L with flash twice as fast as its link, which transfers about 256 MB/s of data at 3 Gbit/s."""
+"""Settings of L with flash twice as fast as its link, which transfers about 256 MB/s of data at 3
+Gbit/s."""
 LOADED = 0.5
-"""Rate of a host that is slower than the flash, relative to the flash."""
+"""Request rate of a host that does not saturate the flash, relative to the rate of the flash."""
 COLOURS = {"L": "#12a07b", "C": "#1f78b4"}
 
 
 def _flash_rate(one: Drive) -> float:
-    """Rate at which all dies program together. MB/s."""
+    """Returns the rate of all dies programming together. MB/s."""
     program: int = one.bench.config["nand"]["timing"]["program_ns"]
     return one.bench.dies * one.bench.page_bytes / program * 1000
 
 
 def mixes(setup: Setup) -> Figure:
-    """Reproduces figure 5.8."""
+    """Reproduces figure 5.8: mean and worst-case response times of drives and disks."""
     letters = "LZ" if setup.quick else "LCZAX"
     made = [drive(letter, setup, more=AT_THRESHOLD, blocks=MIXED_BLOCKS) for letter in letters]
     wanted = [(one, "mixes", _of_mixes(one)) for one in made]
@@ -93,13 +94,13 @@ def mixes(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "W1: mean response times are at least 2 times shorter than those of the disk, "
-                "and over 100 times in some mix",
+                "W1: mean response times are at least 2 times shorter than those of the disk, and "
+                "over 100 times in at least one mix",
                 min(shorter) >= 2 and max(shorter) > 100,
                 f"{units.figures(min(shorter))} to {units.figures(max(shorter))} times",
             ),
             Claim(
-                "W2: every drive has a longer worst case than the fast disk in some mix",
+                "W2: every drive has a longer worst case than the fast disk in at least one mix",
                 min(longest) > 1,
                 ", ".join(
                     f"{letter} {units.figures(max(one.values()))}" for letter, one in worst.items()
@@ -137,7 +138,7 @@ def _of_disks(one: Drive) -> Mapping[str, Trial]:
 
 
 def cliffs(setup: Setup) -> Figure:
-    """Reproduces figure 5.9."""
+    """Reproduces figure 5.9: the write cliff."""
     made = {
         "L": drive("L", setup, more=AT_THRESHOLD),
         "L, flash twice the link": drive("L", setup, more={**AT_THRESHOLD, **SAME}),
@@ -189,8 +190,8 @@ def cliffs(setup: Setup) -> Figure:
                 ),
             ),
             Claim(
-                "W3: on L with flash twice as fast as its link, the rate falls to a third, "
-                "within 25 %",
+                "W3: on L with flash twice as fast as its link, the rate falls to a third, within "
+                "25 %",
                 2.25 <= fitted["rate"] <= 3.75,
                 f"{units.figures(fitted['rate'])} times (fitted: before the cliff, the link "
                 "bounds the rate at 3 Gbit/s)",
@@ -249,8 +250,8 @@ def _middle(values: Sequence[float]) -> float:
 
 
 def levels(series: Mapping[str, Sequence[Any]]) -> dict[str, float]:
-    """Ratios of rate and worst case before and after the cliff. `stays` is the rate of the third
-    quarter over that of the last."""
+    """Returns the rate before the cliff over that after it, and the worst case after over before.
+    `stays` is the larger of the last two quarters' rates over the smaller."""
     begin = cliff(series)
     span = series["end_s"][-1] - series["start_s"][0]
     wide = intervals(series, span / PARTS)
@@ -278,7 +279,7 @@ def levels(series: Mapping[str, Sequence[Any]]) -> dict[str, float]:
 
 
 def evenness(series: Mapping[str, Sequence[Any]]) -> float:
-    """Rate after the start of GC over the rate before it."""
+    """Returns the rate after the start of GC over the rate before it."""
     begin = cliff(series)
     if begin.at_s is None:
         return 1.0
@@ -317,7 +318,7 @@ def _plots(series: Mapping[str, Mapping[str, Sequence[Any]]]) -> list[Plot]:
 
 
 def buffers(setup: Setup) -> Figure:
-    """Reproduces figure 5.10."""
+    """Reproduces figure 5.10: the buffer before and after the cliff."""
     made = [drive(letter, setup, more=AT_THRESHOLD, blocks=MIXED_BLOCKS) for letter in "LC"]
     found = carried_out(setup, [(one, "buffer", _of_buffers(one)) for one in made])
     told = {one.letter: runs for one, runs in zip(made, found, strict=True)}
@@ -428,6 +429,6 @@ def _of_buffers(one: Drive) -> Mapping[str, Trial]:
 
 
 def _over(runs: Mapping[str, Measured], state: str, what: str) -> float:
-    """Ratio of a metric with the buffer to that without."""
+    """Returns a metric with the buffer over the metric without it."""
     with_it, without = (runs[f"{state}, {on}"].phases["writes"][what] for on in ("buffer", "FUA"))
     return with_it / without

@@ -17,7 +17,7 @@ COSTS: dict[str, tuple[Cost, dict[str, Value]]] = {
 
 
 def figure(setup: Setup) -> Figure:
-    """Single-page requests, one at a time."""
+    """Returns the figure of single-page requests, one at a time."""
     return costs(
         setup,
         DEVICE,

@@ -14,10 +14,10 @@ from wordline_studies.regulation.runs import change, mean_change, passes, readin
 
 REQUESTS = 30_000
 PAGES = 20_000
-"""Pages of 8 KiB that a load of this many requests accesses."""
+"""Number of pages of 8 KiB to which a load of this many requests goes."""
 BURST, GAP_NS = 8, 2_000_000
-"""Requests of a burst, and the median gap between two of them, which is near that of the
-recordings."""
+"""Requests per burst, and the median gap between two of them in nanoseconds. The recordings have
+similar gaps."""
 WEEK_S, HALF_DAY_S = 7 * 86_400, 43_200
 OTHERS = 5.0
 """Overlap of the traces for which the document says only that it is below 10 %. Per cent."""
@@ -52,7 +52,7 @@ TABLE = {
     "web3": Load(31_380, 32.03, 38.14),
 }
 GAPS = (
-    "reads gain the time for which they no longer wait for writes, which depends on the gaps "
+    "reads are faster by the time that they no longer wait for writes, which depends on the gaps "
     "within bursts; table 8 gives neither these gaps nor the overlap of twelve of the loads"
 )
 SHORT = ("financial1", "hm0", "hm1", "mds0", "web0")
@@ -61,7 +61,7 @@ PUBLISHED_OVERALL = {"financial1": (-52, -45), "hm0": (-47, -30), "hm1": (-32, -
 
 @cache
 def load(name: str, count: int) -> Recording:
-    """`count` requests of a load. Deterministic."""
+    """Returns `count` requests of a load. Deterministic."""
     return ranked(list(_requests(TABLE[name], count)), DEVICE.page)
 
 
@@ -78,8 +78,8 @@ def _requests(load: Load, count: int) -> Iterator[Request]:
         mean_gap = GAP_NS / log(2) if number % BURST else between
         now -= mean_gap * log(1 - random.random())
         writes = 100 * random.random() >= load.read_percent
-        # Extents that are read, then those that are read and written, then those that are written.
-        # All are equally popular.
+        # The address space holds extents that are only read, extents that are read and written, and
+        # extents that are only written, in this order. All are equally popular.
         if 100 * random.random() < load.overlap_percent:
             first, last = reads, reads + both
         else:
@@ -90,7 +90,7 @@ def _requests(load: Load, count: int) -> Iterator[Request]:
 
 
 def figures(setup: Setup) -> Figure:
-    """Runs all loads under the schemes."""
+    """Returns the figure of all loads under all schemes."""
     names = SHORT if setup.quick else tuple(TABLE)
     found = {name: load(name, setup.requests(REQUESTS)) for name in names}
     with folder() as traces:
@@ -191,13 +191,13 @@ def figures(setup: Setup) -> Figure:
             ),
         ],
         explanation=[
-            "Table 8 does not give the number of pages that a load accesses, nor the accesses "
-            "per page. The loads assume 20,000 pages and two accesses per page and pass. An "
-            "overlap of which the document says only that it is below 10 % is 5 %.",
-            "The gain of reads depends on the gaps within bursts, in which they wait for "
+            "Table 8 does not give the number of pages that a load accesses, nor the accesses per "
+            "page. The loads assume 20,000 pages and two accesses per page and pass. If the "
+            "document says only that an overlap is below 10 %, 5 % is assumed.",
+            "The gain of reads depends on the gaps within bursts, because reads wait there for "
             "writes. With gaps of 2 ms each, in which a write completes, reads take 18 % more "
-            "instead of 28 % less; the published 11 % less is between the two. The gaps were "
-            "not chosen for that result.",
+            "instead of 28 % less; the published 11 % less is between the two. The gaps were not "
+            "chosen for that result.",
         ],
         data={"overall_percent": overall},
     )

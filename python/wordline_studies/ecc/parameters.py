@@ -19,7 +19,7 @@ Means = dict[str, dict[str, float]]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """m with n = 2, and n with m = -1."""
+    """Returns the figures of m with n = 2, and of n with m = -1."""
     found = recordings(setup, DEVICE.page)
     by_m: dict[str, Mapping[str, Value]] = {
         f"m = {m}": {f"{DIFFERENTIATED}.m": float(m), f"{DIFFERENTIATED}.n": 2.0} for m in MS
@@ -85,9 +85,9 @@ def _m(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
             report_only=told,
             because=""
             if told
-            else "a fast write saves 650 µs, and a read with LDPC costs 100 µs more, so it pays "
-            "unless a page is read more than six times per write; pages that are both read "
-            "and written are read less often here, so a lower m is better",
+            else "a fast write saves 650 µs, and a read with LDPC costs 100 µs more, so fast "
+            "writes pay unless a page is read more than six times per write; pages that are both "
+            "read and written are read less often here, so a lower m is better",
         ),
         Claim(
             "X7: m above zero is not better",
@@ -122,7 +122,7 @@ def _n(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
         ),
     ]
     more = (
-        "With n = 4, pages are hardly ever re-written; with n = 0, they are at the first "
-        "opportunity."
+        "With n = 4, pages are hardly ever re-written; with n = 0, they are re-written at the "
+        "first opportunity."
     )
     return _figure("22", "n", NS, mean, claims, more)

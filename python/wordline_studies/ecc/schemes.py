@@ -21,13 +21,13 @@ from wordline_studies.regulation.runs import (
 TURNS = ("first pass", "second pass")
 Runs = Mapping[Key, list[Told]]
 FITTED_ONLY = (
-    "the published values are of whole traces with an overlap of 41 and 42 %, and the excerpts "
-    "have little overlap"
+    "the published values are those of whole traces with an overlap of 41 and 42 %, and the "
+    "excerpts have little overlap"
 )
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """All figures of the common runs."""
+    """Returns the figures that share the runs of all schemes."""
     found = recordings(setup, DEVICE.page)
     with folder() as traces:
         runs = passes(setup, DEVICE, traces, found, SCHEMES)
@@ -42,7 +42,8 @@ def figures(setup: Setup) -> list[Figure]:
 
 
 def _overlapped(overlap: Mapping[int, float], told: str) -> Claim:
-    """Claim on figure 17 for web_3, the only of its traces that is available in full."""
+    """Returns the claim on figure 17 for web_3, the only one of the figure's traces that is
+    available in full."""
     listed = ", ".join(f"{value:.1f} % of {units.size(page)}" for page, value in overlap.items())
     whole, half = (overlap.get(page, 0.0) for page in (DEVICE.page, DEVICE.page // 2))
     return Claim(
@@ -51,8 +52,8 @@ def _overlapped(overlap: Mapping[int, float], told: str) -> Claim:
         listed,
         because=""
         if told or not whole >= 10 > half
-        else "it holds for pages of 4 KiB; figure 17 does not give the page size, and larger "
-        "pages combine data that smaller ones separate",
+        else "it holds for pages of 4 KiB; figure 17 does not give the page size, and a larger "
+        "page can combine data that are only read with data that are only written",
         report_only=told,
     )
 
@@ -89,8 +90,8 @@ def _latencies(
         title="Figures 23 and 24: response times",
         section="5.4.2.2",
         measured=(
-            "Mean response times of recordings relative to normal writes and BCH. The second "
-            "pass starts with the filters and histories of the first."
+            "Mean response times of recordings relative to normal writes and BCH. In the second "
+            "pass, the filters and histories are those left by the first."
         ),
         rows=[
             Row("web_3: share of reads", web_3, "%", PUBLISHED("8", "web_3: requests that read")),
@@ -170,11 +171,11 @@ def _latencies(
             ),
         ],
         explanation=[
-            "web_3 is the trace of table 8. Financial1 and hm_0 are excerpts, with a few per "
-            "cent of overlapping pages where the whole traces have 41 and 42 %. The others are "
+            "web_3 is the trace of table 8. Financial1 and hm_0 are excerpts, in which a few per "
+            "cent of the pages overlap; in the whole traces 41 and 42 % do. The others are "
             "recordings of other systems.",
             "AGCR writes pages without history at 2.6 ms, so its writes are slower than normal "
-            "ones in a first pass. The published numbers need a history.",
+            "ones in a first pass. The published numbers are reached only with a history.",
         ],
         data={"change_percent": by_load},
     )

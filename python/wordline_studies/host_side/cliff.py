@@ -18,12 +18,12 @@ from wordline_studies.host_side.runs import (
 
 SIZE = 4096
 BLOCKS = 16
-"""Blocks per plane. GC needs some of them free."""
+"""Blocks per plane, some of which GC needs free."""
 PAGES_PER_BLOCK = 1024
-"""Pages of 4 KiB in the blocks of both planes."""
+"""Pages of 4 KiB in a block of each of the two planes."""
 DIES = 64
 TURNS = {False: 2.0, True: 1.5}
-"""Written data in flash capacities, in a whole (False) and in a quick study (True)."""
+"""Written data in flash capacities: in a whole study (False) and in a quick one (True)."""
 PARTS = 16
 NO_BRIDGE = "bssd, no bridge"
 COLOURS = {"fssd": "#1f78b4", "bssd": "#d8731c", NO_BRIDGE: "#777777"}
@@ -31,7 +31,7 @@ HALF = 0.5
 
 
 def cliff(setup: Setup) -> Figure:
-    """Reproduces figures 4.7(a) and 4.8(a), over the run."""
+    """Reproduces figures 4.7(a) and 4.8(a): throughput over the run."""
     alone = by_themselves(setup)
     turns = TURNS[setup.quick]
     sides = {drive: host_side(drive, alone[drive], queued=True) for drive in DRIVES}
@@ -59,8 +59,8 @@ def cliff(setup: Setup) -> Figure:
         title="Figures 4.7(a) and 4.8(a): GC",
         section="4.4.3",
         measured=(
-            f"Random writes of {SIZE} bytes with a queue, {turns:g} times the flash of an "
-            f"erased drive. Drives are {WHOLE_BLOCKS // BLOCKS} times smaller, with all their "
+            f"Random writes of {SIZE} bytes with a queue to an erased drive, {turns:g} times the "
+            f"flash capacity. Drives are {WHOLE_BLOCKS // BLOCKS} times smaller, with all their "
             "dies. With `--quick`, only BSSD without its bridge is simulated."
         ),
         rows=[
@@ -90,7 +90,7 @@ def cliff(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "H5: BSSD has a write cliff at half of the run, FSSD has none",
+                "H5: BSSD has a write cliff at half of the run, and FSSD does not",
                 holds=left.get("bssd", HALF) < HALF <= left.get("fssd", 0),
                 detail=", ".join(f"{_words(name)} ends at {one:.0%}" for name, one in left.items()),
                 report_only=(
@@ -100,8 +100,8 @@ def cliff(setup: Setup) -> Figure:
                 ),
             ),
             Claim(
-                "H5, reason: without the time of its bridge, BSSD has a write cliff (to less "
-                "than half)",
+                "H5, reason: without the time of its bridge, BSSD has a write cliff (throughput "
+                "falls to less than half)",
                 left[NO_BRIDGE] < HALF,
                 f"ends at {left[NO_BRIDGE]:.0%}",
             ),
@@ -116,7 +116,7 @@ def _words(name: str) -> str:
 
 
 def _course(run: Run) -> list[float]:
-    """IOPS in each of `PARTS` parts of the run's requests."""
+    """Returns the IOPS in each of `PARTS` parts of the run's requests."""
     table = run.table("series")
     done, ends = table["writes"].cum_sum().to_list(), table["end_s"].to_list()
     starts = table["start_s"].to_list()

@@ -43,9 +43,9 @@ def memory(setup: Setup) -> Figure:
         title="Figures 4.3 and 4.4(a): memory of the host",
         section="4.4.1",
         measured=(
-            "Size of the map in host memory after random writes of 512 bytes on erased drives, "
-            f"by their number. Drives are {SCALE} times smaller; bytes per entry do not depend "
-            "on that."
+            "Size of the map in host memory after random writes of 512 bytes on erased drives, by "
+            f"the number of drives. Drives are {SCALE} times smaller; bytes per entry do not "
+            "depend on the size."
         ),
         rows=[
             Row(
@@ -69,8 +69,8 @@ def memory(setup: Setup) -> Figure:
                 ", ".join(f"{m} {byte[m, 1]:,} to {byte[m, 4]:,} bytes" for m in MAPPINGS),
             ),
             Claim(
-                "H4: a tree under random writes takes 16 bytes per extent, divided by the fill "
-                "of its nodes, which is between a half and one",
+                "H4: a tree under random writes takes 16 bytes per extent, divided by the fill of "
+                "its nodes, which is between a half and one",
                 16 <= per_entry <= 33,
                 f"{per_entry:.1f} bytes per extent",
             ),
@@ -89,7 +89,8 @@ def memory(setup: Setup) -> Figure:
             ),
         ],
         explanation=[
-            "The row of FSSD is bytes per entry times all sectors of the drive, not a run."
+            "The row of FSSD is computed as bytes per entry times all sectors of the drive; no "
+            "run fills the drive."
         ],
         data={"map_bytes": {f"{what} {part}/4": value for (what, part), value in byte.items()}},
     )
@@ -123,15 +124,15 @@ def processors(setup: Setup) -> Figure:
                     f"{many}: {used['fssd', many]:.1f} against {used['bssd', many]:.1f} %"
                     for many in WORKERS
                 ),
-                report_only="the CPU time of both has fitted shares, so their order is an input",
+                report_only="the CPU times of both have fitted shares, so their order is an input",
             ),
             Claim(
                 "H4: CPU use is 60 % in legacy mode, and 20 %",
                 holds=False,
                 detail=f"{used['fssd', 1]:.1f} % and {used['bssd', 1]:.1f} % with one worker",
                 report_only=(
-                    "one thread is 25 % of four cores; 60 % at one request per 45 us is 108 us "
-                    "of CPU time per request, more than the request takes, so other threads "
+                    "one thread is 25 % of four cores; 60 % at one request per 45 us is 108 us of "
+                    "CPU time per request, which is more than the request takes, so other threads "
                     "must run, which the text does not mention"
                 ),
             ),

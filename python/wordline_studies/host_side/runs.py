@@ -19,21 +19,22 @@ WHOLE_BLOCKS, BLOCKS = 2048, 128
 SCALE = WHOLE_BLOCKS // BLOCKS
 SECTOR = 512
 FREE, LOCKED = 0.38, 0.45
-"""Fitted shares of a request's time that a thread of FSSD's host takes without the lock and under
-it. The rest is the drive's."""
+"""Fitted shares of a request's time that a thread of FSSD's host spends without the lock and under
+it. The drive takes the rest."""
 BRIDGED = 0.775
 """Fitted share of a request's time that the bridge of BSSD takes."""
 WORKER_NS = 100
-"""CPU time of a worker before the bridge, chosen after seeing results. Work before the bridge
-overlaps, so any share of it would be a gain with workers, and BSSD has none."""
+"""CPU time of a worker before the bridge, in nanoseconds. Chosen after seeing results: work before
+the bridge overlaps, so a larger share would gain from more workers, and BSSD gains nothing."""
 LOOKUP_NS, UPDATE_NS = 200, 400
-"""Assumed. Part of the time under the lock."""
+"""Assumed times of a look-up and an update of the map, in nanoseconds. They are part of the time
+under the lock."""
 
 
 def host_side(
     drive: str, device_ns: float, mapping: str = "flat-table", *, queued: bool = False
 ) -> dict[str, Value]:
-    """The host side of a drive whose requests take `device_ns` without it."""
+    """Returns the host side of a drive whose requests take `device_ns` without it."""
     if drive == "bssd":
         outside = WORKER_NS + device_ns
         bridge: Value = {
@@ -52,8 +53,11 @@ def host_side(
 
 
 def by_themselves(setup: Setup) -> dict[str, float]:
-    """Mean response time of each drive without a host side, without waits for its buffer, as the
-    host slows the drive down. Nanoseconds. Raises WordlineError."""
+    """Returns the mean response time of each drive without a host side. Nanoseconds.
+
+    Excludes waits for the drive's buffer, which does not fill behind the slower host side. Raises
+    WordlineError.
+    """
     found = required(setup, {drive: case(setup, drive, None) for drive in DRIVES})
     return {drive: _device_ns(one) for drive, one in found.items()}
 
@@ -64,12 +68,12 @@ def _device_ns(summary: "Summary") -> float:
 
 
 def mean_us(summary: "Summary") -> float:
-    """Mean response time of writes. Microseconds."""
+    """Returns the mean response time of writes. Microseconds."""
     return summary["latency"]["write"]["mean_us"] or 0.0
 
 
 def side_of(summary: "Summary") -> "HostSide":
-    """The host-side metrics of a summary. Raises WordlineError if there are none."""
+    """Returns the host-side metrics of a summary. Raises WordlineError if there are none."""
     if (side := summary["host_side"]) is None:
         raise WordlineError("the run has no host side")
     return side
@@ -86,7 +90,8 @@ def case(
     size: int = SECTOR,
     blocks: int = BLOCKS,
 ) -> Case:
-    """Random writes by several workers on an erased drive behind its host side."""
+    """Returns the case of random writes by several workers to an erased drive behind its host
+    side."""
     load: Value = {
         "requests": setup.requests(requests) // workers,
         "read_ratio": 0.0,

@@ -22,8 +22,8 @@ def costs(
     section: str,
     explanation: Sequence[str],
 ) -> Figure:
-    """A table of simulated and published costs: pages are read or written one at a time, all
-    programmed in one mode."""
+    """Returns a table of simulated and published costs. Pages are read or written one at a time,
+    all programmed in one mode."""
     one_at_a_time: dict[str, Value] = {
         "workload.requests": 200,
         "workload.request_bytes": device.page,

@@ -29,13 +29,14 @@ THRESHOLD = 0.95
 BETWEEN_NS = 1_000_000_000
 """Pause between the last request of the first pass and the first of the second. Nanoseconds."""
 FEW_READS = 1.0
-"""Recordings with fewer reads are excluded from means of reads. Per cent."""
+"""A recording with a smaller share of reads is excluded from means of reads, and one with a smaller
+share of writes from means of writes. Per cent."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request for pages of a recording, which are numbered from 0 in address order. Nanoseconds,
-    pages."""
+    """A request for pages of a recording. Times in nanoseconds, pages numbered from 0 in address
+    order."""
 
     at: int
     writes: bool
@@ -64,21 +65,21 @@ class Recording:
 
     @cached_property
     def _uses(self) -> dict[int, tuple[int, int]]:
-        """Reads and writes of each page."""
+        """Number of reads and of writes, by page."""
         reads, writes = Counter[int](), Counter[int]()
         for one in self.requests:
             (writes if one.writes else reads).update(range(one.first, one.first + one.pages))
         return {page: (reads[page], writes[page]) for page in range(self.pages)}
 
     def used(self, page: int) -> str:
-        """Kind of a page by all of its accesses: `read`, `write` or `both`."""
+        """Returns the kind of a page by all of its accesses: `read`, `write` or `both`."""
         reads, writes = self._uses[page]
         if reads >= THRESHOLD * (reads + writes):
             return "read"
         return "write" if writes >= THRESHOLD * (reads + writes) else "both"
 
     def of_their_kind(self, writes: bool) -> float:
-        """Share of the page reads that go to read-only pages, or of the page writes that go to
+        """Returns the share of page reads that go to read-only pages, or of page writes that go to
         write-only pages. Per cent."""
         kind = "write" if writes else "read"
         counts = {page: count[writes] for page, count in self._uses.items()}
@@ -86,8 +87,8 @@ class Recording:
         return 100 * own / max(1, sum(counts.values()))
 
     def accuracy(self, window: int) -> float:
-        """Share of the page accesses at which the kind of the page is detected from the last
-        `window` accesses, including this one. Per cent."""
+        """Returns the share of page accesses at which the kind of the page is detected from the
+        last `window` accesses, including this one. Per cent."""
         history: dict[int, deque[bool]] = {}
         right = seen = 0
         for one in self.requests:
@@ -100,7 +101,7 @@ class Recording:
         return 100 * right / seen
 
     def played(self, passes: int, faster: float) -> Iterator[Request]:
-        """The requests replayed `passes` times, at `faster` times the rate."""
+        """Replays the requests `passes` times, at `faster` times the rate."""
         span = self.requests[-1].at + BETWEEN_NS
         for number in range(passes):
             for one in self.requests:
@@ -116,7 +117,7 @@ class Folder:
         self._paths: dict[tuple[str, int, float], Path] = {}
 
     def trace(self, name: str, recording: Recording, passes: int, faster: float = 1.0) -> Path:
-        """Path of the trace of a recording; see `Recording.played`."""
+        """Returns the path of the trace of a recording; see `Recording.played`."""
         key = (name, passes, faster)
         if key not in self._paths:
             path = self._paths[key] = self._folder / f"{len(self._paths)}.csv"
@@ -135,13 +136,14 @@ def _line(one: Request, page_bytes: int) -> str:
 
 @contextmanager
 def folder() -> Generator[Folder]:
-    """An empty temporary folder."""
+    """Yields an empty temporary folder."""
     with TemporaryDirectory(prefix="wordline-study-") as name:
         yield Folder(Path(name))
 
 
 def too_few(setup: Setup, found: Mapping[str, Recording]) -> str:
-    """Reason why claims are not tested; empty if all recordings are available in full."""
+    """Returns the reason why claims are not tested; empty if all recordings are available in
+    full."""
     if setup.quick or len(found) < len(KNOWN):
         return "too few recordings, or excerpts of them only"
     return ""
@@ -150,9 +152,9 @@ def too_few(setup: Setup, found: Mapping[str, Recording]) -> str:
 def recordings(
     setup: Setup, page_bytes: int, names: Iterable[str] = tuple(KNOWN)
 ) -> dict[str, Recording]:
-    """The available recordings in pages of `page_bytes`.
+    """Returns the available recordings in pages of `page_bytes`.
 
-    Missing ones are recorded in the setup. A quick study takes the first tenth.
+    Missing ones are noted in the setup. A quick study uses the first tenth of each.
     """
     found: dict[str, Recording] = {}
     for name in names:
@@ -187,7 +189,7 @@ def _placed(row: Mapping[str, str], page_bytes: int) -> Request:
 
 
 def ranked(requests: list[Request], page_bytes: int) -> Recording:
-    """The recording with pages numbered from 0 in address order."""
+    """Returns the recording with pages numbered from 0 in address order."""
     pages = sorted({page for one in requests for page in range(one.first, one.first + one.pages)})
     rank = {page: number for number, page in enumerate(pages)}
     begin = requests[0].at

@@ -33,9 +33,9 @@ class Device:
 class Told:
     """Results of a pass.
 
-    Mean response times are in microseconds, zero if there are no such requests. Wear is in
-    medium-mode programs. Re-writes are per page read or written by the host, in per cent. Pages of
-    the host's reads and writes are by mode.
+    Mean response times are in microseconds, zero if there are no requests of that kind. Wear is in
+    medium-mode programs. `rewrites` are pages re-written per page that the host reads or writes, in
+    per cent. `by_mode` counts pages of the host's reads and writes by program mode.
     """
 
     reads: int
@@ -57,7 +57,8 @@ class Told:
 def case(
     device: Device, label: str, trace: Path, recording: Recording, settings: Mapping[str, Value]
 ) -> Case:
-    """A recording on the device. Exactly its pages are written before the run."""
+    """Returns the case of a recording on the device. Exactly the pages of the recording are written
+    before the run."""
     told = [f"{key} = {value}" for key, value in settings.items()]
     fill: dict[str, Value] = {
         "precondition.fill_ratio": min(1.0, (recording.pages + 1) / device.user_pages)
@@ -74,7 +75,7 @@ def passes(
     *,
     faster: float = 1.0,
 ) -> dict[Key, list[Told]]:
-    """First and second pass of each recording under each scheme."""
+    """Runs the first and the second pass of each recording under each scheme."""
     cases = {
         (name, scheme, number): case(
             device,
@@ -100,7 +101,7 @@ def passes(
 
 
 def told(whole: Summary, first: Summary | None = None) -> Told:
-    """Results of a run, minus those of `first`, a run of its beginning."""
+    """Returns the results of a run, less those of `first`, a run of its beginning."""
 
     def less(of: float, before: float) -> float:
         return of - before
@@ -152,7 +153,7 @@ def _pages(summary: Summary) -> float:
 
 
 def _modes(told: object) -> dict[str, int]:
-    """Pages by mode, from a summary."""
+    """Returns the pages by mode, with the type that a summary gives."""
     return cast("dict[str, int]", told)
 
 
@@ -166,24 +167,25 @@ def _by_mode(whole: Summary, first: Summary | None, op: ByMode) -> dict[str, int
 
 
 def change(ours: float, base: float) -> float:
-    """Change relative to `base`. Per cent; 0 if `base` is 0."""
+    """Returns the change relative to `base`. Per cent; 0 if `base` is 0."""
     return 100 * (ours / base - 1) if base else 0.0
 
 
 def reading(found: Mapping[str, Recording]) -> list[str]:
-    """Recordings with enough reads to count in means of reads."""
+    """Returns the recordings with enough reads to count in means of reads."""
     return [name for name, one in found.items() if one.read_percent >= FEW_READS]
 
 
 def writing(found: Mapping[str, Recording]) -> list[str]:
-    """Recordings with enough writes to count in means of writes."""
+    """Returns the recordings with enough writes to count in means of writes."""
     return [name for name, one in found.items() if one.read_percent <= 100 - FEW_READS]
 
 
 def mean_change(
     runs: Mapping[Key, list[Told]], names: list[str], scheme: str, base: str, turn: int, of: str
 ) -> float:
-    """Mean change of a metric relative to another scheme, over the recordings. Per cent."""
+    """Returns the mean change of a metric relative to another scheme, over the recordings. Per
+    cent."""
     if not names:
         return 0.0
     return fmean(
