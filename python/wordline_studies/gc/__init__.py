@@ -9,7 +9,7 @@ from wordline_studies.gc.runs import members
 
 
 def _generated(setup: Setup) -> Iterator[Figure]:
-    """Figures that share the loads of the disks."""
+    """Yields the figures that share the loads of the disks."""
     with members(SIX_SSDS, writes_of(setup)) as loads:
         found = responses.run(setup, loads)
         known = {

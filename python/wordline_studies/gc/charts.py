@@ -10,14 +10,15 @@ from wordline_studies.gc.schemes import BOTH, SCHEMES
 PUBLISHED = Numbers("wordline_studies.gc")
 # Marginal response time (section 7.6.3). Milliseconds.
 MARGIN_MS = 30
-# Number of groups of requests in a chart of response times.
+# Number of groups of consecutive requests in a chart of response times.
 GROUPS = 600
 
 
 def over_days(
     values: Mapping[str, Sequence[float | None]], days: int, margin: bool = True
 ) -> dict[str, Any]:
-    """One line per scheme over the intervals of the load. Milliseconds."""
+    """Draws one line per scheme over the days of the load. `values` are the longest response times
+    per interval in milliseconds."""
     most = max(len(one) for one in values.values())
     x = [(place + 0.5) * days / most for place in range(most)]
     data = [
@@ -38,8 +39,8 @@ def over_days(
 
 
 def in_order(name: str, scheme: str, values_us: Sequence[float], top_us: float) -> dict[str, Any]:
-    """Longest and mean response time of groups of consecutive requests. `values_us` and `top_us`
-    are in microseconds."""
+    """Draws the longest and the mean response time of groups of consecutive requests. `values_us`
+    and `top_us`, the end of the axis, are in microseconds."""
     group = max(1, -(-len(values_us) // GROUPS))
     groups = [values_us[at : at + group] for at in range(0, len(values_us), group)]
     x = [float(at) for at in range(0, len(values_us), group)]
@@ -66,7 +67,8 @@ def in_order(name: str, scheme: str, values_us: Sequence[float], top_us: float) 
 
 
 def beyond(values: Mapping[str, Mapping[float, int]]) -> dict[str, Any]:
-    """Number of requests above an excess waiting time, by scheme and excess in microseconds."""
+    """Draws the number of requests above an excess waiting time. `values` are by scheme and excess
+    in microseconds."""
     most = max((max(one, default=1.0) for one in values.values()), default=1.0)
     steps = sorted({us for one in values.values() for us in one if us})
     data = [
@@ -89,7 +91,7 @@ def beyond(values: Mapping[str, Mapping[float, int]]) -> dict[str, Any]:
 
 
 def _dashed(scheme: str, drawn: dict[str, Any]) -> dict[str, Any]:
-    """Dashes the line of AGC+DGC, so that it does not hide lines below it."""
+    """Dashes the line of AGC+DGC, so that it does not hide the lines below it."""
     if scheme == SCHEMES[BOTH].title:
         drawn["line"] |= {"dash": "dash"}
     return drawn
@@ -104,12 +106,12 @@ def _short(value: float) -> float:
 
 
 def _latency(title: str, values: Any) -> dict[str, Any]:
-    """Axis in microseconds for values in milliseconds."""
+    """Returns an axis in microseconds for values in milliseconds."""
     return decades(title, [1000 * one for each in values for one in each if one])
 
 
 def _milliseconds(title: str, values: Sequence[float]) -> dict[str, Any]:
-    """Axis in milliseconds."""
+    """Returns an axis in milliseconds."""
     scale = decades(title, [1000 * one for one in values])
     return scale | {
         "tickvals": [one / 1000 for one in scale["tickvals"]],
@@ -118,7 +120,7 @@ def _milliseconds(title: str, values: Sequence[float]) -> dict[str, Any]:
 
 
 def _level(y: float) -> dict[str, Any]:
-    """Line at the marginal response time."""
+    """Returns a dotted line at the marginal response time. `y` is in the axis's unit."""
     return {
         "type": "line",
         "xref": "paper",

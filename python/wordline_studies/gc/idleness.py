@@ -24,7 +24,7 @@ from wordline_studies.generated import written
 
 KINDS = {"at once": "#8b929c", "short": "#7cc0ea", "long": "#1f78b4"}
 SECTION_REQUESTS = 8_000
-# Share of requests that precede a long pause. Per cent.
+# Shares of requests that precede a long pause. Per cent.
 LONGS = (5.0, 2.0, 1.0, 0.5, 0.2, 0.0)
 FEWER = (5.0, 0.0)
 STRATEGIES = (L, H, P, AGC, DGC, BOTH)
@@ -61,12 +61,12 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
                 "",
             ),
             Row(
-                f"disk {disk}: written, over the spare 3 % of 64 GiB",
+                f"disk {disk}: data written, over the spare 3 % of 64 GiB",
                 one["written_bytes"] / (0.03 * 2**36),
                 "",
             ),
             Row(
-                f"disk {disk}: written over the spare 3 %, of the table",
+                f"disk {disk}: data written over the spare 3 %, of the table",
                 row.written_kib * 1024 / (0.03 * 2**36),
                 "",
             ),
@@ -94,7 +94,9 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
                 bars(pauses, KINDS, "% of intervals", stacked=True),
             )
         ],
-        claims=[Claim("The shares of long pauses equal the table's within 5 points", near, "")],
+        claims=[
+            Claim("The shares of long pauses equal those of the table within 5 points", near, "")
+        ],
         explanation=[
             "Pauses are short if they are neither zero nor longer than 1 s; the three shares "
             "of section 7.6, 34.6, 29.5 and 35.9 %, add up to 100 %. Short pauses are from 1.8 "
@@ -130,7 +132,7 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
 
 
 def sections(setup: Setup) -> Figure:
-    """Write-intensive sections with fewer and fewer pauses."""
+    """Returns the figure of write-intensive sections with fewer and fewer pauses."""
     longs = FEWER if setup.quick else LONGS
     many = SECTION_REQUESTS
     made = {
@@ -186,19 +188,23 @@ def sections(setup: Setup) -> Figure:
         ),
         rows=[
             *(
-                Row(f"{name}, {long:g} % long pauses: longest", value, "ms")
+                Row(f"{name}, {long:g} % long pauses: longest response time", value, "ms")
                 for name, one in worst.items()
                 for long, value in one.items()
             ),
             *(
-                Row(f"{name}, {long:g} % long pauses: beyond {MARGIN_MS} ms", value, "%")
+                Row(f"{name}, {long:g} % long pauses: requests beyond {MARGIN_MS} ms", value, "%")
                 for name, one in late.items()
                 for long, value in one.items()
             ),
             Row(f"DGC, {IOMETER}: longest", ending, "ms"),
             Row(f"P-FTL with {full} blocks per plane, no long pauses: longest", without[P], "ms"),
             *(
-                Row(f"P-FTL with {blocks} blocks per plane, no long pauses: longest", value, "ms")
+                Row(
+                    f"P-FTL with {blocks} blocks per plane, no long pauses: longest response time",
+                    value,
+                    "ms",
+                )
                 for blocks, value in tiny.items()
             ),
         ],
@@ -231,7 +237,7 @@ def sections(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "AGC+DGC hides GC even if few requests have a pause (5 % long)",
+                "AGC+DGC hides GC even if few requests have a long pause (5 %)",
                 longs[0] in kept,
                 f"no late request with {told} long pauses",
             ),
@@ -272,7 +278,8 @@ def sections(setup: Setup) -> Figure:
 
 
 def shares(told: wordline.TraceStat) -> dict[str, float]:
-    """Shares of intervals without a pause, with a short and with a long one. Per cent."""
+    """Returns the shares of intervals without a pause, with a short one and with a long one. Per
+    cent."""
     idle = told["idle"]
     if idle is None:
         return dict.fromkeys(KINDS, 0.0)

@@ -13,7 +13,8 @@ PAGE = 4096
 BLOCK = 128
 # Planes of a disk of 64 GiB, and consecutive pages that are allocated to one plane.
 PLANES, STRIPE = 64, 8
-# Least logical blocks of 512 KiB per disk of each array: 97 % of its capacity, rounded down.
+# Smallest number of logical blocks of 512 KiB per disk of each array: 97 % of its capacity, rounded
+# down.
 OF_64_GB, OF_128_GB = 125_952, 251_904
 # Writes cause GC, so the number of writes is fixed. Of each disk, the requests with this many
 # writes are simulated: 600,000 requests of disk 5.
@@ -39,14 +40,14 @@ STRETCHES, EVERY = 32, 4
 # 10,554 writes among the first 100,000 requests of disk 5, the available excerpt, with this
 # striping.
 QUARTERS = (770, 2_636, 3_053, 3_054)
-# Mean of the long pauses of the disk with most of them.
+# Mean length of the long pauses of the disk that has most of them. Seconds.
 LEAST_LONG_MEAN_S = 2.0
 
 
 @dataclass(frozen=True)
 class Row:
-    """A disk: write and read requests (table 6.1, msnfs1 to msnfs6), KiB in total and written, and
-    the share of requests with a long pause (table 7.1)."""
+    """A disk: numbers of write and read requests (table 6.1, msnfs1 to msnfs6), KiB in total and
+    written, and the share of requests with a long pause (table 7.1)."""
 
     writes: int
     reads: int
@@ -88,14 +89,16 @@ TABLE = {
     5: Row(3_040_098, 9_941_612, 130_033_924, 31_777_436, 41.3),
 }
 LOW, HIGH = (0, 1, 2, 3), (4, 5)
-# Disks of each member, by its name.
+# Disks of each SSD of an array, by the name of the SSD.
 SIX_SSDS = {f"SSD{disk}": (disk,) for disk in TABLE}
 THREE_SSDS = {"SSD0": (0, 1), "SSD1": (2, 5), "SSD2": (3, 4)}
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Statistics of requests: shares, mean pages of a write and of a read, seconds."""
+    """Statistics of requests: share of writes, mean pages of a write and of a read, shares of
+    requests that follow without a pause and after a long one, and the mean long pause in
+    seconds."""
 
     writes: float
     write_pages: float
@@ -106,14 +109,15 @@ class Kind:
 
 
 def writes_of(setup: Setup) -> int:
-    """Most writes of a disk that are simulated."""
+    """Returns the largest number of writes that are simulated per disk."""
     return setup.requests(WRITES)
 
 
 def count(writes: int, disk: int) -> int:
-    """Requests of a disk of which about `writes` are writes.
+    """Returns the number of requests of a disk of which about `writes` are writes.
 
-    If the table has fewer writes, all requests, or as much less as `writes` is below `WRITES`.
+    If the table has fewer writes, all of its requests are simulated, scaled down if `writes` is
+    less than `WRITES`.
     """
     row = TABLE[disk]
     most = round(row.requests * min(1.0, writes / WRITES))
@@ -121,19 +125,19 @@ def count(writes: int, disk: int) -> int:
 
 
 def duration_s(writes: int) -> float:
-    """Expected duration of the loads of all disks. Seconds."""
+    """Returns the expected duration of the loads of all disks. Seconds."""
     most = max(count(writes, disk) * row.idle_percent / 100 for disk, row in TABLE.items())
     return LEAST_LONG_MEAN_S * most
 
 
 def simulated(writes: int, disks: Sequence[int]) -> float:
-    """Simulated share of the requests of each disk of a member."""
+    """Returns the simulated share of the requests of a member: the smallest of its disks."""
     return min(count(writes, disk) / TABLE[disk].requests for disk in disks)
 
 
 def busy(disk: int, long: float = BUSY_LONG_OF_PAUSES, long_mean_s: float = 2.0) -> Kind:
-    """Statistics of a write-intensive section. `long` is the share of long pauses among its
-    pauses."""
+    """Returns the statistics of a write-intensive section. `long` is the share of long pauses among
+    its pauses."""
     row = TABLE[disk]
     return Kind(
         BUSY_WRITES,
@@ -146,8 +150,8 @@ def busy(disk: int, long: float = BUSY_LONG_OF_PAUSES, long_mean_s: float = 2.0)
 
 
 def kinds(disk: int, many: int, duration_s: float) -> tuple[Kind, Kind]:
-    """Statistics of `many` requests of a disk over `duration_s`, outside and inside write-intensive
-    sections."""
+    """Returns the statistics of `many` requests of a disk over `duration_s` seconds, outside and
+    inside write-intensive sections."""
     row = TABLE[disk]
     long = row.idle_percent / 100
     mean = duration_s / (many * long)
@@ -169,21 +173,21 @@ def kinds(disk: int, many: int, duration_s: float) -> tuple[Kind, Kind]:
 
 
 def page_of(block: int, place: int) -> int:
-    """Host page at a position of a logical block. Rows of 8 pages are dealt to the planes in
-    turn."""
+    """Returns the host page at a position of a logical block. Rows of 8 pages are striped over the
+    planes."""
     row, column = divmod(place, STRIPE)
     group, plane = divmod(block, PLANES)
     return ((group * (BLOCK // STRIPE) + row) * PLANES + plane) * STRIPE + column
 
 
 def block_of(page: int) -> int:
-    """Logical block of a host page."""
+    """Returns the logical block of a host page."""
     row, plane = divmod(page // STRIPE, PLANES)
     return row // (BLOCK // STRIPE) * PLANES + plane
 
 
 def quarters(blocks: int, sizes: Sequence[int] = QUARTERS, seed: int = 1) -> list[list[int]]:
-    """Sets of blocks of a disk that take an equal share of the writes each."""
+    """Returns sets of blocks of a disk. Each set takes an equal share of the writes."""
     places = Random(seed).sample(range(blocks), sum(sizes))  # noqa: S311
     parts: list[list[int]] = []
     for size in sizes:
@@ -200,7 +204,7 @@ def requests(
     sizes: Sequence[int] = QUARTERS,
     short_us: tuple[float, float] = SHORT_US,
 ) -> Iterator[Request]:
-    """`many` requests whose statistics `kind` gives by request. Deterministic."""
+    """Yields `many` requests. `kind` gives the statistics of each by its index. Deterministic."""
     random = Random(seed)  # noqa: S311
     parts = quarters(blocks, sizes, seed)
     orders = log(short_us[1] / short_us[0])
@@ -232,7 +236,7 @@ def of_disk(
     sizes: Sequence[int] = QUARTERS,
     many: int | None = None,
 ) -> Iterator[Request]:
-    """The load of a disk, optionally with a given number of requests."""
+    """Returns the load of a disk, optionally with a given number of requests."""
     many = many or count(writes, disk)
     calm, section = kinds(disk, many, duration_s(writes))
     stretch = max(1, many // STRETCHES)
@@ -246,8 +250,8 @@ def of_disk(
 
 
 def in_turn(load: Iterable[Request], blocks: int = OF_64_GB) -> Iterator[Request]:
-    """The load with its writes spread over the logical blocks: none is written again before all
-    others were."""
+    """Yields the load with its writes spread over the logical blocks: none is written again before
+    all others have been."""
     places = [place for part in quarters(blocks) for place in part]
     writes = 0
     for one in load:
@@ -260,7 +264,8 @@ def in_turn(load: Iterable[Request], blocks: int = OF_64_GB) -> Iterator[Request
 
 
 def of_member(writes: int, disks: Sequence[int]) -> Iterator[Request]:
-    """The loads of consecutive disks of a member, the same share of each."""
+    """Yields the merged loads of a member's disks, with the same share of each. Each disk has its
+    own address range."""
     share = simulated(writes, disks)
     loads = (of_disk(writes, disk, many=round(share * TABLE[disk].requests)) for disk in disks)
     shifted = (_shifted(load, place) for place, load in enumerate(loads))

@@ -46,20 +46,21 @@ SHORT_PAUSES = (
     "planes; DGC runs out if no pause is longer than 15.2 ms (see Write-intensive sections "
     "without pauses)"
 )
-# Blocks that AGC+DGC keeps free and L-FTL at 1 % does not. Each costs one merge, once.
+# Blocks that AGC+DGC keeps free and L-FTL at 1 % does not. Each costs one additional merge in a
+# run.
 KEPT = PLANES * (ceil(COMPACT_BELOW * SPARE * BLOCKS) - floor(THRESHOLD * BLOCKS))
 # Reason for more GC runs and erases than those of L-FTL at 1 %.
 KEEPS = (
     "43 % of 3 % keeps 1.29 % of the blocks free, L-FTL at its threshold of 1 % (section 7.6) "
-    "fewer; logical blocks are therefore merged earlier, with fewer new pages, under any "
-    "locality; section 7.6.5 gives the underlying FTL a threshold of 3 %, at which L-FTL "
-    "performs more GC runs"
+    "keeps fewer; logical blocks are therefore merged earlier, with fewer new pages, under any "
+    "locality; section 7.6.5 gives the underlying FTL a threshold of 3 %, at which L-FTL performs "
+    "more GC runs"
 )
 
 
 @dataclass(frozen=True)
 class Responses:
-    """Results of a run: summary, and response times in order of arrival in microseconds."""
+    """Results of a run: summary, and response times in microseconds in order of arrival."""
 
     summary: Summary
     latencies: list[float]
@@ -84,7 +85,7 @@ def run(setup: Setup, loads: Mapping[str, Load]) -> Found:
 
 
 def figures(setup: Setup, loads: Mapping[str, Load], found: Found) -> list[Figure]:
-    """Figures of these runs."""
+    """Returns the figures of the runs in `found`."""
     many = writes_of(setup)
     with written({TURN: in_turn(of_disk(many, 5))}) as paths:
         turn = replace(loads["SSD5"], name=TURN, trace=paths[TURN])
@@ -106,8 +107,8 @@ def _rows(found: Mapping[str, Responses]) -> list[Row]:
         title, summary = SCHEMES[scheme].title, run.summary
         rows += [
             Row(f"{title}: longest", longest_ms(summary), "ms"),
-            Row(f"{title}: mean of writes", mean_ms(summary), "ms"),
-            Row(f"{title}: beyond {MARGIN_MS} ms", float(late(summary)), ""),
+            Row(f"{title}: mean response time of writes", mean_ms(summary), "ms"),
+            Row(f"{title}: requests beyond {MARGIN_MS} ms", float(late(summary)), ""),
             Row(f"{title}: GC runs", float(collected(summary)), ""),
             Row(f"{title}: GC runs on demand", float(collected(summary, DEMAND)), ""),
         ]
@@ -160,7 +161,7 @@ def _low(found: Mapping[str, Responses]) -> Figure:
             Claim(
                 "AGC alone hides GC by GC runs in advance",
                 advanced > all_of_agc / 2,
-                f"{advanced:,} of {all_of_agc:,}",
+                f"{advanced:,} of {all_of_agc:,} GC runs",
             ),
             Claim(
                 "AGC leaves nothing for DGC: with both, as many requests are late",
@@ -236,12 +237,12 @@ def _high(found: Mapping[str, Responses], turns: Mapping[str, Summary], more: Su
             ),
         ],
         explanation=[
-            f"Two GC runs per plane are not counted ({PLANES} planes): L-FTL keeps one more "
-            "free block while it is written to, and one run is in progress at the end. Neither "
-            f"is one run for each of the {KEPT} blocks that AGC keeps free beyond 1 %. These "
-            "runs are negligible in a long simulation and dominate a short one. The second run "
-            "per plane was allowed after seeing results: 518 more GC runs in turn, with an "
-            "allowance of 512.",
+            f"Two GC runs per plane are not counted ({PLANES} planes): L-FTL keeps one more free "
+            "block while it is written to, and one run is in progress at the end. Nor is one run "
+            f"counted for each of the {KEPT} blocks that AGC keeps free beyond 1 %. These runs are "
+            "negligible in a long simulation and dominate a short one. The second run per plane "
+            "was allowed after seeing results: 518 more GC runs in turn, with an allowance of "
+            "512.",
             "If writes go to logical blocks in turn, an earlier merge has no fewer new pages. "
             "Without rewrites, keeping more blocks free costs nothing.",
             "Figure 7.9(c) shows four million writes before DGC runs out of free blocks. Table "

@@ -13,9 +13,9 @@ from wordline_studies.gc.loads import of_member, simulated
 from wordline_studies.gc.schemes import NEW, SCHEMES, SIX, alone
 from wordline_studies.generated import Request, written
 
-# Intervals of a load for which worst cases are given.
+# Number of intervals of a load for which worst cases are recorded.
 INTERVALS = 50
-# Triggers of GC, by the document's terms.
+# Triggers of GC, grouped by the document's terms.
 DEMAND = ("free-blocks", "update-block")
 ADVANCED = ("look-ahead", "compaction")
 DELAYED = ("retroactive",)
@@ -31,8 +31,8 @@ Known = Mapping[tuple[str, str], Summary]
 
 @dataclass(frozen=True)
 class Load:
-    """A trace, its duration in seconds, the most requests of it, whether the disk is worn
-    beforehand, and its share of the disk's requests."""
+    """A trace, its duration in seconds, the largest number of its requests to simulate, whether the
+    disk is worn beforehand, and its share of the disk's requests."""
 
     name: str
     trace: Path
@@ -45,7 +45,7 @@ class Load:
 def case(
     load: Load, scheme: str, more: Mapping[str, Value] | None = None, device: str = SIX
 ) -> Case:
-    """A load under a scheme. `more` overrides settings of the scheme."""
+    """Returns the case of a load under a scheme. `more` overrides settings of the scheme."""
     settings = SCHEMES[scheme].overrides(load.duration_s, load.simulated)
     settings["observe.worst_case_interval_s"] = max(load.duration_s / INTERVALS, 1e-3)
     if load.worn and scheme != NEW:
@@ -63,7 +63,7 @@ def case(
 
 @contextmanager
 def members(disks: Mapping[str, Sequence[int]], writes: int) -> Generator[dict[str, Load]]:
-    """Temporary loads of the members of an array, by member."""
+    """Yields temporary traces of the members of an array, by member."""
     ends: dict[str, float] = {}
     made = {name: _ending(of_member(writes, those), name, ends) for name, those in disks.items()}
     with written(made) as paths:
@@ -74,7 +74,7 @@ def members(disks: Mapping[str, Sequence[int]], writes: int) -> Generator[dict[s
 
 
 def _ending(load: Iterator[Request], name: str, ends: dict[str, float]) -> Iterator[Request]:
-    """Passes on a load and stores the time of its last request. Seconds."""
+    """Passes on a load, and stores the time of its last request in `ends`. Seconds."""
     for one in load:
         ends[name] = one.at / 1e9
         yield one
@@ -100,7 +100,7 @@ def under(
 
 
 def short(setup: Setup) -> str:
-    """Reason why a quick study does not test a claim that needs a long run."""
+    """Returns the reason why a quick study does not test a claim that needs a long run."""
     if not setup.quick:
         return ""
     return (
@@ -110,34 +110,34 @@ def short(setup: Setup) -> str:
 
 
 def worst_ms(summary: Summary) -> list[float | None]:
-    """Longest response time per interval of the load, without the time after its end.
-    Milliseconds."""
+    """Returns the longest response time per interval of the load, without the intervals after its
+    end. Milliseconds."""
     told = summary["worst_case"]["all"]["intervals_us"][:INTERVALS]
     return [None if one is None else one / 1000 for one in told]
 
 
 def longest_ms(summary: Summary) -> float:
-    """Longest response time. Milliseconds."""
+    """Returns the longest response time of a run. Milliseconds."""
     return (summary["latency"]["all"]["max_us"] or 0.0) / 1000
 
 
 def mean_ms(summary: Summary) -> float:
-    """Mean response time of writes. Milliseconds."""
+    """Returns the mean response time of writes. Milliseconds."""
     return (summary["latency"]["write"]["mean_us"] or 0.0) / 1000
 
 
 def late(summary: Summary) -> int:
-    """Number of requests beyond the marginal response time."""
+    """Returns the number of requests beyond the marginal response time."""
     return summary["excess"]["all"]["requests"]
 
 
 def late_percent(summary: Summary) -> float:
-    """Share of requests beyond the marginal response time. Per cent."""
+    """Returns the share of requests beyond the marginal response time. Per cent."""
     return 100 * (summary["excess"]["all"]["share"] or 0.0)
 
 
 def collected(summary: Summary, triggers: tuple[str, ...] = DEMAND + ADVANCED + DELAYED) -> int:
-    """GC runs with these triggers.
+    """Returns the number of GC runs with these triggers.
 
     Runs after the load are excluded for a scheme that has no GC before it is needed.
     """
@@ -145,7 +145,8 @@ def collected(summary: Summary, triggers: tuple[str, ...] = DEMAND + ADVANCED + 
 
 
 def erases(summary: Summary) -> int:
-    """Erases, without those after the load for a scheme that has no GC before it is needed."""
+    """Returns the number of erases. Those after the load are excluded for a scheme that has no GC
+    before it is needed."""
     after = sum(
         one["blocks_erased"] for one in summary["collections"] if one["trigger"] == "background"
     )

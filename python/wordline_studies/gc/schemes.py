@@ -11,11 +11,11 @@ from wordline_studies.gc.loads import STRIPE
 
 SIX, THREE = "jung2013-gc-6ssd", "jung2013-gc-3ssd"
 BLOCKS = 2048
-# Section 7.6: additional 14 GB per disk of 64 GB, 28 GB per disk of 128 GB.
+# Section 7.6: 14 GB in addition per disk of 64 GB, 28 GB per disk of 128 GB.
 EXTRA = 14 / 64
 SPARE = 0.03
-# GC threshold: with fewer free blocks, GC is required (section 7.6). `WAITS` is for a schedule that
-# starts GC at the threshold and uses none of the blocks between the two.
+# GC threshold: with fewer free blocks, GC is required (section 7.6). `WAITS` is the reserve of a
+# schedule that starts GC at the threshold and uses none of the blocks between the two.
 THRESHOLD = 0.01
 WAITS = 19.5 / BLOCKS
 # The 3 % that section 7.6.5 gives as the threshold of the underlying FTL, less the blocks that
@@ -32,7 +32,8 @@ TIMES: dict[str, Value] = {
 
 @cache
 def alone(array: str) -> Source:
-    """A single SSD of an array. Requests go to it by disk, so members share nothing."""
+    """Returns a single SSD of an array. The array sends requests to SSDs by disk, so SSDs share
+    nothing."""
     device = tomllib.loads(cast("str", _wordline.preset_text(array)))
     del device["array"]
     return Source(read(device)[0], array)
@@ -65,8 +66,8 @@ class Scheme:
     extra: float = 0.0
 
     def overrides(self, duration_s: float, simulated: float = 1.0) -> dict[str, Value]:
-        """Settings for a load of the given duration and share of a disk's requests. The blocks of a
-        write buffer are scaled by that share."""
+        """Returns the settings for a load of the given duration and share of a disk's requests. The
+        number of blocks of a write buffer is scaled by that share."""
         made = TIMES | self.settings
         if self.needs:
             # The schedule needs a pause longer than the load, so it never uses one.
@@ -83,13 +84,14 @@ class Scheme:
 
 
 def striped(mapping: str, pages: int = STRIPE) -> dict[str, Value]:
-    """A mapping of logical blocks whose rows of `pages` pages are dealt to the planes in turn."""
+    """Returns the settings of a mapping of logical blocks. Rows of `pages` pages are striped over
+    the planes."""
     return {f"ftl.mapping.{mapping}.stripe": "page", f"ftl.mapping.{mapping}.stripe_pages": pages}
 
 
 def buffered(blocks: int) -> dict[str, Value]:
-    """P-FTL with a write buffer of `blocks` additional blocks per plane. The user capacity and the
-    number of blocks kept free do not change."""
+    """Returns the settings of P-FTL with a write buffer of `blocks` additional blocks per plane.
+    The user capacity and the number of blocks kept free do not change."""
     all_blocks = BLOCKS + blocks
     share = BLOCKS / all_blocks
     return {
@@ -102,14 +104,15 @@ def buffered(blocks: int) -> dict[str, Value]:
 
 
 def advanced(schedule: str, mapping: str = LOG, **more: Value) -> dict[str, Value]:
-    """A mapping under a schedule with AGC. `more` overrides settings of AGC."""
+    """Returns the settings of a mapping under a schedule with AGC. `more` overrides settings of
+    AGC."""
     agc: dict[str, Value] = COMPACTS | more
     told: Value = agc if schedule == "agc" else {"agc": agc}
     return striped(mapping) | {f"ftl.gc.schedule.{schedule}": told}
 
 
 def scheduled(schedule: str, mapping: str = LOG) -> dict[str, Value]:
-    """A mapping under a schedule."""
+    """Returns the settings of a mapping under a schedule."""
     return striped(mapping) | {"ftl.gc.schedule": schedule}
 
 

@@ -50,7 +50,7 @@ KNOWN = {
 
 
 def figure(setup: Setup) -> Figure:
-    """The available recorded traces on SSD5 of 6SSDs-RAID."""
+    """Returns the figure of the available recorded traces on SSD5 of 6SSDs-RAID."""
     found_traces = recorded(setup, KNOWN)
     many = setup.requests(REQUESTS)
     skipped: list[str] = []
@@ -103,7 +103,7 @@ def figure(setup: Setup) -> Figure:
                 for title, value in one.items()
             ),
             *(
-                Row(f"{name}, {title}: beyond {MARGIN_MS} ms", value, "%")
+                Row(f"{name}, {title}: requests beyond {MARGIN_MS} ms", value, "%")
                 for name, one in late.items()
                 for title, value in one.items()
             ),
@@ -140,15 +140,15 @@ def figure(setup: Setup) -> Figure:
 
 
 def _stat(path: Path) -> tuple[float, dict[str, float]]:
-    """Duration of a trace in seconds, and shares of its pauses in per cent. Raises
-    WordlineError."""
+    """Returns the duration of a trace in seconds, and the shares of its pauses in per cent. Raises
+    WordlineError if the trace has no writes or no time stamps."""
     told = wordline.trace_stat(
         path, on_bad_line="skip", time_order="clamp", align="expand", volumes="shared"
     )
     if not told["writes"]:
-        raise WordlineError("it has no writes")
+        raise WordlineError("the trace has no writes")
     if told["duration_s"] is None:
-        raise WordlineError("it has no time stamps")
+        raise WordlineError("the trace has no time stamps")
     return told["duration_s"], shares(told)
 
 
@@ -159,5 +159,5 @@ def _by_title(
 
 
 def _brief(values: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str, float]]:
-    """Values by the name of the workload, without the name of the file."""
+    """Returns the values by the name of the workload alone, without that of the file."""
     return {name.split(" (")[0]: one for name, one in values.items()}

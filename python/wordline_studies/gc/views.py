@@ -18,16 +18,16 @@ from wordline_studies.generated import Request, written
 # Random writes of 2,048 KB, as in the document's figure.
 LARGE_REQUESTS, LARGE_PAGES = 60, 512
 SECTION_REQUESTS = 20_000
-# Adjacent logical blocks, as many as the loads write to.
+# Number of adjacent logical blocks: as many as the loads write to.
 SIDE = sum(QUARTERS) // (2 * PLANES) * 2 * PLANES
-# Intervals of the charts.
+# Number of intervals of the charts.
 INTERVALS = 800
 # Tolerance of the mean response time of writes relative to a pristine disk. Per cent.
 LIKE = 25
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Both figures."""
+    """Returns figures 7.1 and 7.11."""
     mix = Kind(1.0, LARGE_PAGES, 1.0, 0.359, 0.346, 2.0)
     large = list(requests(lambda _: mix, LARGE_REQUESTS, 31))
     section = list(requests(lambda _: busy(5), SECTION_REQUESTS, 33))
@@ -38,7 +38,7 @@ def figures(setup: Setup) -> list[Figure]:
 def _runs(
     setup: Setup, name: str, load: Sequence[Request], schemes: Sequence[str]
 ) -> tuple[dict[str, Summary], dict[str, pl.DataFrame]]:
-    """Summaries and time series by scheme."""
+    """Runs a load under each scheme. Returns summaries by scheme, and time series by its title."""
     end = load[-1].at / 1e9 + 1
     with written({name: load}) as paths:
         made = Load(name, paths[name], end, worn=True)
@@ -63,9 +63,9 @@ def _rows(found: dict[str, Summary]) -> list[Row]:
     for scheme, summary in found.items():
         title = SCHEMES[scheme].title
         rows += [
-            Row(f"{title}: mean of writes", mean_ms(summary), "ms"),
+            Row(f"{title}: mean response time of writes", mean_ms(summary), "ms"),
             Row(f"{title}: longest", longest_ms(summary), "ms"),
-            Row(f"{title}: beyond {MARGIN_MS} ms", float(late(summary)), ""),
+            Row(f"{title}: requests beyond {MARGIN_MS} ms", float(late(summary)), ""),
             Row(f"{title}: die time for GC", summary["flash"]["gc_die_time_s"], "s"),
         ]
     return rows
@@ -102,7 +102,7 @@ def _overview(setup: Setup, load: Sequence[Request]) -> Figure:
                 f"{both:.0f} and {new:.0f} ms",
             ),
             Claim(
-                "Under L-FTL, it does not",
+                "Under L-FTL, the worn disk does not respond like a pristine one",
                 old > new * (1 + LIKE / 100),
                 f"{old:.0f} and {new:.0f} ms",
             ),
@@ -112,7 +112,7 @@ def _overview(setup: Setup, load: Sequence[Request]) -> Figure:
 
 
 def _removed(found: dict[str, Summary]) -> dict[str, float]:
-    """Share of the GC cost under L-FTL that a scheme removes. Per cent, by scheme."""
+    """Returns the share of L-FTL's GC cost that each scheme removes. Per cent, by scheme."""
     means = {scheme: mean_ms(one) for scheme, one in found.items()}
     overhead = {scheme: means[scheme] - means[NEW] for scheme in found if scheme != NEW}
     return {scheme: 100 * (1 - one / overhead[L]) for scheme, one in overhead.items()}
@@ -142,7 +142,7 @@ def _section(setup: Setup, load: Sequence[Request], beside: Sequence[Request]) -
                 PUBLISHED("7.11", "overhead that H removes"),
             ),
             Row(
-                "H-FTL, adjacent blocks: share removed",
+                "H-FTL, adjacent blocks: share of L-FTL's GC cost removed",
                 side,
                 "%",
                 PUBLISHED("7.11", "overhead that H removes"),
@@ -167,7 +167,8 @@ def _section(setup: Setup, load: Sequence[Request], beside: Sequence[Request]) -
                 ),
             ),
             Claim(
-                "H-FTL removes about 40 % if as many logical blocks are adjacent",
+                "H-FTL removes about 40 % of the GC cost if the same number of logical blocks is "
+                "adjacent",
                 abs(side - 40) <= 10,
                 f"{side:.1f} %",
             ),

@@ -52,13 +52,13 @@ from wordline_studies.generated import Request, written
 from wordline_studies.measures import gain
 
 DISKS = (0, 1, 4, 5)
-# A load with full update blocks: 80 % writes of 128 KiB to 2 % of the disk.
+# A load that fills update blocks: 80 % writes of 128 KiB to 2 % of the disk.
 LOCAL, LOCAL_REQUESTS, LOCAL_S = "2 % of a disk", 24_000, 17_000.0
 LOCAL_SHARE, LOCAL_PAGES = 0.02, 32
 # Free-block thresholds of the sweep. A third of 3 %, which is 1 %, is between the first two.
 THRESHOLDS = (0.2, 0.34, COMPACT_BELOW, 0.71, 1.0)
 CROSSING, ABOUT = 0.71, 10
-# Commands are announced earlier by the longest pause that is not a long one.
+# Look-ahead equal to the longest pause that does not count as long, 1 s.
 FAR: dict[str, Value] = advanced("agc-dgc", look_ahead_ms=1000.0)
 PARTS = {"AGC": "#7cc0ea", "DGC": "#1f78b4", "on demand": "#d8731c"}
 BLOCKS_OF_A_DISK = 64 * BLOCKS
@@ -72,7 +72,7 @@ CROSSES = (
 
 
 def figures(setup: Setup, loads: Mapping[str, Load], known: Known) -> list[Figure]:
-    """Triggers and thresholds. Runs in `known` are not repeated."""
+    """Returns the figures of triggers and thresholds. Runs in `known` are not repeated."""
     disks = {name: loads[name] for name in (f"SSD{disk}" for disk in DISKS)}
     busy = {"SSD5": loads["SSD5"]}
     many = LOCAL_REQUESTS // 6 if setup.quick else LOCAL_REQUESTS
@@ -117,7 +117,7 @@ def _local(many: int) -> "list[Request]":
 
 
 def _shares(summary: Summary) -> dict[str, float]:
-    """Shares of GC runs by trigger. Per cent."""
+    """Returns the shares of GC runs by trigger. Per cent."""
     everything = collected(summary)
     parts = dict(zip(PARTS, (ADVANCED, DELAYED, DEMAND), strict=True))
     return {
@@ -127,7 +127,8 @@ def _shares(summary: Summary) -> dict[str, float]:
 
 
 def _pages_a_merge() -> float:
-    """Pages written per merge of two blocks, from the published erases of a disk."""
+    """Returns the number of pages written per merge of two blocks, from the published erases of a
+    disk."""
     merges = 21 * BLOCKS_OF_A_DISK / 2
     return TABLE[5].written_kib * 1024 / PAGE / merges
 
@@ -343,14 +344,14 @@ def _thresholds(
         claims=[
             Claim("The best threshold is below 43 %", best < 43, f"{best:.0f} %"),
             Claim(
-                f"Its erases cross those of L-FTL at 71 % (within {ABOUT} points)",
+                f"The erases of AGC+DGC cross those of L-FTL at 71 % (within {ABOUT} points)",
                 any(abs(one - 100 * CROSSING) <= ABOUT for one in crossings.values()),
                 ", ".join(f"{one:.0f} % {name}" for name, one in crossings.items()),
                 because=CROSSES,
                 report_only=short(setup),
             ),
             Claim(
-                f"It erases as often as L-FTL at 71 % of 3 % (within {EQUAL} %)",
+                f"AGC+DGC erases as often as L-FTL at 71 % of 3 % (within {EQUAL} %)",
                 abs(equal) <= EQUAL,
                 f"{equal:+.1f} %",
                 report_only=short(setup),
@@ -376,8 +377,8 @@ def _thresholds(
 
 
 def _crossing(curve: Mapping[float, float]) -> float:
-    """Threshold, from a third on, at which erases start to exceed those of L-FTL, interpolated
-    linearly. Per cent."""
+    """Returns the threshold, from a third on, at which erases start to exceed those of L-FTL.
+    Interpolated linearly. Per cent."""
     known = [(at, value) for at, value in curve.items() if at / 100 > THRESHOLD / SPARE]
     for (low, less), (high, more) in pairwise(known):
         if less <= 100 < more:
@@ -386,7 +387,8 @@ def _crossing(curve: Mapping[float, float]) -> float:
 
 
 def _erases_a_block(many: int, found: Known, scheme: str) -> float:
-    """Erases per block, extrapolated from the simulated requests to all requests of the tables."""
+    """Returns the erases per block, extrapolated from the simulated requests to all requests of the
+    tables."""
     every = sum(
         erases(found[scheme, f"SSD{disk}"]) * row.requests / count(many, disk)
         for disk, row in TABLE.items()

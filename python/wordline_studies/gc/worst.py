@@ -55,23 +55,22 @@ GROUPS = {
 }
 MEMBERS = {SIX: SIX_SSDS, THREE: THREE_SSDS}
 ARRAYS = {SIX: "6SSDs-RAID", THREE: "3SSDs-RAID"}
-# Requests of disk 3 have 149 pages. This many requests are enough to test why they are late.
+# Requests of disk 3 have 149 pages. This number of requests is enough to test why they are late.
 LARGE, LARGE_REQUESTS = "SSD3", 400
 # Tolerance of "about". Points.
 ABOUT = 10
-# For a disk of 3SSDs-RAID, one of this many writes of a 6SSDs-RAID disk is simulated.
+# Factor by which a disk of 3SSDs-RAID simulates fewer writes than a disk of 6SSDs-RAID.
 FEWER = 4
-# Single-page writes, 2 s apart, so that none waits for another's GC.
+# Single-page writes, 2 s apart, so that none waits for the GC of another.
 ALONE_WRITES, ALONE_S = 400, 2.0
 ALONE = "one by one"
 # Disk 0 with a multiple of the write buffer: 42 GB for 30.5 GB of writes.
 ROOMY, ROOM = "SSD0, 42 GB", 3
 WAITS = (
-    "a write that meets other writes of its plane also waits for their GC; in the document "
-    "each request has its time of arrival and none waits for another (section 7.6); single "
-    "writes wait for one GC run; without such waits, L-FTL would never take the 1.9 s at high "
-    "intensity that a mean cut of 98.6 % needs, with 53 ms there and nothing left at low "
-    "intensity"
+    "a write that meets other writes of its plane also waits for their GC; in the document, each "
+    "request has its time of arrival and none waits for another (section 7.6); single writes wait "
+    "for one GC run; without such waits, L-FTL would never take the 1.9 s at high intensity that "
+    "a mean reduction of 98.6 % needs, with 53 ms there and nothing left at low intensity"
 )
 VOLUMES = (
     "disk 0 writes 30.5 GB and disk 5 31.8 GB (table 7.1, with the digit that disk 0 lacks), "
@@ -93,7 +92,8 @@ INVOKES = (
 
 
 def figures(setup: Setup, loads: Mapping[str, Load], known: Known) -> list[Figure]:
-    """Figures of both arrays. Runs in `known` are not repeated for disks of the first."""
+    """Returns the figures of both arrays. Runs of the first array's disks that are in `known` are
+    not repeated."""
     six = _by_scheme(under(setup, loads, COMPARED, known))
     with members(THREE_SSDS, writes_of(setup) // FEWER) as paired:
         three = _by_scheme(under(setup, paired, COMPARED, device=THREE))
@@ -125,7 +125,8 @@ def _spread(setup: Setup, load: Load) -> dict[str, Summary]:
 
 
 def _alone(setup: Setup) -> dict[str, float]:
-    """Longest response time of isolated writes on a worn disk, by scheme. Milliseconds."""
+    """Returns the longest response time of isolated writes on a worn disk, by scheme.
+    Milliseconds."""
     blocks = Random(41).sample(range(OF_64_GB), ALONE_WRITES)  # noqa: S311
     made = [
         Request(round(1e9 * ALONE_S * turn), True, page_of(block, 0), 1)
@@ -138,13 +139,13 @@ def _alone(setup: Setup) -> dict[str, float]:
 
 
 def _roomy(setup: Setup, load: Load) -> Summary:
-    """P-FTL under the load of disk 0, with a write buffer for all of its data."""
+    """Runs P-FTL under the load of disk 0, with a write buffer for all of its data."""
     blocks = round(ROOM * BLOCKS * EXTRA * load.simulated)
     return required(setup, {P: case(load, P, buffered(blocks))})[P]
 
 
 def highest(runs: Mapping[str, Summary], names: Iterable[str]) -> list[float | None]:
-    """Worst case of a group of members by interval. Milliseconds."""
+    """Returns the worst case of a group of members, by interval. Milliseconds."""
     curves = [worst_ms(runs[name]) for name in names]
     longest = max(map(len, curves))
     padded = [one + [None] * (longest - len(one)) for one in curves]
@@ -155,7 +156,7 @@ def highest(runs: Mapping[str, Summary], names: Iterable[str]) -> list[float | N
 
 
 def days(curve: Sequence[float | None]) -> list[float]:
-    """Worst case of each day. Milliseconds."""
+    """Returns the worst case of each day. Milliseconds."""
     each = -(-len(curve) // DAYS)
     return [
         max((one for one in curve[at : at + each] if one is not None), default=0.0)
@@ -168,7 +169,8 @@ def _curves(runs: Runs, names: Sequence[str]) -> Series:
 
 
 def _cuts(curves: Mapping[str, Series]) -> dict[str, float]:
-    """Mean over the groups of the reduction of their days' worst case by AGC+DGC. Per cent."""
+    """Returns the reduction by AGC+DGC of the mean daily worst case, averaged over the groups. Per
+    cent, by scheme."""
     return {
         scheme: fmean(
             100 * (1 - fmean(days(one[BOTH])) / fmean(days(one[scheme]))) for one in curves.values()
@@ -262,7 +264,7 @@ def _worst(
             ),
             *(
                 Row(
-                    f"one by one, {SCHEMES[scheme].title}: longest",
+                    f"one by one, {SCHEMES[scheme].title}: longest response time",
                     value,
                     "ms",
                     PUBLISHED("7.10", "worst case, L and H, low"),
@@ -279,13 +281,13 @@ def _worst(
                 for scheme, value in cuts.items()
             ),
             Row(
-                "high intensity, AGC+DGC: longest",
+                "high intensity, AGC+DGC: longest response time",
                 both,
                 "ms",
                 PUBLISHED("7.10", "worst case, AGC+DGC, high"),
             ),
             Row(
-                "high intensity, P-FTL over L-FTL: longest",
+                "high intensity, P-FTL over L-FTL: longest response time",
                 over,
                 "times",
                 PUBLISHED("7.10", "P over L, high"),
@@ -564,7 +566,8 @@ def _excess(device: str, runs: Runs, number: str) -> Figure:
 
 
 def _beyond(runs: Mapping[str, Summary], names: Iterable[str]) -> dict[float, int]:
-    """Requests above an excess waiting time, summed over members. By excess in microseconds."""
+    """Returns the number of requests above an excess waiting time, summed over members. By excess
+    in microseconds."""
     told = [runs[name]["excess"]["all"]["above"] for name in names]
     steps = sorted({one["excess_us"] for above in told for one in above})
     found = dict.fromkeys(steps, 0)

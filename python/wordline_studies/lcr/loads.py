@@ -13,7 +13,8 @@ from wordline_studies.figure import Setup
 from wordline_studies.generated import Request
 
 PAGE = 4096
-# Pages of a large request. Of the writes of rsrch_1, half have 4 KiB and a twentieth 64 KiB.
+# Number of pages of a large request. Of the writes of rsrch_1, half have 4 KiB and a twentieth 64
+# KiB.
 LARGE = 16
 # The traces of MSR Cambridge last a week. Financial2 is assumed to last half a day.
 WEEK_S, HALF_DAY_S = 7 * 86_400, 43_200
@@ -57,8 +58,9 @@ GAPS_US = (
 class Again:
     """Repetition of requests of a kind.
 
-    The given share repeats an earlier request. `ages` gives its age in requests of the kind, or in
-    pages of the smallest size (see `drawn`).
+    A request repeats an earlier one with the given probability. `ages` gives the age of that
+    request, in requests of the kind or in pages of the smallest size. It is a cumulative
+    distribution (see `drawn`).
     """
 
     share: float
@@ -80,8 +82,8 @@ NEVER = Hot(0, 1)
 
 @dataclass(frozen=True)
 class Load:
-    """A load: requests and share of writes of table III, mean size, address space, sizes of reads
-    and writes, and repetition.
+    """A load of table III: number of requests, share of writes, mean size, address space, sizes of
+    reads and writes, and repetition.
 
     The sizes of reads and writes are means in pages: a request has `small` pages or sixteen.
     """
@@ -110,7 +112,7 @@ class Load:
 
 
 def _small_writes(requests: int, writes: float, kib: float, gb: float, reuse: float) -> Load:
-    """Writes of two pages, and reads of the size that gives the mean size."""
+    """Returns a load with writes of two pages. Reads have the size that gives the mean size."""
     share = writes / 100
     reads = (kib / 4 - 2 * share) / (1 - share)
     again = Again(reuse, _log_uniform(8192))
@@ -120,8 +122,8 @@ def _small_writes(requests: int, writes: float, kib: float, gb: float, reuse: fl
 
 
 def _small_reads(requests: int, writes: float, kib: float, gb: float, again: Hot) -> Load:
-    """Reads of two pages, and writes of the size that gives the mean size. `again` sets the
-    repetition of the written pages."""
+    """Returns a load with reads of two pages. Writes have the size that gives the mean size.
+    `again` sets the repetition of the written pages."""
     share = writes / 100
     pages = (kib / 4 - 2 * (1 - share)) / share
     small = 2 * (1 - (pages - 2) / (LARGE - 2))
@@ -130,7 +132,8 @@ def _small_reads(requests: int, writes: float, kib: float, gb: float, again: Hot
 
 
 def _log_uniform(most: int) -> tuple[tuple[float, float], ...]:
-    """Log-uniform distribution of ages from 1 to `most`: each octave is equally likely."""
+    """Returns a log-uniform distribution of ages from 1 to `most`: each octave is equally
+    likely."""
     octaves = most.bit_length() - 1
     return tuple((octave / octaves, 2.0**octave) for octave in range(octaves + 1))
 
@@ -164,7 +167,7 @@ TABLE = {
     ),
 }
 # Measured on hplajw, a week of a workstation (HP Labs, 1992): page writes between two writes of a
-# page, and page reads between two reads of it. 93.0 % of the writes and 69.7 % of the reads are
+# page, and page reads between two reads of a page. 93.0 % of the writes and 69.7 % of the reads are
 # repeated.
 RECORDED = {
     "writes": Again(
@@ -227,7 +230,8 @@ FITTED = (
 
 
 def drawn(steps: Sequence[tuple[float, float]], share: float) -> float:
-    """The smallest value whose cumulative share reaches `share`."""
+    """Returns the value at a cumulative share. `steps` are pairs of cumulative share and value,
+    interpolated linearly."""
     place = min(bisect_right(steps, (share, inf)), len(steps) - 1)
     if place == 0:
         return steps[0][1]
@@ -266,7 +270,7 @@ class _Places:
             self._hot = random.sample(range(pages // load.small), reuse.places)
 
     def next(self) -> tuple[int, int]:
-        """First page and number of pages of the next request."""
+        """Returns the first page and number of pages of the next request."""
         if isinstance(self._reuse, Hot):
             return self._to_hot(self._reuse)
         one = self._before_or_fresh(self._reuse)
@@ -296,7 +300,7 @@ class _Places:
 
 
 def requests(load: Load, played: Playback) -> Iterator[Request]:
-    """The requests of a load. Deterministic."""
+    """Yields the requests of a load. Deterministic."""
     random = Random(1)  # noqa: S311
     pages = load.pages // played.part
     reads = _Places(load, load.reads, load.read_pages, pages, random)
@@ -318,7 +322,8 @@ def requests(load: Load, played: Playback) -> Iterator[Request]:
 
 
 def written(setup: Setup, played: Mapping[str, tuple[str, Playback]]) -> dict[str, Path]:
-    """Writes loads as traces and returns their paths by name. The values give load and replay."""
+    """Writes loads as traces and returns their paths by name. Each value of `played` gives the load
+    and how it is replayed."""
     return {
         name: setup.generated.trace((load, one), partial(requests, LOADS[load], one))
         for name, (load, one) in played.items()

@@ -9,24 +9,25 @@ LRU, CFLRU, GCAR, LCR = "lru", "cflru", "gcar-cflru", "lcr"
 ALL = (LRU, CFLRU, GCAR, LCR)
 TITLES = {LRU: "LRU", CFLRU: "CFLRU", GCAR: "GCaR-CFLRU", LCR: "LCR"}
 COLOURS = {"LRU": "#8b929c", "CFLRU": "#e0a30a", "GCaR-CFLRU": "#1f78b4", "LCR": "#12a07a"}
-# The document does not give the window of figures 5 to 7, 9 and 10; figure 8 improves up to a half.
+# The document does not give the window of figures 5 to 7, 9 and 10; in figure 8, results improve up
+# to a half.
 WINDOW = 0.5
 # Values by policy.
 Values: TypeAlias = dict[str, float]
 
 
 def chosen(policy: str, window: float = WINDOW) -> dict[str, Value]:
-    """Configuration keys of a policy. LRU has no window."""
+    """Returns the configuration keys of a policy. LRU has no window."""
     if policy == LRU:
         return {"buffer.replacement": LRU}
     return {f"buffer.replacement.{policy}.window_ratio": window}
 
 
 def less(values: Mapping[str, float], policy: str, than: str = LRU) -> float:
-    """Reduction of a value by a policy relative to another. Per cent."""
+    """Returns the reduction of a value by a policy relative to another. Per cent."""
     return 100 * (1 - values[policy] / values[than])
 
 
 def titled(values: Mapping[str, float]) -> Values:
-    """Values by title."""
+    """Returns the values by title."""
     return {TITLES[policy]: value for policy, value in values.items()}

@@ -56,7 +56,8 @@ COLOURS: dict[str, str] = dict(
 
 
 def _cases(setup: Setup, variants: Sequence[Variant]) -> dict[Key, Case]:
-    """Runs of each variant, and of the first requests of the loads with many clean pages."""
+    """Returns the runs of each variant, and of the first requests of the loads with many clean
+    pages."""
     played = {
         f"{load}, {variant.title}": (
             load,
@@ -98,14 +99,15 @@ def _cases(setup: Setup, variants: Sequence[Variant]) -> dict[Key, Case]:
 
 
 def _steadier(found: Mapping[Key, Summary], load: str) -> float:
-    """Reduction of the standard deviation by LCR relative to LRU without GC. Per cent."""
+    """Returns how much LCR reduces LRU's standard deviation of response times without GC. Per
+    cent."""
     lcr, lru = (deviation_us(found[load, FRESH.title, policy]) for policy in (LCR, LRU))
     return 100 * (1 - lcr / lru)
 
 
 def figure(setup: Setup) -> Figure:
-    """Reduction of the response time by LCR relative to LRU and GCaR-CFLRU under each variant, and
-    by CFLRU in short runs."""
+    """Returns the figure of LCR's reduction of the response time relative to LRU and GCaR-CFLRU
+    under each variant, and of CFLRU's in short runs."""
     variants = QUICK if setup.quick else VARIANTS
     found = required(setup, _cases(setup, variants))
     means = {key: latency_us(one) for key, one in found.items()}
@@ -160,7 +162,7 @@ def figure(setup: Setup) -> Figure:
         plots=[
             Plot(
                 f"Below {TITLES[than]}",
-                "Reduction of LCR's mean response time.",
+                "Reduction of the mean response time by LCR.",
                 bars(each, COLOURS, "%"),
             )
             for than, each in gains.items()

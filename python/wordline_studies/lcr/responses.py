@@ -34,7 +34,7 @@ from wordline_studies.lcr.runs import (
 )
 from wordline_studies.measures import Measure, latency_us
 
-# Most requests of a load: an eighth of all, fewer for proj_0 and financial2.
+# Largest number of requests of a load: an eighth of all, fewer for proj_0 and financial2.
 REQUESTS = {
     "web_0": 260_000,
     "ts_0": 260_000,
@@ -48,7 +48,7 @@ READING = ("web_0", "ts_0")
 READS = "financial2"
 # Tolerance of equal response times, which is the difference between seeds. Per cent.
 EQUAL = 1.0
-# Upper bound of almost no improvement. Per cent.
+# Largest improvement that counts as almost none. Per cent.
 ALMOST = 5.0
 # Tolerance of similar hit ratios. Points.
 ALIKE = 1.5
@@ -64,7 +64,7 @@ MOST = "web_0 and ts_0: CFLRU has most of LCR's gain"
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """All figures of the common runs."""
+    """Returns the figures that share the runs of the five loads."""
     most = REQUESTS | {load: REQUESTS[load.split(",")[0]] for load in RECORDED_LOADS}
     played = {load: (load, playback(setup, wanted(setup, load, most[load]))) for load in LOADS}
     paths = written(setup, played)
@@ -84,7 +84,7 @@ def _over_loads(runs: Runs, measure: Measure) -> dict[str, Values]:
 
 
 def _to_lru(values: Mapping[str, Values]) -> dict[str, Values]:
-    """Values relative to LRU, by load and title."""
+    """Returns the values relative to LRU, by load and title."""
     return {
         load: titled({policy: value / one[LRU] for policy, value in one.items()})
         for load, one in values.items()
@@ -92,7 +92,8 @@ def _to_lru(values: Mapping[str, Values]) -> dict[str, Values]:
 
 
 def _rows(values: Mapping[str, Values], figure: str, published: Mapping[str, str]) -> list[Row]:
-    """Rows with the reduction by LCR relative to LRU and GCaR-CFLRU."""
+    """Returns rows with LCR's reductions relative to LRU and GCaR-CFLRU. `published` gives names of
+    published values."""
     rows: list[Row] = []
     for than in (LRU, GCAR):
         for load in values:
@@ -242,7 +243,7 @@ def _means(runs: Runs) -> Figure:
 
 
 def _more_hits(runs: Runs, load: str) -> float:
-    """Write hit ratio of CFLRU minus that of LRU. Percentage points."""
+    """Returns the write hit ratio of CFLRU minus that of LRU. Percentage points."""
     ratios = [runs[load, policy]["buffer"] for policy in (LRU, CFLRU)]
     lru, cflru = (100 * ((one and one["write_hit_ratio"]) or 0.0) for one in ratios)
     return cflru - lru

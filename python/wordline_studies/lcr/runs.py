@@ -14,7 +14,7 @@ from wordline_studies.measures import Measure
 
 PUBLISHED = Numbers("wordline_studies.lcr")
 DEVICE = "lcr"
-# Buffer size where the document does not give it: the middle of its sweep.
+# Buffer size in MiB where the document does not give it: the middle of its sweep.
 MIB = 4
 # Without `--full`, an eighth of the disk (in blocks per plane), of the address spaces and of the
 # requests.
@@ -31,14 +31,15 @@ Runs: TypeAlias = Mapping[tuple[str, str], Summary]
 
 
 def part(setup: Setup) -> int:
-    """Scale of disk, address spaces and requests relative to the document's."""
+    """Returns the factor by which disk, address spaces and requests are scaled down from the
+    document's."""
     return 1 if setup.full else PART
 
 
 def wanted(setup: Setup, load: str, most: int) -> int:
-    """Requests of a load, scaled like the disk.
+    """Returns the number of requests of a load, scaled like the disk.
 
-    At most `most` unless `full` is set; half of them for a quick study.
+    At most `most` unless `full` is set; half of that for a quick study.
     """
     whole = LOADS[load].requests // part(setup)
     if setup.full:
@@ -47,7 +48,7 @@ def wanted(setup: Setup, load: str, most: int) -> int:
 
 
 def playback(setup: Setup, requests: int, *, faster: float = 1.0, bursts: bool = True) -> Playback:
-    """A replay of `requests` requests on the pages of the scaled disk."""
+    """Returns a replay of `requests` requests on the pages of the scaled disk."""
     return Playback(requests, faster, bursts, part(setup))
 
 
@@ -63,7 +64,7 @@ def case(
     seed: int = 1,
     more: Mapping[str, Value] | None = None,
 ) -> Case:
-    """A load under a policy. `more` overrides settings of the device."""
+    """Returns the case of a load under a policy. `more` overrides settings of the device."""
     settings: dict[str, Value] = {"buffer.capacity_kib": 1024 * mib, **chosen(policy, window)}
     settings |= {"nand.geometry.blocks_per_plane": WHOLE_BLOCKS // part(setup), **FILLED}
     settings |= more or {}
@@ -74,27 +75,27 @@ def case(
 
 
 def by_policy(runs: Runs, load: str, measure: Measure) -> Values:
-    """A metric of a load, by policy."""
+    """Returns a metric of a load, by policy."""
     return {policy: measure(runs[load, policy]) for policy in ALL if (load, policy) in runs}
 
 
 def deviation_us(summary: Summary) -> float:
-    """Standard deviation of the response times. Microseconds."""
+    """Returns the standard deviation of the response times. Microseconds."""
     return summary["latency"]["all"]["std_us"] or 0.0
 
 
 def hit_percent(summary: Summary) -> float:
-    """Share of the pages of requests that hit in the buffer. Per cent."""
+    """Returns the share of requested pages that hit in the buffer. Per cent."""
     buffer = summary["buffer"]
     return 100 * ((buffer and buffer["hit_ratio"]) or 0.0)
 
 
 def clean_percent(summary: Summary) -> float:
-    """Share of clean pages among those evicted from the buffer. Per cent."""
+    """Returns the share of clean pages among those evicted from the buffer. Per cent."""
     buffer = summary["buffer"]
     return 100 * ((buffer and buffer["clean_eviction_ratio"]) or 0.0)
 
 
 def collections(summary: Summary) -> int:
-    """Number of GC runs."""
+    """Returns the number of GC runs."""
     return sum(one["runs"] for one in summary["collections"])

@@ -21,7 +21,8 @@ EQUAL = 1.0
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Both figures, from the same runs: all requests of the table, or half for a quick study."""
+    """Returns figures 9 and 10, from the same runs: all requests of the table, or half for a quick
+    study."""
     paths = written(
         setup, {LOAD: (LOAD, Playback(TABLE[LOAD].requests // (2 if setup.quick else 1)))}
     )
@@ -44,7 +45,7 @@ def _lines(values: dict[int, dict[str, float]], unit: str) -> Plot:
         TITLES[policy]: {f"{mib} MiB": values[mib][policy] for mib in MIBS} for policy in ALL
     }
     drawn = lines(by_policy, COLOURS, "buffer", unit, category=True, height=340)
-    return Plot("wdev_2 over the buffer size.", "", drawn)
+    return Plot("wdev_2 over the buffer size", "", drawn)
 
 
 def _rows(values: dict[int, dict[str, float]], unit: str) -> list[Row]:

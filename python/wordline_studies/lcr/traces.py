@@ -25,9 +25,9 @@ from wordline_studies.measures import Measure, latency_us
 from wordline_studies.traces import missing, recorded
 
 REQUESTS = 20_000
-# Seeds of the wear. Short traces have few GC runs, whose number depends on chance.
+# Seeds of the random wear. Short traces have few GC runs, whose number depends on chance.
 SEEDS = (1, 2, 3)
-# Least share of dirty pages among replacements that leaves a choice, and largest share of writes
+# Smallest share of dirty pages among replacements that leaves a choice, and largest share of writes
 # that counts as few. Per cent.
 DIRTY, FEW = 10.0, 20.0
 # Tolerance of equal response times, which is the difference between three seeds. Per cent.
@@ -172,7 +172,8 @@ def _claim(
     within: float = EQUAL,
     turned: bool = False,
 ) -> Claim:
-    """Claim on LCR and another policy for some recordings. With `turned`, LCR must not gain."""
+    """Returns a claim that LCR responds no slower than another policy on some recordings. With
+    `turned`, the claim is that LCR does not gain."""
     gains = {name: less(means[name], LCR, than) for name in names}
     holds = all(gain <= within if turned else gain >= -within for gain in gains.values())
     told = ", ".join(f"{name.split(' (')[0]} {gain:.1f}" for name, gain in gains.items())
@@ -185,7 +186,8 @@ def _reads(summary: Summary) -> float:
 
 
 def _brief(values: Mapping[str, Values]) -> dict[str, Values]:
-    """Values relative to LRU, by title and by the name of the workload without that of the file."""
+    """Returns the values relative to LRU, by title and by the name of the workload alone, without
+    that of the file."""
     return {
         name.split(" (")[0]: titled({policy: value / one[LRU] for policy, value in one.items()})
         for name, one in values.items()

@@ -16,7 +16,7 @@ LOADS = ("ts_0", "web_0", "wdev_2", "proj_0")
 COLOURS: dict[str, str] = dict(
     zip(LOADS, ("#12a07a", "#1f78b4", "#8b929c", "#e0a30a"), strict=True)
 )
-# Most requests of a load.
+# Largest number of requests of a load.
 REQUESTS = {"ts_0": 260_000, "web_0": 260_000, "wdev_2": 260_000, "proj_0": 50_000}
 WINDOWS = tuple(Fraction(1, 2**power) for power in range(6, -1, -1))
 SOME = (WINDOWS[0], WINDOWS[3], *WINDOWS[-2:])
@@ -24,12 +24,12 @@ HALF = Fraction(1, 2)
 CALM = "proj_0, one by one"
 # Largest variation of a stable response time. Per cent.
 STABLE = 3.0
-# Least change that counts as evident. Per cent.
+# Smallest change that counts as evident. Per cent.
 EVIDENT = 10.0
 
 
 def figure(setup: Setup) -> Figure:
-    """LCR with windows from a 64th of the buffer to all of it."""
+    """Returns the figure of LCR with windows from a 64th of the buffer to all of it."""
     windows = SOME if setup.quick else WINDOWS
     played = {load: (load, playback(setup, wanted(setup, load, REQUESTS[load]))) for load in LOADS}
     played |= {

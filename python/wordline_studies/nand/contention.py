@@ -11,7 +11,7 @@ NAMES = {"SLC": SLC, "MLC1": MLC}
 
 
 def figure(setup: Setup) -> Figure:
-    """Reproduces figure 2.21."""
+    """Reproduces figure 2.21: contention for the bus."""
     found = {
         operation: {
             name: [

@@ -37,7 +37,7 @@ PAGES = 16
 
 
 def share(report: Report, stages: Sequence[str]) -> float:
-    """Share of all cycles spent in the given stages. Per cent."""
+    """Returns the share of all cycles spent in the given stages. Per cent."""
     times = report["stage_ps"]
     return 100 * sum(times[stage] for stage in stages) / sum(times.values())
 
@@ -45,7 +45,7 @@ def share(report: Report, stages: Sequence[str]) -> float:
 def stacked(
     names: Sequence[str], shares: Mapping[str, Sequence[float]], unit: str
 ) -> dict[str, Any]:
-    """A bar per name, stacked by stage."""
+    """Draws a bar per name, stacked by stage."""
     seen = {stage: values for stage, values in shares.items() if any(values)}
     return bars(names, seen, unit, [STAGES[stage] for stage in seen], stacked=True)
 
@@ -118,14 +118,14 @@ def _data(found: dict[str, list[Strip]]) -> dict[str, Any]:
 def _plot(found: dict[str, list[Strip]]) -> Plot:
     return Plot(
         "Stages over time",
-        "A strip is a stage, on the bus (commands, addresses, data, status) or in the array. "
+        "Each strip is a stage, on the bus (commands, addresses, data, status) or in the array. "
         "Drag to zoom in.",
         _gantt(found),
     )
 
 
 def writes(setup: Setup) -> Figure:
-    """Reproduces figure 2.13."""
+    """Reproduces figure 2.13: cycles of writes."""
     found = _strips(setup, "program")
     programs = {mode: _us(strips, "TIN") for mode, strips in found.items()}
     runs = pairwise(_of(found["cache"], "TIN"))
@@ -196,7 +196,7 @@ def writes(setup: Setup) -> Figure:
 
 
 def reads(setup: Setup) -> Figure:
-    """Reproduces figure 2.14."""
+    """Reproduces figure 2.14: cycles of reads."""
     found = _strips(setup, "read")
     times = {mode: (_us(strips, "TON"), _us(strips, "TOR")) for mode, strips in found.items()}
     commands = {mode: len(_of(strips, "CLE")) for mode, strips in found.items()}
@@ -249,7 +249,7 @@ def reads(setup: Setup) -> Figure:
 
 
 def breakdown(setup: Setup) -> Figure:
-    """Reproduces figure 2.16."""
+    """Reproduces figure 2.16: cycles by stage."""
     reports = {
         operation: [
             stream(setup, part(setup, mode=mode, more=FROM_650_US), operation, mode)

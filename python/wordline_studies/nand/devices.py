@@ -11,7 +11,7 @@ NAMES = {"SLC": "jung2013-slc", "MLC1": "jung2013-mlc1", "MLC2": "jung2013-mlc2"
 
 
 def table(setup: Setup) -> Figure:
-    """Compares the presets with the table."""
+    """Returns the figure that compares the presets with the table."""
     rows = [row for name, preset in NAMES.items() for row in _rows(setup, name, preset)]
     same = all(row.difference in (0, None) for row in rows)
     return Figure(

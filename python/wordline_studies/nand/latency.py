@@ -29,7 +29,7 @@ Bandwidths = dict[str, dict[str, list[float]]]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Figures of one die and of two."""
+    """Returns the figures of one die (SDP) and of two dies (DDP)."""
     one, two = _bandwidths(setup, 1, {}), _bandwidths(setup, 2, FROM_650_US)
     return [_sdp(one), _ddp(one, two)]
 
@@ -44,13 +44,13 @@ def _sdp(found: Bandwidths) -> Figure:
         f"{doubled:.2f} times",
     )
     explanation = [
-        "The data sheet's typical time, 650 µs, is well below the mean over the pages of a "
-        "block, 1,194.5 µs, because 62 of 128 pages are slow. A model with 650 µs is too fast "
-        "by a factor of (1,194.5 + bus) / (650 + bus). With the mean as typical time, the "
-        "throughput of one die is correct: if programs follow one another, only the sum of "
-        "their times matters. The error of the typical model is the value of its constant, not "
-        "the use of a constant.",
-        "The document's deviations are from hardware. The simulated ones are from the "
+        "The data sheet's typical time, 650 µs, is well below the mean over the pages of a block, "
+        "1,194.5 µs, because 62 of 128 pages are slow. A model with 650 µs is too fast by a "
+        "factor of (1,194.5 + bus) / (650 + bus). With the mean as typical time, the throughput "
+        "of one die is correct: if programs follow one another, only the sum of their times "
+        "matters. The typical model therefore errs by the value of its constant, not by using a "
+        "constant.",
+        "The document's deviations are relative to hardware, the simulated ones relative to the "
         "variation model.",
     ]
     return replace(made, claims=[*made.claims, claim], explanation=explanation)

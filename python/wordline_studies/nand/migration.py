@@ -21,7 +21,7 @@ Reports = dict[str, list[Report]]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Both figures, from the same runs."""
+    """Returns figures 2.15 and 2.17, from the same runs."""
     package = part(setup)
     found: Reports = {
         name: [package.migrate(blocks // 2, mode) for blocks in BLOCKS]
@@ -54,9 +54,9 @@ def _performance(setup: Setup, found: Reports) -> Figure:
         section="2.8.3",
         measured=(
             "Destination blocks are erased, all pages of the source blocks are copied to them, "
-            "and the source blocks are erased, on one die of MLC1 in each of six operation "
-            f"modes. The number of blocks counts sources and destinations: {BLOCKS[0]} blocks "
-            f"are one of each. The table is for {BLOCKS[-1]} blocks."
+            "and the source blocks are erased, on one die of MLC1 in each of six operation modes. "
+            f"The number of blocks counts sources and destinations: {BLOCKS[0]} blocks are one of "
+            f"each. The table is for {BLOCKS[-1]} blocks."
         ),
         rows=rows,
         plots=[

@@ -50,7 +50,7 @@ def part(
     mode: Mode = LEGACY,
     more: Mapping[str, Value] | None = None,
 ) -> Package:
-    """A package of a device. `more` are keys below `nand`."""
+    """Builds a package of a device. `more` are keys below `nand`."""
     more = more or {}
     overrides: dict[str, Value] = {
         "nand.geometry.dies_per_package": dies,
@@ -70,7 +70,8 @@ def stream(
     mode: Mode = LEGACY,
     requests: int = 8192,
 ) -> Report:
-    """Single-page requests, as many outstanding as all dies and planes can use."""
+    """Returns a load of single-page requests, with as many outstanding as all dies and planes can
+    use."""
     return package.stream(operation, requests=setup.requests(requests), cache_rows=mode.rows)
 
 
@@ -82,7 +83,7 @@ def bars(
     *,
     stacked: bool = False,
 ) -> Figure:
-    """Grouped or stacked bars: a group per name, a colour per series."""
+    """Draws grouped or stacked bars: a group per name, a colour per series."""
     values = {
         name: dict(zip(series, own, strict=True))
         for name, own in zip(names, zip(*series.values(), strict=True), strict=True)
@@ -105,5 +106,5 @@ def lines(
     *,
     log: bool = False,
 ) -> Figure:
-    """A line per series. An axis of swept points shows their labels."""
+    """Draws a line per series. An axis of swept points is labelled at these points."""
     return charts.sweep(x, series, dict(zip(series, COLOURS, strict=False)), x_title, unit, log=log)

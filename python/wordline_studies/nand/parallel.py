@@ -27,7 +27,8 @@ TRANSFERS = (2, 4, 8, 16, 32, 64, 128)
 Operation = Literal["program", "read"]
 Curves = dict[str, dict[str, list[float]]]
 
-# Bytes and times of one die with one plane, from which the explanations derive bandwidths.
+# Bytes of a page and times of one die with one plane, from which the explanations derive
+# bandwidths.
 TRANSFER_US, PROGRAM_US = 51.2, 1194.53
 
 
@@ -36,7 +37,7 @@ def _page(kib: int) -> dict[str, Value]:
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Planes, dies, and the gain of a doubling."""
+    """Returns the figures of planes, of dies, and of the gain of a doubling."""
     planes = {
         operation: {
             f"{kib} KiB": [
@@ -301,7 +302,7 @@ def _doubling(planes: Curves, dies: Curves, sizes: Curves) -> Figure:
 
 
 def page_size(setup: Setup) -> Figure:
-    """Reproduces figure 2.22."""
+    """Reproduces figure 2.22: page size."""
     found = _sizes(setup)
     writes, reads = found["program"], found["read"]
     grown = {name: min(_steps(values)) for name, values in writes.items()}
@@ -351,7 +352,7 @@ def _steps(values: Sequence[float]) -> list[float]:
 
 
 def scheduling(setup: Setup) -> Figure:
-    """Reproduces figure 2.23."""
+    """Reproduces figure 2.23: die-first and plane-first."""
     found: Curves = {
         operation: {
             f"{dies} dies, {mode.scheduler}": [
@@ -453,5 +454,5 @@ def _one_at_a_time(setup: Setup, operation: Operation, mode: Mode, dies: int, ki
 
 
 def _filled(values: Sequence[float]) -> int:
-    """Index of the first value that reaches nine tenths of the last."""
+    """Returns the index of the first value that reaches nine tenths of the last."""
     return next(place for place, value in enumerate(values) if value >= 0.9 * values[-1])

@@ -18,7 +18,7 @@ KNOWN = {
     "usr": ("usr_", "-usr"),
     "prn": ("prn_", "-prn"),
 }
-# Requests of a trace. Half of the device is spare, so that no GC runs.
+# Number of requests of a trace. Half of the device is spare, so that no GC runs.
 REQUESTS = 10_000
 BLOCKS = 8192
 # Placement of written pages: `ftl.allocate`.
@@ -27,7 +27,7 @@ DEPTH = 32
 
 
 def figure(setup: Setup) -> Figure:
-    """Reproduces figure 2.20."""
+    """Reproduces figure 2.20: recorded traces."""
     traces = recorded(setup, KNOWN)
     kinds = [(kind, places) for places in PLACES for kind in ("dies", "planes")]
     cases = {

@@ -23,27 +23,29 @@ from wordline_studies.op_fcl.runs import (
 )
 
 SAMPLES = (4096, 16_384, 65_536, 262_144)
-"""Most pages of a stack at the document's flash size; scaled like the flash."""
+"""Largest number of sampled pages of a stack at the document's flash size; scaled like the
+flash."""
 FEW, MORE = SAMPLES[-2:]
 ALL = 1 << 20
-"""More pages than any load has."""
+"""A larger number of pages than any load has."""
 ROUGH = "msn"
 """The load for which a sample is least accurate."""
 NOISE = (
-    "borders follow the noise of the sample, and a list that gives pages up for it misses them "
-    "later; with four times as many pages the claim holds, and a sample of all pages equals "
+    "borders follow the noise of the sample, and a list that gives up pages because of it misses "
+    "them later; with four times as many pages the claim holds, and a sample of all pages equals "
     "ghost lists (below)"
 )
 ENTRY_BYTES, STACKS = 20, 2
-"""Memory of an entry of a ghost list (1 % of 4 GB for two lists)."""
+"""Bytes of an entry of a ghost list (two lists take 1 % of 4 GB), and the number of lists."""
 SAMPLED_BYTES = 48
-"""Memory of a sampled page: hash and number, twice each, and the position on the stack."""
+"""Bytes of a sampled page: its hash and number, stored twice each, and its position on the
+stack."""
 LARGE = ("exchange", "msn")
 PACKAGES = 4
 
 
 def beyond(setup: Setup) -> list[Figure]:
-    """Both extensions. Omitted with `--quick`."""
+    """Returns the figure of both extensions; none with `--quick`."""
     if setup.quick:
         return []
     paths = written(setup, named(TABLE), part(setup))
@@ -101,7 +103,11 @@ def _counted(setup: Setup, paths: Mapping[str, Path]) -> tuple[list[Row], list[C
             for pages in SAMPLES
         ),
         *(
-            Row(f"{title(name)}, {pages:,} sampled pages: above ghost lists", value, "%")
+            Row(
+                f"{title(name)}, {pages:,} sampled pages: response time above that of ghost lists",
+                value,
+                "%",
+            )
             for (name, pages), value in more.items()
         ),
     ]
@@ -158,7 +164,7 @@ def _destages(summary: Summary) -> list[tuple[str, float, str]]:
     return [
         ("response time", (summary["latency"]["all"]["mean_us"] or 0.0) / 1000, "ms"),
         (
-            "time of a destage that a request waits for",
+            "time of a destage for which a request waits",
             (cache["destage_mean_us"] or 0.0) / 1000,
             "ms",
         ),

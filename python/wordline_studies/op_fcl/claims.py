@@ -16,7 +16,8 @@ BEST = {
     "exchange": {FP: 70, RW: 80},
     "msn": {FP: 80, RW: 80},
 }
-"""Best cached share. Per cent of the flash (sections 6.1 and 6.2)."""
+"""Cached share with the shortest response time, by load and scheme. Per cent of the flash (sections
+6.1 and 6.2)."""
 WRITTEN = ("financial", "home", "exchange", "msn")
 WIDER = ("financial", "search", "exchange", "msn")
 """Loads with requests of more than one page."""
@@ -45,7 +46,7 @@ FEW = (
 )
 STEADY = (
     "the document's reason is that the load changes; the fitted load hardly does: its sizes "
-    "change by less than a step in such a long period (figures 9, 13)"
+    "change by less than a step in a period of that length (figures 9, 13)"
 )
 FILL = (
     "a fill that is charged to the read costs more with every GC run that it causes; if it is "
@@ -66,7 +67,7 @@ def _rise(values: Sequence[float], slack: float = 0.0) -> bool:
 
 
 def figure_3() -> list[Claim]:
-    """Claim on figure 3."""
+    """Returns the claim on figure 3."""
     cost, utilisation, _ = model.optimum(model.FIGURE_3, 100, only_reads=True)
     more = model.excess_percent(model.FIGURE_3, 0.92, 1.0, cost)
     return [
@@ -80,7 +81,7 @@ def figure_3() -> list[Claim]:
 
 
 def figure_4() -> list[Claim]:
-    """Claims on figure 4 and the sizes of section 4.2."""
+    """Returns the claims on figure 4 and the sizes of section 4.2."""
     cost, utilisation, ratio = model.optimum(model.FIGURE_4, 100)
     more = model.excess_percent(model.FIGURE_4, 0.64, 0.25, cost)
     sizes = model.sizes_gb(4.0, 0.64, 0.25)
@@ -104,7 +105,8 @@ def figure_4() -> list[Claim]:
 
 
 def times(charged: Curves, alone: Curve) -> list[Claim]:
-    """Claims on figures 6 and 10. `alone` is Search Engine with fills after the reply."""
+    """Returns the claims on figures 6 and 10. `alone` is Search Engine with fills after the
+    reply."""
     search = charged["search"]
     found = [_optimum(name, charged[name]) for name in ("financial", "home")]
     found += [
@@ -177,7 +179,7 @@ def _large(charged: Curves) -> list[Claim]:
 
 
 def near(curve: Curve, name: str, schemes: Sequence[str] = FIXED) -> bool:
-    """Whether the best shares are within 10 points of the published ones."""
+    """Returns whether the best shares are within 10 points of the published ones."""
     return all(abs(best(curve[scheme]) - BEST[name][scheme]) <= 10 for scheme in schemes)
 
 
@@ -223,7 +225,7 @@ def _list(values: Sequence[float]) -> str:
 
 
 def above_percent(curve: Curve) -> float:
-    """Excess of OP-FCL's response time over RW-FCL's at its best share. Per cent."""
+    """Returns by how much OP-FCL's response time exceeds RW-FCL's at its best share. Per cent."""
     return _percent(least_ms(curve[RW]), least_ms(curve[OP]))
 
 
@@ -238,7 +240,7 @@ def _offline(name: str, curve: Curve) -> Claim:
 
 
 def trade_off(charged: Curves) -> list[Claim]:
-    """Claims on figures 7, 8, 11 and 12."""
+    """Returns the claims on figures 7, 8, 11 and 12."""
     collected = {
         (name, scheme): [cell.gc_s for percent, cell in curve[scheme].items() if percent >= 50]
         for name, curve in charged.items()
@@ -269,7 +271,7 @@ def _falling(values: Mapping[tuple[str, str], Sequence[float]]) -> str:
 
 
 def erases(charged: Curves) -> list[Claim]:
-    """Claims on figure 14."""
+    """Returns the claims on figure 14."""
     found: list[Claim] = []
     for name in WRITTEN:
         for scheme in FIXED:
@@ -301,12 +303,12 @@ def erases(charged: Curves) -> list[Claim]:
 
 
 def longer(curve: Curve, percent: int) -> float:
-    """Erases of FP-FCL over those of OP-FCL."""
+    """Returns the erases of FP-FCL at a cached share over those of OP-FCL."""
     return curve[FP][percent].erases / curve[OP][95].erases
 
 
 def lifetimes(charged: Curves) -> list[Claim]:
-    """Claims of section 6.3."""
+    """Returns the claims of section 6.3."""
     found: list[Claim] = []
     for name in ("financial", "home"):
         at = {percent: longer(charged[name], percent) for percent in (80, 90, 95)}
@@ -342,11 +344,12 @@ class Course:
     flash_gb: float
 
     def settled(self) -> tuple[float, float]:
-        """Mean sizes after a third of the run. GB."""
+        """Returns the mean sizes of the lists after the first third of the run. GB."""
         return self._mean(len(self.requests) // 3, len(self.requests))
 
     def drift_percent(self) -> float:
-        """Growth of the lists from the second to the last third of the run. Per cent."""
+        """Returns the growth of the lists from the second to the last third of the run. Per
+        cent."""
         third = len(self.requests) // 3
         before, last = (sum(self._mean(third * at, third * (at + 1))) for at in (1, 2))
         return 100 * (last / before - 1)
@@ -369,7 +372,7 @@ def _steady(course: Course) -> Claim:
 
 
 def courses(found: Mapping[str, Course]) -> list[Claim]:
-    """Claims on figures 9 and 13."""
+    """Returns the claims on figures 9 and 13."""
 
     def told(name: str) -> tuple[float, float]:
         reads, writes = found[name].settled()
@@ -398,7 +401,8 @@ def courses(found: Mapping[str, Course]) -> list[Claim]:
 
 
 def sequential(relative: Mapping[str, Mapping[int, float]]) -> list[Claim]:
-    """Claims on figure 15(a). `relative` is per cent above the run at 128 KB, by load and KB."""
+    """Returns the claims on figure 15(a). `relative` gives response times above those at 128 KB, in
+    per cent by load and KB."""
     wide = {name: [one[size] for size in one if size >= 32] for name, one in relative.items()}
     poor = [relative[name][4] for name in WIDER]
     return [
@@ -417,8 +421,8 @@ def sequential(relative: Mapping[str, Mapping[int, float]]) -> list[Claim]:
 
 
 def periods(relative: Mapping[str, Mapping[int, float]]) -> list[Claim]:
-    """Claims on figure 15(b). `relative` is per cent above the run at 2^16, by load and exponent of
-    two."""
+    """Returns the claims on figure 15(b). `relative` gives response times above those at 2^16
+    requests, in per cent by load and exponent of two."""
 
     def alike(names: Sequence[str], because: str = "") -> Claim:
         values = [

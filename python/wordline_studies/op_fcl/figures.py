@@ -88,7 +88,7 @@ def model_figures(setup: Setup) -> list[Figure]:
             plots=[
                 Plot(
                     "Cost of a read",
-                    "Over u.",
+                    "By the utilisation u.",
                     lines({"C_HR": reads}, {"C_HR": "#3b86c6"}, "u", "µs"),
                 )
             ],
@@ -112,7 +112,13 @@ def model_figures(setup: Setup) -> list[Figure]:
                     "%",
                 ),
             ],
-            plots=[Plot("Cost of a page", "Over u, by r.", lines(by_ratio, colours, "u", "µs"))],
+            plots=[
+                Plot(
+                    "Cost of a page",
+                    "By the utilisation u and the share r of reads.",
+                    lines(by_ratio, colours, "u", "µs"),
+                )
+            ],
             claims=claims.figure_4(),
             explanation=[
                 (
@@ -172,7 +178,8 @@ def _times(measured: str, charged: Mapping[str, Curve], alone: Curve) -> Figure:
             ),
             *(
                 Row(
-                    f"{title(name)}: OP-FCL above RW-FCL at its best share",
+                    f"{title(name)}: response time of OP-FCL above that of RW-FCL at its best "
+                    "share",
                     claims.above_percent(curve),
                     "%",
                 )
@@ -180,7 +187,8 @@ def _times(measured: str, charged: Mapping[str, Curve], alone: Curve) -> Figure:
             ),
             *(row for name, curve in charged.items() for row in work_rows(title(name), curve)),
             Row(
-                "Search Engine, fills after the reply: OP-FCL above RW-FCL at its best share",
+                "Search Engine, fills after the reply: response time of OP-FCL above that of "
+                "RW-FCL at its best share",
                 claims.above_percent(alone),
                 "%",
             ),
@@ -205,7 +213,8 @@ def _times(measured: str, charged: Mapping[str, Curve], alone: Curve) -> Figure:
 
 
 def work_rows(name: str, curve: Curve) -> list[Row]:
-    """Rows on the work per request: share with the least work, and excess over other schemes."""
+    """Returns rows on the work per request: the share with the least work, and the excess over
+    other schemes."""
     least = {scheme: min(cell.work_ms for cell in curve[scheme].values()) for scheme in curve}
     at = {
         scheme: min(cells, key=lambda percent: cells[percent].work_ms)
@@ -316,7 +325,7 @@ def _courses(measured: str, found: Mapping[str, Course]) -> Figure:
         id="9-13",
         title="Sizes set by OP-FCL",
         section="figures 9, 13",
-        measured=f"{measured} Sizes are pages held, not limits.",
+        measured=f"{measured} Sizes are those of the pages held, not limits.",
         rows=[
             row
             for name, course in found.items()
@@ -327,7 +336,7 @@ def _courses(measured: str, found: Mapping[str, Course]) -> Figure:
                     "GB",
                     PUBLISHED("9", name) if name in ("financial", "home") else None,
                 ),
-                Row(f"{title(name)}: share of reads", course.settled()[0], "GB"),
+                Row(f"{title(name)}: cached for reads", course.settled()[0], "GB"),
             )
         ],
         plots=[_course_plot(name, course) for name, course in found.items()],

@@ -17,22 +17,24 @@ PAGE_KB = 4.0
 PAGES_PER_GB = 262_144
 KB_PER_GB = 1 << 20
 APART_NS = 100_000_000
-"""Interval between requests replayed by time stamp. No request leaves work behind for longer."""
+"""Interval between requests replayed by time stamp. The work that a request leaves behind takes
+less time."""
 DRIVE_PAGES = 140 * 1_000_000_000 // 4096
-"""Pages of the positioned disk. Requests are spread over it where seeks matter."""
+"""Number of pages of the positioned disk. Requests are spread over the whole disk where seeks
+matter."""
 SPREAD_PAGES = 64
 CHUNK_PAGES = 1024
-"""The volumes of the large store, one per disk, take the addresses in turn in chunks of this
-size."""
+"""Chunk size of the large store. Its volumes, one per disk, take the addresses in turn in
+chunks."""
 MOST_EXTENTS = 1 << 40
 EXACT_RANKS = 512
-"""Ranks of a Zipf law that are summed one by one. Higher ranks are summed in groups."""
+"""Number of ranks of a Zipf law that are summed one by one. Higher ranks are summed in groups."""
 
 
 @dataclass(frozen=True)
 class Class:
-    """Reads or writes of a row of table 1: working set, mean request size, amount. The exponent of
-    the Zipf law is not in the table."""
+    """Reads or writes of a row of table 1: working set, mean request size and amount, and the
+    exponent of the Zipf law, which the table does not give."""
 
     set_gb: float
     mean_kb: float
@@ -40,7 +42,7 @@ class Class:
     exponent: float
 
     def requests(self, part: int) -> int:
-        """Number of requests at scale `part`."""
+        """Returns the number of requests at scale `part`."""
         return max(1, round(self.amount_gb * KB_PER_GB / self.mean_kb / part))
 
     @property
@@ -50,12 +52,12 @@ class Class:
 
 
 Parts: TypeAlias = Mapping[str, int]
-"""Scale of flash and load by name of the load."""
+"""Factor by which flash and load are scaled down, by name of the load."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """A row of table 1: whole working set, reads, writes, and whether it runs on the large
+    """A row of table 1: whole working set, reads, writes, and whether the load runs on the large
     store."""
 
     name: str
@@ -66,7 +68,7 @@ class Load:
     large: bool = False
 
     def part(self, parts: Parts) -> int:
-        """Scale of the load."""
+        """Returns the factor by which the load is scaled down."""
         return parts[self.name]
 
 
@@ -113,7 +115,8 @@ FITTED = (
 
 
 def distinct(extents: int, exponent: float, draws: int) -> float:
-    """Expected number of different extents in `draws` draws from a Zipf law over `extents`."""
+    """Returns the expected number of different extents in `draws` draws from a Zipf law over
+    `extents`."""
     ranks = list(_groups(extents))
     whole = sum(count * rank**-exponent for rank, count in ranks)
     return sum(count * _drawn(rank**-exponent / whole, draws) for rank, count in ranks)
@@ -124,8 +127,8 @@ def _drawn(share: float, draws: int) -> float:
 
 
 def _groups(extents: int) -> Iterator[tuple[float, int]]:
-    """Ranks and the number of ranks that each represents: one up to `EXACT_RANKS`, then up to 1 %
-    of the rank."""
+    """Yields ranks, and the number of ranks that each represents: one up to `EXACT_RANKS`, then up
+    to 1 % of the rank."""
     first = 1
     while first <= extents:
         count = 1 if first <= EXACT_RANKS else min(first // 100, extents - first + 1)
@@ -134,9 +137,9 @@ def _groups(extents: int) -> Iterator[tuple[float, int]]:
 
 
 def extents_of(one: Class, part: int) -> int:
-    """Number of extents whose expected working set is that of the table.
+    """Returns the number of extents for which the expected working set is that of the table.
 
-    Raises WordlineError if the law is too steep to draw as many different extents.
+    Raises WordlineError if the law is too steep for that working set.
     """
     draws = one.requests(part)
     wanted = one.set_gb * PAGES_PER_GB / part / one.pages
@@ -188,8 +191,8 @@ class _Extents:
         self._beyond = -high
 
     def draw(self) -> tuple[int, int]:
-        """First page and length of an extent. Extents beyond the expected number follow the
-        others."""
+        """Returns the first page and the length of an extent. Extents beyond the expected number
+        are placed after the others."""
         group = self._random.choices(self._groups, cum_weights=self._weights)[0]
         rank = group[0] + self._random.randrange(group[1])
         found = self._placed.get(rank)
@@ -205,7 +208,7 @@ class _Extents:
 
 
 def requests(name: str, load: Load, part: int) -> Iterator[Request]:
-    """The load at scale `part`. Deterministic."""
+    """Yields the load at scale `part`. Deterministic."""
     random = Random(f"{name}/{part}")  # noqa: S311
     spaces = [_Extents(one, part, random) for one in (load.reads, load.writes)]
     offset = 2 * round(load.total_gb * PAGES_PER_GB / part)
@@ -224,7 +227,7 @@ def requests(name: str, load: Load, part: int) -> Iterator[Request]:
 
 
 def with_exponents(load: Load, reads: float, writes: float) -> Load:
-    """The load with other exponents, refitted."""
+    """Returns the load with other exponents. The numbers of extents are fitted again."""
     return replace(
         load,
         reads=replace(load.reads, exponent=reads),
@@ -233,7 +236,7 @@ def with_exponents(load: Load, reads: float, writes: float) -> Load:
 
 
 def spread(load: Load, part: int, many: Iterable[Request]) -> Iterator[Request]:
-    """The requests spread over the whole disk."""
+    """Yields the requests spread over the whole disk."""
     times = max(1, DRIVE_PAGES * part // round(4 * load.total_gb * PAGES_PER_GB))
     for one in many:
         chunk, inside = divmod(one.first, SPREAD_PAGES)
@@ -264,5 +267,5 @@ def written_over_a_disk(setup: Setup, loads: Mapping[str, Load], parts: Parts) -
 
 
 def named(names: Iterable[str]) -> dict[str, Load]:
-    """The named loads of the table."""
+    """Returns the loads of the table with these names."""
     return {name: TABLE[name] for name in names}

@@ -1,5 +1,4 @@
-"""Cost model of sections 3 and 4, with figures 3 and 4. Independent of the simulator's
-implementation."""
+"""Cost model of sections 3 and 4, with figures 3 and 4. Written independently of the simulator."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ Curve: TypeAlias = Callable[[float], float]
 
 
 def victim(utilisation: float) -> float:
-    """U(u): the root u' below 1 of u = (u' - 1) / ln u', for u in (0, 1)."""
+    """Returns U(u): the root u' below 1 of u = (u' - 1) / ln u', for u in (0, 1)."""
     low, high = 1e-300, 1.0 - 1e-12
     for _ in range(100):
         middle = (low * high) ** 0.5 if high < 0.01 else (low + high) / 2
@@ -26,27 +25,27 @@ def victim(utilisation: float) -> float:
 
 
 def page_write_us(utilisation: float) -> float:
-    """C_PW (equations 3 and 4). Microseconds."""
+    """Returns C_PW, the cost of a page write (equations 3 and 4). Microseconds."""
     valid = victim(utilisation)
     collection = valid * PAGES_PER_BLOCK * COPY_US + ERASE_US
     return collection / ((1 - valid) * PAGES_PER_BLOCK) + PROGRAM_US
 
 
 def read_us(page_write: float, hit: float) -> float:
-    """C_HR (equation 5). Microseconds."""
+    """Returns C_HR, the cost of a read (equation 5). Microseconds."""
     return hit * READ_US + (1 - hit) * (DISK_READ_US + page_write)
 
 
 def write_us(page_write: float, hit: float, reads_of_hits: float) -> float:
-    """C_HW with reads among the hits. Microseconds."""
+    """Returns C_HW, the cost of a write, with reads among the hits. Microseconds."""
     hits = (1 - reads_of_hits) * page_write + reads_of_hits * READ_US
     return (1 - hit) * (READ_US + DISK_WRITE_US + page_write) + hit * hits
 
 
 def zipf(exponent: float, values: int) -> Curve:
-    """Hit ratio by cached share of the flash, for a Zipf law truncated at `values`.
+    """Returns the hit ratio by cached share of the flash, for a Zipf law truncated at `values`.
 
-    A value is one per cent of the flash; the curve is linear in between.
+    A value stands for one per cent of the flash; the curve is linear in between.
     """
     sums = list(accumulate(rank**-exponent for rank in range(1, values + 1)))
 
@@ -62,7 +61,7 @@ def zipf(exponent: float, values: int) -> Curve:
 
 @dataclass(frozen=True)
 class Mix:
-    """IO_R, IO_W and h' of an example, and its curves."""
+    """An example: IO_R, IO_W, h' and its hit-ratio curves."""
 
     reads: float
     writes: float
@@ -71,7 +70,7 @@ class Mix:
     write_hit: Curve
 
     def cost_us(self, utilisation: float, read_ratio: float, page_write: float) -> float:
-        """C_HY (equation 6). Microseconds."""
+        """Returns C_HY, the cost of a page (equation 6). Microseconds."""
         read = read_us(page_write, self.read_hit(utilisation * read_ratio))
         hit = self.write_hit(utilisation * (1 - read_ratio))
         return read * self.reads + write_us(page_write, hit, self.reads_of_hits) * self.writes
@@ -84,7 +83,7 @@ FIGURE_4 = Mix(0.2, 0.8, 0.2, zipf(1.2, 120), zipf(1.4, 220))
 def costs(
     mix: Mix, steps: int, *, only_reads: bool = False
 ) -> Iterator[tuple[float, float, float]]:
-    """Cost, u and r of algorithm 1, in its order."""
+    """Yields cost, u and r for each step of algorithm 1, in its order."""
     for step in range(1, steps):
         utilisation = step / steps
         page_write = page_write_us(utilisation)
@@ -94,16 +93,16 @@ def costs(
 
 
 def optimum(mix: Mix, steps: int, *, only_reads: bool = False) -> tuple[float, float, float]:
-    """First point with the lowest cost: cost, u and r."""
+    """Returns cost, u and r at the first point with the lowest cost."""
     return min(costs(mix, steps, only_reads=only_reads), key=lambda one: one[0])
 
 
 def sizes_gb(total_gb: float, utilisation: float, read_ratio: float) -> tuple[float, float, float]:
-    """Read cache, write cache and over-provisioning (section 4). GB."""
+    """Returns the sizes of read cache, write cache and over-provisioning (section 4). GB."""
     cached = total_gb * utilisation
     return cached * read_ratio, cached * (1 - read_ratio), total_gb - cached
 
 
 def excess_percent(mix: Mix, utilisation: float, read_ratio: float, least: float) -> float:
-    """Excess of a partition's cost over the lowest. Per cent."""
+    """Returns by how much a partition's cost exceeds the lowest. Per cent."""
     return 100 * (mix.cost_us(utilisation, read_ratio, page_write_us(utilisation)) / least - 1)

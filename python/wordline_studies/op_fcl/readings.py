@@ -42,7 +42,7 @@ EXPONENTS = {
     "exchange": (0.5, 0.8, 1.0),
     "msn": (0.5, 0.8, 1.0),
 }
-"""Exponents of the writes, by load."""
+"""Exponents of the Zipf law of the writes, by load."""
 SHARES = (40, 50, 60, 70, 80)
 PALETTE = ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c", "#7a5bc0", "#b08d2f", "#4b5563")
 UNMAPPED: dict[str, Value] = {"cache.block_summaries": False}
@@ -53,14 +53,14 @@ OF_FOOTPRINT = {"desktop-mayun2": 0.3, "cloudphysics-io": 0.3, "hplajw": 0.3, "m
 """Recordings, and their flash as a share of the footprint."""
 KNOWN = {name: (name,) for name in OF_FOOTPRINT}
 REPORTED: Parts = {"financial": 32, "home": 128, "search": 32, "exchange": 256, "msn": 256}
-"""Scale of loads whose results are not tested. It may be coarser than in the other figures."""
+"""Scale of loads for which results are not tested. It may be coarser than in the other figures."""
 REQUESTS = 200_000
-"""Most requests of a recording."""
+"""Largest number of requests of a recording."""
 
 
 def readings(setup: Setup) -> list[Figure]:
-    """The optimum over the exponent of the writes, group destages, a positioned disk, and the map
-    page. Omitted with `--quick`."""
+    """Returns the figures of the optimum over the exponent of the writes, and of destages one by
+    one, a positioned disk, and data in the map page; none with `--quick`."""
     if setup.quick:
         return []
     loads = {
@@ -105,8 +105,8 @@ def _exponents(skewed: dict[str, Curve]) -> Figure:
         title="Optimum over the exponent of the writes",
         section="table 1",
         measured=(
-            f"As figure 6, at smaller scales ({scaled(REPORTED)}). Reads keep their exponents. "
-            "The tables leave both open. Not tested."
+            f"As figure 6, at smaller scales ({scaled(REPORTED)}). Reads keep their exponents. The "
+            "tables give neither exponent. Not tested."
         ),
         rows=[
             row
@@ -117,7 +117,8 @@ def _exponents(skewed: dict[str, Curve]) -> Figure:
                     for scheme in FIXED
                 ),
                 Row(
-                    f"{_label(name)}: OP-FCL above RW-FCL at its best share",
+                    f"{_label(name)}: response time of OP-FCL above that of RW-FCL at its best "
+                    "share",
                     above_percent(curve),
                     "%",
                 ),
@@ -126,7 +127,7 @@ def _exponents(skewed: dict[str, Curve]) -> Figure:
         plots=[
             Plot(
                 "Best share",
-                "Over the exponent of the Zipf law of the writes.",
+                "By the exponent of the Zipf law of the writes.",
                 lines(optima, colours, "exponent", "% of the flash"),
             )
         ],
@@ -159,15 +160,19 @@ def _choices(told: dict[str, Curve]) -> Figure:
                     Row(f"{name}, {scheme}: shortest response time", least_ms(curve[scheme]), "ms")
                     for scheme in (*FIXED, OP)
                 ),
-                Row(f"{name}: OP-FCL above RW-FCL at its best share", above_percent(curve), "%"),
+                Row(
+                    f"{name}: response time of OP-FCL above that of RW-FCL at its best share",
+                    above_percent(curve),
+                    "%",
+                ),
                 Row(f"{name}: work of OP-FCL above RW-FCL's least", _work_percent(curve), "%"),
             )
         ],
         explanation=[
-            "A page destaged by itself costs 5 ms, as in the model. In groups, the adjacent "
-            "pages of a request are destaged together. One by one, destages for a change of "
-            "size cost as much as others, but no request waits for them. With three disks, "
-            "RW-FCL and OP-FCL then take much less time than FP-FCL, but not less work.",
+            "A page destaged on its own costs 5 ms, as in the model. In groups, the adjacent "
+            "pages of a request are destaged together. One by one, destages for a change of size "
+            "cost as much as others, but no request waits for them. With three disks, RW-FCL and "
+            "OP-FCL then take much less time than FP-FCL, but not less work.",
             (
                 "OP-FCL's constants are those of the average disk. They are too small for the "
                 "positioned one."
@@ -182,7 +187,8 @@ def _work_percent(curve: Curve) -> float:
 
 
 def recordings(setup: Setup) -> Figure:
-    """Recorded loads, one request at a time. OP-FCL also runs by time stamp."""
+    """Returns the figure of recorded loads, one request at a time. OP-FCL also runs by time
+    stamp."""
     paths = {
         name: path for name, path in recorded(setup, KNOWN).items() if not name.startswith("post")
     }
@@ -227,7 +233,11 @@ def recordings(setup: Setup) -> Figure:
                     Row(f"{name}, {scheme}: shortest response time", least_ms(curve[scheme]), "ms")
                     for scheme in curve
                 ),
-                Row(f"{name}: OP-FCL above RW-FCL at its best share", above_percent(curve), "%"),
+                Row(
+                    f"{name}: response time of OP-FCL above that of RW-FCL at its best share",
+                    above_percent(curve),
+                    "%",
+                ),
                 Row(
                     f"{name}: erases of FP-FCL at 90 % over OP-FCL's",
                     curve[FP][90].erases / max(1e-9, curve[OP][95].erases),

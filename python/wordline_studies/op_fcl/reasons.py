@@ -32,13 +32,13 @@ SWUNG = (90, 95)
 WORN = 90
 RISING = (70, 95)
 SHORT, LONG = 12, 20
-"""Periods as exponents of two."""
+"""Exponents of two of the periods."""
 
 Found = tuple[list[Row], list[Claim]]
 
 
 def reasons(setup: Setup) -> list[Figure]:
-    """All reasons. Omitted with `--quick`."""
+    """Returns the figure of all reasons; none with `--quick`."""
     if setup.quick:
         return []
     paths = written(setup, named(TABLE), part(setup))
@@ -66,7 +66,7 @@ def _cells(setup: Setup, cases: Mapping[str, Case], disks: int = 1) -> dict[str,
 
 
 def _grouped(setup: Setup, paths: Mapping[str, Path]) -> Found:
-    """O9: destages one by one."""
+    """Tests that destages one by one move the optimum of Exchange (O9)."""
     curve = curves(setup, paths, named(["exchange"]), SHARES, ONE_BY_ONE)["exchange"]
     rows = [
         Row(
@@ -96,8 +96,8 @@ def told(curve: Curve) -> str:
 
 
 def _held(run: Run) -> float:
-    """Share of the cache's capacity that is occupied during the second half of the requests. The
-    run needs its series."""
+    """Returns the share of the cache's capacity that is occupied during the second half of the
+    requests. The run needs its time series."""
     table = run.table("series")
     requests: list[int] = (table["reads"] + table["writes"]).to_list()
     pages: list[int] = (table["cache_read_list"] + table["cache_write_list"]).to_list()
@@ -116,7 +116,7 @@ def _held(run: Run) -> float:
 
 @dataclass(frozen=True)
 class _Swung:
-    """MSN under RW-FCL and the alternatives, by cached share in per cent."""
+    """Results of MSN under RW-FCL and the alternatives, by cached share in per cent."""
 
     rw: Mapping[int, Cell]
     held: Mapping[int, float]
@@ -126,11 +126,11 @@ class _Swung:
     is FP-FCL with as much flash as RW-FCL's lists occupy."""
 
     def mean_ms(self, what: str, percent: int) -> float:
-        """Mean response time. Milliseconds."""
+        """Returns the mean response time. Milliseconds."""
         return self.others[what, percent].mean_ms
 
     def above(self, what: str, percent: int) -> float:
-        """Excess over FP-FCL. Per cent."""
+        """Returns by how much the response time exceeds that of FP-FCL. Per cent."""
         return 100 * (self.mean_ms(what, percent) / self.mean_ms("FP", percent) - 1)
 
 
@@ -158,8 +158,8 @@ def _swung(setup: Setup, path: Path) -> _Swung:
 
 
 def _swings(setup: Setup, paths: Mapping[str, Path]) -> Found:
-    """O10: a fixed border at RW-FCL's mean, periods eight times as long, and FP-FCL with as much
-    flash as RW-FCL's lists occupy."""
+    """Tests why RW-FCL takes longer on MSN (O10): with a fixed border at RW-FCL's mean, with
+    periods eight times as long, and FP-FCL with as much flash as RW-FCL's lists occupy."""
     found = _swung(setup, paths["msn"])
     rows = [row for percent in SWUNG for row in _swing_rows(found, percent)]
     return rows, [
@@ -182,7 +182,7 @@ def _swing_rows(found: _Swung, percent: int) -> list[Row]:
     rw = found.rw[percent]
     return [
         Row(
-            f"O10: MSN, {percent} %: RW-FCL above FP-FCL",
+            f"O10: MSN, {percent} %: response time of RW-FCL above FP-FCL's",
             100 * (rw.mean_ms / found.mean_ms("FP", percent) - 1),
             "%",
         ),
@@ -224,7 +224,7 @@ def _filled_claim(found: _Swung) -> Claim:
 
 
 def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:
-    """O15 and O17: the second replay of Financial."""
+    """Tests wear in a second replay of Financial (O15, O17)."""
     store = Store.of(TABLE["financial"], part(setup))
     cases: dict[str, Case] = {}
     for scheme, percent in ((FP, WORN), (OP, INITIAL_PERCENT), (RW, RISING[0]), (RW, RISING[1])):
@@ -245,13 +245,13 @@ def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:
     rise = again(RW, RISING[1]) / again(RW, RISING[0])
     rows = [
         Row(f"O17: Financial, erases of FP-FCL at {WORN} % over OP-FCL's", first, "times"),
-        Row("O17: the same in a second replay", second / other, "times"),
+        Row("O17: erases of FP-FCL over OP-FCL's in a second replay", second / other, "times"),
         Row(
             f"O15: Financial, erases of RW-FCL at {RISING[1]} % over those at {RISING[0]} %",
             high / low,
             "times",
         ),
-        Row("O15: the same in a second replay", rise, "times"),
+        Row("O15: erases of RW-FCL at the two shares in a second replay", rise, "times"),
     ]
     return rows, [
         Claim(
@@ -270,7 +270,7 @@ def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:
 
 
 def _one_period(setup: Setup, paths: Mapping[str, Path]) -> Found:
-    """O19: the whole cache for reads until the first period ends."""
+    """Tests a run of one long period that starts with the whole cache for reads (O19)."""
     load = TABLE["search"]
     store = Store.of(load, part(setup))
     long = replace(store, period=max(1, (1 << LONG) // load.part(part(setup))))
@@ -289,9 +289,10 @@ def _one_period(setup: Setup, paths: Mapping[str, Path]) -> Found:
     periods = load.reads.requests(1) / (1 << LONG)
     rows = [
         Row("O19: Search Engine, periods of 2^20 in the run", periods, ""),
-        Row("O19: Search Engine, 2^20 above 2^16", half, "%"),
+        Row("O19: Search Engine, response time at 2^20 above that at 2^16", half, "%"),
         Row(
-            "O19: Search Engine, 2^20 above 2^16, if the cache starts with all of it for reads",
+            "O19: Search Engine, response time at 2^20 above that at 2^16, if the cache starts "
+            "with all of it for reads",
             all_reads,
             "%",
         ),
@@ -307,7 +308,7 @@ def _one_period(setup: Setup, paths: Mapping[str, Path]) -> Found:
 
 
 def _few(setup: Setup, paths: Mapping[str, Path]) -> Found:
-    """O19: the shortest period at a quarter of the scale."""
+    """Tests the shortest period at a quarter of the scale (O19)."""
     load = TABLE["msn"]
     smaller = {"msn": 4 * load.part(part(setup))}
     small = written(setup, named(["msn"]), smaller)
@@ -330,8 +331,12 @@ def _few(setup: Setup, paths: Mapping[str, Path]) -> Found:
             float((1 << SHORT) // load.part(part(setup))),
             "",
         ),
-        Row("O19: MSN, 2^12 above 2^16", here, "%"),
-        Row("O19: MSN, 2^12 above 2^16, at a quarter of the scale", less, "%"),
+        Row("O19: MSN, response time at 2^12 above that at 2^16", here, "%"),
+        Row(
+            "O19: MSN, response time at 2^12 above that at 2^16, at a quarter of the scale",
+            less,
+            "%",
+        ),
     ]
     return rows, [
         Claim(

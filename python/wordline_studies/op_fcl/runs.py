@@ -25,13 +25,17 @@ PART: Parts = {"financial": 8, "home": 32, "search": 8, "exchange": 128, "msn": 
 FULL_PART: Parts = {"financial": 4, "home": 4, "search": 4, "exchange": 16, "msn": 16}
 QUICK_PART: Parts = {"financial": 64, "home": 128, "search": 64, "exchange": 256, "msn": 256}
 GROUP_PAGES = 32
-"""Pages destaged together. Section 5 says several, in elevator order, without a number."""
+"""Number of pages destaged together. Section 5 says several, in elevator order, without a
+number."""
 BLOCK_PAGES, DATA_PAGES = 64, 63
-"""The last page of a block holds the map (section 5; the presets do the same)."""
+"""Pages of a block, and pages of data in it: the last page holds the map (section 5; the presets do
+the same)."""
 CHARGED: dict[str, Value] = {"replay.mode.closed-loop.queue_depth": 1, "cache.reply": "fill"}
-"""A request waits for its fill, and for work left over from the previous one."""
+"""Settings under which a request waits for its fill, and for work left over from the previous
+one."""
 ALONE: dict[str, Value] = {"replay.mode": "open-loop", "cache.reply": "data"}
-"""Fills and GC follow the reply. Requests are so far apart that none waits for them."""
+"""Settings under which fills and GC follow the reply. Requests are far enough apart that none waits
+for them."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,9 @@ class Cell:
     def of(summary: Summary, disks: int = 1) -> "Cell":
         """Takes the results from a summary.
 
-        Hits are those of reads and writes together. Work is what flash and disks do per request,
-        whether the request waits for it or not. `reads` is the read list's share of the pages held,
-        0 to 1. `resized` is the share of destages that no page waits for, in per cent.
+        Hits are those of reads and writes together. Work is the busy time of flash and disks per
+        request, whether the request waits for it or not. `reads` is the read list's share of the
+        pages held, 0 to 1. `resized` is the share of destages for which no page waits, in per cent.
         """
         cache, flash = summary["cache"], summary["flash"]
         assert cache is not None
@@ -76,7 +80,7 @@ class Cell:
 
 
 def work_s(summary: Summary, disks: int) -> float:
-    """Total busy time of dies, buses and disks. Seconds."""
+    """Returns the total busy time of dies, buses and disks. Seconds."""
     cache, flash = summary["cache"], summary["flash"]
     assert cache is not None
     reads = flash["page_reads"] - flash["gc_pages_moved"]
@@ -91,22 +95,22 @@ Curve = dict[str, dict[int, Cell]]
 
 
 def part(setup: Setup) -> Parts:
-    """Scales of the stores and their loads."""
+    """Returns the factors by which stores and their loads are scaled down."""
     return QUICK_PART if setup.quick else FULL_PART if setup.full else PART
 
 
 def scaled(parts: Parts) -> str:
-    """The scales as text."""
+    """Formats the scales."""
     return ", ".join(f"{title(name)} 1/{part}" for name, part in parts.items())
 
 
 def percents(setup: Setup) -> tuple[int, ...]:
-    """Cached shares of the flash. Per cent."""
+    """Returns the cached shares of the flash. Per cent."""
     return QUICK_PERCENTS if setup.quick else PERCENTS
 
 
 def divided(scheme: str, period: int, segments: int) -> dict[str, Value]:
-    """Configuration keys of a scheme."""
+    """Returns the configuration keys of a scheme."""
     if scheme == FP:
         return {"cache.partition": "unified"}
     name = {RW: "rw-fcl", OP: "op-fcl"}[scheme]
@@ -128,7 +132,7 @@ class Store:
 
     @staticmethod
     def of(load: Load, parts: Parts) -> "Store":
-        """The store of a load of table 1."""
+        """Returns the store of a load of table 1."""
         own = load.part(parts)
         return Store(
             "opfcl-large" if load.large else "opfcl-small",
@@ -147,7 +151,7 @@ def case(
     percent: int,
     more: Mapping[str, Value] | None = None,
 ) -> Case:
-    """A load on a store, one request at a time."""
+    """Returns the case of a load on a store, one request at a time."""
     settings: dict[str, Value] = {
         "nand.geometry.blocks_per_plane": store.blocks,
         "cache.destage.group_pages": GROUP_PAGES,
@@ -162,7 +166,7 @@ def case(
 
 
 def points(wanted: Iterable[int]) -> list[tuple[str, int]]:
-    """Both fixed schemes at every share, and OP-FCL."""
+    """Returns pairs of scheme and cached share: both fixed schemes at every share, and OP-FCL."""
     fixed = [(scheme, percent) for scheme in FIXED for percent in wanted]
     return [*fixed, (OP, INITIAL_PERCENT)]
 
@@ -193,15 +197,15 @@ def curves(
 
 
 def best(curve: Mapping[int, Cell]) -> int:
-    """The share with the shortest response time."""
+    """Returns the cached share with the shortest response time."""
     return min(curve, key=lambda percent: curve[percent].mean_ms)
 
 
 def least_ms(curve: Mapping[int, Cell]) -> float:
-    """The shortest response time. Milliseconds."""
+    """Returns the shortest response time. Milliseconds."""
     return curve[best(curve)].mean_ms
 
 
 def title(name: str) -> str:
-    """Title of a load."""
+    """Returns the title of a load."""
     return TABLE[name].title

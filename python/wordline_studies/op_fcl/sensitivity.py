@@ -11,15 +11,15 @@ from wordline_studies.op_fcl.loads import TABLE, named, written
 from wordline_studies.op_fcl.runs import INITIAL_PERCENT, OP, Cell, Store, case, part, title
 
 UNITS = (4, 16, 32, 64, 128, 512)
-"""Sequential units. KB."""
+"""Sequential units in KB."""
 QUICK_UNITS, QUICK_EXPONENTS = (4, 32, 128), (12, 16, 20)
 EXPONENTS = (12, 14, 16, 18, 20)
-"""Periods as exponents of two. Requests of the full-scale load."""
+"""Exponents of two of the periods, in requests of the full-scale load."""
 COLOURS = dict(zip(TABLE, ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c"), strict=True))
 
 
 def sensitivity(setup: Setup) -> Figure:
-    """OP-FCL relative to itself at 128 KB and 2^16 requests."""
+    """Returns the figure of OP-FCL's response time relative to that at 128 KB and 2^16 requests."""
     loads = named(TABLE)
     units_kb = QUICK_UNITS if setup.quick else UNITS
     exponents = QUICK_EXPONENTS if setup.quick else EXPONENTS
@@ -57,12 +57,12 @@ def sensitivity(setup: Setup) -> Figure:
         ),
         rows=[
             *(
-                Row(f"{title(name)}, {unit} KB", value, "% more")
+                Row(f"{title(name)}, sequential unit of {unit} KB", value, "% more")
                 for name, one in units.items()
                 for unit, value in one.items()
             ),
             *(
-                Row(f"{title(name)}, 2^{exponent} requests", value, "% more")
+                Row(f"{title(name)}, period of 2^{exponent} requests", value, "% more")
                 for name, one in periods.items()
                 for exponent, value in one.items()
             ),
