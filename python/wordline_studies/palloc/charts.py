@@ -29,10 +29,10 @@ def spread(
     unit: str,
     beside: Mapping[str, Mapping[str, float]] | None = None,
 ) -> dict[str, Any]:
-    """Bars with the mean of the loads per strategy, and a mark per load. Values by load and
-    strategy.
+    """Draws a bar with the mean of the loads per strategy, and a mark per load. `values` are by
+    load and strategy.
 
-    Loads in `beside` are marks only.
+    Loads in `beside` are drawn as marks and not included in the means.
     """
     means = averaged(values.values())
     marks = {**values, **(beside or {})}
@@ -59,7 +59,8 @@ def spread(
 
 
 def stacked(parts: Mapping[str, Mapping[str, float]], unit: str) -> dict[str, Any]:
-    """Stacked bars with the parts of a whole per strategy. Values by part and strategy."""
+    """Draws stacked bars with the parts of a whole per strategy. `parts` are by part and
+    strategy."""
     colours = ("#9aa1ab", "#e0a30a", "#3b86c6", "#c2457f")
     data: list[dict[str, Any]] = [
         bar(name, colour, ORDERS, [values[order] for order in ORDERS], unit, ".3~f")

@@ -33,14 +33,14 @@ from wordline_studies.palloc.orders import (
 from wordline_studies.palloc.runs import Runs, by_order, wait_us
 from wordline_studies.traces import recorded
 
-# Arrival rates as shares of CWDP's throughput. Each strategy sees the same requests.
+# Arrival rates as shares of CWDP's throughput. All strategies receive the same requests.
 RATE, BUSY = 0.1, 0.5
-# Least share of the arrival rate that a strategy must complete to keep up.
+# Smallest share of the arrivals that a strategy must complete to keep up.
 KEEPS_UP = 0.97
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Figures of latency and waiting time."""
+    """Returns the figures of latency and waiting time."""
     traces = recorded(setup, KNOWN)
     most = _most(setup, DOCUMENT)
     rates, loads = _rates(most, RATE), [*TABLE, *traces]
@@ -52,13 +52,13 @@ def figures(setup: Setup) -> list[Figure]:
 
 
 def by_address(setup: Setup) -> list[Figure]:
-    """Figures with claims, for data placed by address before the run."""
+    """Returns the figures with claims, for data placed by address before the run."""
     rates = _rates(_most(setup, ADDRESS), RATE)
     return compared(_at(setup, list(TABLE), rates, ADDRESS), rates, [])
 
 
 def compared(found: dict[str, Runs], rates: dict[str, float], skipped: list[str]) -> list[Figure]:
-    """Figures of the document, from runs by load."""
+    """Returns the figures of the document, from runs by load."""
     return [_latency(found, rates, skipped), _waiting(found)]
 
 
@@ -71,18 +71,18 @@ def _at(
 
 
 def _most(setup: Setup, variant: Variant) -> dict[str, float]:
-    """Throughput of CWDP by load. Requests per second."""
+    """Returns the throughput of CWDP, by load. Requests per second."""
     runs = required(setup, {load: closed(setup, load, BASE, {}, variant) for load in TABLE})
     return over(runs, iops)
 
 
 def _rates(most: Mapping[str, float], share: float) -> dict[str, float]:
-    """Share of the throughput, by load."""
+    """Returns the arrival rate that is a share of the throughput, by load."""
     return {load: round(share * value, 1) for load, value in most.items()}
 
 
 def _against(values: Mapping[str, float]) -> float:
-    """Channel-first relative to flash-level-first strategies. Per cent."""
+    """Returns the change from flash-level-first to channel-first strategies. Per cent."""
     return gain(of(values, FLASH), of(values, CHANNEL))
 
 
@@ -107,14 +107,13 @@ def _latency(found: dict[str, Runs], rates: dict[str, float], skipped: list[str]
         title="Figure 3.5: latency",
         section="3.5.1",
         measured=(
-            "Mean response time of the 24 strategies relative to CWDP. At a constant queue "
-            "depth of 32, the mean response time is 32 over IOPS, and channel-first strategies "
-            "would be 52 % slower on msnfs, where the text has 23 % faster. Requests therefore "
-            f"arrive independently of completions here, at {100 * RATE:.0f} % of CWDP's "
-            "throughput under the load, with the same arrivals for all strategies. Recorded "
-            "traces are replayed by time stamp. The rate of a tenth was chosen after seeing "
-            "results; chapter 7 reports pauses of more than 1 s for 34.6 % of the idle "
-            "intervals of msnfs."
+            "Mean response time of the 24 strategies relative to CWDP. At a constant queue depth "
+            "of 32, the mean response time is 32 over IOPS, and channel-first strategies would be "
+            "52 % slower on msnfs, where the text has 23 % faster. Requests therefore arrive "
+            f"independently of completions here, at {100 * RATE:.0f} % of CWDP's throughput under "
+            "the load, with the same arrivals for all strategies. Recorded traces are replayed by "
+            "time stamp. The rate of a tenth was chosen after seeing results; chapter 7 reports "
+            "pauses of more than 1 s for 34.6 % of the idle intervals of msnfs."
         ),
         rows=[
             Row(
@@ -208,7 +207,7 @@ def _latency(found: dict[str, Runs], rates: dict[str, float], skipped: list[str]
 
 
 def _beside(values: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Values of the loads that are not in the table."""
+    """Returns the values of the loads that are not in the table."""
     return {load: one for load, one in values.items() if load not in TABLE}
 
 
@@ -269,13 +268,13 @@ def _waiting(found: dict[str, Runs]) -> Figure:
 
 
 def _without(table: Mapping[str, Mapping[str, float]], order: str) -> float:
-    """Mean over the loads except web and sql2."""
+    """Returns the mean over the loads other than web and sql2."""
     rest = [one[order] for load, one in table.items() if load not in ("web", "sql2")]
     return sum(rest) / len(rest)
 
 
 def _busy(calm: dict[str, Runs], busy: dict[str, Runs]) -> Figure:
-    """Half of CWDP's throughput compared with a tenth."""
+    """Returns the figure that compares half of CWDP's throughput with a tenth."""
     rows: list[Row] = []
     waits: dict[str, dict[str, float]] = {}
     for words, found in ((RATE, calm), (BUSY, busy)):

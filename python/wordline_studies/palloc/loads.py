@@ -12,7 +12,7 @@ from wordline_studies.palloc.runs import DEPTH, DEVICE
 REQUESTS, FULL, QUICK = 15_000, 20_000, 2_000
 BLOCKS, QUICK_BLOCKS = 384, 64
 PAGE = 2048
-# Schedulers: the one of the reading, and one that blocks no request.
+# Schedulers: the one of the reading, and one in which no request blocks another.
 NCQ, IMMEDIATE = "ncq", "immediate"
 # Placement of data written before the run.
 FIRST_READ, BY_ADDRESS = "first-read", "address"
@@ -34,11 +34,11 @@ class Load:
 
     From table 6.1, for the recording of the same name: write and read requests, and the number of
     random ones. Sizes are in pages of 2 KiB and the share of writes is a share of the data,
-    although the table says KB and does not name the base. Two facts support this: data over the
-    requests of table 6.1 give 2.07 to 2.15 KB per unit of size (sql, usr, msnfs), and the shares of
-    data of these requests equal the table's within 1 %. The published financial traces (3.8 KB per
-    write, 2.3 KB per read) and web searches (15 KB per read) agree. The load uses data over
-    requests, which has more digits: fin2 has 1.42 pages per write where the table has 1.
+    although the table says KB and does not say of which total. Two facts support this: data over
+    the requests of table 6.1 give 2.07 to 2.15 KB per unit of size (sql, usr, msnfs), and the
+    shares of data of these requests equal the table's within 1 %. The published financial traces
+    (3.8 KB per write, 2.3 KB per read) and web searches (15 KB per read) agree. The load uses data
+    over requests, which has more digits: fin2 has 1.42 pages per write where the table has 1.
     """
 
     megabytes: float
@@ -73,8 +73,8 @@ class Load:
         return random / (self.writes + self.reads)
 
     def workload(self, count: int) -> dict[str, Value]:
-        """Workload settings with these means. A size is one of the two whole numbers of pages
-        around the mean."""
+        """Returns workload settings that give these means. The size of a request is one of the two
+        whole numbers of pages around the mean."""
         write, read = self.generated
         return {
             "workload.requests": count,
@@ -87,12 +87,13 @@ class Load:
 
 
 def _pages(megabytes: float, count: int) -> float:
-    """Mean size of `count` requests for a data volume, rounded to a hundredth of a page."""
+    """Returns the mean size of `count` requests for a data volume, rounded to a hundredth of a
+    page."""
     return round(megabytes * 1e6 / count / PAGE, 2)
 
 
 def _sizes(pages: float) -> Value:
-    """A size, or the two adjacent whole sizes in the proportion that gives the mean."""
+    """Returns one size, or two adjacent whole sizes in the proportion that gives the mean."""
     whole, share = divmod(pages, 1)
     if not share:
         return int(whole) * PAGE
@@ -139,7 +140,7 @@ class Variant:
     more: Mapping[str, Value] = field(default_factory=dict[str, Value])
 
     def overrides(self, order: str) -> dict[str, Value]:
-        """Settings that override those of the preset."""
+        """Returns settings that override those of the preset for allocation strategy `order`."""
         made: dict[str, Value] = {
             "ssd.scheduler": self.queue,
             "precondition.layout": self.layout,
@@ -161,22 +162,22 @@ DOCUMENT, ADDRESS = Variant(), Variant(layout=BY_ADDRESS)
 
 
 def requests(setup: Setup) -> int:
-    """Number of requests of a load. Small enough that reads seldom repeat a page; the document does
-    not give how often they do."""
+    """Returns the number of requests of a load. It is small enough that reads seldom repeat a page,
+    because the document does not say how often they do."""
     return QUICK if setup.quick else FULL if setup.full else REQUESTS
 
 
 def smaller(setup: Setup) -> dict[str, Value]:
-    """Fewer blocks than in the preset, in proportion to the requests below `FULL`, so that reads
-    repeat pages equally often."""
+    """Returns settings with fewer blocks than in the preset, in proportion to the requests below
+    `FULL`, so that reads repeat pages equally often."""
     if setup.full:
         return {}
     return {"nand.geometry.blocks_per_plane": QUICK_BLOCKS if setup.quick else BLOCKS}
 
 
 def beside(setup: Setup) -> list[str]:
-    """Loads of figures without claims: those that the text discusses and the two that have almost
-    only reads, or all with `--full`."""
+    """Returns the loads of figures without claims: those that the text discusses and the two with
+    hardly any writes, or all with `--full`."""
     return list(TABLE) if setup.full else ["msnfs", "fin2", "web", "sql2"]
 
 
@@ -188,7 +189,7 @@ def closed(
     variant: Variant = DOCUMENT,
     count: int | None = None,
 ) -> Case:
-    """A load in a closed loop at constant queue depth."""
+    """Returns the case of a load in a closed loop at constant queue depth."""
     depth, count = variant.depth, count or requests(setup)
     label = f"{load}, QD {depth}, {variant.words}, {order}"
     overrides = variant.overrides(order)
@@ -209,8 +210,8 @@ def timed(
     traces: dict[str, Path],
     variant: Variant = DOCUMENT,
 ) -> Case:
-    """A load in an open loop: generated requests arrive at a rate, independently of each other,
-    recorded ones by time stamp."""
+    """Returns the case of a load in an open loop: generated requests arrive at a rate,
+    independently of each other, recorded ones by time stamp."""
     overrides, count = {**variant.overrides(order), **variant.more}, requests(setup)
     if load in TABLE:
         label = f"{load}, {rates[load]} requests per second, {variant.words}, {order}"

@@ -1,5 +1,5 @@
-"""Effect of the reading's rules, changed one at a time; and the same flash with a scheduler that
-blocks no request."""
+"""Effect of the reading's rules, changed one at a time, and the same flash with a scheduler in
+which no request blocks another."""
 
 from collections.abc import Mapping
 
@@ -38,8 +38,8 @@ RULES = {
 
 
 def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
-    """The runs of figure 3.4 with an immediate scheduler and with the blocking queue. Results by
-    load."""
+    """Returns the figure of the runs of figure 3.4 with an immediate scheduler, compared with the
+    blocking queue. Both arguments hold results by load."""
     values = {load: normalised(over(runs, iops)) for load, runs in free.items()}
     means = averaged(values.values())
     gains = {
@@ -115,7 +115,8 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
 
 
 def rules(setup: Setup) -> list[Figure]:
-    """Effect of each rule of the reading, changed one at a time. Omitted with `--quick`."""
+    """Returns the figure of each rule of the reading, changed one at a time; none with
+    `--quick`."""
     if setup.quick:
         return []
     found = {name: _runs(setup, variant) for name, variant in RULES.items()}

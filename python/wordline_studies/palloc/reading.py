@@ -37,7 +37,8 @@ TOLD = (
 
 
 def figure(setup: Setup) -> Figure:
-    """Description of the reading, and the verdicts of the claims with data placed by address."""
+    """Returns the figure that describes the reading, with the verdicts of the claims if data are
+    placed by address."""
     made = [] if setup.quick else [*throughput.by_address(setup), *latency.by_address(setup)]
     claims = [(one.id, claim) for one in made for claim in one.claims]
     held = sum(claim.holds for _, claim in claims)
@@ -64,7 +65,7 @@ def figure(setup: Setup) -> Figure:
 
 
 def _rows(made: Sequence[Figure]) -> list[Row]:
-    """Rows with a published value, for data placed by address."""
+    """Returns the rows with a published value, for data placed by address."""
     return [
         Row(f"by address, {one.id}: {row.what}", row.ours, row.unit, row.published)
         for one in made

@@ -28,23 +28,23 @@ def by_order(
 
 
 def wait_us(summary: Summary) -> float:
-    """Mean time in the device of waiting for other requests: in its queue, for a die, for a bus.
-    Microseconds."""
+    """Returns the mean time that a request waits in the device for others: in its queue, for a die
+    and for a bus. Microseconds."""
     parts = summary["breakdown"]["all"]
     return parts["queue_us"] + parts["die_wait_us"] + parts["bus_wait_us"]
 
 
 def commands(summary: Summary) -> float:
-    """Number of flash commands, which the document calls flash transactions."""
+    """Returns the number of flash commands, which the document calls flash transactions."""
     return float(summary["commands"]["total"])
 
 
 def parallel_percent(summary: Summary) -> float:
-    """Share of commands on several planes or interleaved dies. Per cent."""
+    """Returns the share of commands on several planes or interleaved dies. Per cent."""
     told = summary["commands"]
     return 100 * (1 - told["plain"] / told["total"]) if told["total"] else 0.0
 
 
 def channel_percent(summary: Summary) -> float:
-    """Mean utilisation of the channels. Per cent."""
+    """Returns the mean utilisation of the channels. Per cent."""
     return 100 * summary["utilisation"]["channel_mean"]

@@ -17,12 +17,12 @@ BYTES = 256 * PAGE
 WHOLE: dict[str, Value] = {"ftl.over_provisioning_ratio": 0.25}
 LOADS: dict[str, dict[str, Value]] = {"reads": {}, "writes": {}, "writes, whole stripes": WHOLE}
 QUEUES = (NCQ, IMMEDIATE)
-# Largest difference that counts as none. Per cent.
+# Largest difference that counts as no difference. Per cent.
 NONE = 5
 
 
 def figure(setup: Setup) -> Figure:
-    """Reads and writes with one page in every plane."""
+    """Returns the figure of reads and writes with one page in every plane."""
     names = {f"{op}, {queue}": (op, queue) for queue in QUEUES for op in LOADS}
     found, _ = by_order(setup, list(names), lambda name, order: _case(setup, *names[name], order))
     absolute = over_loads(found, iops)

@@ -56,7 +56,8 @@ RUN = (
 )
 # Tolerance of "about". Points.
 ABOUT = 10
-# Seeds of the runs of figure 3.4. The best strategies differ as little as two seeds.
+# Seeds of the runs of figure 3.4. The best strategies differ as little as runs with different
+# seeds.
 SEEDS = (1, 2, 3)
 PLANES_FIRST = (
     "the family's best strategy fills planes before dies where it differs from the published "
@@ -73,7 +74,7 @@ Values = dict[str, dict[str, float]]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Figures of throughput."""
+    """Returns the figures of throughput."""
     traces = recorded(setup, KNOWN)
     static, skipped = by_order(
         setup, [*TABLE, *traces], lambda load, order: closed(setup, load, order, traces), traces
@@ -95,14 +96,14 @@ def figures(setup: Setup) -> list[Figure]:
 
 
 def by_address(setup: Setup) -> list[Figure]:
-    """Figures with claims, for data placed by address before the run."""
+    """Returns the figures with claims, for data placed by address before the run."""
     return compared(setup, [_runs(setup, list(TABLE), ADDRESS)], {}, [])
 
 
 def compared(
     setup: Setup, seeds: Sequence[dict[str, Runs]], others: dict[str, Runs], skipped: list[str]
 ) -> list[Figure]:
-    """Figures of the document, from runs by load. `others` are recorded."""
+    """Returns the figures of the document, from runs by load. `others` are runs of recordings."""
     fitted = seeds[0]
     return [
         _throughput(setup, seeds, others, skipped),
@@ -127,7 +128,7 @@ def _runs(setup: Setup, loads: Sequence[str], variant: Variant) -> dict[str, Run
 
 
 def _less(values: Mapping[str, float]) -> float:
-    """Channel-first relative to flash-level-first strategies. Per cent."""
+    """Returns the change from flash-level-first to channel-first strategies. Per cent."""
     return gain(of(values, FLASH), of(values, CHANNEL))
 
 

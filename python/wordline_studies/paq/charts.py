@@ -19,7 +19,7 @@ COLOURS: dict[str, str] = dict(
 
 
 def bars(values: Mapping[str, Mapping[str, float]], schedulers: Sequence[str], unit: str) -> Figure:
-    """A bar per load and scheduler."""
+    """Draws a bar per load and scheduler."""
     colours = {TITLES[scheduler]: COLOURS[scheduler] for scheduler in schedulers}
     titled = {
         load: {TITLES[scheduler]: one[scheduler] for scheduler in schedulers}
@@ -31,7 +31,7 @@ def bars(values: Mapping[str, Mapping[str, float]], schedulers: Sequence[str], u
 def over_queues(
     values: Mapping[str, Mapping[int, float]], queues: Sequence[int], unit: str
 ) -> Figure:
-    """A line per scheduler over the queue length."""
+    """Draws a line per scheduler over the queue length."""
     by_title = {
         TITLES[scheduler]: [one[queue] for queue in queues] for scheduler, one in values.items()
     }
@@ -41,7 +41,7 @@ def over_queues(
 
 
 def dots(name: str, scheduler: str, values: Sequence[float], unit: str, top: float) -> Figure:
-    """A dot per request in order, and a line at their mean. `top` ends the axis."""
+    """Draws a dot per request in order, and a line at their mean. `top` is the end of the axis."""
     mean = sum(values) / len(values)
     data: list[dict[str, Any]] = [
         {

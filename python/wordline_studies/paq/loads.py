@@ -99,7 +99,7 @@ class Load:
         return 100 * self.reads / (self.reads + self.writes)
 
     def count(self, most: int) -> int:
-        """Number of requests: `most`, or all of a load that has fewer."""
+        """Returns the number of requests to simulate: `most`, or all of a load that has fewer."""
         return min(most, self.reads + self.writes)
 
 
@@ -136,7 +136,7 @@ FITTED = (
 
 
 def requests(load: Load, count: int) -> Iterator[Request]:
-    """`count` requests of a load, all at the same time. Deterministic."""
+    """Yields `count` requests of a load, all at the same time. Deterministic."""
     random = Random(1)  # noqa: S311
     ends = {True: 0, False: 0}
     for _ in range(count):
@@ -151,7 +151,7 @@ def requests(load: Load, count: int) -> Iterator[Request]:
 
 
 def written(loads: Sequence[str], count: int) -> AbstractContextManager[dict[str, Path]]:
-    """Temporary traces of loads.
+    """Writes temporary traces of loads and yields their paths by load.
 
     Arrivals are independent of each other, on average one per microsecond.
     """

@@ -45,7 +45,8 @@ RUN = (
 )
 # Arrival rate, as a share of VAQ's throughput with a full queue.
 RATE = 0.5
-# Meaning of claims, fixed before the first run. "About": within this many points or per cent.
+# Meaning of the words in claims, fixed before the first run. "About": within this many points or
+# per cent.
 ABOUT = 10
 # "Never below", "no worse": by less than 1 %.
 EQUAL = 1
@@ -67,7 +68,7 @@ BUS = (
 
 
 def idle_change(gain_percent: float, busy: float) -> float:
-    """Change of idle time if the same work completes sooner. Per cent.
+    """Returns the change of idle time if the same work completes sooner. Per cent.
 
     `busy` is the share of time in which dies work under VAQ.
     """
@@ -76,15 +77,15 @@ def idle_change(gain_percent: float, busy: float) -> float:
 
 SAME_WORK = (
     "the work is the same, so idle time falls with the duration: at the published maximum of "
-    f"{MOST} %, by {-idle_change(MOST, 0):.1f} % if the dies are hardly ever busy; it falls by "
-    "60 % if they are busy for 36 % of the time under VAQ, which is not so for any load with "
-    "reads"
+    f"{MOST} %, by {-idle_change(MOST, 0):.1f} % if the dies are hardly ever busy; it falls by 60 "
+    "% if they are busy for 36 % of the time under VAQ, and no load with reads keeps them that "
+    "busy"
 )
 Table = dict[str, Values]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Figures of throughput, latency and die activity."""
+    """Returns the figures of throughput, latency and die activity."""
     count = setup.requests(REQUESTS)
     others = recorded(setup, KNOWN)
     with written(list(TABLE), count) as paths:
@@ -120,7 +121,8 @@ def figures(setup: Setup) -> list[Figure]:
 
 
 def _most(setup: Setup, load: str, count: int) -> int | None:
-    """Most requests of a load. The recording of sql4 is short enough to be replayed in full."""
+    """Returns the largest number of requests of a load; None for the recording of sql4, which is
+    short enough to be replayed in full."""
     return None if load.startswith("sql4 (") and not setup.quick else count
 
 
@@ -233,7 +235,7 @@ def _loads(fitted: dict[str, Runs]) -> Figure:
 
 
 def _rows(values: Table, unit: str = "%") -> list[Row]:
-    """Rows with PAQ2 over VAQ per load, and the mean of the loads for each variant."""
+    """Returns rows with PAQ2 over VAQ per load, and the mean over the loads for each variant."""
     return [
         *(
             Row(f"{load}: PAQ2 over VAQ", value, unit)
@@ -269,7 +271,7 @@ def _highest(values: Mapping[str, float]) -> str:
 
 
 def _below(values: Table, scheduler: str) -> dict[str, float]:
-    """Loads on which a scheduler is below VAQ, and by how much."""
+    """Returns by how much a scheduler is below VAQ, for the loads on which it is. Per cent."""
     found = gains(values, scheduler)
     return {load: value for load, value in found.items() if value < -EQUAL}
 
@@ -559,9 +561,9 @@ def _contention(fitted: dict[str, Runs]) -> Figure:
         ],
         explanation=[
             "The document defines contention as the time for which a transaction waits for the "
-            "bus on its way to a die. The way to the die is what counts. Most waiting for the "
-            "bus here is by data on their way from a die, and it grows with the number of "
-            "transactions in progress. This reading was chosen after seeing results.",
+            "bus on its way to a die. Here, most waiting for the bus is by data on their way from "
+            "a die, and it grows with the number of transactions in progress. Only waits on the "
+            "way to the die are therefore compared. This reading was chosen after seeing results.",
         ],
         data={"contention_us": waits},
     )

@@ -41,8 +41,8 @@ TOLD = (
     "were identified after seeing results; A is the first because of the sets of the worked "
     "example.",
 )
-# Each rule of the reading by itself: settings that replace it. The flash part of chapter 3 has
-# pages of 2 KiB, so that a page of the load is two of its pages.
+# Settings that replace each rule of the reading on its own. The flash part of chapter 3 has pages
+# of 2 KiB, so a page of the load is two pages of that part.
 CHAPTER_3: dict[str, Value] = {
     "nand.cell.mlc-alpha.lambda": 2,
     "nand.geometry.page_bytes": 2048,
@@ -69,7 +69,7 @@ RULES: dict[str, dict[str, dict[str, Value]]] = {
 
 
 def rules(setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]) -> Figure:
-    """IOPS with one rule of the reading changed at a time."""
+    """Returns the figure of IOPS with one rule of the reading changed at a time."""
     runs = by_load(
         setup,
         {
@@ -128,7 +128,8 @@ def rules(setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]) -> 
 
 
 def figure(others: Mapping[Reading, Sequence[Figure]]) -> Figure:
-    """Description of the reading, and the verdicts of the claims under the other reading."""
+    """Returns the figure that describes the reading, with the verdicts of the claims under the
+    other reading."""
     claims = [
         (reading, one.id, claim)
         for reading, figures in others.items()

@@ -39,7 +39,7 @@ class Reading:
     layout: str
 
     def settings(self, scheduler: str) -> dict[str, Value]:
-        """Settings of a scheduler. A search takes 1.77 µs if the scheduler has one."""
+        """Returns the settings of a scheduler. A search takes 1.77 µs if the scheduler has one."""
         made: dict[str, Value] = {
             "precondition.layout": self.layout,
             "ftl.allocate.dynamic.order": "CWDP",
@@ -71,20 +71,21 @@ B = Reading("B", "die", "page", "scattered")
 
 
 def short(scheduler: str) -> str:
-    """Short title of a scheduler."""
+    """Returns the short title of a scheduler."""
     return TITLES[scheduler].split(" (")[0]
 
 
 def normalised(values: Mapping[str, float]) -> Values:
-    """Values relative to VAQ."""
+    """Returns the values relative to VAQ."""
     return {scheduler: value / values[VAQ] for scheduler, value in values.items()}
 
 
 def mean_gain(values: Mapping[str, Mapping[str, float]], scheduler: str) -> float:
-    """Mean gain over VAQ of the loads. Per cent. `values` are by load and scheduler."""
+    """Returns the mean gain over VAQ, averaged over the loads. Per cent. `values` are by load and
+    scheduler."""
     return fmean(100 * (one[scheduler] / one[VAQ] - 1) for one in values.values())
 
 
 def gains(values: Mapping[str, Mapping[str, float]], scheduler: str) -> dict[str, float]:
-    """Gain over VAQ by load. Per cent."""
+    """Returns the gain over VAQ, by load. Per cent."""
     return {load: 100 * (one[scheduler] / one[VAQ] - 1) for load, one in values.items()}

@@ -20,10 +20,10 @@ FEWER = (8, 32, 256)
 CHANNELS = (4, 8, 16)
 SHORTEST, LONGEST = QUEUES[0], QUEUES[-1]
 REQUESTS, QUICK_REQUESTS = 5000, 800
-# A load of only 500 single-page writes, in order, to as many dies.
+# A load of only 500 single-page writes, which go to as many dies in order.
 FEW = "msnfs3"
-# Pages that can be packed with a random read on a device of 8 channels: the other plane of its die,
-# at the same offset in a block.
+# Number of pages that can be packed with a random read on a device of 8 channels: those of the
+# other plane of its die, at the same offset in a block.
 MATES = 128 * 2 * 128
 # Reasons why claims do not hold.
 SHORT = (
@@ -32,9 +32,9 @@ SHORT = (
     "few per cent at most"
 )
 DRAIN = (
-    f"{FEW} has 500 single-page writes, which VAQ spreads over all dies; PAQ0 packs each with "
-    "the write 128 positions later, which shares its die, and the few writes leave other dies "
-    "idle; sql3, at 1.1 %, is near the limit of the claim, and no other load is"
+    f"{FEW} has 500 single-page writes, which VAQ spreads over all dies; PAQ0 packs each with the "
+    "write 128 positions later, which shares its die, and the few writes leave other dies idle; "
+    "sql3, at 1.1 %, is near the limit of the claim, and no other load is"
 )
 MATE = (
     f"a random page read can be packed with one in {MATES:,} of the waiting reads (128 dies, "
@@ -46,14 +46,14 @@ LITTLE = (
 )
 # A significant gain, fixed before the first run: at least 10 %.
 SIGNIFICANT = 10
-# Load, channels, scheduler, queue length.
+# Load, number of channels, scheduler, queue length.
 Key = tuple[str, int, str, int]
-# Mean of the loads by channels, scheduler and queue length.
+# Mean over the loads, by number of channels, scheduler and queue length.
 Means = dict[int, dict[str, dict[int, float]]]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Figures of throughput and waiting time over queue length and channels."""
+    """Returns the figures of throughput and waiting time over queue length and channels."""
     loads = tuple(TABLE)
     queues = FEWER if setup.quick else QUEUES
     count = QUICK_REQUESTS if setup.quick else REQUESTS
@@ -206,7 +206,7 @@ def _throughput(found: dict[Key, Summary], loads: Sequence[str], queues: Sequenc
                 for scheduler, values in physical.items()
             ),
             Claim(
-                "With long queues, PAQ0 is no longer below VAQ on any load (8 channels)",
+                "With long queues, PAQ0 is not below VAQ on any load (8 channels)",
                 min(below.values()) >= -EQUAL,
                 f"minimum {min(below, key=lambda load: below[load])} {min(below.values()):+.1f} %",
                 because=DRAIN,

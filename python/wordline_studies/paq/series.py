@@ -27,7 +27,7 @@ Series = dict[str, list[float]]
 
 
 def figure(setup: Setup) -> Figure:
-    """Requests of sql3 in order, without and with an age bound."""
+    """Returns the figure of the requests of sql3 in order, without and with an age bound."""
     with written([LOAD, LATE], REQUESTS) as paths:
         found = _series(setup, paths)
     series = found[LOAD]
@@ -96,7 +96,7 @@ def figure(setup: Setup) -> Figure:
 
 
 def _series(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Series]:
-    """Latencies by load."""
+    """Returns the latencies of each scheduler, by load."""
     free = {"VAQ": VAQ, "PAQ2": BOTH}
     cases = {
         (load, name): closed(load, path, scheduler)
@@ -136,7 +136,7 @@ def _rows(load: str, series: Series) -> list[Row]:
 def _latencies(
     setup: Setup, cases: Mapping[tuple[str, str], Case]
 ) -> dict[tuple[str, str], list[float]]:
-    """Latencies of the requests in order, by case. Microseconds."""
+    """Returns the latencies of the requests in order, by case. Microseconds."""
     named = {
         key: replace(case, label=f"{case.label}, {REQUESTS} requests")
         for key, case in cases.items()
@@ -145,17 +145,18 @@ def _latencies(
 
 
 def _above(values: Sequence[float], others: Sequence[float]) -> float:
-    """Share of requests that take more than twice their latency in `others`. Per cent."""
+    """Returns the share of requests that take more than twice their latency in `others`. Per
+    cent."""
     return 100 * fmean(one > 2 * other for one, other in zip(values, others, strict=True))
 
 
 def _far(values: Sequence[float], others: Sequence[float]) -> float:
-    """Share of requests above twice the mean of `others`. Per cent."""
+    """Returns the share of requests above twice the mean of `others`. Per cent."""
     mean = fmean(others)
     return 100 * fmean(one > 2 * mean for one in values)
 
 
 def _scatter(values: Sequence[float]) -> float:
-    """Standard deviation over mean."""
+    """Returns the standard deviation over the mean."""
     mean = fmean(values)
     return fmean((value - mean) ** 2 for value in values) ** 0.5 / mean

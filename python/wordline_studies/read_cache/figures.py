@@ -43,7 +43,7 @@ READING = (
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """All figures of the common runs."""
+    """Returns the figures that share the runs of all schemes."""
     paths = written(setup)
     cells = grid(setup, paths)
     own, footprints = reasons.curves(setup, paths)
@@ -342,7 +342,7 @@ def _plot(
 def _by_load(
     title: str, unit: str, schemes: Sequence[Scheme], value: Callable[[Point, Scheme], float]
 ) -> list[Plot]:
-    """Plots of the same value, one per load."""
+    """Returns a plot of the same value for each load."""
     return [
         _plot(
             f"{title}: {load}",
@@ -356,7 +356,7 @@ def _by_load(
 
 
 def _normalised(cells: Cells) -> Callable[[Point, Scheme], float]:
-    """Erases relative to LRU in the same cell; 0 if LRU has none."""
+    """Returns the erases relative to LRU in the same cell; 0 if LRU has none."""
 
     def value(point: Point, scheme: Scheme) -> float:
         return cells[point, scheme].erases / max(1, cells[point, PLAIN[0]].erases)

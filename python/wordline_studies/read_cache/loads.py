@@ -14,21 +14,21 @@ from wordline_studies.generated import Request
 SIZES = (2, 4, 6, 8)
 SHARES = (0.601, 0.122, 0.078, 0.198)
 """Sizes of requests in pages and their shares, measured over the first 24,783 requests of
-WebSearch1. All of them are aligned to 8 KiB. The excerpt has hardly any repeats and thus no
+WebSearch1. All requests are aligned to 8 KiB. The excerpt has hardly any repeats and thus no
 hits."""
 UPSTREAM = 460_000
-"""Pages of an LRU cache above the device that filters the load. The original traces were filtered
-by upstream caches: the excerpt has no repeats at short distances."""
+"""Pages of an LRU cache above the device that filters the load. Upstream caches filtered the
+original traces: the excerpt has no repeats at short distances."""
 
 HOT = 50
-"""Number of extents so popular that the upstream cache never drops them. They appear once; later
-choices of them hit upstream. In the time in which the cache turns over, the last of them is
-expected more than 50 times."""
+"""Number of extents so popular that the upstream cache never drops them. Each appears once; later
+choices of it hit upstream. In the time in which the cache turns over, the last of them is expected
+more than 50 times."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """Pages read of a row of table 3, and assumptions that the table does not give.
+    """A row of table 3: number of pages read, and assumptions that the table does not give.
 
     Extents are chosen by Zipf's law. Their lengths are `SIZES` with the upstream cache; in
     Microsoft traces they are 8 or 2 pages.
@@ -50,8 +50,8 @@ TABLE = {
 }
 FULL_PART, QUICK_PART = 4, 256
 FEWEST_PAGES = 350_000
-"""Least pages of a scaled load. The scale is the greatest whole number that leaves as many; fewer
-pages cause too few erases."""
+"""Smallest number of pages of a scaled load. The scale is the greatest whole number that leaves
+this many; fewer pages cause too few erases."""
 UNIFORM = "uniform"
 OTHERS = {UNIFORM: Load(7_418_675, 0, 0.0, web=False, eights=0.435)}
 """Loads that are not in the table: one with equally popular pages."""
@@ -72,7 +72,7 @@ FITTED = (
 
 
 def requests(name: str, part: int) -> Iterator[Request]:
-    """The reads of a load on a `part`th of its pages. Deterministic."""
+    """Yields the reads of a load scaled down by `part`. Deterministic."""
     load = (TABLE | OTHERS)[name]
     random = Random(f"{name}/{part}")  # noqa: S311
     extents = _extents(load, random, part)
@@ -104,7 +104,7 @@ def requests(name: str, part: int) -> Iterator[Request]:
 
 
 def _extents(load: Load, random: Random, part: int) -> list[tuple[int, int]]:
-    """First page and length of each extent, in consecutive order."""
+    """Returns the first page and length of each extent, in consecutive order."""
     extents: list[tuple[int, int]] = []
     place = 0
     if load.web:
@@ -120,7 +120,7 @@ def _extents(load: Load, random: Random, part: int) -> list[tuple[int, int]]:
 
 
 def part(setup: Setup, name: str) -> int:
-    """Factor by which a load and its flash are scaled down from the document's."""
+    """Returns the factor by which a load and its flash are scaled down from the document's."""
     if setup.quick or setup.full:
         return QUICK_PART if setup.quick else FULL_PART
     return (TABLE | OTHERS)[name].pages // FEWEST_PAGES

@@ -21,7 +21,7 @@ from wordline_studies.read_cache.schemes import ALL, ARC, LRU, PLAIN, ZM, Scheme
 from wordline_studies.traces import missing, recorded
 
 REQUESTS = 1_000_000
-"""Most requests of a recording."""
+"""Largest number of requests of a recording."""
 LOAD, GB, OP = "websearch2", 3, 15
 KNOWN = {"arc-p3": ("arc-p3",), "w106": ("w106",)}
 SHARES = {3: 0.46, 4: 0.62, 5: 0.77, 6: 0.93}
@@ -47,7 +47,7 @@ CHOICES = (
 
 
 def readings(setup: Setup) -> Figure:
-    """One load under each reading."""
+    """Returns the figure of one load under each reading."""
     pages = GB * FULL_PAGES_PER_GB // part(setup, LOAD)
     schemes = [*PLAIN, Scheme(LRU, reclaim=ZM), Scheme(ARC, reclaim=ZM)]
     path = written(setup, [LOAD])[LOAD]
@@ -93,7 +93,7 @@ def readings(setup: Setup) -> Figure:
                     if scheme in PLAIN
                     else None,
                 ),
-                Row(f"{choice.title}, {scheme}: mean", cell.mean_us, "µs"),
+                Row(f"{choice.title}, {scheme}: mean response time", cell.mean_us, "µs"),
             )
         ],
         claims=[
@@ -133,19 +133,19 @@ def _percents(values: Sequence[float]) -> str:
 
 
 def _footprint(path: Path, many: int | None) -> int:
-    """Distinct pages in the first `many` requests of a recording."""
+    """Returns the number of distinct pages in the first `many` requests of a recording."""
     found = wordline.cache(path, "lru", ["1p"], align="expand", max_requests=many)
     return found.summary["input"]["distinct_pages"]
 
 
 def _flash(footprint: int, share: float) -> int:
-    """Flash pages in whole blocks."""
+    """Returns the given share of a footprint as flash pages in whole blocks."""
     return round(footprint * share / BLOCK_PAGES) * BLOCK_PAGES
 
 
 def _kept(setup: Setup, name: str, path: Path) -> float | None:
-    """Gain in hit ratio of zero-migration with ARC over a whole recording, at 3 GB and 15 %.
-    Percentage points.
+    """Returns the gain in hit ratio of zero-migration with ARC over a whole recording, at 3 GB and
+    15 %. Percentage points.
 
     None in a quick study. In shorter runs, most misses are first accesses, and there is no gain
     yet.
@@ -165,7 +165,7 @@ def _kept(setup: Setup, name: str, path: Path) -> float | None:
 
 
 def _recorded(setup: Setup, name: str, path: Path, cells: Mapping[Scheme, Cell]) -> list[Claim]:
-    """Claims of the text on a recording, at 3 GB and 15 %."""
+    """Returns the claims of the text on a recording, at 3 GB and 15 %."""
     lru, arc = PLAIN
     short = PREVIEW if setup.quick else ""
     dropping = cells[Scheme(ARC, reclaim=ZM)]
@@ -207,7 +207,7 @@ def _recorded(setup: Setup, name: str, path: Path, cells: Mapping[Scheme, Cell])
 
 
 def recordings(setup: Setup) -> Figure:
-    """All schemes on recorded loads."""
+    """Returns the figure of all schemes on recorded loads."""
     paths = {
         name: path for name, path in recorded(setup, KNOWN).items() if not name.startswith("post")
     }
@@ -259,7 +259,11 @@ def recordings(setup: Setup) -> Figure:
                     cell.amplification,
                     "",
                 ),
-                Row(f"{name}, {scheme}, {SHARES[gb]}, {op} %: mean", cell.mean_us, "µs"),
+                Row(
+                    f"{name}, {scheme}, {SHARES[gb]}, {op} %: mean response time",
+                    cell.mean_us,
+                    "µs",
+                ),
             )
         ],
         claims=claims,

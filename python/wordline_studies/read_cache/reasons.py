@@ -28,29 +28,31 @@ from wordline_studies.read_cache.runs import (
 )
 from wordline_studies.read_cache.schemes import ARC, CZM, LRU, PLAIN, ZM, Scheme
 
-# Microseconds: a request that misses, a page program, a page relocation, a block erase.
+# Times in microseconds of a request that misses, a page program, a page relocation and a block
+# erase.
 MISS_US, PROGRAM_US, MOVE_US, ERASE_US = 5_000, 200, 225, 1_500
 FIFO = Scheme("fifo")
 DEVDIV_GB, DEVDIV_OP = 5, 25
-"""Cell in which the text has zero-migration's greatest gain."""
+"""The cell in which the text has the greatest gain of zero-migration."""
 
 Curves = Mapping[tuple[str, str, int], float]
 """Hit ratios of a cache without a device, by load, policy and pages. Per cent."""
 
 
 def reachable(gb: int, setup: Setup, load: str) -> int:
-    """Pages of the queue and of all that can be suspected: all but the free-block threshold."""
+    """Returns the number of pages that the queue and suspected pages can take together: all but the
+    free-block threshold."""
     return int((1 - THRESHOLD) * gb * FULL_PAGES_PER_GB / part(setup, load))
 
 
 def listed(gb: int, op: int, setup: Setup, load: str) -> int:
-    """Pages of the queue."""
+    """Returns the number of pages of the queue."""
     return int((1 - op / 100) * gb * FULL_PAGES_PER_GB / part(setup, load))
 
 
 def curves(setup: Setup, paths: Mapping[str, Path]) -> tuple[Curves, dict[str, int]]:
-    """Hit ratios at the points of the loads' own curves that predict gains, and the loads' distinct
-    pages."""
+    """Returns hit ratios of the loads' own curves at the points that predict gains, and the number
+    of distinct pages of each load."""
     found = {
         load: wordline.cache(
             paths[load],
@@ -69,7 +71,7 @@ def curves(setup: Setup, paths: Mapping[str, Path]) -> tuple[Curves, dict[str, i
 
 
 def others(setup: Setup, paths: Mapping[str, Path]) -> dict[tuple[str, Scheme], Cell]:
-    """Additional runs: FIFO at 3 GB and 25 %, and a uniform load."""
+    """Runs FIFO at 3 GB and 25 %, and a uniform load, in addition to the common runs."""
     paths = {**paths, **written(setup, [UNIFORM])}
 
     def one(load: str, gb: int, op: int, scheme: Scheme) -> Case:
@@ -85,7 +87,7 @@ def others(setup: Setup, paths: Mapping[str, Path]) -> dict[tuple[str, Scheme], 
 def figure(
     setup: Setup, cells: Cells, own: Curves, more: Mapping[tuple[str, Scheme], Cell]
 ) -> Figure:
-    """Figure of all reasons."""
+    """Returns the figure of all reasons."""
     parts = [
         _slopes(setup, cells, own),
         _worth(cells),
@@ -165,7 +167,7 @@ def _rises(setup: Setup, cells: Cells, own: Curves) -> Found:
 
 
 def _apart(setup: Setup, own: Curves) -> Found:
-    """Difference of LRU's and ARC's own curves (H7)."""
+    """Compares LRU's own curve with ARC's (H7)."""
     below = {
         gb: [
             own[load, LRU, reachable(gb, setup, load)] - own[load, ARC, reachable(gb, setup, load)]
@@ -189,7 +191,7 @@ def _apart(setup: Setup, own: Curves) -> Found:
 
 
 def _cost(cell: Cell) -> tuple[float, float]:
-    """Time of misses and time of GC in the mean response time. Microseconds."""
+    """Returns the times of misses and of GC in the mean response time. Microseconds."""
     misses = MISS_US * cell.missed + PROGRAM_US * cell.fills
     return misses / cell.requests, _collecting(cell) / cell.requests
 
@@ -269,12 +271,12 @@ def _ceiling(cells: Cells) -> Found:
 
 
 def _victims(cell: Cell) -> float:
-    """Valid pages of a victim. Per cent of its pages."""
+    """Returns the share of valid pages in a victim. Per cent."""
     return 100 * cell.moved / (BLOCK_PAGES * cell.erases) if cell.erases else 0.0
 
 
 def _spared(cells: Cells, op: int, base: Scheme, other: Scheme) -> float:
-    """Erases saved, mean over loads and sizes. Per cent."""
+    """Returns the share of erases saved, averaged over loads and sizes. Per cent."""
     at = [Point(load, gb, op) for load in TABLE for gb in GB]
     return fmean(known(fewer(cells, point, base, other) for point in at))
 
@@ -353,7 +355,8 @@ def _hotter(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
 def _moves(cells: Cells) -> Found:
     """Compares the cost of relocations with the savings by hits under conditional zero-migration
     (C2)."""
-    # By cell: per cent of zero-migration's response time.
+    # Cost of relocations and saving by hits, by cell, in per cent of zero-migration's response
+    # time.
     pays, saves, later = (dict[tuple[int, int, str, bool], float]() for _ in range(3))
     for gb in GB:
         for op in OPS:

@@ -79,7 +79,7 @@ def case(
     scheme: Scheme,
     more: Mapping[str, Value] | None = None,
 ) -> Case:
-    """A load on flash of the given number of pages, one request at a time."""
+    """Returns the case of a load on flash of the given number of pages, one request at a time."""
     blocks = pages // BLOCK_PAGES
     settings: dict[str, Value] = {
         "nand.geometry.blocks_per_plane": blocks,
@@ -110,42 +110,44 @@ def grid(setup: Setup, paths: Mapping[str, Path]) -> dict[tuple[Point, Scheme], 
 
 
 def gain(cells: Cells, point: Point, base: Scheme, other: Scheme) -> float:
-    """Hit ratio of `other` minus that of `base`. Percentage points."""
+    """Returns the hit ratio of `other` minus that of `base`. Percentage points."""
     return cells[point, other].hit - cells[point, base].hit
 
 
 def geometric_hit(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:
-    """Geometric mean over the loads of the hit ratios. Per cent."""
+    """Returns the geometric mean over the loads of the hit ratios. Per cent."""
     return geometric(cells[Point(load, gb, op), scheme].hit for load in TABLE)
 
 
 def geometric(values: Iterable[float]) -> float:
-    """Geometric mean of positive values."""
+    """Returns the geometric mean of positive values."""
     known = [value for value in values if value > 0]
     return exp(fmean(log(value) for value in known)) if known else 0.0
 
 
 def fewer(cells: Cells, point: Point, base: Scheme, other: Scheme) -> float | None:
-    """Erases saved by `other`, in per cent of those of `base`; None if `base` has none."""
+    """Returns the erases that `other` saves, in per cent of those of `base`; None if `base` has
+    none."""
     before = cells[point, base].erases
     return 100 * (1 - cells[point, other].erases / before) if before else None
 
 
 def known(values: Iterable[float | None]) -> list[float]:
-    """The values that are not None."""
+    """Returns the values that are not None."""
     return [value for value in values if value is not None]
 
 
 def mean_us(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:
-    """Geometric mean over the loads of the mean response times. Microseconds."""
+    """Returns the geometric mean over the loads of the mean response times. Microseconds."""
     return geometric(cells[Point(load, gb, op), scheme].mean_us for load in TABLE)
 
 
 def deviation_us(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:
-    """Geometric mean over the loads of the standard deviations of response times. Microseconds."""
+    """Returns the geometric mean over the loads of the standard deviations of response times.
+    Microseconds."""
     return geometric(cells[Point(load, gb, op), scheme].deviation_us for load in TABLE)
 
 
 def less_percent(first: float, second: float) -> float:
-    """Reduction from `first` to `second`. Per cent."""
+    """Returns the reduction from `first` to `second`. Per cent."""
     return 100 * (1 - second / first) if first else 0.0

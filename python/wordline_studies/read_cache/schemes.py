@@ -56,6 +56,6 @@ COLOURS = {
 
 
 def pairs(*, aware: bool, reclaim: str) -> Iterator[tuple[Scheme, Scheme]]:
-    """LRU and ARC without changes, each with its variant."""
+    """Yields LRU and ARC without changes, each with its variant."""
     for base in PLAIN:
         yield base, Scheme(base.policy, aware, reclaim)

@@ -22,7 +22,7 @@ PAGES_PER_GIB = 262_144
 
 
 def tables(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Figure:
-    """Set-up, and the loads compared with those of the document."""
+    """Returns the figure of the set-up and of the loads, compared with those of the document."""
     device = tomllib.loads(config.show(DEVICE, {}))
     geometry, timing = device["nand"]["geometry"], device["nand"]["timing"]
     page = geometry["page_bytes"] / 1024
@@ -79,7 +79,7 @@ def tables(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Figure:
 
 @dataclass(frozen=True)
 class Example:
-    """A worked example: flash of four blocks of 4 pages, a queue that fills three of them, and
+    """A worked example: flash of four blocks of 4 pages, a queue that fills three blocks, and
     single-page reads, one at a time.
 
     The first reads lead to the state of the picture; the others are the example. GC starts when a
@@ -109,8 +109,8 @@ FIGURE_7 = Example(
     before=(20, 21, 22, 23, 24, 25, 26, 27, 15, 30, 0, 31, 20, 24, 21, 22, 23, 25, 26, 27, 15, 0),
     steps=((40, 41, 42, 43), (15, 0)),
 )
-"""The third block holds LPN 15, LPN 0 and the two oldest pages. The two next oldest pages are one
-each in the other two blocks. Four misses fill the fourth block."""
+"""The third block holds LPN 15, LPN 0 and the two oldest pages. Of the two next oldest pages, each
+of the other two blocks holds one. Four misses fill the fourth block."""
 
 
 def examples(_setup: Setup) -> Figure:
@@ -172,7 +172,8 @@ def _told(counts: Counts) -> str:
 
 
 def _played(example: Example, scheme: Scheme) -> list[Counts]:
-    """Counts before the example and in each of its steps; pages suspected at the end."""
+    """Returns the counts before the example and in each of its steps, and the pages suspected at
+    the end."""
     pages, sums = example.before, list[Counts]()
     for step in ((), *example.steps):
         pages = (*pages, *step)

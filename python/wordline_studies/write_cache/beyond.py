@@ -33,7 +33,7 @@ DISK_US, READ_US = 5000, 25
 
 @dataclass(frozen=True)
 class Both:
-    """Results of a cache for reads and writes. Microseconds, per cent, counts."""
+    """Results of a cache for reads and writes. Times in microseconds, ratios in per cent."""
 
     mean_us: float
     read_hit: float
@@ -58,7 +58,7 @@ Key = tuple[str, int, str]
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Figure of both extensions."""
+    """Returns the figure of both extensions."""
     revived = _both(setup)
     grouped = _grouped(setup, traces)
     loads = list(dict.fromkeys(load for load, _, _ in revived))
@@ -96,7 +96,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         plots=[
             Plot(
                 "Response time per page write",
-                "Over the number of dies, for pages destaged together.",
+                "By the number of dies, for pages destaged together.",
                 lines(
                     {
                         str(group): {str(dies): grouped[dies, group][0] for dies in DIES}
@@ -111,7 +111,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             ),
             Plot(
                 "Destage time",
-                "From the first read of a group to its last write, over the number of dies.",
+                "From the first read of a group to its last write, by the number of dies.",
                 lines(
                     {
                         str(group): {str(dies): grouped[dies, group][1] for dies in DIES}
@@ -153,7 +153,8 @@ def _both(setup: Setup) -> dict[Key, Both]:
 
 
 def _pages(path: Path, share: float) -> int:
-    """Pages of a flash with the given share of the pages that a recording accesses."""
+    """Returns the size of a flash in pages: the given share of the pages that a recording
+    accesses."""
     seen = wordline.cache(path, "lru", ["1p"], align="expand", on_bad_line="skip")
     blocks = round(share * seen.summary["input"]["distinct_pages"] / BLOCK_PAGES)
     return max(128, blocks) * BLOCK_PAGES
@@ -235,7 +236,8 @@ def _dies(count: int) -> str:
 
 
 def _grouped(setup: Setup, traces: Folder) -> dict[tuple[int, int], tuple[float, float]]:
-    """Response time per page and destage time, by dies and group size."""
+    """Returns the response time per page and the destage time, by dies and group size.
+    Microseconds."""
     on, trace = device(setup, traces), traces.load(Fit("Homes", 0.9), part(setup))
     cases: dict[tuple[int, int], Case] = {}
     for dies in DIES:
@@ -255,7 +257,8 @@ def _grouped(setup: Setup, traces: Folder) -> dict[tuple[int, int], tuple[float,
 
 
 def _turns_left(dies: int, group: int, destage_us: float) -> float:
-    """Excess of a destage over one whose pages are spread evenly over the dies. Microseconds."""
+    """Returns by how much a destage exceeds one with its pages spread evenly over the dies.
+    Microseconds."""
     return max(0.0, destage_us - DISK_US - READ_US * math.ceil(group / dies))
 
 
@@ -283,8 +286,8 @@ def _grouped_claims(found: Mapping[tuple[int, int], tuple[float, float]]) -> lis
             told({str(group): value for group, value in one.items()}, 0),
         ),
         Claim(
-            "On eight dies they run in parallel: of 16 pages, at most half are on one die on "
-            "average",
+            "On eight dies, the reads of a group run in parallel: of 16 pages, at most half are "
+            "on one die on average",
             DISK_US + 2 * READ_US <= spread <= DISK_US + most / 2 * READ_US,
             f"{spread:.0f}",
         ),

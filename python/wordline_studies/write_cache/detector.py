@@ -28,7 +28,7 @@ from wordline_studies.write_cache.runs import (
 from wordline_studies.write_cache.schemes import CLEAR, MINIATURE, OPS, Dynamic
 
 LIMIT = 0.10
-"""Retraining starts above this D8."""
+"""Retraining starts if D8 exceeds this."""
 MASK = (1 << 64) - 1
 KEPT = 1 / 62
 """Share of the pages in the comparison of raw distances."""
@@ -51,7 +51,8 @@ class Pair:
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """D8 of steady loads and of shifts at three sample sizes; recordings; retraining."""
+    """Returns the figure of D8 under steady loads and shifts at three sample sizes, of recordings,
+    and of retraining."""
     length = round(WINDOW * found.pages)
     pairs = _pairs(setup, length)
     values = {
@@ -132,7 +133,7 @@ def _pairs(setup: Setup, length: int) -> dict[str, Pair]:
 
 
 def d8(one: Curve, other: Curve) -> float:
-    """Largest difference of miss ratios at the eight sizes."""
+    """Returns the largest difference of miss ratios at the eight sizes."""
     return max(abs(one[op] - other[op]) for op in OPS)
 
 
@@ -153,7 +154,8 @@ def _shifts(
 
 
 def _raw(pair: Pair, seed: int) -> float:
-    """Largest difference between the cumulative distributions of sampled reuse distances."""
+    """Returns the largest difference between the cumulative distributions of sampled reuse
+    distances."""
     one, other = (
         sorted(_distances(page for page in written if _is_taken(page, seed)))
         for written in (pair.before, pair.after)
@@ -165,7 +167,7 @@ def _raw(pair: Pair, seed: int) -> float:
 
 
 def _is_taken(page: int, seed: int) -> bool:
-    """Whether a hash samples a page. The hash is the finaliser of SplitMix64."""
+    """Returns whether a hash samples a page. The hash is the finaliser of SplitMix64."""
     word = (page + 1) * 0x9E3779B97F4A7C15 + seed * 0xD1B54A32D192ED03 & MASK
     word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & MASK
     word = (word ^ word >> 27) * 0x94D049BB133111EB & MASK
@@ -173,7 +175,7 @@ def _is_taken(page: int, seed: int) -> bool:
 
 
 def _distances(written: Iterable[int]) -> Iterator[int]:
-    """Number of distinct other pages between two writes of a page."""
+    """Yields the number of distinct other pages between two writes of a page."""
     last: dict[int, int] = {}
     places: list[int] = []
     for at, page in enumerate(written):
@@ -190,8 +192,8 @@ def _recorded(setup: Setup) -> dict[str, list[int]]:
 
 
 def _fired(traces: Folder, name: str, written: list[int]) -> tuple[int, int]:
-    """Number of a recording's windows that differ from the window of the last training, and number
-    of windows."""
+    """Returns the number of a recording's windows that differ from the window of the last training,
+    and the number of its windows."""
     flash = round(SHARES[name] * len(set(written)) / BLOCK_PAGES) * BLOCK_PAGES
     length = round(WINDOW * flash)
     windows = [written[at : at + length] for at in range(0, len(written) - length + 1, length)]
@@ -207,8 +209,8 @@ def _fired(traces: Folder, name: str, written: list[int]) -> tuple[int, int]:
 
 
 def _retrained(setup: Setup, traces: Folder) -> tuple[dict[str, int], dict[str, float]]:
-    """Trainings under a steady and a shifting load, and the excess response time after the shift
-    with the earlier victim table."""
+    """Returns the trainings under a steady and a shifting load, and the excess response time after
+    the shift with the earlier victim table."""
     on, scale = device(setup, traces), part(setup)
     scheme = Dynamic(WINDOW, CLEAR, utilisation=MINIATURE)
     length = 4 * scheme.pages(on.pages)

@@ -39,7 +39,7 @@ AFTERWARDS = (
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """All figures of the common runs."""
+    """Returns the figures that share the runs of the fitted loads."""
     with folder() as traces:
         found = fitted(setup, traces)
         measured = (
@@ -77,7 +77,7 @@ def _curve(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         plots=[
             Plot(
                 "Miss ratio",
-                "Over the cache size in GB. The published curve has no numbers.",
+                "By the cache size in GB. The published curve has no numbers.",
                 lines(
                     {
                         _a(fit): {(100 - op) / 25: 100 * curve[op] for op in reversed(OPS)}
@@ -264,7 +264,7 @@ def _windows(found: Fitted, measured: str) -> Figure:
         plots=[
             Plot(
                 f"{fit}",
-                "Above the best static cache, over the window in GB.",
+                "Above the best static cache, by the window in GB.",
                 lines(
                     {
                         tracker: {
@@ -306,7 +306,7 @@ def _optima(found: Fitted) -> list[Plot]:
     return [
         Plot(
             "Best static over-provisioning",
-            "Over Zipf's exponent a. Per cent. Loads with equal optima share a line.",
+            "By Zipf's exponent a. Per cent. Loads with equal optima share a line.",
             lines(
                 {
                     name: {
@@ -329,7 +329,7 @@ def _plots(found: Fitted, unit: str, value: Callable[[Cell], float]) -> list[Plo
     return [
         Plot(
             name,
-            "Over over-provisioning in per cent; fitted loads, by Zipf's exponent a.",
+            "By over-provisioning in per cent; fitted loads, by Zipf's exponent a.",
             lines(
                 {
                     _a(fit): {str(op): value(found.static[fit][op]) for op in OPS}

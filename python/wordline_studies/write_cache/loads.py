@@ -18,18 +18,18 @@ from wordline_studies.write_cache.schemes import RATIOS, START
 GB_PAGES = 262_144
 BLOCK_PAGES = 64
 PART, FULL_PART, QUICK_PART = 16, 8, 64
-"""Factors by which 4 GB of flash and its loads are scaled down; 16 GB and its loads by four times
-as much."""
+"""Factors by which 4 GB of flash and its loads are scaled down. Those of 16 GB are scaled down by
+four times as much."""
 EXPONENTS = (0.6, 0.9, 1.1)
 OUTSIDE = 1 << 32
 """First page of the writes that fill a cache. It is beyond the pages of all loads."""
 GOLDEN = (5**0.5 - 1) / 2
-"""Golden ratio. Its multiples are spread evenly between whole numbers."""
+"""Golden ratio. The fractional parts of its multiples are evenly spread."""
 MOST = 32
-"""Most objects, in working sets."""
+"""Largest number of objects, in working sets."""
 HEADER = "time_ns,op,offset_bytes,size_bytes,volume\n"
 RUN_RATIO = 1.02
-"""Ratio of the last to the first rank of a run that a sum over ranks treats as equal."""
+"""Ratio of the last rank to the first in a run of ranks that a sum treats as equal."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,8 @@ class Fit:
         return TABLE[self.name]
 
     def part(self, part: int) -> int:
-        """Scale of the load if loads of 4 GB have the scale `part`."""
+        """Returns the factor by which the load is scaled down if loads of 4 GB are scaled down by
+        `part`."""
         return part * self.row.flash_gb // 4
 
     @property
@@ -77,11 +78,11 @@ class Fit:
         return max(1.0, self.row.request_kb / 4)
 
     def writes(self, part: int) -> int:
-        """Number of page writes."""
+        """Returns the number of page writes."""
         return round(self.row.volume_gb * GB_PAGES / self.part(part))
 
     def working_set(self, part: int) -> int:
-        """Number of distinct pages written."""
+        """Returns the number of distinct pages written."""
         return round(self.row.working_set_gb * GB_PAGES / self.part(part))
 
 
@@ -105,17 +106,19 @@ WARM = (
 
 
 def capacity(part: int) -> int:
-    """Pages of the flash: of 4 GB, or of 16 GB with loads scaled down four times more."""
+    """Returns the number of pages of the flash: of 4 GB, or of 16 GB with loads scaled down four
+    times more."""
     return 4 * GB_PAGES // part
 
 
 def cached(op: int, pages: int) -> int:
-    """C_user, the cached pages, at an over-provisioning."""
+    """Returns C_user, the number of cached pages, at an over-provisioning."""
     return (100 - op) * pages // 100
 
 
 def objects(fit: Fit, part: int) -> int:
-    """Number of objects K for which the expected distinct pages equal the working set."""
+    """Returns K, the number of objects for which the expected distinct pages equal the working
+    set."""
     writes, wanted = fit.writes(part), fit.working_set(part)
     low = int(wanted / fit.mean_pages)
     high = MOST * low
@@ -129,7 +132,7 @@ def objects(fit: Fit, part: int) -> int:
 
 
 def distinct(count: int, fit: Fit, writes: float) -> float:
-    """Expected distinct pages after `writes` page writes to `count` objects.
+    """Returns the expected number of distinct pages after `writes` page writes to `count` objects.
 
     Treats ranks within 2 % of each other as equal, with the mean object size.
     """
@@ -144,7 +147,7 @@ def distinct(count: int, fit: Fit, writes: float) -> float:
 
 
 def _ranks(count: int, mean: float) -> Iterator[tuple[float, int, float]]:
-    """Middle and length of each run of ranks, and the size of its objects."""
+    """Yields the middle and the length of each run of ranks, and the size of its objects."""
     first = 1
     while first <= count:
         last = min(count, int(first * RUN_RATIO))
@@ -157,7 +160,7 @@ def _ranks(count: int, mean: float) -> Iterator[tuple[float, int, float]]:
 
 
 def pages(fit: Fit, part: int) -> Iterator[int]:
-    """The written pages in order. Deterministic."""
+    """Yields the written pages in order. Deterministic."""
     random = Random(f"{fit}/{part}")  # noqa: S311
     count, mean = objects(fit, part), fit.mean_pages
     sizes = [_size(rank, mean) for rank in range(count)]
@@ -174,10 +177,10 @@ def _chosen(random: Random, weights: list[float], firsts: list[int]) -> Iterator
 
 
 def _size(rank: int, mean: float) -> int:
-    """Size of an object.
+    """Returns the size of an object.
 
-    Geometric, and even over each run of ranks, so that the sizes of the first few objects do not
-    dominate the load.
+    Sizes are geometric, and even over each run of ranks, so that the sizes of the first few objects
+    do not dominate the load.
     """
     if mean <= 1:
         return 1
@@ -186,12 +189,12 @@ def _size(rank: int, mean: float) -> int:
 
 
 def unrelated(count: int, among: int) -> Iterator[int]:
-    """`count` writes that cycle through `among` pages that no load writes."""
+    """Yields `count` writes that cycle through `among` pages that no load writes."""
     return (OUTSIDE + index % among for index in range(count))
 
 
 def uniform(count: int, among: int) -> Iterator[int]:
-    """`count` writes to `among` equally popular pages."""
+    """Yields `count` writes to `among` equally popular pages."""
     random = Random("uniform")  # noqa: S311
     return (random.randrange(among) for _ in range(count))
 
@@ -216,14 +219,14 @@ class Folder:
         self._paths: dict[str, Path] = {}
 
     def trace(self, name: str, written: Iterable[int]) -> Path:
-        """Path of a trace of page writes. An existing trace of that name is not written again."""
+        """Returns the path of a trace of page writes. A trace of that name is written only once."""
         if name not in self._paths:
             self._paths[name] = self._folder / f"{len(self._paths)}.csv"
             write(self._paths[name], written)
         return self._paths[name]
 
     def extents(self, name: str, count: int, pages: int) -> Path:
-        """Path of a trace of consecutive writes of `pages` pages each."""
+        """Returns the path of a trace of consecutive writes of `pages` pages each."""
         if name not in self._paths:
             self._paths[name] = self._folder / f"{len(self._paths)}.csv"
             rows = (f"0,write,{one * pages << 12},{pages << 12},0\n" for one in range(count))
@@ -231,11 +234,11 @@ class Folder:
         return self._paths[name]
 
     def load(self, fit: Fit, part: int) -> Path:
-        """Path of the trace of a fitted load."""
+        """Returns the path of the trace of a fitted load."""
         return self.trace(f"{fit}/{part}", pages(fit, part))
 
     def fills(self, flash: int, windows: Iterable[float] = RATIOS) -> Fills:
-        """Traces that fill caches on a flash of the given size."""
+        """Returns the traces that fill caches on a flash of the given size."""
         start = cached(START, flash)
         return Fills(
             self.trace(f"static/{flash}", unrelated(flash, flash)),
@@ -248,7 +251,7 @@ class Folder:
 
 @contextmanager
 def folder() -> Generator[Folder]:
-    """An empty temporary folder."""
+    """Yields an empty temporary folder."""
     with TemporaryDirectory(prefix="wordline-study-") as name:
         yield Folder(Path(name))
 
@@ -271,7 +274,7 @@ SHARES = {"desktop mayun2": (0.8, 0.1), "hplajw": (0.8,)}
 
 
 def files(setup: Setup, names: Iterable[str]) -> dict[str, Path]:
-    """Paths of the named recordings. Missing ones are recorded in the setup."""
+    """Returns the paths of the named recordings. Missing ones are recorded in the setup."""
     found: dict[str, Path] = {}
     for name in names:
         words = KNOWN[name]
@@ -284,12 +287,12 @@ def files(setup: Setup, names: Iterable[str]) -> dict[str, Path]:
 
 
 def recordings(setup: Setup, names: Iterable[str]) -> dict[str, list[int]]:
-    """The pages that each recording writes, in order."""
+    """Returns the pages that each recording writes, in order."""
     return {name: _written(path) for name, path in files(setup, names).items()}
 
 
 def _written(path: Path) -> list[int]:
-    """The 4 KiB pages that a recording's writes access, in order."""
+    """Returns the 4 KiB pages that a recording's writes access, in order."""
     with TemporaryDirectory(prefix="wordline-study-") as name:
         rows = Path(name) / "trace.csv"
         wordline.trace_convert(path, rows, to="wordline", on_bad_line="skip", time_order="clamp")

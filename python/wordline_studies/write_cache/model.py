@@ -8,28 +8,29 @@ READ_US, PROGRAM_US, ERASE_US, DISK_US, BLOCK_PAGES = 25.0, 200.0, 1500.0, 5000.
 
 
 def collection_us(victims: float) -> float:
-    """Cost_gc of one block (4.2). Microseconds."""
+    """Returns Cost_gc, the cost of GC of one block (4.2). Microseconds."""
     return victims * BLOCK_PAGES * (READ_US + PROGRAM_US) + ERASE_US
 
 
 def latency_us(victims: float, miss_ratio: float) -> float:
-    """Response time of a page write (4.5). Microseconds. `victims` is below 1."""
+    """Returns the response time of a page write (4.5). Microseconds. `victims`, their valid share,
+    is below 1."""
     gained = (1 - victims) * BLOCK_PAGES
     program = PROGRAM_US + collection_us(victims) / gained
     return program + miss_ratio * (READ_US + DISK_US)
 
 
 def choice(known: Mapping[int, tuple[float, float]]) -> int:
-    """First over-provisioning with the least response time. `known` gives valid share of victims
-    and miss ratio."""
+    """Returns the first over-provisioning with the shortest response time. `known` gives the valid
+    share of victims and the miss ratio."""
     return min(known, key=lambda op: latency_us(*known[op]))
 
 
 def equation(op: int, kept: float = 0.05) -> float:
-    """U by the static equation.
+    """Returns U, the valid share of victims, by the static equation.
 
-    It is the root below 1 of u = (u' - 1) / ln u', where u is the cached share of the flash that is
-    not kept free.
+    It is the root u' below 1 of u = (u' - 1) / ln u', where u is the cached share of the flash that
+    is not kept free.
     """
     used = min((1 - op / 100) / (1 - kept), 1 - 1e-9)
     low, high = exp(-1 / used), 1 - 1e-12

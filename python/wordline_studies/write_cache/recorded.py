@@ -18,11 +18,11 @@ from wordline_studies.write_cache.schemes import OPS, TRACKERS, Dynamic
 
 WINDOW = 2.0
 FEWEST_BLOCKS = 200
-"""Fewest blocks of a flash for which the threshold of 5 % is not mostly rounding."""
+"""Smallest number of blocks of a flash for which the threshold of 5 % is not mostly rounding."""
 
 
 def figure(setup: Setup) -> Figure:
-    """Figure of the recordings that are available."""
+    """Returns the figure of the recordings that are available."""
     found = recordings(setup, SHARES)
     with folder() as traces:
         loads = {

@@ -43,7 +43,7 @@ THRESHOLD = 0.05
 
 @dataclass(frozen=True)
 class Cell:
-    """Results for the pages that a load writes. Counts, and microseconds in total."""
+    """Results for the pages that a load writes: counts, and total times in microseconds."""
 
     pages: int
     hits: int
@@ -80,8 +80,8 @@ class Cell:
         )
 
     def after(self, before: "Cell") -> "Cell":
-        """The results minus those of an earlier run. Held pages and the victim table are kept as
-        they are at the end."""
+        """Returns the results less those of an earlier run. Held pages and the victim table are
+        those at the end."""
         return Cell(
             self.pages - before.pages,
             self.hits - before.hits,
@@ -136,7 +136,7 @@ class Device:
         traces: Sequence[Path],
         requests: int | None = None,
     ) -> Case:
-        """A case of traces on the flash, one request at a time."""
+        """Returns a case of traces on the flash, one request at a time."""
         blocks = self.pages // BLOCK_PAGES
         settings: dict[str, Value] = {
             "nand.geometry.blocks_per_plane": blocks,
@@ -149,17 +149,17 @@ class Device:
 
 
 def seeds(setup: Setup) -> range:
-    """Hashes that choose the sampled pages."""
+    """Returns the seeds of the hashes that choose the sampled pages."""
     return range(1, 5 if setup.quick else 11)
 
 
 def part(setup: Setup) -> int:
-    """Scale of the 4 GB loads and their flash."""
+    """Returns the factor by which the 4 GB loads and their flash are scaled down."""
     return QUICK_PART if setup.quick else FULL_PART if setup.full else PART
 
 
 def device(setup: Setup, folder: Folder) -> Device:
-    """The flash of the fitted loads."""
+    """Returns the flash of the fitted loads."""
     pages = capacity(part(setup))
     return Device(pages, folder.fills(pages))
 
@@ -188,7 +188,8 @@ def statics(
 def partial(
     setup: Setup, load: str, on: Device, trace: Path, wanted: Iterable[tuple[int, int]]
 ) -> dict[tuple[int, int], Cell]:
-    """Results after given numbers of a load's pages, by over-provisioning and pages."""
+    """Returns the results after given numbers of a load's pages, by over-provisioning and number of
+    pages."""
     asked = list(wanted)
     fill = on.fills.static
     cases = {
@@ -221,8 +222,8 @@ def dynamics(
     more: Mapping[str, Value] | None = None,
     told: str = "",
 ) -> dict[str, dict[Dynamic, Cell]]:
-    """Runs loads on dynamic caches with given victim tables, and returns results by load. Labels
-    name the keys of `more`."""
+    """Runs loads on dynamic caches with given victim tables. Returns results by load. Labels name
+    the keys of `more`."""
     cases: dict[tuple[str, Dynamic, bool], Case] = {}
     for load, wanted in schemes.items():
         on, trace = loads[load]
@@ -248,8 +249,8 @@ def cold_dynamic(
     schemes: Mapping[str, Iterable[Dynamic]],
     seed: int = 1,
 ) -> dict[str, dict[Dynamic, Cell]]:
-    """Runs loads on dynamic caches that are empty at the start, and returns results by load. The
-    seed is that of the sampling hash."""
+    """Runs loads on dynamic caches that are empty at the start. Returns results by load. The seed
+    is that of the sampling hash."""
     told = f", hash {seed}" if seed > 1 else ""
     cases = {
         (load, one): replace(
@@ -270,24 +271,25 @@ def cold_dynamic(
 
 
 def victims(cells: Statics) -> list[float]:
-    """U at every over-provisioning."""
+    """Returns U, the valid share of victims, at every over-provisioning."""
     return [cells[op].victims for op in OPS]
 
 
 def best(cells: Statics) -> int:
-    """The over-provisioning with the least response time."""
+    """Returns the over-provisioning with the shortest response time."""
     return min(OPS, key=lambda op: cells[op].mean_us)
 
 
 def over(cell: Cell, cells: Statics, *, charged: bool = False) -> float:
-    """Excess of the response time per page over that of the best static cache. Per cent."""
+    """Returns by how much the response time per page exceeds that of the best static cache. Per
+    cent."""
     least = cells[best(cells)].mean_us
     # Subtracting the fill leaves rounding errors.
     return round(100 * ((cell.charged_us if charged else cell.mean_us) / least - 1), 6) + 0.0
 
 
 def ended(cell: Cell, pages: int) -> int:
-    """Final over-provisioning of a cache, rounded to one of the eight."""
+    """Returns the final over-provisioning of a cache, rounded to one of the eight."""
     return min(OPS, key=lambda op: abs(cached(op, pages) - cell.held))
 
 
@@ -305,8 +307,8 @@ def curves(
     first: int | None = None,
     seed: int = 1,
 ) -> tuple[Curve, MrcCurve]:
-    """Miss-ratio curve of a trace's first writes at the eight sizes, with the result that it comes
-    from."""
+    """Returns the miss-ratio curve of a trace's first writes at the eight sizes, and the result
+    from which it was taken."""
     found = wordline.mrc(
         trace,
         method,
@@ -322,7 +324,7 @@ def curves(
 
 
 def chosen(curve: Curve, victims: Sequence[float]) -> int:
-    """The over-provisioning with the least response time by formula 4.5."""
+    """Returns the over-provisioning with the shortest response time by formula 4.5."""
     return choice({op: (one, curve[op]) for op, one in zip(OPS, victims, strict=True)})
 
 
@@ -346,24 +348,25 @@ class Fitted:
         return list(self.static)
 
     def of(self, name: str, *exponents: float) -> list[Fit]:
-        """The fitted loads of a row at the given exponents."""
+        """Returns the fitted loads of a row at the given exponents."""
         return [fit for fit in self.static if fit.name == name and fit.exponent in exponents]
 
     def over(self, fit: Fit, scheme: Dynamic, *, charged: bool = False) -> float:
-        """Excess of the response time per page over that of the best static cache. Per cent."""
+        """Returns by how much the response time per page exceeds that of the best static cache. Per
+        cent."""
         return over(self.dynamic[fit][scheme], self.static[fit], charged=charged)
 
     def ended(self, fit: Fit, scheme: Dynamic) -> int:
-        """Final over-provisioning of a dynamic cache."""
+        """Returns the final over-provisioning of a dynamic cache."""
         return ended(self.dynamic[fit][scheme], self.pages)
 
     def best(self, fit: Fit) -> int:
-        """The best static over-provisioning."""
+        """Returns the best static over-provisioning."""
         return best(self.static[fit])
 
 
 def optima(found: Fitted) -> str:
-    """Sentence with the best static over-provisioning by exponent."""
+    """Returns a sentence with the best static over-provisioning by exponent."""
     by_name: dict[str, list[Fit]] = {}
     for fit in found.fits:
         by_name.setdefault(fit.name, []).append(fit)
@@ -416,8 +419,8 @@ def _with_own_frontier(
 
 
 def schemes(fit: Fit, setup: Setup) -> list[Dynamic]:
-    """The dynamic caches of a fitted load, without repetitions. A quick study takes every other
-    window."""
+    """Returns the dynamic caches of a fitted load, without repetitions. A quick study takes every
+    other window."""
     window = fit.row.window
     found = [*(Dynamic(window, one) for one in TRACKERS), Dynamic(window, CLEAR, ANALYTIC)]
     for tracker, fits in SWEPT.items():

@@ -29,7 +29,7 @@ PRINTED, MEANT = 1e-4, 1 / 1024
 """The printed sampling rate, and the rate that gives the printed 24 and 120 KB."""
 ENTRY_BYTES = 12
 GIVEN_KIB = {8: 24, 40: 120}
-"""Printed memory by window in GB."""
+"""Printed memory in KiB, by window in GB."""
 EXTENT_PAGES = GB_PAGES
 
 
@@ -68,7 +68,8 @@ class Memory:
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Memory and accuracy of sampled curves, and dynamic caches that use them."""
+    """Returns the figure of memory and accuracy of sampled curves, and of dynamic caches that use
+    them."""
     fits = [fit for fit in found.fits if fit.exponent == 0.9]
     printed = {
         fit: _sampled(setup, traces, found, fit, _by_rate(setup, fit, PRINTED)) for fit in fits
@@ -198,7 +199,7 @@ def _uniform(traces: Folder, found: Fitted) -> float:
 
 
 def _kib(setup: Setup, traces: Folder, found: Fitted, fit: Fit) -> float:
-    """Memory of a tracker of the first window, with the document's entries. KiB."""
+    """Returns the memory of a tracker of the first window, with the document's entries. KiB."""
     rate, _ = _by_rate(setup, fit, MEANT)
     trace = traces.load(fit, part(setup))
     _, told = curves(trace, found.pages, "shards", rate=rate, first=_window(found, fit))
@@ -208,7 +209,7 @@ def _kib(setup: Setup, traces: Folder, found: Fitted, fit: Fit) -> float:
 def _memory(
     traces: Folder, gigabytes: int, *, rate: float | None = None, samples: int | None = None
 ) -> Memory:
-    """Memory of a window of distinct writes."""
+    """Returns the memory of a window of distinct writes."""
     path = traces.extents(f"{gigabytes} GB", gigabytes, EXTENT_PAGES)
     _, told = curves(path, EXTENT_PAGES, "shards", rate=rate, samples=samples)
     return Memory(told["sampled_pages"] or 0, told["sample_bytes"] or 0)
@@ -290,12 +291,14 @@ def _accuracy_claims(
             told(foreseen),
         ),
         Claim(
-            "X17: the same in the static runs (Exchange, MSNFS)",
+            "X17: the chosen size takes at most 5 % longer in the static runs too (Exchange, "
+            "MSNFS)",
             max(large.values()) <= 5,
             told(large),
         ),
         Claim(
-            "X17: the same in the static runs (Financial1, Homes)",
+            "X17: the chosen size takes at most 5 % longer in the static runs too (Financial1, "
+            "Homes)",
             max(small.values()) <= 5,
             told(small),
             FEW,
@@ -343,7 +346,7 @@ def _dynamic(
 ) -> dict[str, dict[Dynamic, Cell]]:
     """Runs dynamic caches with sampled and exact curves, empty at the start.
 
-    With writes before the load, a sample of those could resize the cache.
+    If writes preceded the load, a sample of them could resize the cache.
     """
     on = device(setup, traces)
     paths = {str(fit): (on, traces.load(fit, part(setup))) for fit in fits}

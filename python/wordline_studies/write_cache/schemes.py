@@ -59,12 +59,12 @@ class Dynamic:
         return f"dynamic, window {self.window:g}, {self.tracker}{ending}"
 
     def pages(self, capacity: int) -> int:
-        """T, the window on a flash of `capacity` pages. Pages."""
+        """Returns T, the window on a flash of `capacity` pages. Pages."""
         return round(self.window * capacity)
 
     def overrides(self, capacity: int, victims: Sequence[float]) -> dict[str, Value]:
-        """Configuration keys of the cache. `victims` gives the share of valid pages in victims at
-        `OPS`."""
+        """Returns the configuration keys of the cache. `victims` gives the share of valid pages in
+        victims at `OPS`."""
         table: dict[str, Value] = {
             "window_bytes": self.pages(capacity) * 4096,
             "curve": self.curve,
@@ -85,5 +85,5 @@ class Dynamic:
 
 
 def static(op: int) -> dict[str, Value]:
-    """Configuration keys of a cache of constant size."""
+    """Returns the configuration keys of a cache of constant size."""
     return {"ftl.over_provisioning_ratio": op / 100, "cache.partition": "unified"}

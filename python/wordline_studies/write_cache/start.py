@@ -32,7 +32,7 @@ COLOURS = {
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Both alternatives for every tracker."""
+    """Returns the figure of both alternatives for every tracker."""
     (financial,) = found.of("Financial1", 0.9)
     fits = [financial] if setup.quick else [fit for fit in found.fits if fit.exponent == 0.9]
     on = device(setup, traces)
@@ -128,6 +128,6 @@ def _claims(found: Fitted, fits: list[Fit], empty: Mapping[str, Statics]) -> lis
 
 
 def _saved(found: Fitted, fit: Fit, empty: Statics) -> float:
-    """Destages that an empty cache of 35 % saves, per page held."""
+    """Returns the destages that an empty cache of 35 % saves, per page held."""
     full, start = found.static[fit][START], empty[START]
     return (full.demanded - start.demanded) / start.held

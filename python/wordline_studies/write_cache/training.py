@@ -24,16 +24,14 @@ from wordline_studies.write_cache.runs import (
 from wordline_studies.write_cache.schemes import ANALYTIC, CLEAR, MINIATURE, OPS, PERCENT, Dynamic
 
 FILLS = 2
-"""Flash fills for which an over-provisioning is trained. The first brings the flash into its steady
-state."""
+"""Number of times that the flash is filled to train an over-provisioning. The first fill brings it
+into its steady state."""
 NEAR, SMALL_NEAR, SMALL = 5.0, 8.0, 20.0
-"""Tolerances for the victims of small flashes.
-
-In points: from `SMALL` per cent of valid pages on, and below it.
-"""
+"""Tolerances for the victims of small flashes, in points: from `SMALL` per cent of valid pages on,
+and below."""
 EMPTY = 0.01
 YOUNG_FILLS = 4
-"""Fills that a small flash has seen at the end of the window in which it has seen two."""
+"""Number of fills that a small flash has seen at the end of the window in which it has seen two."""
 YOUNG = (
     "the more skewed the writes are, the more fills it takes until cold pages are in all "
     "blocks; small flashes observe the second to the fourth fill, and are right about these"
@@ -60,7 +58,7 @@ class InLine:
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """U by all sources, and the sizes chosen with it."""
+    """Returns the figure of U by all sources, and of the sizes chosen with it."""
     (homes,) = found.of("Homes", 0.9)
     fits = [*found.of("Financial1", 0.9), homes] if setup.quick else found.fits
     on = device(setup, traces)
@@ -125,7 +123,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         plots=[
             Plot(
                 f"{fit}",
-                "Share of valid pages in victims, over over-provisioning.",
+                "Share of valid pages in victims, by over-provisioning.",
                 lines(
                     {
                         "measured": {str(op): 100 * u for op, u in settled[fit].items()},
@@ -176,14 +174,14 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
 
 
 def _settled(setup: Setup, paths: Loads, found: Fitted, fit: Fit) -> dict[int, float]:
-    """U of the static runs after the first fill by the load."""
+    """Returns the U of the static runs after the first fill by the load."""
     on, trace = paths[str(fit)]
     first = partial(setup, str(fit), on, trace, [(op, on.pages) for op in OPS])
     return {op: found.static[fit][op].after(first[op, on.pages]).victims for op in OPS}
 
 
 def _young(setup: Setup, paths: Loads, fit: Fit) -> dict[int, float]:
-    """U of the static runs between the first and the fourth fill by the load."""
+    """Returns the U of the static runs between the first and the fourth fill by the load."""
     on, trace = paths[str(fit)]
     ends = (on.pages, YOUNG_FILLS * on.pages)
     cells = partial(setup, str(fit), on, trace, [(op, end) for op in OPS for end in ends])
@@ -191,12 +189,12 @@ def _young(setup: Setup, paths: Loads, fit: Fit) -> dict[int, float]:
 
 
 def _off(table: Sequence[float], measured: Mapping[int, float]) -> dict[int, float]:
-    """Absolute differences. Percentage points."""
+    """Returns the absolute differences, by over-provisioning. Percentage points."""
     return {op: 100 * (one - true) for (op, true), one in zip(measured.items(), table, strict=True)}
 
 
 def edge(measured: Mapping[int, float]) -> set[int]:
-    """The two over-provisionings between which victims become empty."""
+    """Returns the two over-provisionings between which victims become empty."""
     return {
         op
         for low, high in pairwise(OPS)
@@ -206,7 +204,7 @@ def edge(measured: Mapping[int, float]) -> set[int]:
 
 
 def _hashed(setup: Setup, paths: Loads, fit: Fit) -> list[Sequence[float]]:
-    """Victim tables of small flashes with other samples."""
+    """Returns the victim tables of small flashes with other samples."""
     scheme = Dynamic(fit.row.window, CLEAR, utilisation=MINIATURE)
     one, unused = {str(fit): paths[str(fit)]}, {str(fit): [0.0] * len(OPS)}
     return [
@@ -322,7 +320,8 @@ def _far(
     *,
     at_edge: bool,
 ) -> list[str]:
-    """Differences above the tolerance, either where victims become empty or elsewhere."""
+    """Returns the differences above the tolerance, either where victims become empty or
+    elsewhere."""
     return [
         f"{fit}, {op} %: {value:+.1f}"
         for fit, by_op in off.items()
