@@ -1,8 +1,9 @@
-//! CPU time of miss-ratio curves, including reading the file of keys, and errors of the estimates.
+//! Measures the CPU time of miss-ratio curves, including reading the file of keys, and the errors
+//! of the estimates.
 //!
-//! `curve [FILE]`: keys as 64-bit little-endian numbers, or as 32-bit ones if the name contains
-//! `32le`. Without a file, 10,000,000 requests for 1,000,000 keys, the i-th with a probability
-//! proportional to 1/i; they are first written to the directory of temporary files.
+//! `curve [FILE]`: FILE contains keys as 64-bit little-endian numbers, or as 32-bit ones if its
+//! name contains `32le`. Without FILE, the example writes 10,000,000 requests for 1,000,000 keys to
+//! the directory of temporary files and reads them. Key i has a probability proportional to 1/i.
 #![allow(clippy::print_stdout)]
 
 #[path = "../../cache/tests/it/zipf.rs"]
@@ -31,7 +32,7 @@ fn main() -> Result<()> {
     };
     let rate = Rate::new(0.01)?;
     let keys = NonZeroU32::new(8192).ok_or("no keys")?;
-    time("reading alone", || {
+    time("reading only", || {
         let mut sum = 0_u64;
         read(&path, |keys| {
             sum = keys.iter().copied().fold(sum, u64::wrapping_add);
@@ -42,7 +43,7 @@ fn main() -> Result<()> {
     let exact = time("reading, numbering, exact curve", || {
         Ok(Exact::of(&numbered(&path)?))
     })?;
-    time("exact curve alone", || Ok(Exact::of(&requests)))?;
+    time("exact curve, without reading", || Ok(Exact::of(&requests)))?;
     time("AET alone", || Ok(Aet::of(&requests)))?;
     time("reading, SHARDS at 0.01", || {
         let mut shards = ShardsRate::new(rate, 1);
@@ -98,7 +99,8 @@ fn errors(requests: &Requests, exact: &Curve) -> Result<()> {
     Ok(())
 }
 
-/// Runs a function several times and prints the lowest CPU time. Seconds.
+/// Runs a function several times and prints the lowest CPU time, in seconds. Returns the last
+/// result.
 fn time<T>(what: &str, run: impl Fn() -> Result<T>) -> Result<T> {
     let mut least = f64::INFINITY;
     let mut wall = f64::INFINITY;
@@ -109,7 +111,7 @@ fn time<T>(what: &str, run: impl Fn() -> Result<T>) -> Result<T> {
         least = least.min(start.elapsed().as_secs_f64());
         wall = wall.min(clock.elapsed().as_secs_f64());
     }
-    println!("{least:8.3} s of the CPU, {wall:.3} s in all: {what}");
+    println!("{least:8.3} s CPU time, {wall:.3} s in total: {what}");
     made.ok_or_else(|| "no run".into())
 }
 
@@ -150,7 +152,8 @@ fn read(path: &Path, mut each: impl FnMut(&[u64])) -> Result<()> {
     }
 }
 
-/// Fills the buffer; returns fewer bytes than its length only at the end of the file.
+/// Fills `bytes` from the file. Returns the number of bytes read, which is less than the length of
+/// `bytes` only at the end of the file.
 fn fill(file: &mut File, bytes: &mut [u8]) -> Result<usize> {
     let mut filled = 0;
     while filled < bytes.len() {

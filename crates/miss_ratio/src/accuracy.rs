@@ -1,4 +1,4 @@
-//! Accuracy of estimated curves relative to the exact curve.
+//! Accuracy of estimated curves, relative to the exact curve.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -6,14 +6,14 @@ use std::num::NonZeroU32;
 use super::{Aet, AetRate, Curve, Rate, ShardsRate, ShardsSize};
 use wordline_cache::Requests;
 
-/// Method to estimate a curve.
+/// Method that estimates a curve.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub enum Method {
-    /// SHARDS at a fixed rate.
+    /// SHARDS at a fixed sampling rate.
     ShardsRate(Rate),
     /// SHARDS with a fixed number of keys.
     ShardsSize(NonZeroU32),
-    /// AET over every request; independent of the seed.
+    /// AET over every request. The result does not depend on the seed.
     Aet,
     /// AET over a share of the keys.
     AetRate(Rate),
@@ -31,7 +31,7 @@ impl fmt::Display for Method {
 }
 
 impl Method {
-    /// Estimates the curve of a whole trace. Keys are represented by their numbers.
+    /// Estimates the curve of a whole trace. `seed` selects the sampled keys.
     pub fn curve(self, requests: &Requests, seed: u64) -> Curve {
         let keys = || requests.numbers().iter().copied().map(u64::from);
         match self {
@@ -55,18 +55,18 @@ impl Method {
     }
 }
 
-/// Mean and half-width of its 95 % confidence interval.
+/// Mean and the half-width of its 95 % confidence interval.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Interval {
     /// Mean of the samples.
     pub mean: f64,
-    /// Half-width of the interval that contains the true mean with 95 % confidence; infinite with
+    /// Half-width of the interval that contains the true mean with 95 % confidence. Infinite with
     /// fewer than two samples.
     pub half_width: f64,
 }
 
 impl Interval {
-    /// Computes the interval by Student's t distribution, for independent samples.
+    /// Computes the interval from independent samples, with Student's t distribution.
     pub fn of(samples: &[f64]) -> Self {
         let count = samples.len() as f64;
         let mean = samples.iter().sum::<f64>() / count.max(1.0);
@@ -79,8 +79,8 @@ impl Interval {
     }
 }
 
-/// Returns the 97.5 % point of Student's t distribution: tabulated values, and beyond 30 degrees of
-/// freedom the Cornish-Fisher expansion, accurate to 1e-4 there.
+/// Returns the 97.5 % point of Student's t distribution. Up to 30 degrees of freedom, the values
+/// are tabulated. Beyond, the Cornish-Fisher expansion is accurate to 1e-4.
 fn student(freedom: usize) -> f64 {
     const POINTS: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
@@ -96,21 +96,20 @@ fn student(freedom: usize) -> f64 {
     tabulated.copied().unwrap_or(NORMAL + first + second)
 }
 
-/// Accuracy of a method on a trace, over independent hashes.
+/// Accuracy of a method on a trace, over independent hash functions.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Accuracy {
-    /// Method.
+    /// Method that was measured.
     pub method: Method,
-    /// Mean absolute error of the miss ratio over the sizes ([`Curve::difference`]).
+    /// Mean absolute error of the miss ratio over all sizes ([`Curve::difference`]).
     pub error: Interval,
-    /// Mean signed error; above zero if the method overestimates misses.
+    /// Mean signed error. Positive if the method overestimates misses.
     pub bias: Interval,
-    /// Largest error at any size and with any hash.
+    /// Largest absolute error at any size and with any hash.
     pub largest: f64,
 }
 
-/// Compares a method with the exact curve of the same trace, with the hashes of seeds from 0 up to
-/// `hashes`, exclusive.
+/// Compares a method with the exact curve of the same trace, once with each seed below `hashes`.
 pub fn accuracy(requests: &Requests, exact: &Curve, method: Method, hashes: u32) -> Accuracy {
     let found: Vec<_> = (0..u64::from(hashes))
         .map(|seed| exact.difference(&method.curve(requests, seed)))

@@ -1,14 +1,15 @@
-//! AET: curves from the times between requests (Hu et al., "Kinetic Modeling of Data Eviction in
-//! Cache", USENIX ATC 2016; "Fast Miss Ratio Curve Modeling for Storage Cache", ACM TOS 2018).
+//! AET: estimates curves from the times between requests (Hu et al., "Kinetic Modeling of Data
+//! Eviction in Cache", USENIX ATC 2016; "Fast Miss Ratio Curve Modeling for Storage Cache", ACM TOS
+//! 2018).
 //!
 //! Time is counted in requests. P(t) is the share of the requests whose key is not requested again
 //! within t. An entry in an LRU cache moves down by one place exactly if the request is for a key
-//! further down or not cached, so in the model an entry of age t moves P(t) places per request. The
-//! age at which it has moved through a cache of c entries is the average eviction time: c is the
-//! sum of P(0) to P(AET(c) - 1), and the miss ratio is P(AET(c)).
+//! further down or not cached. In the model, an entry of age t therefore moves P(t) places per
+//! request. The age at which it has moved through a cache of c entries is the average eviction time
+//! AET(c): c is the sum of P(0) to P(AET(c) - 1), and the miss ratio is P(AET(c)).
 //!
-//! The model assumes that requests are stationary. If phases differ, as with scans, its error
-//! exceeds that of a sample.
+//! The model assumes that requests are stationary. If the load has phases, such as scans, the error
+//! exceeds that of SHARDS.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,7 @@ use super::{Corner, Curve};
 use wordline_cache::Entry;
 use wordline_cache::Requests;
 
-/// AET over every request: constant time per request, 8 bytes per key.
+/// AET over every request. Constant time per request, 8 bytes per key.
 #[derive(Clone, Debug, Default)]
 pub struct Aet {
     times: Times,
@@ -52,23 +53,23 @@ impl Aet {
     }
 }
 
-/// AET over a share of the keys, selected by their hash as in SHARDS, with the same adjustment:
+/// AET over a share of the keys, selected by their hash as in SHARDS. The adjustment is the same:
 /// missing or surplus sampled requests count as requests for the key just requested. Times are
-/// those of all requests, so that they are not scaled.
+/// counted over all requests, so that they are not scaled.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AetRate {
     sample: Sample,
     numbers: Numbers,
     times: Times,
-    /// Requests since the start.
+    /// Requests since the start, including those outside the sample. Count.
     now: u64,
-    /// Counted requests.
+    /// Requests since the last reset of the counter. Count.
     requests: u64,
     sampled: u64,
 }
 
 impl AetRate {
-    /// Creates a sample of the keys, determined by the seed.
+    /// Creates an empty sample. The seed determines which keys are sampled.
     pub fn new(rate: Rate, seed: u64) -> Self {
         Self {
             sample: Sample::new(rate, seed),
@@ -79,7 +80,7 @@ impl AetRate {
             sampled: 0,
         }
     }
-    /// Records requests.
+    /// Records requests for `keys`.
     #[inline]
     pub fn extend(&mut self, keys: impl IntoIterator<Item = u64>) {
         let sample = self.sample;
@@ -106,7 +107,7 @@ impl AetRate {
     pub fn keys(&self) -> usize {
         self.numbers.len()
     }
-    /// Returns the bytes allocated now.
+    /// Returns the memory allocated now. Bytes.
     pub fn bytes(&self) -> u64 {
         let last = self.times.last.capacity() * size_of::<u64>();
         self.numbers.bytes() + self.times.between.bytes() + last as u64
@@ -146,14 +147,14 @@ impl Times {
     }
 }
 
-/// Returns the curve from the times since the last request for the same key, each of which
-/// represents `weight` requests; `more` further requests were for the key just requested. Times are
+/// Returns the curve. `between`: times since the last request for the same key, each of which
+/// represents `weight` requests. `more`: additional requests for the key just requested. Times are
 /// assumed to be uniform within a bucket.
 fn curve(between: &Buckets, requests: u64, footprint: u64, weight: f64, more: f64) -> Curve {
     let all = requests.max(1) as f64;
     let survive = |hits: f64| (1.0 - hits / all).clamp(0.0, 1.0);
-    // State at a time: hits, which are the requests for keys of at most this age, and the size
-    // whose average eviction time this is.
+    // At time `time`, `hits` requests are for keys of at most this age, and `size` is the cache
+    // size with this average eviction time.
     let (mut time, mut hits, mut size) = (0_u64, 0.0, 0.0);
     let mut corners = Vec::new();
     let first = Bucket {

@@ -1,16 +1,17 @@
-//! Histograms with logarithmic buckets.
+//! Histogram with logarithmic buckets.
 
 use serde::{Deserialize, Serialize};
 
-/// log2 of the minimum ratio of a bucket's lowest value to its width.
+/// log2 of the minimum ratio between the lowest value of a bucket and its width.
 const PRECISION: u32 = 12;
 const EXACT: u64 = 1 << (PRECISION + 1);
 
-/// Weights by value: exact below 2^13, 4,096 equal buckets between powers of two above.
+/// Sum of weights by value. Values below 2^13 are exact; above, there are 4,096 equal buckets
+/// between two powers of two.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Buckets(Vec<f64>);
 
-/// Values from `low` up to `high`, exclusive, and their weight.
+/// Bucket of the values from `low` to `high`, exclusive, and the sum of their weights.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub(super) struct Bucket {
     pub(super) low: u64,
@@ -68,7 +69,10 @@ mod tests {
         let mut end = 0;
         for at in 0..index(1 << 40) {
             let (low, high) = range(at as u64);
-            assert_eq!(low, end, "bucket {at} begins where the one before it ends");
+            assert_eq!(
+                low, end,
+                "bucket {at} begins at the end of the previous bucket"
+            );
             assert_eq!((index(low), index(high - 1)), (at, at));
             assert!(low < EXACT || (high - low) << PRECISION <= low);
             end = high;

@@ -5,11 +5,12 @@ use super::{Corner, Curve};
 use wordline_cache::Entry;
 use wordline_cache::Requests;
 
-/// Miss-ratio curve by stack distances (Mattson et al., "Evaluation techniques for storage
-/// hierarchies", IBM Systems Journal 1970): a request hits in an LRU cache exactly if the number of
-/// other keys requested since the last request for its key is below the size of the cache.
+/// Computes the miss-ratio curve from stack distances (Mattson et al., "Evaluation techniques for
+/// storage hierarchies", IBM Systems Journal 1970). A request hits in an LRU cache exactly if the
+/// number of other keys requested since the last request for its key is below the size of the
+/// cache.
 ///
-/// Logarithmic time per request, about 13 bytes per key.
+/// Takes logarithmic time per request and about 13 bytes per key.
 #[derive(Clone, Debug, Default)]
 pub struct Exact {
     stack: Stack,
@@ -27,8 +28,8 @@ impl Exact {
         }
         exact.curve()
     }
-    /// Records a request. Returns its stack distance: the number of other entries requested since
-    /// the last request for this one; `None` for the first request.
+    /// Records a request. Returns its stack distance, which is the number of other entries
+    /// requested since the last request for this one; `None` for the first request.
     #[inline]
     pub fn request(&mut self, entry: Entry) -> Option<u32> {
         self.requests += 1;
@@ -36,15 +37,15 @@ impl Exact {
         count(&mut self.distances, distance);
         Some(distance)
     }
-    /// Returns the curve of the requests so far. Its hits are exactly those of an LRU cache at
-    /// every size.
+    /// Returns the curve of the requests so far. Its hits equal those of an LRU cache at every
+    /// size.
     pub fn curve(&self) -> Curve {
         let footprint = self.stack.len() as u64;
         Curve::new(self.requests, footprint, steps(&self.distances, 1.0, 0.0))
     }
 }
 
-/// Counts a request with a stack distance.
+/// Counts a request with stack distance `distance`.
 #[inline]
 pub(super) fn count(distances: &mut Vec<u64>, distance: u32) {
     let index = distance as usize;
@@ -54,8 +55,8 @@ pub(super) fn count(distances: &mut Vec<u64>, distance: u32) {
     distances[index] += 1;
 }
 
-/// Returns the corners of the curve from counts of requests by stack distance. Counts and distances
-/// are multiplied by `weight`, and `more` requests of distance zero are added.
+/// Returns the corners of the curve. `distances`: number of requests by stack distance. Counts and
+/// distances are multiplied by `weight`, and `more` requests of distance zero are added.
 pub(super) fn steps(distances: &[u64], weight: f64, more: f64) -> impl Iterator<Item = Corner> {
     let mut hits = more + distances.first().map_or(0.0, |&once| once as f64 * weight);
     let first = Corner { size: weight, hits };

@@ -9,7 +9,7 @@
 //! | [`Aet`], [`AetRate`] | model | every key; a share of them | times between requests |
 //!
 //! Reads and writes count equally: both bring their key into the cache, and the curve covers all
-//! requests. A curve of reads only would not be that of any cache.
+//! requests. A curve of reads only would not describe any cache.
 
 mod accuracy;
 mod aet;
@@ -28,7 +28,7 @@ pub use shards::{ShardsRate, ShardsSize};
 /// Maximum number of sizes at which two curves are compared.
 const COMPARED: u64 = 1 << 20;
 
-/// Miss-ratio curve: hits by cache size.
+/// Miss-ratio curve, stored as hits by cache size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// Corners in strictly ascending order of size. The curve is linear between two corners, has no
@@ -38,7 +38,7 @@ pub struct Curve {
     footprint: u64,
 }
 
-/// Cache size in entries, and the hits at that size.
+/// Corner of a curve: cache size in entries, and hits at that size.
 #[derive(Copy, Clone, Debug, PartialEq)]
 struct Corner {
     size: f64,
@@ -50,7 +50,7 @@ const ORIGIN: Corner = Corner {
     hits: 0.0,
 };
 
-/// Point to plot.
+/// Point of a plotted curve.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Point {
     /// Cache size. Entries.
@@ -68,22 +68,23 @@ pub enum Axis {
     Logarithmic,
 }
 
-/// Difference of the miss ratios of two curves, over the sizes from 1 to the footprint.
+/// Difference between the miss ratios of two curves, over the sizes from 1 to the footprint.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Difference {
     /// Mean of the absolute differences.
     pub mean: f64,
-    /// Mean of the signed differences; above zero if the other curve has more misses.
+    /// Mean of the signed differences. Positive if the other curve has more misses.
     pub signed: f64,
     /// Largest absolute difference.
     pub largest: f64,
-    /// Size with the largest difference.
+    /// Size with the largest difference. Entries.
     pub at: u64,
 }
 
 impl Curve {
-    /// Creates the curve through `corners`, in ascending order of size. Of several corners of one
-    /// size the last counts. Hits are limited to the range from 0 to the number of requests.
+    /// Creates the curve through `corners`, which are in ascending order of size. If several
+    /// corners have the same size, the last one counts. Hits are limited to the range from 0 to the
+    /// number of requests.
     fn new(requests: u64, footprint: u64, corners: impl IntoIterator<Item = Corner>) -> Self {
         let most = requests as f64;
         let mut kept = vec![ORIGIN];
@@ -119,7 +120,7 @@ impl Curve {
     pub fn requests(&self) -> u64 {
         self.requests
     }
-    /// Returns the number of distinct keys; an estimate if keys were sampled.
+    /// Returns the number of distinct keys. An estimate if keys were sampled.
     pub fn footprint(&self) -> u64 {
         self.footprint
     }
@@ -128,13 +129,14 @@ impl Curve {
         let after = self.after(size as f64, 0);
         self.between(size as f64, after).round() as u64
     }
-    /// Returns the misses per request in a cache of `size` entries, 0 to 1; 1 without requests.
+    /// Returns the misses per request in a cache of `size` entries, from 0 to 1; 1 if there are no
+    /// requests.
     pub fn miss_ratio(&self, size: u64) -> f64 {
         let after = self.after(size as f64, 0);
         self.ratio(self.between(size as f64, after))
     }
     /// Returns the corners that a plot needs, in ascending order of size, from size 1 to the last
-    /// corner. The line between two of them, on an axis of the given scale, passes every omitted
+    /// corner. On an axis of the given scale, the line between two of them passes every omitted
     /// corner within `tolerance` of its miss ratio.
     pub fn points(&self, tolerance: f64, axis: Axis) -> Vec<Point> {
         let first = Point {
@@ -155,9 +157,9 @@ impl Curve {
         }
         kept
     }
-    /// Compares `other` with this curve over the sizes from 1 to this curve's footprint: at every
-    /// size if there are at most 2^20, otherwise at 2^20 sizes in equal steps, the last of which is
-    /// the footprint.
+    /// Compares `other` with this curve over the sizes from 1 to this curve's footprint. Compares
+    /// at every size if there are at most 2^20, otherwise at 2^20 sizes in equal steps, the last of
+    /// which is the footprint.
     pub fn difference(&self, other: &Self) -> Difference {
         let count = self.footprint.min(COMPARED);
         let mut found = Difference::default();
@@ -185,7 +187,8 @@ impl Curve {
         }
         1.0 - hits / self.requests as f64
     }
-    /// Returns the first corner, starting with `from`, whose size exceeds `size`.
+    /// Returns the index of the first corner whose size exceeds `size`, starting with corner
+    /// `from`.
     fn after(&self, size: f64, from: usize) -> usize {
         let rest = &self.corners[from..];
         let near = rest.iter().take(4).take_while(|c| c.size <= size).count();
@@ -206,9 +209,9 @@ impl Curve {
     }
 }
 
-/// Omits points as long as a single line passes all of them within the tolerance: the range of
-/// slopes from the last kept point (Williams, "An efficient algorithm for the piecewise linear
-/// approximation of planar curves", 1978).
+/// Selects the points that a plot needs. Omits points while one line passes all of them within the
+/// tolerance, which is a range of slopes from the last kept point (Williams, "An efficient
+/// algorithm for the piecewise linear approximation of planar curves", 1978).
 struct Cone {
     axis: Axis,
     tolerance: f64,

@@ -1,4 +1,4 @@
-//! Sampling by key.
+//! Samples keys by their hash.
 
 use std::error::Error;
 use std::fmt;
@@ -15,7 +15,7 @@ use wordline_cache::keyed;
 #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct Rate(f64);
 
-/// Number that is not a sampling rate.
+/// Error: the number is not a sampling rate.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct RateError(f64);
 
@@ -23,7 +23,7 @@ impl Rate {
     /// Rate of a sample of all keys.
     pub const ALL: Self = Self(1.0);
 
-    /// Creates a rate; an error unless it is above 0 and at most 1.
+    /// Creates a rate. Fails unless it is above 0 and at most 1.
     pub fn new(rate: f64) -> Result<Self, RateError> {
         if rate > 0.0 && rate <= 1.0 {
             return Ok(Self(rate));
@@ -41,18 +41,19 @@ impl fmt::Display for RateError {
         let Self(rate) = self;
         write!(
             f,
-            "sampling rate {rate}: give a number above 0 and at most 1"
+            "sampling rate {rate}: out of range; give a number above 0 and at most 1"
         )
     }
 }
 
 impl Error for RateError {}
 
-/// Selects the sampled keys: those whose hash does not exceed a limit.
+/// Selects the sampled keys, which are those whose hash does not exceed a limit.
 ///
 /// The hash is splitmix64 of the key and a salt of 64 random bits drawn from the seed. It is a
-/// bijection, so that no two keys share a hash. (Keys are often small numbers. A seed combined with
-/// them directly would only permute them, and samples of different seeds would be equal.)
+/// bijection, so no two keys share a hash. The seed is not combined with the key directly, because
+/// keys are often small numbers: the seed would only permute them, and samples of different seeds
+/// would be equal.
 #[derive(Copy, Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Sample {
     salt: u64,
@@ -70,19 +71,19 @@ impl Sample {
     pub(super) fn rate(self) -> f64 {
         (self.limit as f64 + 1.0) / 2.0_f64.powi(64)
     }
-    /// Returns the hash of a key, if the key is sampled.
+    /// Returns the hash of a key if the key is sampled.
     #[inline]
     pub(super) fn take(self, key: u64) -> Option<u64> {
         let hash = splitmix(key ^ self.salt);
         (hash <= self.limit).then_some(hash)
     }
-    /// Excludes `hash` and all higher hashes from here on.
+    /// Excludes `hash` and all higher hashes from now on.
     pub(super) fn end_below(&mut self, hash: u64) {
         self.limit = hash.saturating_sub(1);
     }
 }
 
-/// Small numbers for the sampled keys, which are identified by their hashes.
+/// Assigns small numbers to the sampled keys, which are identified by their hashes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Numbers(FxHashMap<u64, Entry>);
 

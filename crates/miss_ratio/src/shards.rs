@@ -5,9 +5,9 @@
 //! between them. Its stack distance in the sample, divided by R, estimates the true one, and each
 //! sampled request represents 1/R requests.
 //!
-//! Both variants are adjusted (SHARDS-adj, in the paper's evaluation): popular keys make the share
-//! of sampled requests differ from R. The difference to the expected number is counted as requests
-//! of distance zero, as if hot keys had been omitted from or added to the sample.
+//! Both variants are adjusted (SHARDS-adj, in the paper's evaluation). Popular keys make the share
+//! of sampled requests differ from R. The difference from the expected number is counted as
+//! requests of distance zero, as if hot keys had been omitted from or added to the sample.
 //!
 //! Sizes below 1/R are not resolved: the curve is linear there.
 
@@ -23,8 +23,8 @@ use super::stack::Stack;
 use super::{Corner, Curve};
 use wordline_cache::Entry;
 
-/// SHARDS at a fixed rate. Memory is proportional to the number of sampled keys. At rate 1 it is
-/// the exact curve.
+/// SHARDS at a fixed rate. Memory is proportional to the number of sampled keys. At rate 1, the
+/// curve is exact.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShardsRate {
     sample: Sample,
@@ -36,7 +36,7 @@ pub struct ShardsRate {
 }
 
 impl ShardsRate {
-    /// Creates a sample of the keys, determined by the seed.
+    /// Creates an empty sample. The seed determines which keys are sampled.
     pub fn new(rate: Rate, seed: u64) -> Self {
         Self {
             sample: Sample::new(rate, seed),
@@ -47,7 +47,7 @@ impl ShardsRate {
             sampled: 0,
         }
     }
-    /// Records requests.
+    /// Records requests for `keys`.
     #[inline]
     pub fn extend(&mut self, keys: impl IntoIterator<Item = u64>) {
         let sample = self.sample;
@@ -66,8 +66,8 @@ impl ShardsRate {
             count(&mut self.distances, distance);
         }
     }
-    /// Resets the request counter. Keys persist, so that no later request counts as the first for a
-    /// key that was requested before.
+    /// Resets the request counter. Keys persist, so that a later request for a key that was
+    /// requested before is not counted as its first one.
     pub fn forget_requests(&mut self) {
         self.distances.clear();
         (self.requests, self.sampled) = (0, 0);
@@ -76,7 +76,7 @@ impl ShardsRate {
     pub fn keys(&self) -> usize {
         self.numbers.len()
     }
-    /// Returns the bytes allocated now.
+    /// Returns the memory allocated now. Bytes.
     pub fn bytes(&self) -> u64 {
         let distances = self.distances.capacity() * size_of::<u64>();
         self.numbers.bytes() + self.stack.bytes() + distances as u64
@@ -85,7 +85,7 @@ impl ShardsRate {
     pub fn sampled(&self) -> u64 {
         self.sampled
     }
-    /// Returns the estimate from the requests so far.
+    /// Returns the estimated curve of the requests so far.
     pub fn curve(&self) -> Curve {
         let weight = 1.0 / self.sample.rate();
         let more = self.requests as f64 - self.sampled as f64 * weight;
@@ -98,13 +98,13 @@ impl ShardsRate {
     }
 }
 
-/// SHARDS at a fixed size: starts with every key and lowers the rate when there would be too many
-/// sampled keys, by dropping the key with the largest hash.
+/// SHARDS at a fixed size. It starts with every key. When there are too many sampled keys, it drops
+/// the key with the largest hash, which lowers the rate.
 ///
 /// In the paper, counts from a higher rate lose weight when the rate falls. Here each request has
-/// the weight 1/R for the R at its time instead, which is equal except for a common factor.
-/// Distances are exact below 8,192 and accurate to one part in 4,096 above, so that memory grows
-/// with the logarithm of the footprint.
+/// the weight 1/R with the R at its time, which is equal except for a common factor. Distances are
+/// exact below 8,192 and accurate to one part in 4,096 above, so that memory grows with the
+/// logarithm of the footprint.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShardsSize {
     sample: Sample,
@@ -119,12 +119,13 @@ pub struct ShardsSize {
 }
 
 impl ShardsSize {
-    /// Creates a sample of at most `keys` keys, determined by the seed and by the keys requested.
+    /// Creates an empty sample of at most `keys` keys. The seed and the requests determine which
+    /// keys are sampled.
     pub fn new(keys: NonZeroU32, seed: u64) -> Self {
         Self::beginning_at(Rate::ALL, keys, seed)
     }
-    /// Creates a sample that starts with a share of the keys instead of all: a request for a key
-    /// outside the sample costs only a hash.
+    /// Creates a sample that starts at `rate` instead of with all keys. A request for a key outside
+    /// the sample costs only a hash.
     pub fn beginning_at(rate: Rate, keys: NonZeroU32, seed: u64) -> Self {
         Self {
             sample: Sample::new(rate, seed),
@@ -137,7 +138,7 @@ impl ShardsSize {
             weighed: 0.0,
         }
     }
-    /// Records requests.
+    /// Records requests for `keys`.
     #[inline]
     pub fn extend(&mut self, keys: impl IntoIterator<Item = u64>) {
         for key in keys {
@@ -164,8 +165,9 @@ impl ShardsSize {
         self.largest.push((hash, entry));
         self.stack.touch(entry);
     }
-    /// Makes room for a key and returns its number; `None` if it is itself the one to be dropped.
-    /// It takes over the number of the dropped key, and its place on the stack when it is touched.
+    /// Makes room for the key with hash `hash` and returns its number. If the sample is full, the
+    /// key with the largest hash is dropped, and its number is reused; its place on the stack is
+    /// reused when the new key is touched. Returns `None` if the new key has the largest hash.
     fn drop_largest(&mut self, hash: u64) -> Option<Entry> {
         if self.largest.len() < self.room {
             return Some(Entry(self.largest.len() as u32));
@@ -179,8 +181,8 @@ impl ShardsSize {
         self.numbers.remove(largest);
         Some(entry)
     }
-    /// Removes a key from the stack: its next request counts as the first one. A sampled key keeps
-    /// its place in the sample until a key with a smaller hash needs it.
+    /// Removes a key from the stack, so that its next request counts as the first one. A sampled
+    /// key keeps its place in the sample until a key with a smaller hash needs it.
     pub fn forget(&mut self, key: u64) {
         let entry = self
             .sample
@@ -190,13 +192,13 @@ impl ShardsSize {
             self.stack.forget(entry);
         }
     }
-    /// Resets the request counter. Keys persist, so that no later request counts as the first for a
-    /// key that was requested before.
+    /// Resets the request counter. Keys persist, so that a later request for a key that was
+    /// requested before is not counted as its first one.
     pub fn forget_requests(&mut self) {
         self.distances = Buckets::default();
         (self.requests, self.weighed) = (0, 0.0);
     }
-    /// Returns the bytes allocated now.
+    /// Returns the memory allocated now. Bytes.
     pub fn bytes(&self) -> u64 {
         let largest = self.largest.capacity() * size_of::<(u64, Entry)>();
         self.numbers.bytes() + self.stack.bytes() + self.distances.bytes() + largest as u64
@@ -205,11 +207,12 @@ impl ShardsSize {
     pub fn keys(&self) -> usize {
         self.numbers.len()
     }
-    /// Returns the current sampling rate: about this share of the keys seen so far is sampled.
+    /// Returns the current sampling rate, which is about the share of the keys seen so far that is
+    /// sampled.
     pub fn rate(&self) -> f64 {
         self.sample.rate()
     }
-    /// Returns the estimate from the requests so far.
+    /// Returns the estimated curve of the requests so far.
     pub fn curve(&self) -> Curve {
         let resolved = 1.0 / self.sample.rate();
         let mut hits = self.requests as f64 - self.weighed;
@@ -238,8 +241,8 @@ mod tests {
 
     use super::*;
 
-    /// The algorithm as in the paper: a list for the stack, counts by scaled distance that are all
-    /// rescaled when the rate falls, and the adjustment at the end.
+    /// The algorithm as printed in the paper: a list as the stack, counts by scaled distance that
+    /// are all rescaled when the rate falls, and the adjustment at the end.
     struct Paper {
         sample: Sample,
         room: usize,
@@ -321,9 +324,9 @@ mod tests {
         }
     }
 
-    /// The result is as if the key had not been requested before.
+    /// The result must be as if the key had not been requested before.
     #[test]
-    fn forgotten_keys_count_as_new() {
+    fn first_request_of_a_forgotten_key_counts_as_its_first() {
         for (room, seed) in [(1, 1), (10, 2), (100, 3), (1_000, 4), (10_000, 5)] {
             assert_matches_the_paper(Rate::ALL, room, seed, 2);
         }
@@ -331,7 +334,8 @@ mod tests {
 
     const NEVER: usize = 5;
 
-    /// Instead of each request whose number modulo 5 is `forgotten`, the key is forgotten.
+    /// Compares the estimates over a trace. Each request whose number modulo 5 is `forgotten` is
+    /// replaced by a call that forgets the key.
     fn assert_matches_the_paper(rate: Rate, room: u32, seed: u64, forgotten: usize) {
         let mut paper = Paper::new(Sample::new(rate, seed), room as usize);
         let mut shards = ShardsSize::beginning_at(rate, NonZeroU32::new(room).unwrap(), seed);
@@ -354,7 +358,7 @@ mod tests {
         }
     }
 
-    /// The paper's curve is defined at the multiples of 1/R only.
+    /// The paper defines the curve only at multiples of 1/R.
     #[test]
     fn fixed_rate_matches_the_paper() {
         for (step, seed) in [(1_u32, 1), (2, 2), (16, 3), (64, 4)] {

@@ -1,29 +1,30 @@
-//! Stack distances.
+//! LRU stack that returns stack distances.
 
 use serde::{Deserialize, Serialize};
 
 use wordline_cache::Entry;
 
-/// Slots of the smallest stack.
+/// Number of slots of the smallest stack.
 const SMALLEST: usize = 1 << 12;
 
-/// LRU stack of any depth that returns the depth of an entry: the number of other entries touched
-/// since the entry was.
+/// LRU stack of any depth. Returns the depth of an entry, which is the number of other entries
+/// touched since the entry was touched.
 ///
 /// Time is a sequence of slots, one per touch, in which only the last touch of each entry is
-/// marked; a depth is a count of marks. A binary tree over the 64-bit words of marks counts in each
-/// node the marks of its right half, so that a single walk up from a word both sums the marks after
+/// marked. A depth is a number of marks. In a binary tree over the 64-bit words of marks, each node
+/// counts the marks of its right half. A single walk up from a word thus both sums the marks after
 /// it and removes a mark. The word being filled is not in the tree. When the slots are used up, the
 /// marks are compacted; with twice as many slots as entries this costs constant time per touch.
 ///
-/// A touch takes logarithmic time. The memory is 4 bytes per number of an entry and about one byte
-/// per entry on the stack. Fewer than 2^31 entries.
+/// A touch takes logarithmic time. The memory is 4 bytes per entry number and about one byte per
+/// entry on the stack. The number of entries must be below 2^31.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Stack {
     /// One more than the slot of each entry's last touch; 0 if it is not on the stack.
     last: Vec<u32>,
     marks: Vec<u64>,
-    /// Count of each node; the root is 1 and the children of `n` are `2n` and `2n + 1`.
+    /// Marks in the right half of each node. The root is node 1, and the children of `n` are `2n`
+    /// and `2n + 1`.
     right: Vec<u32>,
     /// Next free slot.
     now: usize,
@@ -51,7 +52,7 @@ impl Stack {
     pub(super) fn len(&self) -> usize {
         self.depth
     }
-    /// Returns the bytes allocated now.
+    /// Returns the memory allocated now. Bytes.
     pub(super) fn bytes(&self) -> u64 {
         let words = self.marks.capacity() * size_of::<u64>();
         let counts = (self.last.capacity() + self.right.capacity()) * size_of::<u32>();
@@ -84,7 +85,7 @@ impl Stack {
         }
         above
     }
-    /// Removes an entry from the stack, if it is on it.
+    /// Removes an entry from the stack. Does nothing if the entry is not on the stack.
     pub(super) fn forget(&mut self, entry: Entry) {
         let Some(last) = self.last.get_mut(entry.index()) else {
             return;
@@ -95,7 +96,7 @@ impl Stack {
             self.take(slot as usize - 1);
         }
     }
-    /// Clears the mark of a slot; returns the number of marks after it.
+    /// Clears the mark of a slot. Returns the number of marks after it.
     #[inline]
     fn take(&mut self, slot: usize) -> u32 {
         let word = slot / 64;
@@ -126,7 +127,7 @@ impl Stack {
         }
         self.filling = 0;
     }
-    /// Compacts the marks into a number of slots of which half are free.
+    /// Compacts the marks. The number of slots is chosen so that at least half of them are free.
     #[cold]
     fn compact(&mut self) {
         let mut before = 0;
@@ -164,8 +165,8 @@ mod tests {
     use super::*;
     use wordline_kernel::Rng;
 
-    /// Few or thousands of entries at a time, so that the slots are used up often; some are
-    /// forgotten.
+    /// The load has few or thousands of entries at a time, so that the slots are used up often.
+    /// Some entries are forgotten.
     #[test]
     fn depths_match_a_list() {
         for (seed, entries) in [(1, 1), (2, 2), (3, 70), (4, 3_000)] {

@@ -1,5 +1,5 @@
-//! Miss-ratio curves: the exact one compared with a naive list, the LRU policy and other
-//! simulators; the estimates compared with the exact one and with theory.
+//! Tests of miss-ratio curves. The exact curve is compared with a naive list, the LRU policy and
+//! other simulators; estimates are compared with the exact curve and with theory.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 #[path = "../../cache/tests/it/zipf.rs"]
@@ -13,7 +13,7 @@ use wordline_miss_ratio::{
     Aet, AetRate, Axis, Curve, Exact, Interval, Method, Rate, ShardsRate, ShardsSize, accuracy,
 };
 
-/// Draws keys below `keys`, the smaller ones more often the higher the power.
+/// Draws keys below `keys`. Smaller keys are drawn more often, the more so the higher `power` is.
 fn draws(name: &str, count: usize, keys: u64, power: i32) -> Vec<u64> {
     let mut stream = Rng::new(1, name);
     (0..count)
@@ -45,7 +45,7 @@ fn shards_size(keys: &[u64], room: u32, seed: u64) -> ShardsSize {
     shards
 }
 
-/// Trace with phases: skewed draws, scans, uniform draws.
+/// Returns a trace with phases: skewed draws, scans, uniform draws.
 fn phases() -> Vec<u64> {
     let mut keys = draws("phases, skewed", 15_000, 1_000, 3);
     keys.extend((0..3).flat_map(|_| 5_000..8_000));
@@ -54,7 +54,7 @@ fn phases() -> Vec<u64> {
     keys
 }
 
-/// Stack distances from a list of keys.
+/// Naive LRU stack: a list of keys.
 struct List(Vec<u64>);
 
 impl List {
@@ -110,8 +110,8 @@ fn exact_curve_equals_lru_at_every_size() {
     }
 }
 
-/// LRU hits of other simulators, and the errors of SHARDS and AET reported on the same trace, about
-/// 0.002 and 0.003.
+/// Other simulators report these LRU hits, and errors of about 0.002 for SHARDS and 0.003 for AET
+/// on the same trace.
 #[test]
 fn ten_million_requests_agree_with_other_simulators() {
     let keys = zipf::keys(10_000_000);
@@ -156,8 +156,8 @@ fn sample_of_all_keys_gives_the_exact_curve() {
     assert_eq!(aet.curve(), Aet::of(&requests(&keys)));
 }
 
-/// Uniform draws have a linear curve, which the noise of the distances cannot bend: the mean over
-/// many hashes is the exact curve. Keys and seeds are small numbers.
+/// Uniform draws have a linear curve, which the noise of the distances cannot bend. The mean over
+/// many hashes must be the exact curve. Keys and seeds are small numbers.
 #[test]
 fn estimates_of_linear_curves_are_unbiased() {
     let keys = draws("no bias", 40_000, 2_000, 1);
@@ -173,8 +173,8 @@ fn estimates_of_linear_curves_are_unbiased() {
         for size in sizes {
             let off = |curve: &Curve| curve.miss_ratio(size) - exact.miss_ratio(size);
             let found = Interval::of(&curves.iter().map(off).collect::<Vec<_>>());
-            // Twice the 95 % interval is exceeded by chance once in 10,000 times; draws and seeds
-            // are fixed.
+            // Chance exceeds twice the 95 % interval once in 10,000 times. Draws and seeds are
+            // fixed.
             assert!(
                 found.mean.abs() < 2.0 * found.half_width,
                 "fixed {kind}, {size} entries: {found:?}"
@@ -183,8 +183,9 @@ fn estimates_of_linear_curves_are_unbiased() {
     }
 }
 
-/// Every key is sampled with probability R, independently of other keys and seeds: the number of
-/// sampled keys is binomial. (If a seed only permuted small keys, it would be the same for all.)
+/// Every key is sampled with probability R, independently of other keys and seeds, so the number of
+/// sampled keys is binomial. If a seed only permuted small keys, the number would be the same for
+/// all seeds.
 #[test]
 fn samples_of_different_seeds_are_independent() {
     let (keys, share, seeds) = (1 << 14, 0.05, 300);
@@ -199,14 +200,17 @@ fn samples_of_different_seeds_are_independent() {
         (found.mean - keys as f64).abs() < 4.0 * standard_error,
         "{found:?}"
     );
-    // The standard deviation of a sample of 300 is within 17 % of the true one at four standard
+    // The standard deviation of 300 samples is within 17 % of the true one, which is four standard
     // errors.
     let spread = found.half_width / 1.968 / standard_error;
-    assert!((0.83..1.17).contains(&spread), "{spread} of a binomial's");
+    assert!(
+        (0.83..1.17).contains(&spread),
+        "the standard deviation is {spread} times that of a binomial distribution"
+    );
 }
 
-/// Distinct keys, from the smallest hashes: the k-minimum-values estimate, whose relative standard
-/// error is 1/sqrt(k - 2) (Beyer et al., SIGMOD 2007).
+/// The number of distinct keys follows from the smallest hashes. The relative standard error of
+/// this k-minimum-values estimate is 1/sqrt(k - 2) (Beyer et al., SIGMOD 2007).
 #[test]
 fn fixed_size_is_never_exceeded_and_estimates_the_footprint() {
     let keys = draws("footprint", 50_000, 30_000, 2);
@@ -234,9 +238,10 @@ fn fixed_size_is_never_exceeded_and_estimates_the_footprint() {
     );
 }
 
-/// Below the footprint nothing hits; from there, everything after the first pass.
+/// Caches smaller than the footprint have no hits. From the footprint on, every request after the
+/// first pass hits.
 #[test]
-fn cyclic_scan_has_a_cliff_at_its_footprint() {
+fn cyclic_scan_hits_only_in_caches_of_at_least_its_footprint() {
     let (footprint, rounds) = (5_000, 8);
     let keys: Vec<u64> = (0..rounds).flat_map(|_| 0..footprint).collect();
     let requests = requests(&keys);
@@ -256,7 +261,7 @@ fn cyclic_scan_has_a_cliff_at_its_footprint() {
     let margin = (4.0 * deviation) as u64;
     for seed in 0..20 {
         let estimate = shards_rate(&keys, share, seed);
-        // All requests that the adjustment adds or removes are at the smallest sizes.
+        // The adjustment adds or removes requests only at the smallest sizes.
         let (below, above) = (footprint - margin, footprint + margin);
         let adjusted = 4.0 * deviation / footprint as f64;
         assert!((estimate.miss_ratio(below) - 1.0).abs() < adjusted);
@@ -264,8 +269,9 @@ fn cyclic_scan_has_a_cliff_at_its_footprint() {
     }
 }
 
-/// Independent draws with known probabilities: AET equals Che's approximation, whose characteristic
-/// time solves size = sum of 1 - (1 - p)^t, and whose hit ratio is the sum of p (1 - (1 - p)^t).
+/// On independent draws with known probabilities, AET equals Che's approximation. Its
+/// characteristic time t solves size = sum of 1 - (1 - p)^t, and its hit ratio is the sum of p (1 -
+/// (1 - p)^t).
 #[test]
 fn aet_of_independent_draws_equals_ches_approximation() {
     let keys: u64 = 1_000;
@@ -296,7 +302,7 @@ fn aet_of_independent_draws_equals_ches_approximation() {
             .sum();
         let size = size.round().max(1.0) as u64;
         let found = aet.miss_ratio(size);
-        // Sizes are rounded to whole entries, which matters most for the smallest ones.
+        // Sizes are rounded to whole entries, which matters most for small sizes.
         let step = aet.miss_ratio(size - 1) - aet.miss_ratio(size + 1);
         assert!(
             (found - (1.0 - hits)).abs() < 0.003 + step / 2.0,
@@ -372,7 +378,7 @@ fn invalid_rates_are_refused() {
 }
 
 #[test]
-fn points_to_plot_keep_the_corners() {
+fn plotted_points_deviate_by_at_most_the_tolerance() {
     let mut keys = phases();
     keys.extend((0..6).flat_map(|_| 10_000..15_000));
     let curve = Exact::of(&requests(&keys));
@@ -408,9 +414,10 @@ fn points_to_plot_keep_the_corners() {
     assert_eq!(at, [(1.0, 1.0), (4_999.0, 1.0), (5_000.0, 0.125)]);
 }
 
-/// Two passes over four keys compared with two passes over two pairs, calculated by hand.
+/// The curves of two passes over four keys and of two passes over each of two pairs are calculated
+/// by hand.
 #[test]
-fn differences_cover_every_size() {
+fn difference_of_small_curves_covers_every_size() {
     let four = Exact::of(&requests(&[1, 2, 3, 4, 1, 2, 3, 4]));
     let pairs = Exact::of(&requests(&[1, 2, 1, 2, 3, 4, 3, 4]));
     // Miss ratios at 1, 2, 3, 4 entries: 1, 1, 1, 1/2 and 1, 1/2, 1/2, 1/2.
@@ -422,14 +429,14 @@ fn differences_cover_every_size() {
 }
 
 #[test]
-fn intervals_follow_students_t() {
-    // Mean 3, standard deviation sqrt(2.5); t at 4 degrees of freedom is 2.776.
+fn confidence_intervals_follow_students_t_distribution() {
+    // Mean 3, standard deviation sqrt(2.5); t is 2.776 at 4 degrees of freedom.
     let found = Interval::of(&[1.0, 2.0, 3.0, 4.0, 5.0]);
     assert_eq!(found.mean, 3.0);
     assert!((found.half_width - 2.776 * (2.5_f64 / 5.0).sqrt()).abs() < 1e-12);
     assert_eq!(Interval::of(&[1.0]).half_width, f64::INFINITY);
-    // Many samples: alternating zeros and ones; t is 1.9840 at 100 degrees of freedom and 1.9602 at
-    // 10,000.
+    // Many samples of alternating zeros and ones; t is 1.9840 at 100 degrees of freedom and 1.9602
+    // at 10,000.
     for (samples, t) in [(101_u32, 1.9840), (10_001, 1.9602)] {
         let values: Vec<f64> = (0..samples).map(|i| f64::from(i % 2)).collect();
         let n = f64::from(samples);
@@ -441,7 +448,7 @@ fn intervals_follow_students_t() {
 }
 
 #[test]
-fn curve_can_be_read_at_any_time() {
+fn curve_can_be_computed_after_any_request() {
     let keys = phases();
     let numbered = requests(&keys);
     let mut exact = Exact::default();
@@ -460,7 +467,7 @@ fn curve_can_be_read_at_any_time() {
     assert_eq!(shards.curve(), shards_rate(&keys, 0.1, 2));
 }
 
-/// Forgotten requests are not counted, but their keys are still known.
+/// Requests before the reset are not counted, but their keys are still known.
 #[test]
 fn counters_reset_while_keys_persist() {
     let keys = phases();
@@ -491,9 +498,9 @@ fn counters_reset_while_keys_persist() {
     assert_eq!(shards.curve().requests(), after.len() as u64);
 }
 
-/// With the times of forgotten requests, the AET curve of a steady load does not change.
+/// AET keeps the times of requests before the reset, so the curve of a steady load does not change.
 #[test]
-fn model_keeps_the_times_of_uncounted_requests() {
+fn aet_keeps_request_times_when_counters_are_reset() {
     let keys = draws("aet.again", 400_000, 5_000, 3);
     let mut whole = AetRate::new(Rate::ALL, 1);
     whole.extend(keys.iter().copied());
@@ -503,5 +510,5 @@ fn model_keeps_the_times_of_uncounted_requests() {
     half.extend(keys[200_000..].iter().copied());
     let apart = whole.curve().difference(&half.curve());
     assert_eq!(half.curve().requests(), 200_000);
-    assert!(apart.largest < 0.03, "{apart:?}"); // the first requests of 5,000 keys are 1.3 % of 400,000
+    assert!(apart.largest < 0.03, "{apart:?}"); // first requests are 1.3 % of all
 }
