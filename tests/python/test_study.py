@@ -46,7 +46,7 @@ def call(monkeypatch: pytest.MonkeyPatch, made: Study, *more: str) -> int:
 HOLDS = Claim("It holds", True, "1 of 1")
 FAILS = Claim("It does not", False, "0 of 1")
 DIFFERS = Claim("It differs", False, "0 of 1", because="the model says so")
-TOLD = Claim("It is told", False, "0 of 1", report_only="too few requests")
+TOLD = Claim("It is only reported", False, "0 of 1", report_only="too few requests")
 UNEXPECTED = Claim("It holds after all", True, "1 of 1", because="the model says so")
 
 
@@ -86,13 +86,13 @@ def test_an_untested_claim_is_not_counted(
 ) -> None:
     assert call(monkeypatch, study(HOLDS, TOLD)) == 0
     said = capsys.readouterr().out
-    assert "not tested  It is told: does not hold (0 of 1; too few requests)" in said
+    assert "not tested  It is only reported: does not hold (0 of 1; too few requests)" in said
     assert (
         "1 of 1 tested claim holds, 0 differ for documented reasons, none unexpectedly; "
         "1 more is not tested."
     ) in said
     page = (place / "out" / "study-test" / "index.html").read_text()
-    assert "It is told – does not hold, not tested" in page
+    assert "It is only reported – does not hold, not tested" in page
 
 
 @pytest.mark.parametrize("made", [FAILS, UNEXPECTED, HOLDS, DIFFERS, TOLD])
@@ -162,7 +162,9 @@ def test_a_study_replaces_an_earlier_study_and_no_other_files(
     assert {path.name for path in place.iterdir()} == {"mine", "new"}
 
 
-def test_an_interrupted_study_leaves_no_files(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_that_cannot_be_run_leaves_no_files(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(_: Setup) -> Figure:
         raise WordlineError("no room")
 

@@ -34,7 +34,7 @@ def test_no_claim_has_an_unexpected_outcome(name: str) -> None:
 
 
 def of(*told: tuple[str, int, int]) -> list[Request]:
-    """Requests a millisecond apart, given as `r` or `w`, first page, and number of pages."""
+    """Returns requests a millisecond apart, given as `r` or `w`, first page and size."""
     return [
         Request(number * 10**6, op == "w", first, pages)
         for number, (op, first, pages) in enumerate(told)
@@ -99,7 +99,8 @@ def test_high_cost_reads_take_the_same_time_in_both_modes() -> None:
 
 
 def trace_of(reads: int, path: Path) -> Path:
-    """Two hundred pages. Each is written once and then read `reads` times, repeatedly."""
+    """Writes a trace of two hundred pages, each repeatedly written once and then read `reads` times.
+    Returns its path."""
 
     def lines() -> Iterator[str]:
         at = 0

@@ -70,7 +70,7 @@ def test_experiments_run_on_the_drives_named_in_the_text(told: dict) -> None:
     assert on("aged") == {"SSD-L", "SSD-C", "SSD-Z"}
     assert on("layout") == {"SSD-P", "SSD-X", "SSD-Z"}
     assert on("rounds") == {"SSD-A"}
-    assert on("cliff") == {"SSD-L"}, "and SSD-C, but for --quick"
+    assert on("cliff") == {"SSD-L"}, "with --quick, SSD-C is omitted"
     assert on("buffer") == {"SSD-L", "SSD-C"}
     assert on("one TRIM") == {"SSD-L", "SSD-Z", "SSD-A", "SSD-C"}
     assert on("pause") == {"SSD-L", "SSD-C"}
@@ -137,7 +137,7 @@ def test_an_invalidating_trim_accesses_the_map_pages_of_its_range(data: dict) ->
     assert trims.map_pages(runs.drive("C", SETUP), 2**24) == 4
 
 
-def test_idle_time_gains_the_blocks_that_it_freed(data: dict) -> None:
+def test_writes_after_idle_time_use_the_blocks_that_gc_freed(data: dict) -> None:
     made = runs.drive("L", SETUP, blocks=idleness.BLOCKS)
     # Spare blocks are 12.6885 % of 128 blocks of 2 MiB on each of 32 dies. Half of them are free,
     # and one per die is reserved.
@@ -154,7 +154,7 @@ def test_parts_of_a_burst_are_averaged() -> None:
     assert idleness.fast_bytes([(10, 11.0), (20, 90.0)], 10) == 0
 
 
-def test_rounds_of_reads_are_counted_by_difference() -> None:
+def test_rounds_of_reads_count_the_erases_since_the_previous_round() -> None:
     first, last = {"most": 2, "mean": 0.25}, {"most": 10, "mean": 0.5}
     assert wear.since(first, last) == {"most": 8, "mean": 0.25, "ratio": 32}
 
@@ -168,7 +168,7 @@ def test_random_reads_are_slower_than_writes_at_low_queue_depth(data: dict) -> N
         assert shares[f"{letter}, 4, slow"] < shares[f"{letter}, 4, "]
 
 
-def test_levels_of_a_series() -> None:
+def test_levels_compare_rates_before_and_after_the_cliff() -> None:
     count = 40
     series = {
         "start_s": [float(at) for at in range(count)],

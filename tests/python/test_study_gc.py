@@ -122,7 +122,7 @@ def test_disks_of_a_member_are_consecutive() -> None:
 
 
 def test_tables_6_1_and_7_1_have_the_same_requests() -> None:
-    """Requests by disk as in table 7.1; table 6.1 has one more for disk 1."""
+    """Compares requests by disk with table 7.1. Table 6.1 has one more for disk 1."""
     told = [1_509_397, 2_221_728, 500, 4_352, 12_627_396, 12_981_710]
     assert [row.requests - (disk == 1) for disk, row in TABLE.items()] == told
     assert sum(told) == 29_345_083
@@ -134,9 +134,9 @@ def test_tables_6_1_and_7_1_have_the_same_requests() -> None:
 
 
 def test_published_numbers_exclude_each_other() -> None:
-    """Numbers that the reasons derive from the tables."""
+    """Checks the numbers that the reasons derive from the tables."""
     gib = 2**20
-    # P-FTL: no buffer size hides disk 0 in 14 GB but not disk 5.
+    # P-FTL: disks 0 and 5 write almost the same volume, so a buffer overflows on both or on none.
     first, last = TABLE[0].written_kib / gib, TABLE[5].written_kib / gib
     assert min(first, last) > 2 * 14
     assert last / first < 1.05
@@ -154,7 +154,7 @@ def test_published_numbers_exclude_each_other() -> None:
 
 
 def test_pages_of_logical_blocks_map_to_host_pages_and_back() -> None:
-    """Rows of 8 pages are dealt to 64 planes in turn."""
+    """Rows of 8 pages are striped over 64 planes."""
     places: dict[int, list[int]] = {}
     for page in range(2 * 64 * BLOCK):
         row = page // 8
@@ -171,7 +171,7 @@ def test_sections_have_about_20_000_requests_at_full_scale() -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_every_scheme_is_a_valid_device(scheme: str, tmp_path) -> None:
+def test_the_configuration_of_every_scheme_is_valid(scheme: str, tmp_path) -> None:
     one = case(Load("none", tmp_path, 100.0), scheme)
     wordline.config.check(one.device, one.overrides)
 

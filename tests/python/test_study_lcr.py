@@ -145,7 +145,7 @@ def test_devices_accept_the_policies(policy: str) -> None:
 def played(
     name: str, many: int, policy: str, window: float = 0.5, *, bursts: bool = True
 ) -> Summary:
-    """A load of the study, on an eighth of the disk."""
+    """Runs a load of the study on an eighth of the disk."""
     setup = Setup()
     paths = written(setup, {name: (name, playback(setup, many, bursts=bursts))})
     one = case(setup, name, paths[name], policy, window=window)
@@ -179,8 +179,8 @@ def test_as_many_pages_leave_dirty_as_become_dirty() -> None:
 
 
 def test_a_window_of_the_whole_buffer_loses_repeated_reads() -> None:
-    """Reason why hits depend on the window: those of web_0 do above a half only. proj_0's do not,
-    because its reads are not repeated."""
+    """Reason why hits depend on the window: those of web_0 do so only above a half, and those
+    of proj_0 do not, because its reads are not repeated."""
 
     def hits(name: str, window: float) -> float:
         return hit_percent(played(name, 30_000, LCR, window))
@@ -190,7 +190,7 @@ def test_a_window_of_the_whole_buffer_loses_repeated_reads() -> None:
     assert abs(hits("proj_0", 0.5) - hits("proj_0", 1)) < 1
 
 
-def test_wdev_2_gains_if_gc_runs() -> None:
+def test_lcr_gains_more_on_wdev_2_if_gc_runs() -> None:
     """On a filled disk, GC never runs and LCR gains less than 5 %; on a worn disk it gains more."""
     setup = Setup()
     path = written(setup, {"wdev_2": ("wdev_2", playback(setup, 22_000))})["wdev_2"]

@@ -31,7 +31,7 @@ def test_an_internal_move_halves_the_time_if_the_bus_is_as_slow_as_the_array() -
     assert moved == pytest.approx(2, abs=0.05)
 
 
-def test_twice_as_fast_as_legacy_and_as_2x_exclude_each_other() -> None:
+def test_a_mode_twice_as_fast_as_legacy_is_as_fast_as_2x() -> None:
     """2x doubles the throughput of legacy (section 2.8.2). A mode twice as fast as legacy is
     therefore as fast as 2x."""
     legacy, two = ms(16, "legacy"), ms(16, "multi-plane")

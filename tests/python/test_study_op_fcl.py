@@ -60,7 +60,9 @@ def test_no_claim_has_an_unexpected_outcome(tmp_path: Path) -> None:
     ("worst", "average"),
     [(0.5, 0.2032), (0.64, 0.3789), (0.8, 0.6286), (0.92, 0.8444), (0.95, 0.9017)],
 )
-def test_victims_have_the_average_of_the_worst_case(worst: float, average: float) -> None:
+def test_average_valid_share_solves_the_equation_of_the_worst_case(
+    worst: float, average: float
+) -> None:
     found = model.victim(worst)
     assert abs(found - average) < 5e-5
     assert isclose((found - 1) / log(found), worst, rel_tol=1e-9)
@@ -70,20 +72,20 @@ def test_the_cost_of_a_page_follows_equation_4() -> None:
     assert abs(model.page_write_us(0.64) - 475.0) < 0.05
 
 
-def test_hit_ratios_of_a_cut_zipf_law() -> None:
+def test_hit_ratios_of_a_truncated_zipf_law_are_linear_between_values() -> None:
     hit = model.zipf(1.0, 2)
     assert [hit(share) for share in (0.0, 0.005, 0.01, 0.015, 0.02, 1.0)] == pytest.approx(
         [0, 1 / 3, 2 / 3, 5 / 6, 1, 1]
     )
 
 
-def test_the_figures_of_the_cost_model() -> None:
+def test_the_cost_model_reproduces_figures_3_and_4() -> None:
     assert all(claim.passed for claim in (*claims.figure_3(), *claims.figure_4()))
     cost, utilisation, ratio = model.optimum(model.FIGURE_4, 100)
     assert (round(cost, 2), utilisation, ratio) == (945.14, 0.65, 0.31)
 
 
-def test_distinct_extents_of_a_uniform_law() -> None:
+def test_distinct_extents_of_a_uniform_law_match_the_closed_form() -> None:
     assert abs(distinct(1000, 0.0, 500) - 1000 * (1 - (1 - 1e-3) ** 500)) < 1e-6
 
 
@@ -118,7 +120,7 @@ def test_loads_are_deterministic() -> None:
     assert list(requests("financial", load, 512)) == list(requests("financial", load, 512))
 
 
-def test_a_spread_load_keeps_its_pages_apart() -> None:
+def test_a_spread_load_keeps_its_distinct_pages_and_covers_the_disk() -> None:
     load = TABLE["financial"]
     near = list(requests("financial", load, 512))
     far = list(spread(load, 512, near))

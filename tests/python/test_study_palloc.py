@@ -59,7 +59,7 @@ def test_no_claim_has_an_unexpected_outcome(told: dict) -> None:
 
 
 def test_reads_repeat_pages_as_often_in_a_scaled_run() -> None:
-    """The reading has 20,000 requests on the preset's 512 blocks per plane."""
+    """The full study has 20,000 requests on the preset's 512 blocks per plane."""
     blocks = "nand.geometry.blocks_per_plane"
     here, full = (
         closed(Setup(full=full), "sql1", ORDERS[0], {}).overrides for full in (False, True)
@@ -172,7 +172,7 @@ def measured(variant: Variant, order: str, load: dict[str, Value], depth: int = 
 
 
 def pages(count: int, writes: bool, requests: int = 500) -> dict[str, Value]:
-    """Requests of `count` pages, aligned to their size."""
+    """Returns the settings of requests of `count` pages, aligned to their size."""
     return {
         "workload.requests": requests,
         "workload.read_ratio": 0.0 if writes else 1.0,
@@ -204,7 +204,7 @@ def test_two_planes_filled_unevenly_are_programmed_by_one_command() -> None:
         assert found == pytest.approx(0.1 * 1276.2 + 0.9 * pair, rel=0.06), on_issue
 
 
-def test_planes_before_dies_are_faster_with_multi_plane_commands() -> None:
+def test_filling_planes_before_dies_is_faster_with_multi_plane_commands() -> None:
     """Reason why CPWD is ahead of CWDP, and WPCD of WDCP: sql1 with and without multi-plane
     commands."""
     for first, last in (("CPWD", "CWDP"), ("WPCD", "WDCP")):
@@ -218,7 +218,7 @@ def test_planes_before_dies_are_faster_with_multi_plane_commands() -> None:
 
 
 def test_every_rule_changes_the_run() -> None:
-    """Each rule changes the run of msnfs."""
+    """Runs msnfs under each rule."""
     cases = [closed(Setup(quick=True), "msnfs", "PWCD", {}, one, 500) for one in RULES.values()]
     served = [round(iops(summary_of(run))) for run in run_all(cases)]
     assert len(set(served)) == len(RULES), dict(zip(RULES, served, strict=True))
@@ -254,7 +254,7 @@ def test_pdwc_loses_by_transfers_over_one_channel(told: dict) -> None:
     assert all(waits[load]["PDWC"] < waits[load]["CWDP"] for load in ("fin1", "fin2"))
 
 
-def test_by_address_reads_of_web_cannot_gain_from_one_channel() -> None:
+def test_reads_of_web_placed_by_address_cannot_gain_from_one_channel() -> None:
     """Reason why web and sql2 gain only with first-read placement: of a read of 7.4 pages, each of
     eight channels sends one page, or one channel sends all of them."""
     for order, transfers in (("CWDP", 1), ("PDWC", 8)):

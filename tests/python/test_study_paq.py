@@ -84,7 +84,7 @@ def test_generated_loads_match_the_table(name: str) -> None:
 
 
 def near(ours: float, share: float, count: int) -> None:
-    """Checks a share of draws."""
+    """Checks a share of `count` draws within five standard errors."""
     assert abs(ours - share) <= 5 * (share * (1 - share) / count) ** 0.5 + 1 / count
 
 
@@ -106,7 +106,7 @@ def test_the_part_has_the_times_of_the_text() -> None:
 
 
 def played(load: list[Request], scheduler: str, queue: int) -> Summary:
-    """A load with twice as many outstanding requests as the queue holds."""
+    """Runs a load with twice as many outstanding requests as the queue holds."""
     with generated.written({"load": load}, PAGE) as paths:
         more = {"host.queue_depth": queue}
         case = closed("load", paths["load"], scheduler, outstanding=2 * queue, more=more)
@@ -114,7 +114,7 @@ def played(load: list[Request], scheduler: str, queue: int) -> Summary:
 
 
 def test_a_faster_bus_gives_web_the_published_gain_and_msnfs4_too_much(data: dict) -> None:
-    """The reason of both claims on 100 MB/s, and its arithmetic."""
+    """Checks the reason of both claims on 100 MB/s, and its arithmetic."""
     rules = data["rules"]
     as_read = rules["more_mb_per_s"]["the reading"]
     fast = rules["more_mb_per_s"]["a bus of 20 ns a byte"]
@@ -136,7 +136,7 @@ def test_idle_time_falls_with_the_duration_of_the_same_work(data: dict) -> None:
         assert min(busy) - 1 < changed < max(busy) + 1, load
 
 
-def test_above_the_published_queue_vaq_gains_little_if_requests_conflict(
+def test_vaq_gains_little_from_queues_above_the_published_one_if_requests_conflict(
     data: dict,
 ) -> None:
     means = data["6.14"]["iops_over_vaq"]
@@ -147,7 +147,7 @@ def test_above_the_published_queue_vaq_gains_little_if_requests_conflict(
 
 
 def test_paq0_is_below_vaq_on_a_short_load_only() -> None:
-    """Loads have the length of the whole study."""
+    """Runs loads with as many requests as the whole study."""
     with written(tuple(TABLE), REQUESTS) as paths:
         found = required(
             Setup(),

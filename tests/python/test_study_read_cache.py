@@ -46,7 +46,7 @@ def test_loads_have_the_length_of_the_table(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TABLE | OTHERS)
-def test_a_load_has_the_smallest_scale_with_enough_pages(name: str) -> None:
+def test_a_load_is_scaled_down_as_far_as_it_keeps_enough_pages(name: str) -> None:
     setup = Setup()
     own, pages = part(setup, name), (TABLE | OTHERS)[name].pages
     assert pages / (own + 1) < 350_000 <= pages / own

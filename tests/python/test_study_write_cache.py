@@ -87,7 +87,7 @@ def test_latency_matches_a_hand_calculation() -> None:
 
 
 def skewed(count: int, among: int) -> list[int]:
-    """Writes chosen by Zipf's law with an exponent of 0.9."""
+    """Returns pages to write, chosen by Zipf's law with an exponent of 0.9."""
     random = Random(7)
     weights = list(accumulate((rank + 1) ** -0.9 for rank in range(among)))
     return random.choices(range(among), cum_weights=weights, k=count)
@@ -95,7 +95,7 @@ def skewed(count: int, among: int) -> list[int]:
 
 @pytest.fixture
 def loaded(tmp_path: Path) -> Iterator[tuple[Device, Path, list[int]]]:
-    """A flash of 128 blocks, and a load that writes more than ten times its size."""
+    """Yields a flash of 128 blocks, and a load that writes more than ten times its size."""
     written = skewed(100_000, FLASH)
     path = tmp_path / "load.csv"
     write(path, written)
@@ -184,8 +184,8 @@ class Recent:
         self.at = 0
 
     def write(self, page: int) -> int | None:
-        """Number of distinct other pages written since the last write of the page; None for the
-        first write."""
+        """Returns the number of distinct other pages written since the last write of the page;
+        None for the first write."""
         distance = None
         if page in self.last:
             place = bisect_left(self.places, self.last[page])
@@ -225,8 +225,8 @@ class Moving(Twin):
         self.most = max(self.target, len(self.entries))
 
     def choose(self) -> None:
-        """The over-provisioning with the least response time by formula 4.5; the first if several
-        are equal."""
+        """Chooses the over-provisioning with the shortest response time by formula 4.5, the first
+        if several are equal."""
         costs: dict[int, float] = {}
         for op, valid in zip(OPS, self.table, strict=True):
             size = cached(op, self.flash)
@@ -281,14 +281,13 @@ def test_a_dynamic_cache_starts_with_the_load(
 
 
 def resized(on: Device, path: Path, more: Mapping[str, Value] | None = None) -> Cell:
-    """Results of a load on a dynamic cache that may shrink, with victims as full as in the
-    equation."""
+    """Runs a load on a dynamic cache that may shrink, with victims as full as in the equation."""
     one, table = Dynamic(2.0, CLEAR), {"load": [equation(op) for op in OPS]}
     return dynamics(Setup(), {"load": (on, path)}, table, {"load": [one]}, more)["load"][one]
 
 
 def dies(count: int) -> dict[str, Value]:
-    """The flash of 128 blocks, divided over `count` dies."""
+    """Returns the settings that divide the flash of 128 blocks over `count` dies."""
     return {
         "nand.geometry.dies_per_package": count,
         "nand.geometry.blocks_per_plane": FLASH // BLOCK_PAGES // count,
@@ -365,7 +364,8 @@ def _cell(op: int, mean_us: float) -> Cell:
 
 
 def _found() -> Fitted:
-    """Static caches with the optimum at 35 %, and dynamic ones that stay there."""
+    """Returns results of static caches with the optimum at 35 %, and of dynamic ones that stay
+    there."""
     static = {op: _cell(op, 1000 + 10 * abs(op - START)) for op in OPS}
     return Fitted(
         FLASH,
@@ -403,12 +403,12 @@ def test_claims_can_fail_and_hold() -> None:
     assert _holding(slower) != held
 
 
-def test_two_minima_are_not_one() -> None:
+def test_response_times_with_two_minima_do_not_have_one_turn() -> None:
     cells = {op: _cell(op, 1000 + 100 * (op % 20 == 5)) for op in OPS}
     assert not claims.one_turn(cells)
 
 
-def test_the_schemes_of_a_load_have_its_window() -> None:
+def test_the_schemes_of_a_load_include_its_window_and_no_duplicates() -> None:
     for fit in FITS:
         for setup in (Setup(), Setup(quick=True)):
             found = schemes(fit, setup)
