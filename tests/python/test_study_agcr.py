@@ -99,8 +99,8 @@ def test_high_cost_reads_take_the_same_time_in_both_modes() -> None:
 
 
 def trace_of(reads: int, path: Path) -> Path:
-    """Writes a trace of two hundred pages, each repeatedly written once and then read `reads` times.
-    Returns its path."""
+    """Writes a trace of two hundred pages and returns its path. Each page is written once and then
+    read `reads` times, repeatedly."""
 
     def lines() -> Iterator[str]:
         at = 0
