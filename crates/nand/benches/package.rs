@@ -1,6 +1,6 @@
-//! Instructions per transaction of the package model alone: erase a block, then program its pages
-//! in order, block after block, on one die and on eight.
-#![allow(missing_docs, unused_qualifications)] // both in code that the macros below generate
+//! Instructions per transaction of the package model alone. One die, or each of eight dies, erases
+//! a block and programs its pages in order, block after block.
+#![allow(missing_docs, unused_qualifications)] // both occur in code that the macros below generate
 
 use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,

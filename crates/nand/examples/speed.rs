@@ -1,4 +1,4 @@
-//! Rate at which the die model alone executes single-page transactions. Transactions per second.
+//! Measures how many single-page transactions the die model alone executes per second.
 //!
 //! `cargo run --release -p wordline-nand --example speed [TRANSACTIONS]`
 #![allow(clippy::print_stdout)]

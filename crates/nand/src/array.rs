@@ -69,12 +69,12 @@ pub struct Array {
     programmed: Vec<u16>,
     #[serde(with = "wordline_kernel::dense")]
     erases: Vec<u32>,
-    /// Programs of the last programmed page of each block beyond the first; empty if the part does
-    /// not support partial programs.
+    /// Further programs of the last programmed page of each block, after its first program; empty
+    /// if the part does not support partial programs.
     #[serde(with = "wordline_kernel::dense")]
     again: Vec<u8>,
-    /// Bit per block: set if the block was last programmed in single-level mode. Empty if no block
-    /// ever is.
+    /// One bit per block: set if the block was last programmed in single-level mode. Empty if the
+    /// array does not track the mode.
     #[serde(with = "wordline_kernel::dense")]
     single_level: Vec<u64>,
     /// Program modes of pages, if they differ.
@@ -149,12 +149,12 @@ impl Array {
     pub fn track_health(&mut self) {
         self.health = Some(Box::new(Health::new(&self.layout)));
     }
-    /// Reads and data age of blocks, if tracked.
+    /// Returns the reads and data age of blocks, if tracked.
     #[inline]
     pub fn health(&self) -> Option<&Health> {
         self.health.as_deref()
     }
-    /// Mutable access to the reads and data age of blocks, if tracked.
+    /// Returns mutable access to the reads and data age of blocks, if tracked.
     #[inline]
     pub fn health_mut(&mut self) -> Option<&mut Health> {
         self.health.as_deref_mut()
@@ -163,7 +163,7 @@ impl Array {
     pub fn keep_bad_blocks(&mut self, bad_blocks: BadBlocks) {
         self.bad_blocks = Some(Box::new(bad_blocks));
     }
-    /// Bad-block table, if blocks can fail.
+    /// Returns the bad-block table, if blocks can fail.
     pub fn bad_blocks(&self) -> Option<&BadBlocks> {
         self.bad_blocks.as_deref()
     }
@@ -207,15 +207,15 @@ impl Array {
             });
         }
     }
-    /// Takes over the program modes, data ages and bad blocks tracked by the array that this one
-    /// replaces.
+    /// Takes over the program modes, single-level states, data ages and bad blocks that another
+    /// array tracks, which this one replaces.
     pub fn take_books(&mut self, other: &mut Self) {
         self.modes = other.modes.take();
         self.single_level = std::mem::take(&mut other.single_level);
         self.health = other.health.take();
         self.bad_blocks = other.bad_blocks.take();
     }
-    /// Program modes of pages, if they differ.
+    /// Returns the program modes of pages, if they differ.
     #[inline]
     pub fn modes(&self) -> Option<&PageModes> {
         self.modes.as_deref()
@@ -235,7 +235,7 @@ impl Array {
             modes.programmed(self.layout.block_of(page), mode);
         }
     }
-    /// Programs a page.
+    /// Programs a page, or returns the rule that this violates.
     #[inline]
     pub fn program(&mut self, page: Ppn) -> Result<(), Violation> {
         let block = self.layout.block_of(page);
@@ -250,8 +250,8 @@ impl Array {
         }
         Ok(())
     }
-    /// Programs all pages of a block, with the result of calling [`Self::program`] for each in
-    /// order.
+    /// Programs all pages of a block. The result is that of calling [`Self::program`] for each page
+    /// in order.
     pub fn program_block(&mut self, block: Block) -> Result<(), Violation> {
         let pages = self.layout.pages_per_block;
         if self.programmed[block.index()] > 0 {
@@ -263,7 +263,7 @@ impl Array {
         }
         Ok(())
     }
-    /// Checks whether a page can be programmed. Changes nothing.
+    /// Returns the rule that a program of the page violates, if any. Changes nothing.
     pub fn may_program(&self, page: Ppn) -> Result<(), Violation> {
         let block = self.layout.block_of(page);
         if self.layout.page_in_block(page) == self.programmed(block) {
@@ -278,8 +278,8 @@ impl Array {
         self.again[block.index()] += 1;
         Ok(())
     }
-    /// Checks whether a page that is not the next of its block is the last programmed one and
-    /// supports another program.
+    /// Returns an error unless the page, which is not the next of its block, is the last programmed
+    /// one and supports another program.
     fn may_program_again(&self, page: Ppn) -> Result<(), Violation> {
         let block = self.layout.block_of(page);
         let address = || self.layout.describe(page);
@@ -306,7 +306,7 @@ impl Array {
         }
         Ok(())
     }
-    /// Reads a page.
+    /// Returns an error if the page cannot be read because it is not programmed.
     #[inline]
     pub fn read(&self, page: Ppn) -> Result<(), Violation> {
         let block = self.layout.block_of(page);
@@ -318,13 +318,13 @@ impl Array {
             address: self.layout.describe(page),
         })
     }
-    /// Loads the state of the page's block into the CPU cache before a read or program. Changes no
-    /// result.
+    /// Loads the state of the page's block into the CPU cache before a read or program. Does not
+    /// change results.
     #[inline]
     pub fn prefetch(&self, page: Ppn) {
         prefetch_index(&self.programmed, self.layout.block_of(page).index());
     }
-    /// Erases a block.
+    /// Erases a block, or returns an error if the block has reached its endurance.
     #[inline]
     pub fn erase(&mut self, block: Block) -> Result<(), Violation> {
         self.may_erase(block)?;
@@ -332,7 +332,7 @@ impl Array {
         self.programmed[block.index()] = 0;
         Ok(())
     }
-    /// Checks whether a block can be erased again. Changes nothing.
+    /// Returns an error if the block has reached its endurance. Changes nothing.
     #[inline]
     pub fn may_erase(&self, block: Block) -> Result<(), Violation> {
         let erases = self.erases[block.index()];
@@ -342,11 +342,11 @@ impl Array {
         let address = self.layout.describe_block(block);
         Err(Violation::WornOut { address, erases })
     }
-    /// Number of programmed pages of a block; they are its first pages.
+    /// Returns the number of programmed pages of a block, which are its first pages.
     pub fn programmed(&self, block: Block) -> u32 {
         u32::from(self.programmed[block.index()])
     }
-    /// Erase count of each block, in block order.
+    /// Returns the erase count of each block, in block order.
     pub fn erases(&self) -> &[u32] {
         &self.erases
     }
@@ -471,7 +471,7 @@ mod tests {
         array.health_mut().unwrap().read(Block(1));
         let now = Time::from_ms(1);
         assert!(array.replace(now, Block(1), Cause::Program));
-        // The same page is programmed in new cells, which have not been read since.
+        // The same pages are programmed in new cells, which have not been read since.
         assert_eq!(
             (array.programmed(Block(1)), array.erases()),
             (1, &[0, 0, 5, 0][..])
@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn block_endures_its_erase_limit_and_no_more() {
+    fn block_can_be_erased_up_to_its_endurance_and_no_more() {
         let mut array = array();
         array.erase(Block(0)).unwrap();
         array.erase(Block(0)).unwrap();

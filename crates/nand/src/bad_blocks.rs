@@ -10,7 +10,7 @@ use wordline_kernel::{Rng, Time};
 
 use crate::{Block, Layout, Plane};
 
-/// Reason for which a block is bad.
+/// Reason why a block is bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
     /// The block was bad from the factory.
@@ -29,7 +29,7 @@ pub struct BadBlock {
     /// Spare block whose cells the number addresses from then on. `None` if no spare block was
     /// left, or if the bad block was itself a spare block.
     pub spare: Option<Block>,
-    /// Reason for which the block is bad.
+    /// Reason why the block is bad.
     pub cause: Cause,
     /// Erases of the cells during the run and its preparation. Count.
     pub erases: u32,
@@ -37,7 +37,7 @@ pub struct BadBlock {
     pub at: Time,
 }
 
-/// Error: a plane has more factory-bad blocks than spare blocks.
+/// Error of a plane that has more factory-bad blocks than spare blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyBad {
     /// Plane with too many bad blocks.
@@ -50,9 +50,9 @@ pub struct TooManyBad {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BadBlocks {
     layout: Layout,
-    /// Spare blocks per plane at the start, bad ones included.
+    /// Spare blocks per plane at the start, including bad ones. Count.
     spare_blocks: u32,
-    /// Good spare blocks of each plane; the last of a list is used first.
+    /// Good spare blocks of each plane. The last block of a list is used first.
     spares: Vec<Vec<Block>>,
     table: Vec<BadBlock>,
 }
@@ -126,29 +126,29 @@ impl BadBlocks {
             self.table.push(line);
         }
     }
-    /// Good spare blocks of a plane. Count.
+    /// Returns the number of good spare blocks of a plane.
     pub fn spares_of(&self, plane: Plane) -> u32 {
         self.spares[plane.index()].len() as u32
     }
-    /// Good spare blocks of all planes. Count.
+    /// Returns the number of good spare blocks of all planes.
     pub fn spares(&self) -> u32 {
         self.spares.iter().map(|spares| spares.len() as u32).sum()
     }
-    /// Good spare blocks of the plane with the fewest. Count.
+    /// Returns the number of good spare blocks of the plane with the fewest.
     pub fn fewest_spares(&self) -> u32 {
         let counts = self.spares.iter().map(|spares| spares.len() as u32);
         counts.min().unwrap_or_default()
     }
-    /// Bad blocks in the order in which they failed.
+    /// Returns the bad blocks in the order in which they failed.
     pub fn table(&self) -> &[BadBlock] {
         &self.table
     }
-    /// Blocks that are bad for the given reason. Count.
+    /// Returns the number of blocks that are bad for the given reason.
     pub fn count(&self, cause: Cause) -> u32 {
         let bad = self.table.iter().filter(|bad| bad.cause == cause);
         bad.count() as u32
     }
-    /// Blocks in use: neither bad nor spare. Count.
+    /// Returns the number of blocks in use: neither bad nor spare.
     pub fn in_use(&self) -> u32 {
         self.layout.blocks() - self.spares() - self.table.len() as u32
     }

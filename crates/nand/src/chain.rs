@@ -56,14 +56,14 @@ impl Stage {
         Self::Status,
     ];
 
-    /// Resource that the stage occupies.
+    /// Returns the resource that the stage occupies.
     pub const fn resource(self) -> Resource {
         match self {
             Self::Tin | Self::Ton | Self::Ber => Resource::Array,
             _ => Resource::Bus,
         }
     }
-    /// Abbreviation of the stage, as used in the literature.
+    /// Returns the abbreviation of the stage, as used in the literature.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cle => "CLE",
@@ -76,8 +76,8 @@ impl Stage {
             Self::Status => "status",
         }
     }
-    /// Array stage of the operation that a confirm command starts. Returns [`Self::Ton`] for the
-    /// read of a copyback and [`Self::Tin`] for its program.
+    /// Returns the array stage of the operation that a confirm command starts: [`Self::Ton`] for
+    /// the read of a copyback, and [`Self::Tin`] for its program.
     pub const fn of_array(confirm: Confirm) -> Option<Self> {
         match confirm {
             Confirm::Read(_) | Confirm::CacheRead(_) | Confirm::ReadAhead(_) => Some(Self::Ton),
@@ -89,7 +89,7 @@ impl Stage {
 }
 
 /// Content of one bus grant, in this order: a status read, data of some planes, a command with
-/// address and data, its confirm command.
+/// address and data, and its confirm command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
     /// Whether the grant begins with a status read.
@@ -126,8 +126,8 @@ pub struct Step {
     pub confirm: Option<Confirm>,
     /// Array operation that starts at the end of the grant, if any ([`Confirm::operation`]).
     pub array: Option<Operation>,
-    /// Rows of the transaction whose completion the controller learns of at the end of the grant.
-    /// Count.
+    /// Rows of the transaction whose completion is reported to the controller at the end of the
+    /// grant. Count.
     pub reports: u8,
 }
 
@@ -210,7 +210,7 @@ impl Chains {
         self.costs = Some(Box::new(costs));
         self
     }
-    /// Array times per program mode, if pages differ in it.
+    /// Returns the array times per program mode, if pages differ in it.
     pub fn costs(&self) -> Option<&ModeCosts> {
         self.costs.as_deref()
     }
@@ -221,7 +221,7 @@ impl Chains {
         self.single_level = Some(Box::new([read, program]));
         self
     }
-    /// tR and tPROG of single-level mode, if the part has it.
+    /// Returns tR and tPROG of single-level mode, if the part has it.
     pub fn single_level(&self) -> Option<[Time; 2]> {
         self.single_level.as_deref().copied()
     }
@@ -232,23 +232,23 @@ impl Chains {
         !self.status.status
     }
 
-    /// Short busy times of the part.
+    /// Returns the short busy times of the part.
     #[inline]
     pub const fn busy(&self) -> Busy {
         self.busy
     }
-    /// Array times of the part.
+    /// Returns the array times of the part.
     pub const fn latencies(&self) -> &Latencies {
         &self.latencies
     }
-    /// Bus time of a page of data.
+    /// Returns the bus time of a page of data.
     pub const fn data(&self) -> Time {
         self.data
     }
 
-    /// Array time of the page at `offset` of its block. `draws` is used only if the part has
-    /// jitter. The offset of an erase is ignored. A move has two array times: query its read and
-    /// its program.
+    /// Returns the array time of the page at `offset` of its block. `draws` is used only if the
+    /// part has jitter. The offset of an erase is ignored. A move has two array times, those of its
+    /// read and of its program.
     #[inline]
     pub fn array_time(&self, operation: Operation, offset: u32, draws: &mut Rng) -> Time {
         let time = match operation {
@@ -259,7 +259,8 @@ impl Chains {
         self.varied(time, draws)
     }
 
-    /// Duration of a single-page or single-block operation on an idle die and bus, without jitter.
+    /// Returns the duration of a single-page or single-block operation on an idle die and bus,
+    /// without jitter.
     pub fn unloaded(&self, operation: Operation, offset: u32) -> Time {
         let time = |operation| self.array_time(operation, offset, &mut Rng::new(0, ""));
         let mut steps = Vec::new();
@@ -283,8 +284,8 @@ impl Chains {
         steps.iter().map(|step| step.bus).sum::<Time>() + array.sum::<Time>()
     }
 
-    /// Sets the array times of a chain to those of pages programmed in `mode`. Has no effect if all
-    /// pages use one mode. If the part has jitter, `draws` supplies one value per array time.
+    /// Sets the array times of a chain to those of pages programmed in `mode`, if modes differ in
+    /// cost. If the part has jitter, `draws` supplies one value per array time.
     pub fn price(&self, mode: ProgramMode, draws: &mut Rng, steps: &mut [Step]) {
         let Some(cost) = self.costs().map(|costs| costs.of(mode)) else {
             return;
@@ -396,12 +397,12 @@ impl Chains {
         }
     }
 
-    /// Duration of a bus grant.
+    /// Returns the duration of a bus grant.
     pub fn bus(&self, hold: &Hold) -> Time {
         self.stage_times(hold).into_iter().sum()
     }
 
-    /// Duration of each stage in a bus grant, in the order of [`Stage::ALL`].
+    /// Returns the duration of each stage in a bus grant, in the order of [`Stage::ALL`].
     #[inline]
     pub fn stage_times(&self, hold: &Hold) -> [Time; 8] {
         let mut times = [Time::ZERO; 8];
@@ -415,7 +416,7 @@ impl Chains {
         times
     }
 
-    /// Duration of the address cycles of a grant's first command.
+    /// Returns the duration of the address cycles of a grant's first command.
     #[inline]
     fn address(&self, hold: Hold) -> Time {
         match hold.first {
@@ -474,7 +475,8 @@ impl Chains {
         steps.push(self.issue(operation, time));
         steps.push(self.collect(operation));
     }
-    /// First step of the chain of a single-page or single-block operation with this array time.
+    /// Returns the first step of the chain of a single-page or single-block operation with this
+    /// array time.
     #[inline]
     pub(crate) fn issue(&self, operation: Operation, time: Time) -> Step {
         let (confirm, array) = match operation {
@@ -488,19 +490,19 @@ impl Chains {
             ..self.legacy[legacy(operation)][0]
         }
     }
-    /// Second and last step of the chain of a single-page or single-block operation.
+    /// Returns the second and last step of the chain of a single-page or single-block operation.
     #[inline]
     pub(crate) fn collect(&self, operation: Operation) -> Step {
         self.legacy[legacy(operation)][1]
     }
 
-    /// Last step of every chain: a status read, or an empty grant if a ready/busy pin signals the
-    /// end.
+    /// Returns the last step of chains without data out: a status read, or an empty grant if a
+    /// ready/busy pin signals the end.
     pub(crate) const fn last_status(&self) -> Step {
         self.legacy[legacy(Operation::Program)][1]
     }
 
-    /// Bus grant of a command without an address, such as suspend or resume.
+    /// Returns the bus grant of a command without an address, such as suspend or resume.
     pub fn single(&self, command: Command) -> Step {
         let hold = Hold {
             confirm: Some(command),
@@ -510,7 +512,7 @@ impl Chains {
     }
 
     /// Appends the chain of a transaction. If the part has jitter, `draws` supplies one value per
-    /// page; a row takes as long as its slowest page.
+    /// page. A row takes as long as its slowest page.
     #[inline]
     pub fn build(
         &self,
@@ -688,7 +690,7 @@ impl Step {
     };
 }
 
-/// Index of an operation in `Chains::legacy`; a move uses the entry of a program.
+/// Returns the index of an operation in `Chains::legacy`; a move uses the entry of a program.
 #[inline]
 const fn legacy(operation: Operation) -> usize {
     match operation {
@@ -698,7 +700,7 @@ const fn legacy(operation: Operation) -> usize {
     }
 }
 
-/// Command that queues a plane for a multi-plane command.
+/// Returns the command that queues a plane for a multi-plane command.
 const fn queueing(first: Command) -> Command {
     match first {
         Command::Read => Command::ReadQueue,
@@ -707,7 +709,7 @@ const fn queueing(first: Command) -> Command {
     }
 }
 
-/// Sets the work that the last step starts.
+/// Sets the work that the last step of `steps` starts.
 fn arm(steps: &mut [Step], confirm: Confirm) {
     if let Some(step) = steps.last_mut() {
         (step.confirm, step.array) = (Some(confirm), confirm.operation());

@@ -86,31 +86,31 @@ impl<D: Clone, B: Clone> Channels<D, B> {
         }
     }
 
-    /// Owner's data of all dies, in die order.
+    /// Returns the owner's data of all dies, in die order.
     pub fn dies(&self) -> impl Iterator<Item = &D> {
         self.lanes.iter().map(|lane| &lane.own)
     }
 }
 
 impl<D, B> Channels<D, B> {
-    /// Owner's data of a die.
+    /// Returns the owner's data of a die.
     #[inline]
     pub fn of(&self, die: Die) -> &D {
         &self.lanes[die.index()].own
     }
-    /// Mutable access to the owner's data of a die.
+    /// Returns mutable access to the owner's data of a die.
     #[inline]
     pub fn of_mut(&mut self, die: Die) -> &mut D {
         &mut self.lanes[die.index()].own
     }
-    /// Busy time of each bus, in bus order.
+    /// Returns the busy time of each bus, in bus order.
     pub fn buses_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
         let since = |bus: &Bus<B>| bus.held.then_some(bus.granted);
         self.buses
             .iter()
             .map(move |bus| BusyTime::new(bus.busy, since(bus)))
     }
-    /// Durations of the part.
+    /// Returns the durations of the part.
     #[inline]
     pub const fn chains(&self) -> &Chains {
         &self.chains
@@ -129,7 +129,7 @@ impl<D, B> Channels<D, B> {
         lane.rest.count = steps.len() as u32 - 1;
         lane.begin_with(lane.rest.steps[0]);
     }
-    /// Exclusive access to a die and its bus.
+    /// Returns exclusive access to a die and its bus.
     #[inline]
     pub fn at(&mut self, die: Die) -> DieAccess<'_, D, B> {
         let lane = &mut self.lanes[die.index()];
@@ -225,9 +225,9 @@ impl<D, B> Channels<D, B> {
         listen.schedule(now + hold, Event::BusDone(channel));
     }
 
-    /// Ends a bus grant: starts the work that it sets off, grants the bus to the next die in the
-    /// queue, and requests the bus again for the die if its next grant needs no wait. The end of a
-    /// resume command starts the suspended work again.
+    /// Ends a bus grant: starts the work that the grant confirms, grants the bus to the next die in
+    /// the queue, and requests the bus again for the die if its next grant needs no wait. The end
+    /// of a resume command continues the suspended work.
     #[inline]
     pub fn bus_done<L: ChannelCallbacks<D, B>>(
         &mut self,
@@ -316,7 +316,7 @@ impl<D, B> Channels<D, B> {
         }
     }
 
-    /// Starts the work that a bus grant sets off, if the array allows it. Returns `true` if work
+    /// Starts the work that a bus grant confirms, if the array allows it. Returns `true` if work
     /// started.
     #[inline]
     fn release<L: ChannelCallbacks<D, B>>(
@@ -390,12 +390,12 @@ impl<D, B> Channels<D, B> {
 }
 
 impl<D, B> DieAccess<'_, D, B> {
-    /// Owner's data of the die.
+    /// Returns the owner's data of the die.
     #[inline]
     pub fn own(&mut self) -> &mut D {
         &mut self.lane.own
     }
-    /// Durations of the part.
+    /// Returns the durations of the part.
     #[inline]
     pub fn chains(&self) -> &Chains {
         self.chains

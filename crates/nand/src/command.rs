@@ -25,7 +25,7 @@ macro_rules! commands {
             /// All commands.
             pub const ALL: &[Self] = &[$(Self::$Variant),+];
 
-            /// Name of the command.
+            /// Returns the name of the command.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$Variant => $name),+ }
             }
@@ -97,7 +97,7 @@ commands! {
 }
 
 impl Command {
-    /// Opcode on the bus.
+    /// Returns the opcode on the bus.
     pub const fn code(self) -> u8 {
         self as u8
     }
@@ -115,7 +115,7 @@ impl From<Command> for Cycle {
     }
 }
 
-/// One cycle that the host issues on the bus.
+/// Cycle that the host issues on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cycle {
     /// A command byte.
@@ -151,7 +151,7 @@ impl fmt::Display for Cycle {
     }
 }
 
-/// The status byte of a die (ONFI, "Status Field Definition").
+/// Status byte of a die (ONFI, "Status Field Definition").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Status(pub u8);
 
@@ -168,24 +168,25 @@ impl Status {
             | if failed { Self::FAIL } else { 0 };
         Self(byte | Self::WP_N)
     }
-    /// FAIL: the last operation failed, or a cycle was refused. Remains set until a reset.
+    /// Returns FAIL: whether the last operation failed or a cycle was refused. It remains set until
+    /// a reset.
     pub const fn failed(self) -> bool {
         self.0 & Self::FAIL != 0
     }
-    /// FAILC: the operation before the last failed. Never set, because a die stops at its first
-    /// failure.
+    /// Returns FAILC: whether the operation before the last failed. It is never set, because a die
+    /// stops at its first failure.
     pub const fn failed_before(self) -> bool {
         self.0 & Self::FAILC != 0
     }
-    /// ARDY: the array is idle.
+    /// Returns ARDY: whether the array is idle.
     pub const fn array_ready(self) -> bool {
         self.0 & Self::ARDY != 0
     }
-    /// RDY: the die accepts commands.
+    /// Returns RDY: whether the die accepts commands.
     pub const fn ready(self) -> bool {
         self.0 & Self::RDY != 0
     }
-    /// WP_n: the part is not write-protected. Always set.
+    /// Returns WP_n: whether the part is not write-protected. It is always set.
     pub const fn writable(self) -> bool {
         self.0 & Self::WP_N != 0
     }
@@ -237,7 +238,9 @@ pub enum Rule {
     #[error("no data was sent for the page; send data first")]
     NoData,
     /// The data exceeds the page register.
-    #[error("{bytes} bytes in total exceed the {register} bytes of a page and its spare area")]
+    #[error(
+        "{bytes} bytes in total exceed the {register} bytes of a page and its spare area; transfer fewer bytes"
+    )]
     TooMuchData {
         /// Bytes since the register was addressed or selected.
         bytes: u64,
@@ -319,7 +322,7 @@ pub enum CommandError {
         until: Time,
     },
     /// The die is busy (RDY = 0). The state is unchanged.
-    #[error("{cycle} for die {} at {} ps: the die is busy until {} ps and takes 70h Read Status and FFh Reset only; wait until then", die.0, now.ps(), until.ps())]
+    #[error("{cycle} for die {} at {} ps: the die is busy until {} ps and accepts only 70h Read Status and FFh Reset; wait until then", die.0, now.ps(), until.ps())]
     Busy {
         /// Cycle that was issued.
         cycle: Cycle,
@@ -331,7 +334,7 @@ pub enum CommandError {
         until: Time,
     },
     /// The cycle violates a rule. The die has failed and accepts only 70h and FFh until a reset.
-    #[error("{cycle} for die {}, which {state}: {rule}; in this state the die takes {}", die.0, state.takes())]
+    #[error("{cycle} for die {}, which {state}: {rule}; in this state the die accepts {}", die.0, state.takes())]
     Broken {
         /// Cycle that was issued.
         cycle: Cycle,
@@ -343,7 +346,7 @@ pub enum CommandError {
         rule: Rule,
     },
     /// The die does not exist. The state is unchanged.
-    #[error("{cycle} for die {}: the package has {dies}, counted from 0", die.0)]
+    #[error("{cycle} for die {}: the die does not exist; the package has {dies}, counted from 0", die.0)]
     NoDie {
         /// Cycle that was issued.
         cycle: Cycle,
@@ -365,7 +368,7 @@ pub enum CommandError {
 }
 
 impl CommandError {
-    /// Array rule that the cycle violates, if the error is one.
+    /// Returns the array rule that the cycle violates, if the error is such a violation.
     pub fn violation(&self) -> Option<&Violation> {
         match self {
             Self::Broken {

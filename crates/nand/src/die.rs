@@ -44,7 +44,7 @@ pub(crate) struct Effect {
 /// Effect of a cycle, or the rule that it violates.
 type Outcome = Result<Effect, Rule>;
 
-/// Reason for which a die refuses a cycle.
+/// Reason why a die refuses a cycle.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// The die is busy (RDY = 0) until this time.
@@ -105,7 +105,7 @@ enum Mode {
     Plain,
     CacheRead,
     CacheProgram,
-    /// Suspended since `stopped`, with an operation whose end had been scheduled for `until`.
+    /// An operation has been suspended since `stopped`; its end had been scheduled for `until`.
     Suspended {
         erase: bool,
         stopped: Time,
@@ -176,15 +176,15 @@ impl Machine {
             suspensions: 0,
         }
     }
-    /// Time from which the die is ready (RDY = 1).
+    /// Returns the time from which the die is ready (RDY = 1).
     pub fn ready(&self) -> Time {
         self.registers.ready()
     }
-    /// Time from which the array is idle (ARDY = 1).
+    /// Returns the time from which the array is idle (ARDY = 1).
     pub fn array_free(&self) -> Time {
         self.registers.array_free()
     }
-    /// State of the die at `now`, once it is ready.
+    /// Returns the state that the die has at `now`, unless it is busy.
     pub fn state(&self, addressing: &Addressing, now: Time) -> State {
         if self.failed {
             return State::Failed;
@@ -206,7 +206,7 @@ impl Machine {
             Step::Addressed { first, loaded, .. } => self.addressed(first, loaded),
         }
     }
-    /// State between two commands.
+    /// Returns the state of the die between two commands.
     fn between(&self, now: Time) -> State {
         match self.mode {
             Mode::CacheRead => State::CacheRead,

@@ -55,9 +55,9 @@ impl Default for Energy {
 }
 
 impl Energy {
-    /// Energy of the array for `operation` of duration `time` on `planes` planes at once: VCC x
-    /// ICC1 (read), ICC2 (program) or ICC3 (erase) x time x planes. Every active plane draws the
-    /// current, so a page costs the same in every operation mode. Nanojoules.
+    /// Returns the energy of the array for `operation` of duration `time` on `planes` planes at
+    /// once: VCC x ICC1 (read), ICC2 (program) or ICC3 (erase) x time x planes. Every active plane
+    /// draws the current, so a page costs the same in every operation mode. Nanojoules.
     pub fn array_nj(&self, operation: Operation, time: Time, planes: u32) -> f64 {
         let current_ma = match operation {
             Operation::Read => self.read_ma,
@@ -66,8 +66,8 @@ impl Energy {
         };
         self.supply_v * current_ma * time.as_us() * f64::from(planes)
     }
-    /// Energy of array reads, programs and erases of these total durations, summed over planes, and
-    /// of `bus` time on the bus. Nanojoules.
+    /// Returns the energies of array reads, programs and erases of these total durations, summed
+    /// over planes, and of `bus` time on the bus. Nanojoules.
     pub fn stages_nj(&self, [read, program, erase]: [Time; 3], bus: Time) -> [f64; 4] {
         [
             self.array_nj(Operation::Read, read, 1),
@@ -76,11 +76,11 @@ impl Energy {
             self.bus_nj(bus),
         ]
     }
-    /// Energy of a die while it uses the bus: VCCQ x ICC4 x time. Nanojoules.
+    /// Returns the energy of a die while it uses the bus: VCCQ x ICC4 x time. Nanojoules.
     pub fn bus_nj(&self, time: Time) -> f64 {
         self.io_supply_v * self.io_ma * time.as_us()
     }
-    /// Energy of an idle die: VCC x ISB x time. Nanojoules.
+    /// Returns the energy of an idle die: VCC x ISB x time. Nanojoules.
     pub fn standby_nj(&self, idle: Time) -> f64 {
         self.supply_v * self.standby_ua / 1e3 * idle.as_us()
     }

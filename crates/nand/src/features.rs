@@ -1,7 +1,7 @@
 //! Optional die features beyond single-page and single-block commands.
 
 /// Features of the dies of a device, fixed at compile time, so that unused features cost nothing.
-/// Where [`Basic`] is sufficient, the result does not depend on the choice.
+/// For devices that need only [`Basic`], [`Full`] gives the same results.
 pub trait Features {
     /// Whether dies use features beyond [`Basic`]: multi-plane and cache commands, copyback,
     /// several dies per package, suspension of programs and erases for reads, or operations that

@@ -49,7 +49,7 @@ macro_rules! id {
         pub struct $Name(pub u32);
 
         impl $Name {
-            /// The number as an index into a dense array.
+            /// Returns the number as an index into a dense array.
             #[inline(always)]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -91,7 +91,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of `packages` packages of `geometry`, or `None` if its pages exceed 2^32 - 2.
+    /// Returns the layout of `packages` packages of `geometry`, or `None` above 2^32 - 2 pages.
     pub fn new(geometry: &Geometry, packages: u32) -> Option<Self> {
         let layout = Self {
             dies: packages.checked_mul(geometry.dies_per_package)?,
@@ -105,64 +105,64 @@ impl Layout {
             .checked_mul(u64::from(layout.pages_per_block))?;
         (pages < u64::from(u32::MAX)).then_some(layout)
     }
-    /// Planes in the array. Count.
+    /// Returns the number of planes in the array.
     pub const fn planes(&self) -> u32 {
         self.dies * self.planes_per_die
     }
-    /// Blocks in the array. Count.
+    /// Returns the number of blocks in the array.
     pub const fn blocks(&self) -> u32 {
         self.planes() * self.blocks_per_plane
     }
-    /// Pages in the array. Count.
+    /// Returns the number of pages in the array.
     pub const fn pages(&self) -> u32 {
         self.blocks() * self.pages_per_block
     }
-    /// Block of a page.
+    /// Returns the block of a page.
     #[inline]
     pub const fn block_of(&self, page: Ppn) -> Block {
         Block(page.0 / self.pages_per_block)
     }
-    /// Offset of a page in its block.
+    /// Returns the offset of a page in its block.
     #[inline]
     pub const fn page_in_block(&self, page: Ppn) -> u32 {
         page.0 % self.pages_per_block
     }
-    /// Plane of a block.
+    /// Returns the plane of a block.
     #[inline]
     pub const fn plane_of(&self, block: Block) -> Plane {
         Plane(block.0 % self.planes())
     }
-    /// Offset of a block in its plane.
+    /// Returns the offset of a block in its plane.
     #[inline]
     pub const fn block_in_plane(&self, block: Block) -> u32 {
         block.0 / self.planes()
     }
-    /// Die of a plane.
+    /// Returns the die of a plane.
     #[inline]
     pub const fn die_of(&self, plane: Plane) -> Die {
         Die(plane.0 / self.planes_per_die)
     }
-    /// Plane of a page.
+    /// Returns the plane of a page.
     #[inline]
     pub const fn plane_of_page(&self, page: Ppn) -> Plane {
         self.plane_of(self.block_of(page))
     }
-    /// Die of a page.
+    /// Returns the die of a page.
     #[inline]
     pub const fn die_of_page(&self, page: Ppn) -> Die {
         self.die_of(self.plane_of(self.block_of(page)))
     }
-    /// Page at an offset of a block.
+    /// Returns the page at an offset of a block.
     #[inline]
     pub const fn page(&self, block: Block, page_in_block: u32) -> Ppn {
         Ppn(block.0 * self.pages_per_block + page_in_block)
     }
-    /// Block at an offset of a plane.
+    /// Returns the block at an offset of a plane.
     #[inline]
     pub const fn block(&self, plane: Plane, block_in_plane: u32) -> Block {
         Block(block_in_plane * self.planes() + plane.0)
     }
-    /// Address of a page as text, for messages.
+    /// Returns the address of a page as text, for messages.
     pub fn describe(&self, page: Ppn) -> String {
         let block = self.block_of(page);
         format!(
@@ -171,7 +171,7 @@ impl Layout {
             self.page_in_block(page)
         )
     }
-    /// Address of a block as text, for messages.
+    /// Returns the address of a block as text, for messages.
     pub fn describe_block(&self, block: Block) -> String {
         let plane = self.plane_of(block);
         format!(

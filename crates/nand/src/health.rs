@@ -29,7 +29,7 @@ impl Health {
             since: vec![0; blocks],
         }
     }
-    /// Memory that the state takes.
+    /// Returns the memory that the state takes.
     pub fn memory(layout: &Layout, fill: Fill) -> [Table; 2] {
         let blocks = u64::from(layout.blocks());
         [
@@ -54,11 +54,11 @@ impl Health {
         self.reads[block.index()] = 0;
         self.since[block.index()] = 0;
     }
-    /// Reads of each block since its erase, in block order. Count.
+    /// Returns the number of reads of each block since its erase, in block order.
     pub fn reads(&self) -> &[u32] {
         &self.reads
     }
-    /// Conditions of a read of the first page of a block with `erases` erases.
+    /// Returns the conditions of a read at `now` of the first page of a block with `erases` erases.
     pub fn of(&self, now: Time, block: Block, erases: u32) -> Read {
         let since = self.since[block.index()].checked_sub(1).map(Time);
         Read {

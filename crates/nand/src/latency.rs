@@ -7,11 +7,11 @@ use crate::cell::PageTypes;
 use crate::timing::{Model, PerLevel, Timing};
 use crate::{Cell, Geometry};
 
-/// The value 1 in the units of [`Latencies::jitter`].
+/// Value of 1 in the units of [`Latencies::jitter`].
 const WHOLE: f64 = (1_u32 << 20) as f64;
 
 /// Array times of a part (Jung 2013, section 2.7.2): tR and tPROG of each page of a block, and
-/// tBERS. If none of the part's times is zero, none of these is.
+/// tBERS. They are positive if all times of the part are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latencies {
     read: Vec<Time>,
@@ -36,12 +36,12 @@ impl Latencies {
             jitter: (timing.jitter_ratio * WHOLE).round() as u32,
         }
     }
-    /// tR of the page at `offset` in its block.
+    /// Returns tR of the page at `offset` in its block.
     #[inline]
     pub fn read(&self, offset: u32) -> Time {
         self.read[offset as usize]
     }
-    /// tPROG of the page at `offset` in its block.
+    /// Returns tPROG of the page at `offset` in its block.
     #[inline]
     pub fn program(&self, offset: u32) -> Time {
         self.program[offset as usize]
@@ -56,7 +56,7 @@ impl Latencies {
     }
 }
 
-/// Time of each page of a block with these levels.
+/// Returns the time of each page of a block whose pages have these levels.
 fn page_times(model: Model, levels: &[u8], times: &PerLevel, typical_ns: u64) -> Vec<Time> {
     let by_level = |&level: &u8| Time::from_ns(times.of(level));
     let varied: Vec<Time> = levels.iter().map(by_level).collect();
@@ -69,7 +69,7 @@ fn page_times(model: Model, levels: &[u8], times: &PerLevel, typical_ns: u64) ->
     vec![one; levels.len()]
 }
 
-/// The mean, rounded to the nearest picosecond.
+/// Returns the mean of the times, rounded to the nearest picosecond.
 fn mean(times: &[Time]) -> Time {
     let count = times.len().max(1) as u128;
     let sum: u128 = times.iter().map(|time| u128::from(time.ps())).sum();

@@ -42,7 +42,7 @@ pub struct Package {
 }
 
 impl Package {
-    /// Memory that an erased package takes.
+    /// Returns the memory that an erased package takes.
     pub fn memory(part: &Part) -> Vec<Table> {
         let blank = Fill {
             logical: 0.0,
@@ -94,31 +94,32 @@ impl Package {
         }
     }
 
-    /// Starts to record every stage of every transaction; see [`Package::strips`].
+    /// Starts to record every stage of every transaction, for [`Package::strips`].
     pub fn keep_strips(&mut self) {
         self.dies.transactions.strips.get_or_insert_default();
     }
-    /// Recorded stages: bus stages in order of their ends, array stages in order of their starts.
+    /// Returns the recorded stages: bus stages in the order of their ends, array stages in the
+    /// order of their starts.
     pub fn strips(&self) -> &[Strip] {
         self.dies.transactions.strips.as_deref().unwrap_or_default()
     }
-    /// Time of the last event.
+    /// Returns the time of the last event.
     pub const fn now(&self) -> Time {
         self.now
     }
-    /// Transactions submitted and not completed. Count.
+    /// Returns the number of transactions submitted and not completed.
     pub fn outstanding(&self) -> u64 {
         self.submitted - self.completed
     }
-    /// Usage of a die per operation mode, in the order of [`Mode::ALL`].
+    /// Returns the usage of a die per operation mode, in the order of [`Mode::ALL`].
     pub fn usage(&self, die: Die) -> &[Usage; Mode::ALL.len()] {
         &self.dies.transactions.usage[die.index()]
     }
-    /// State of the array.
+    /// Returns the state of the array.
     pub const fn array(&self) -> &Array {
         &self.dies.array
     }
-    /// Mutable access to the array, to prepare a state without simulated time.
+    /// Returns mutable access to the array, to prepare its state without simulated time.
     pub const fn array_mut(&mut self) -> &mut Array {
         &mut self.dies.array
     }

@@ -23,7 +23,7 @@ pub struct PageModes {
     wear: Vec<u64>,
     /// Wear of a program in each mode.
     weights: [u32; 4],
-    /// Programs counted.
+    /// Programs that the wear includes. Count.
     programs: u64,
 }
 
@@ -38,7 +38,7 @@ impl PageModes {
             programs: 0,
         }
     }
-    /// Memory that the modes take.
+    /// Returns the memory that the modes take.
     pub fn memory(layout: &Layout, fill: Fill) -> [Table; 2] {
         let pages = layout.pages().div_ceil(PER_BYTE);
         [
@@ -46,7 +46,7 @@ impl PageModes {
             Table::zeroed::<u64>("wear of blocks", layout.blocks().into(), fill.physical),
         ]
     }
-    /// Mode of the last program of a page, or of the one in progress.
+    /// Returns the mode of the last program of a page, or of the one in progress.
     #[inline]
     pub fn of(&self, page: Ppn) -> ProgramMode {
         let byte = self.tags[page.index() / PER_BYTE as usize];
@@ -71,12 +71,12 @@ impl PageModes {
     pub(crate) fn swap_wear(&mut self, one: Block, other: Block) {
         self.wear.swap(one.index(), other.index());
     }
-    /// Programs counted in the wear.
+    /// Returns the number of programs that the wear includes.
     pub fn programs(&self) -> u64 {
         self.programs
     }
-    /// Wear of each block, summed over its programs, in thousandths of the wear of a program in
-    /// medium mode.
+    /// Returns the wear of each block, summed over its programs, in thousandths of the wear of a
+    /// program in medium mode.
     pub fn wear(&self) -> &[u64] {
         &self.wear
     }

@@ -28,8 +28,7 @@ pub enum Confirm {
     /// The pages in the data registers move to the cache registers; then the array reads the next
     /// pages into the data registers (31h).
     CacheRead(Time),
-    /// The same as `CacheRead` (31h), without demand: the die stays busy until the array has read
-    /// the next page.
+    /// Speculative `CacheRead` (31h): the die stays busy until the array has read the next page.
     ReadAhead(Time),
     /// The pages in the data registers move to the cache registers (3Fh).
     CacheReadEnd,
@@ -46,7 +45,8 @@ pub enum Confirm {
 }
 
 impl Confirm {
-    /// Array operation that the command starts, if any. A move starts a read, then a program.
+    /// Returns the array operation that the command starts, if any. A move starts a read, then a
+    /// program.
     #[inline]
     pub const fn operation(self) -> Option<Operation> {
         match self {
@@ -68,7 +68,7 @@ pub struct ArrayBusy {
 }
 
 impl ArrayBusy {
-    /// Duration of the work.
+    /// Returns the duration of the work.
     #[inline]
     pub fn time(self) -> Time {
         self.until - self.from
@@ -83,13 +83,13 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// Time at which the cache registers are free, or hold the page requested. The die accepts
-    /// commands from then on (RDY = 1).
+    /// Returns the time at which the cache registers are free, or hold the page requested. The die
+    /// accepts commands from then on (RDY = 1).
     #[inline]
     pub const fn ready(&self) -> Time {
         self.cache
     }
-    /// Time at which the array has finished with the data registers (ARDY = 1).
+    /// Returns the time at which the array has finished with the data registers (ARDY = 1).
     #[inline]
     pub const fn array_free(&self) -> Time {
         self.data

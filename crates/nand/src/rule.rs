@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Plane addressing rule of a part. The blocks of a multi-plane command are always in different
-/// planes of the same die; the rule states what else must be equal (Jung 2013, section 2.3; ONFI:
-/// multi-plane address restriction).
+/// planes of the same die; the rule states which offsets must also be equal (Jung 2013, section
+/// 2.3; ONFI: multi-plane address restriction).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlaneRule {
@@ -29,7 +29,7 @@ impl PlaneRule {
             Self::PageAndBlockOffset => page == other_page && block == other_block,
         }
     }
-    /// Rule as text, for messages.
+    /// Returns the rule as text, for messages.
     pub const fn words(self) -> &'static str {
         match self {
             Self::PageOffset => "the pages of a command must have the same offset in their blocks",

@@ -50,7 +50,8 @@ impl Default for Suspend {
 }
 
 impl Suspend {
-    /// Time from the suspend command until the array has suspended an erase or a program.
+    /// Returns the time from the suspend command until the array has suspended an erase or a
+    /// program.
     #[inline]
     pub const fn latency(&self, erase: bool) -> Time {
         Time::from_ns(if erase {

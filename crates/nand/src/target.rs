@@ -64,7 +64,7 @@ pub enum DataSheetError {
     LongBlock,
     /// The row address does not fit its address cycles.
     #[error(
-        "{cycles} row address cycles carry {} bits, a row of this geometry has {bits}; raise row_address_cycles",
+        "{cycles} row address cycles carry {} bits, but a row of this geometry has {bits}; raise row_address_cycles",
         8 * cycles
     )]
     ShortRow {
@@ -88,7 +88,7 @@ pub enum DataSheetError {
         range: &'static str,
     },
     /// A duration is too long.
-    #[error("{key} makes an operation longer than 17 s; change it")]
+    #[error("{key} makes an operation longer than 17 s; lower the duration or raise the rate")]
     Long {
         /// Key of the duration.
         key: &'static str,
@@ -102,7 +102,7 @@ pub struct Output {
     pub ends: Time,
     /// Data that the cycle returned, if it is a data cycle.
     pub data: Option<Data>,
-    /// Interval of array work, unless a suspend or reset shortens it.
+    /// Interval of the array work that the cycle starts, unless a suspend or reset shortens it.
     pub work: Option<ArrayBusy>,
 }
 
@@ -177,36 +177,39 @@ impl Target {
             _ => Ok(Status::new(false, false, true)),
         }
     }
-    /// Time from which the bus is free.
+    /// Returns the time from which the bus is free.
     pub fn bus_free(&self) -> Time {
         self.bus_free
     }
-    /// Time from which the die is ready (RDY = 1); [`Time::MAX`] if the die does not exist.
+    /// Returns the time from which the die is ready (RDY = 1); [`Time::MAX`] if the die does not
+    /// exist.
     pub fn ready_at(&self, die: Die) -> Time {
         self.dies.get(die.index()).map_or(Time::MAX, Machine::ready)
     }
-    /// Time from which the array is idle (ARDY = 1); [`Time::MAX`] if the die does not exist.
+    /// Returns the time from which the array is idle (ARDY = 1); [`Time::MAX`] if the die does not
+    /// exist.
     pub fn array_free_at(&self, die: Die) -> Time {
         self.dies
             .get(die.index())
             .map_or(Time::MAX, Machine::array_free)
     }
-    /// State of a die at `now`, once it is ready; `None` if the die does not exist.
+    /// Returns the state that a die has at `now`, unless it is busy; `None` if the die does not
+    /// exist.
     pub fn state(&self, now: Time, die: Die) -> Option<State> {
         let machine = self.dies.get(die.index())?;
         Some(machine.state(&self.sheet.addressing, now))
     }
-    /// Cells of the package.
+    /// Returns the cells of the package.
     pub fn cells(&self) -> &Cells {
         &self.cells
     }
-    /// Division of addresses into cycles.
+    /// Returns the division of addresses into cycles.
     pub fn addressing(&self) -> &Addressing {
         &self.sheet.addressing
     }
 }
 
-/// Bus time of a cycle.
+/// Returns the bus time of a cycle.
 fn duration(timing: &Timing, command: Time, cycle: Cycle) -> Time {
     match cycle {
         Cycle::Command(_) | Cycle::Address(_) => command,

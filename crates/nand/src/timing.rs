@@ -7,7 +7,8 @@ use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wordline_kernel::Time;
 
-/// Number of nanoseconds for all pages, or one for each page type, least significant bit first.
+/// Number of nanoseconds for all pages, or one number for each page type, least significant bit
+/// first.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
 #[serde(untagged)]
 pub enum PerLevel {
@@ -18,20 +19,22 @@ pub enum PerLevel {
 }
 
 impl PerLevel {
-    /// Values in order of levels; a single value if all pages are alike.
+    /// Returns the values in order of levels; a single value if all pages are alike.
     pub fn values(&self) -> &[u64] {
         match self {
             Self::All(value) => std::slice::from_ref(value),
             Self::Each(values) => values,
         }
     }
-    /// Value for pages of this level; the last value if the list is shorter. Nanoseconds.
+    /// Returns the value for pages of this level; the last value if the list is shorter.
+    /// Nanoseconds.
     pub fn of(&self, level: u8) -> u64 {
         let values = self.values();
         let value = values.get(usize::from(level)).or(values.last());
         value.copied().unwrap_or_default()
     }
-    /// Mean of the values, rounded down: the mean of a part with equal numbers of pages per level.
+    /// Returns the mean of the values, rounded down. It is the mean over the pages of a part that
+    /// has equally many pages per level.
     pub fn mean(&self) -> u64 {
         let values = self.values();
         let sum: u128 = values.iter().map(|&value| u128::from(value)).sum();
@@ -203,8 +206,8 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// Bus time of `bytes`, rounded to the nearest picosecond. At least 1 ps if `bytes` is
-    /// positive.
+    /// Returns the bus time of `bytes`, rounded to the nearest picosecond, and at least 1 ps if
+    /// `bytes` is positive.
     pub fn transfer(&self, bytes: u64) -> Time {
         let transfers = (bytes * 8).div_ceil(u64::from(self.bus_width_bits));
         let ps = (transfers as f64 * 1e6 / self.bus_mt_per_s).round() as u64;

@@ -24,7 +24,7 @@ impl Operation {
     /// All operations.
     pub const ALL: [Self; 4] = [Self::Read, Self::Program, Self::Erase, Self::Move];
 
-    /// Name of the operation.
+    /// Returns the name of the operation.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -144,7 +144,8 @@ pub enum TransactionError {
     },
 }
 
-/// Mode of an operation. Each mode can also be die-interleaved, which is a property of the package.
+/// Mode of an operation. Each mode can also be die-interleaved, but that is a property of the
+/// package.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// One page or block.
@@ -172,7 +173,7 @@ impl Mode {
         Self::MultiPlaneCache,
         Self::MultiPlaneMove,
     ];
-    /// Name of the mode.
+    /// Returns the name of the mode.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Legacy => "legacy",
@@ -186,7 +187,7 @@ impl Mode {
 }
 
 impl Transaction<'_> {
-    /// Mode in which the transaction is executed.
+    /// Returns the mode in which the transaction is executed.
     #[inline]
     pub fn mode(&self) -> Mode {
         let several = self.planes > 1;
@@ -199,12 +200,12 @@ impl Transaction<'_> {
             (_, false) => Mode::Legacy,
         }
     }
-    /// Rows of the transaction. Count.
+    /// Returns the number of rows of the transaction.
     pub fn rows(&self) -> usize {
         self.pages.len() / self.planes.max(1) as usize
     }
 
-    /// Checks the addresses against the layout and the plane addressing rule.
+    /// Returns an error if the addresses violate the layout or the plane addressing rule.
     pub fn check(&self, layout: &Layout, rule: PlaneRule) -> Result<(), TransactionError> {
         if let ([page], [], 1) = (self.pages, self.targets, self.planes)
             && self.operation != Operation::Move
@@ -227,7 +228,7 @@ impl Transaction<'_> {
         self.check_moves(layout)
     }
 
-    /// Checks that all rows of a cache read use the planes of its first row.
+    /// Returns an error unless all rows of a cache read use the planes of its first row.
     fn check_planes(&self, layout: &Layout) -> Result<(), TransactionError> {
         if self.operation != Operation::Read {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Simplest load: in each block in turn, every die erases the block and programs its pages in
+//! Simplest load: one block after the other, every die erases the block and programs its pages in
 //! order, with two transactions outstanding per die.
 
 use wordline_nand::{
@@ -42,13 +42,13 @@ impl Idle {
                     planes: 1,
                 };
                 let taken = self.package.submit(self.package.now(), &transaction);
-                assert!(taken.is_ok(), "the transaction is legal");
+                assert!(taken.is_ok(), "the package accepts the transaction");
                 submitted += 1;
             }
             let done = self.package.next_completion();
             assert!(
                 done.is_some_and(|done| done.result.is_ok()),
-                "no rule is broken"
+                "the transaction violates no rule of the array"
             );
             completed += 1;
         }

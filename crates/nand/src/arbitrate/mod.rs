@@ -77,7 +77,7 @@ mod tests {
         }
     }
 
-    /// Order in which a policy serves a queue to which no request is added.
+    /// Returns the order in which a policy serves a queue that receives no further requests.
     fn order(mut policy: Arbitration, line: &[Asking]) -> Vec<u32> {
         let mut line: VecDeque<_> = line.iter().copied().collect();
         let mut served = Vec::new();

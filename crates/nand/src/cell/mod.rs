@@ -14,11 +14,12 @@ pub mod tlc;
 
 /// Assignment of the pages of a block to levels.
 pub trait PageTypes {
-    /// Bits per cell; every level is below it.
+    /// Returns the number of bits per cell. Every level is below it.
     fn levels(&self) -> u8;
-    /// Level of the page at `offset` in a block of `pages` pages; `offset < pages`.
+    /// Returns the level of the page at `offset` in a block of `pages` pages. `offset` is less than
+    /// `pages`.
     fn level(&self, offset: u32, pages: u32) -> u8;
-    /// Period lambda of the grouping, if it has one. Pages.
+    /// Returns the period lambda of the grouping, if it has one. Pages.
     fn lambda(&self) -> Option<u32> {
         None
     }
@@ -62,8 +63,8 @@ const LSB: u8 = 0;
 /// Most significant bit of a two-bit cell.
 const MSB: u8 = 1;
 
-/// Level of an offset that the forms of a group assign to both levels, or to neither: the lower
-/// half of its lambda pages is LSB.
+/// Returns the level of an offset that the forms of a group assign to both levels, or to neither:
+/// the lower half of its lambda pages is LSB.
 fn half(offset: u32, lambda: u32) -> u8 {
     if offset % lambda < lambda / 2 {
         LSB
@@ -95,8 +96,8 @@ mod tests {
         assert_eq!(table(&beta(4), 16), "LLLLLLMMLLMMLLLL");
     }
 
-    /// Forms of Jung 2013, section 2.7.2, enumerated: offsets covered by the rule for the ends, the
-    /// LSB form and the MSB form. n ranges over the whole block.
+    /// Forms of Jung 2013, section 2.7.2, enumerated: offsets that the rule for the ends, the LSB
+    /// form and the MSB form cover. n ranges over the whole block.
     struct Forms {
         ends: Vec<i64>,
         lsb: Vec<i64>,

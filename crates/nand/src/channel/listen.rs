@@ -18,7 +18,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Code of the event, for the digest and for checkpoints.
+    /// Returns the code of the event, for the digest and for checkpoints.
     #[inline]
     pub const fn code(self) -> u64 {
         match self {
@@ -26,7 +26,7 @@ impl Event {
             Self::Ready(die) => (die as u64) << 1 | 1,
         }
     }
-    /// Event with this code.
+    /// Returns the event with this code.
     #[inline]
     pub const fn of(code: u64) -> Self {
         let number = (code >> 1) as u32;
@@ -105,14 +105,14 @@ pub struct BusHold<'a, D, B> {
     pub of_bus: &'a mut B,
 }
 
-/// Result of the end of a bus grant. The end of a suspend command has no effect for the owner.
+/// Result of the end of a bus grant. The end of a suspend command requires no action of the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Released {
     /// Die that held the bus.
     pub die: Die,
     /// Rows that are done and reported. Count.
     pub rows: u8,
-    /// Whether the grant has started work in the die.
+    /// Whether the grant started work in the die.
     pub began: bool,
     /// Whether the chain has ended and the die is free.
     pub ended: bool,

@@ -46,27 +46,27 @@ impl Addressing {
             blocks: geometry.blocks_per_plane,
         }
     }
-    /// Bits of a row address. Count.
+    /// Returns the number of bits of a row address.
     pub fn row_bits(&self) -> u32 {
         bits(self.pages) + bits(self.planes) + bits(self.blocks)
     }
-    /// Column and row cycles of a page address.
+    /// Returns the column and row cycles of a page address.
     pub fn page(&self, row: Row, column: u64) -> Vec<Cycle> {
         let mut cycles = self.column(column);
         cycles.extend(self.row(row));
         cycles
     }
-    /// Column cycles alone, as used by 05h.
+    /// Returns the column cycles alone, as used by 05h.
     pub fn column(&self, column: u64) -> Vec<Cycle> {
         cycles(u128::from(column), self.column_cycles)
     }
-    /// Row cycles alone, as used by 60h.
+    /// Returns the row cycles alone, as used by 60h.
     pub fn row(&self, row: Row) -> Vec<Cycle> {
         let plane = u128::from(row.plane) << bits(self.pages);
         let block = u128::from(row.block) << (bits(self.pages) + bits(self.planes));
         cycles(u128::from(row.page) | plane | block, self.row_cycles)
     }
-    /// Row addressed by row cycles.
+    /// Returns the row that the row cycles `row` address, or the field that is out of range.
     pub(super) fn decode(&self, row: u128) -> Result<Row, Rule> {
         let (row, page) = cut(row, self.pages);
         let (block, plane) = cut(row, self.planes);
@@ -89,7 +89,7 @@ impl Addressing {
     }
 }
 
-/// Bits needed to number `count` values: the logarithm to base 2, rounded up.
+/// Returns the number of bits needed to number `count` values: the logarithm to base 2, rounded up.
 const fn bits(count: u32) -> u32 {
     u32::BITS - count.saturating_sub(1).leading_zeros()
 }

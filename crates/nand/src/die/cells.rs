@@ -20,7 +20,8 @@ impl Cells {
             contents: vec![Vec::new(); layout.blocks() as usize],
         }
     }
-    /// Content of a programmed page; 0 if its program was aborted.
+    /// Returns the content of a programmed page; 0 if its program was aborted, `None` if the page
+    /// is not programmed.
     pub fn content(&self, page: Ppn) -> Option<u64> {
         let offset = self.layout.page_in_block(page) as usize;
         let block = self.contents.get(self.layout.block_of(page).index())?;

@@ -56,7 +56,7 @@ impl Machine {
         &mut self.planes[row.plane as usize]
     }
 
-    /// Content of the pages, if all of them can be read.
+    /// Returns the contents of the pages, if all of them can be read.
     fn contents(&self, sheet: &Sheet, cells: &Cells, rows: &[Row]) -> Result<Vec<u64>, Rule> {
         let content = |&row: &Row| {
             if let Some(page) = self.suspended(sheet, row) {
@@ -67,7 +67,7 @@ impl Machine {
         };
         rows.iter().map(content).collect()
     }
-    /// Page of a row, if a suspended operation works on it.
+    /// Returns the page of a row, if a suspended operation works on it.
     fn suspended(&self, sheet: &Sheet, row: Row) -> Option<Ppn> {
         let Mode::Suspended { erase, .. } = self.mode else {
             return None;
@@ -79,7 +79,7 @@ impl Machine {
         let mut rows = self.flights.iter().flat_map(|flight| &flight.rows);
         rows.any(same).then(|| sheet.page(self.die, row))
     }
-    /// Page read (30h).
+    /// Executes a page read (30h).
     fn read(&mut self, sheet: &Sheet, cells: &Cells, now: Time, rows: Vec<Row>) -> Outcome {
         for (&row, content) in rows.iter().zip(self.contents(sheet, cells, &rows)?) {
             self.plane(row).cache = Some(content);
@@ -91,7 +91,7 @@ impl Machine {
         self.last = Last::Read;
         Ok(self.work(sheet, now, Confirm::Read(time)))
     }
-    /// Copyback read (35h).
+    /// Executes a copyback read (35h).
     fn copy_read(&mut self, sheet: &Sheet, cells: &Cells, now: Time, rows: &[Row]) -> Outcome {
         for (&row, content) in rows.iter().zip(self.contents(sheet, cells, rows)?) {
             self.plane(row).data = DataRegister::Copy(content);
@@ -106,7 +106,7 @@ impl Machine {
         self.given_out = 0;
     }
 
-    /// Sequential cache read (31h): reads the pages that follow those read last.
+    /// Executes a sequential cache read (31h), which reads the pages that follow those read last.
     pub(super) fn cache_read_on(&mut self, sheet: &Sheet, cells: &Cells, now: Time) -> Outcome {
         let next = |row: &Row| {
             let page = row.page + 1;
@@ -123,7 +123,7 @@ impl Machine {
         let rows: Vec<Row> = self.reads.iter().map(next).collect::<Result<_, _>>()?;
         self.cache_read(sheet, cells, now, rows)
     }
-    /// Random cache read (31h after an address).
+    /// Executes a random cache read (31h after an address).
     fn cache_read_at(
         &mut self,
         sheet: &Sheet,
@@ -142,7 +142,7 @@ impl Machine {
         self.reads = rows;
         Ok(effect)
     }
-    /// Checks whether the data registers hold the pages of a read that can be continued.
+    /// Returns an error unless the data registers hold the pages of a read that can be continued.
     fn continues(&self) -> Result<(), Rule> {
         let holds = |row: &Row| {
             let register = self.planes[row.plane as usize].data;
@@ -172,7 +172,7 @@ impl Machine {
             plane.cache = Some(content);
         }
     }
-    /// Cache read end (3Fh).
+    /// Ends a cache read (3Fh).
     pub(super) fn cache_read_end(&mut self, sheet: &Sheet, now: Time) -> Effect {
         for row in std::mem::take(&mut self.reads) {
             self.pass_on(row);
@@ -182,7 +182,7 @@ impl Machine {
         self.work(sheet, now, Confirm::CacheReadEnd)
     }
 
-    /// Program (10h or 15h, after 80h or 85h).
+    /// Executes a program (10h or 15h, after 80h or 85h).
     fn program(
         &mut self,
         sheet: &Sheet,
@@ -218,7 +218,7 @@ impl Machine {
             _ => plane.cache.take().unwrap_or_default(),
         }
     }
-    /// Erase (D0h). The registers keep their content.
+    /// Executes an erase (D0h). The registers keep their content.
     fn erase(&mut self, sheet: &Sheet, cells: &mut Cells, now: Time, rows: Vec<Row>) -> Outcome {
         for &row in &rows {
             cells.array.may_erase(sheet.block(self.die, row))?;
@@ -257,7 +257,8 @@ impl Machine {
         let works = self.mode == Mode::Plain && now < self.array_free();
         suspension.able && works && self.suspensions < sheet.most
     }
-    /// Suspend (84h, 61h). An operation that ends within the suspend latency continues.
+    /// Suspends an operation (84h, 61h). An operation that ends within the suspend latency
+    /// continues.
     pub(super) fn suspend(&mut self, sheet: &Sheet, now: Time) {
         let erase = self.last == Last::Erase;
         let suspension = if erase {
@@ -278,7 +279,7 @@ impl Machine {
         self.suspensions += 1;
         self.registers.stop(now + suspension.latency);
     }
-    /// Resume (13h, D2h): the array performs the rest of the operation.
+    /// Resumes an operation (13h, D2h): the array performs the rest of it.
     pub(super) fn resume(&mut self, sheet: &Sheet, now: Time) -> Effect {
         let Mode::Suspended {
             erase,
@@ -298,8 +299,8 @@ impl Machine {
         let left = sheet.resume + until.since(stopped);
         self.work(sheet, now, Confirm::Program(left))
     }
-    /// Empties the registers that the pages of a program came through. For a copyback, only data
-    /// registers are emptied.
+    /// Empties the registers from which the pages of a program came. For a copyback, these are only
+    /// the data registers.
     fn empty_flown(&mut self) {
         for flight in &self.flights {
             for row in &flight.rows {
@@ -312,7 +313,7 @@ impl Machine {
         }
     }
 
-    /// Reset (FFh). The content of pages under an unfinished program is lost.
+    /// Resets the die (FFh). The content of pages under an unfinished program is lost.
     pub(super) fn reset(&mut self, sheet: &Sheet, cells: &mut Cells, now: Time) {
         let suspended = matches!(self.mode, Mode::Suspended { .. });
         let lost = |flight: &&Flight| suspended || flight.until > now;
@@ -333,7 +334,7 @@ impl Machine {
     }
 }
 
-/// Read time (tR) of the slowest page.
+/// Returns the read time (tR) of the slowest page.
 fn read_time(sheet: &Sheet, rows: &[Row]) -> Time {
     let times = rows.iter().map(|row| sheet.latencies.read(row.page));
     times.max().unwrap_or_default()

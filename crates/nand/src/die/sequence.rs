@@ -95,7 +95,7 @@ impl Machine {
         }
         Ok(Effect::default())
     }
-    /// Checks the plane of an address against the registers and the queued planes.
+    /// Returns an error if the plane of an address contradicts the registers or the queued planes.
     fn check_planes(&self, sheet: &Sheet, first: Command, row: Row) -> Result<(), Rule> {
         let plane = row.plane;
         let register = self.planes[plane as usize].data;
@@ -149,7 +149,7 @@ impl Machine {
     }
 }
 
-/// Address cycles that a first command needs. Count.
+/// Returns the number of address cycles that a first command needs.
 pub(super) fn needed(addressing: &Addressing, first: Command) -> u32 {
     match first {
         Command::Erase => addressing.row_cycles,
@@ -158,7 +158,7 @@ pub(super) fn needed(addressing: &Addressing, first: Command) -> u32 {
     }
 }
 
-/// Row of a complete address; the first row of the die if the address has none.
+/// Returns the row of a complete address; the first row of the die if the address has none.
 fn decode(addressing: &Addressing, first: Command, address: u128) -> Result<Row, Rule> {
     if first == Command::Erase {
         return addressing.decode(address);
@@ -170,7 +170,7 @@ fn decode(addressing: &Addressing, first: Command, address: u128) -> Result<Row,
     addressing.decode(row)
 }
 
-/// Bytes in a register after `bytes` more.
+/// Returns the number of bytes in a register after `bytes` more, or an error if they exceed it.
 fn fill(sheet: &Sheet, before: u64, bytes: u32) -> Result<u64, Rule> {
     let all = before + u64::from(bytes);
     if bytes == 0 {

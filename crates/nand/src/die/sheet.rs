@@ -7,7 +7,7 @@ use crate::registers::Busy;
 use crate::target::{DataSheet, DataSheetError};
 use crate::{Block, Die, Latencies, Layout, Plane, PlaneRule, Ppn, Timing};
 
-/// Longest duration of a part: 17.6 s.
+/// Upper limit of every duration of a part: 17.6 s.
 const LONGEST: Time = Time::from_ps(1 << 44);
 /// Upper limit of suspensions per operation, whatever the part specifies.
 const MAX_SUSPENDS: u32 = 1 << 16;
@@ -76,12 +76,12 @@ impl Sheet {
             most: suspend.most.min(MAX_SUSPENDS),
         })
     }
-    /// Block of a row.
+    /// Returns the block of a row.
     pub fn block(&self, die: Die, row: Row) -> Block {
         let plane = Plane(die.0 * self.layout.planes_per_die + row.plane);
         self.layout.block(plane, row.block)
     }
-    /// Page of a row.
+    /// Returns the page of a row.
     pub fn page(&self, die: Die, row: Row) -> Ppn {
         self.layout.page(self.block(die, row), row.page)
     }

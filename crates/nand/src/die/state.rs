@@ -142,7 +142,7 @@ impl State {
             _ => Moves::Nothing,
         }
     }
-    /// Cycles that the state accepts, as text for messages.
+    /// Returns the cycles that the state accepts, as text for messages.
     pub fn takes(self) -> String {
         let moves = match self.moves() {
             Moves::Nothing => None,
@@ -185,7 +185,7 @@ const fn confirms(first: Command) -> &'static [Command] {
 }
 
 impl fmt::Display for State {
-    /// Predicate that completes "the die, which ...".
+    /// Writes the predicate that completes "the die, which ...".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Idle => write!(f, "is idle"),

@@ -76,17 +76,17 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Time on the bus.
+    /// Returns the time that the die spent in bus stages.
     pub fn bus(&self) -> Time {
         let stages = Stage::ALL.iter().zip(self.stages);
         let bus = stages.filter(|(stage, _)| stage.resource() == Resource::Bus);
         bus.map(|(_, time)| time).sum()
     }
-    /// Array time per command, not summed over planes.
+    /// Returns the array time per command, not summed over planes.
     pub fn array(&self) -> Time {
         self.stages.iter().copied().sum::<Time>() - self.bus()
     }
-    /// Energy of array reads, array programs, array erases and the bus. Nanojoules.
+    /// Returns the energy of array reads, array programs, array erases and the bus. Nanojoules.
     pub fn energy_nj(&self, energy: &Energy) -> [f64; 4] {
         energy.stages_nj(self.planes, self.bus())
     }

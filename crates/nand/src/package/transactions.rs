@@ -38,7 +38,7 @@ impl Pending {
             planes: self.planes,
         }
     }
-    /// Pages of the next array operation.
+    /// Returns the pages of the next array operation.
     pub(super) fn row(&self, confirm: Confirm) -> &[Ppn] {
         let planes = self.planes as usize;
         if self.operation == Operation::Move {

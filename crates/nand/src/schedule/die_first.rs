@@ -6,9 +6,9 @@ use wordline_kernel::slot::Cited;
 
 use super::{Place, Schedule};
 
-/// Pages are striped over the dies as they arrive; a command uses one plane. No addressing rule
-/// restricts the dies, so requests of any size are interleaved; each page costs an array operation
-/// of its own.
+/// Pages are striped over the dies as they arrive, and a command uses one plane. No addressing rule
+/// restricts the dies, so requests of any size are interleaved, but each page costs an array
+/// operation of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DieFirst {}

@@ -34,9 +34,9 @@ pub struct Place {
 
 /// Decides how the parallelism of a package is used.
 pub trait Schedule {
-    /// Location of page number `page` of a stream, on `dies` dies of `planes` planes.
+    /// Returns the location of page number `page` of a stream, on `dies` dies of `planes` planes.
     fn place(&self, page: u64, dies: u32, planes: u32) -> Place;
-    /// Number of a die's `planes` planes that one command may use.
+    /// Returns the number of a die's `planes` planes that one command may use.
     fn planes(&self, planes: u32) -> u32;
 }
 

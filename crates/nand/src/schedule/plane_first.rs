@@ -6,9 +6,9 @@ use wordline_kernel::slot::Cited;
 
 use super::{Place, Schedule};
 
-/// Pages that arrive together are combined into one command for several planes of a die, then the
-/// next die gets its share. The plane addressing rule (`nand.plane_rule`) restricts which pages can
-/// be combined; a page without a partner is issued alone.
+/// Pages that arrive together are combined into one command for several planes of a die; the pages
+/// after them go to the next die. The plane addressing rule (`nand.plane_rule`) restricts which
+/// pages can be combined; a page without a partner is issued alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PlaneFirst {}

@@ -14,7 +14,7 @@ use wordline_nand::{Command, CommandError, Cycle, DataSheet, Die, Target};
 
 const DATA: Cycle = Cycle::DataOut { bytes: REGISTER };
 
-/// A small part, so that arbitrary addresses are often valid.
+/// Returns a part that is so small that arbitrary addresses are often valid.
 fn tiny() -> DataSheet {
     let mut part = part();
     part.geometry.dies_per_package = 2;
@@ -28,7 +28,8 @@ fn tiny() -> DataSheet {
     part
 }
 
-/// A tiny part whose pages 0 and 1 of block 0 are programmed in both planes of die 0.
+/// Returns a small part whose pages 0 and 1 of block 0 are programmed in both planes of die 0, and
+/// the current time.
 fn half_full() -> (Target, Time) {
     let mut host = Host::new(&tiny());
     for row in [0, 1, 4, 5] {
@@ -39,7 +40,8 @@ fn half_full() -> (Target, Time) {
     (host.target, host.now)
 }
 
-/// First command, address, data (for a program), confirm command.
+/// Returns the cycles of a command: first command, address, data (for a program) and confirm
+/// command.
 fn sequence(first: Command, row: u8, confirm: Command) -> Vec<Cycle> {
     let (row, data) = (Cycle::Address(row), data_in(REGISTER));
     match first {
@@ -54,7 +56,7 @@ const fn data_in(bytes: u32) -> Cycle {
     Cycle::DataIn { bytes, content: 7 }
 }
 
-/// Valid sequences, with the suspend command that can interrupt them.
+/// First and confirm commands of valid sequences, with the suspend command that can interrupt them.
 const LEGAL: &[(Command, Command, Option<Command>)] = &[
     (C::Read, C::ReadConfirm, None),
     (C::Read, C::ReadQueue, None),
@@ -90,7 +92,8 @@ const SINGLE: &[Command] = &[
     C::EraseResume,
 ];
 
-/// Command sequences, each sent when the die is ready. Some are valid, others no host would send.
+/// Generates command sequences, each to be sent when the die is ready. Some are valid; no host
+/// would send the others.
 fn commands() -> impl Strategy<Value = Vec<Vec<Cycle>>> {
     // Four bits address every row; some addresses exceed the part.
     let rows = || prop_oneof![9 => 0_u8..16, 1 => any::<u8>()];
@@ -179,8 +182,8 @@ fn recovers(mut target: Target, now: Time, die: Die) {
     assert!(target.issue(ready, die, C::Read.into()).is_ok());
 }
 
-/// Issues cycles back to back and ignores refusals. Returns the end of the last cycle. If `resets`,
-/// resets the die after a refusal that makes it fail.
+/// Issues cycles back to back and ignores refusals. If `resets`, resets the die after a refusal
+/// that makes it fail. Returns the end of the last cycle.
 fn send(
     target: &mut Target,
     mut now: Time,
@@ -208,7 +211,7 @@ fn send(
     Ok(now)
 }
 
-/// 2,000 cases, the same in every run unless `PROPTEST_RNG_SEED` is set.
+/// Configures 2,000 cases, which are the same in every run unless `PROPTEST_RNG_SEED` is set.
 fn cases() -> ProptestConfig {
     let mut cases = ProptestConfig::with_cases(2000);
     if cases.rng_seed == RngSeed::Random {

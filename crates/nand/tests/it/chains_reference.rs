@@ -1,4 +1,5 @@
-//! Compares transaction timing of a package with a reference that is stepped tick by tick.
+//! Compares the transaction timing of a package with that of a reference that is stepped tick by
+//! tick.
 //!
 //! Random mixes of transactions, each dominated by one mode of operation, are submitted to both at
 //! random times, with and without die interleaving. The completion times of each transaction and
@@ -59,7 +60,7 @@ impl Mix {
     fn page(&self, die: usize, place: Place) -> Ppn {
         self.layout.page(self.block(die, place), place.page as u32)
     }
-    /// Package under test, with the array state of the reference.
+    /// Returns the package under test, with the array state of the reference.
     fn package(&self, interleaved: bool) -> Package {
         let mut package = Package::new(&Part::of(&self.sheet).unwrap(), interleaved);
         for (die, place) in self.blocks() {
@@ -73,7 +74,7 @@ impl Mix {
         }
         package
     }
-    /// First page of each block.
+    /// Returns the first page of each block.
     fn blocks(&self) -> Vec<(usize, Place)> {
         let part = &self.bus.part;
         let mut blocks = Vec::new();
@@ -246,7 +247,7 @@ fn compare_all(interleaved: bool) {
         println!("{mode:?}, interleaved {interleaved}: {MIXES} mixes, {transactions} transactions");
         assert!(
             transactions >= 2 * MIXES,
-            "there must be two transactions per mix on average"
+            "mixes must have two transactions on average"
         );
     }
 }

@@ -11,7 +11,7 @@ use wordline_nand::die::State;
 use wordline_nand::{Block, Command, CommandError, Cycle, DataSheet, Die, PlaneRule, Ppn};
 use wordline_nand::{Status, Violation};
 
-/// Host whose part has the first `pages` pages of block 0 programmed in every plane.
+/// Returns a host whose part has the first `pages` pages of block 0 programmed in every plane.
 fn filled(part: &DataSheet, pages: u32) -> Host {
     let mut host = Host::new(part);
     for plane in 0..4 {
@@ -26,7 +26,8 @@ fn status(host: &mut Host) -> Status {
     status
 }
 
-/// Block `block` of plane `plane` of die 0; blocks are numbered over two dies of four planes.
+/// Returns block `block` of plane `plane` of die 0; blocks are numbered over two dies of four
+/// planes.
 const fn block(plane: u32, block: u32) -> Block {
     Block(block * 8 + plane)
 }
@@ -147,7 +148,7 @@ fn copyback_copies_the_content_of_each_plane() {
     assert_eq!(host.wait().data(), token(row(2, 0, 1)));
     host.read(row(0, 3, 0), C::ReadConfirm);
     assert_eq!(host.wait().data(), token(row(0, 0, 1)));
-    // The data register is empty now: a second copy needs a second read.
+    // The data register is now empty: a second copy needs a second read.
     assert_eq!(
         host.broken(vec![C::CopybackProgram.into()]),
         Rule::NothingToCopy
@@ -203,7 +204,7 @@ fn erased_page_cannot_be_read() {
 }
 
 #[test]
-fn partial_programs_of_a_page_are_limited_by_the_part() {
+fn a_page_accepts_the_number_of_partial_programs_of_the_part() {
     for bears in [1, 4] {
         let mut part = part();
         part.partial_programs = bears;
@@ -536,7 +537,7 @@ fn an_error_states_the_cycle_the_die_and_the_remedy() {
     assert_eq!(
         broken,
         "60h Block Erase for die 0, which is in a cache read: the cycle is out of sequence; in this state \
-         the die takes data out, 31h Read Cache, 3Fh Read Cache End, 00h Read, \
+         the die accepts data out, 31h Read Cache, 3Fh Read Cache End, 00h Read, \
          05h Change Read Column, 06h Change Read Column Enhanced, 70h Read Status, FFh Reset"
     );
     let none = host.target.issue(host.now, Die(2), C::Read.into());

@@ -111,7 +111,7 @@ fn live(mode: Mode, dies: usize, random: &mut Rng, counts: &mut Counts) {
     }
 }
 
-/// Corrupts the scripts of some of the dies.
+/// Corrupts the script of one die, and those of other dies at random.
 fn spoil(part: &Part, plans: &[Vec<Transaction>], scripts: &mut [Script], random: &mut Rng) {
     let chosen = below(random, scripts.len());
     for (die, script) in scripts.iter_mut().enumerate() {

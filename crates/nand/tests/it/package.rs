@@ -24,7 +24,7 @@ fn part() -> Part {
     )
 }
 
-/// Page by plane (numbered over both dies), block and offset in the block.
+/// Returns the page at offset `place` of a block; planes are numbered over both dies.
 fn page(plane: u32, block: u32, place: u32) -> Ppn {
     LAYOUT.page(LAYOUT.block(Plane(plane), block), place)
 }

@@ -1,4 +1,5 @@
-//! Do the package and the command interface reproduce the timelines that were worked out by hand?
+//! Checks that the package and the command interface reproduce the timelines that were worked out
+//! by hand.
 //!
 //! The scenarios are the pages of docs/spec/nand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // test code
@@ -14,7 +15,7 @@ fn docs() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
 
-/// Names and texts of all scenarios.
+/// Returns the names and texts of all scenarios.
 fn files() -> Vec<(String, String)> {
     let entries = fs::read_dir(docs().join("spec/nand")).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -63,7 +64,7 @@ fn every_scenario_is_listed_in_the_index_and_the_navigation() {
     }
 }
 
-/// Read of one page: 7 cycles of 10 ns, 1 us of array time, a status read, 8 bytes of 10 ns.
+/// Read of one page: 7 cycles of 10 ns, 1 us of array time, a status read, and 8 bytes of 10 ns.
 const READ: &str = "# Read
 
 ```toml
@@ -167,7 +168,7 @@ fn a_parse_error_is_reported_with_its_line() {
         (
             "given die",
             "given read die",
-            "read.md:14: `given` takes pages only",
+            "read.md:14: `given` accepts only pages",
         ),
         (
             "page 1\n```",
@@ -184,7 +185,7 @@ fn a_parse_error_is_reported_with_its_line() {
         (
             "read die",
             "multi-plane read die",
-            "read.md:15: `multi-plane` must be given if",
+            "read.md:15: `multi-plane` must be given exactly if",
         ),
         (
             "read die 0",
@@ -199,7 +200,7 @@ fn a_parse_error_is_reported_with_its_line() {
         (
             "| CLE ALE CLE |",
             "| CLE CLE |",
-            "read.md:20: the stages of these cycles are `CLE ALE CLE`",
+            "read.md:20: the stages of these cycles must be `CLE ALE CLE`",
         ),
         (
             "| 70 | 1,070 |",
@@ -210,7 +211,7 @@ fn a_parse_error_is_reported_with_its_line() {
         (
             "| 1,070 | 1,170 |",
             "| 60 | 1,170 |",
-            "read.md:22: starts before",
+            "read.md:22: the row starts before",
         ),
         (
             "at 0 us read die 0: plane 0 block 0 page 1\n",

@@ -1,4 +1,4 @@
-//! When is the next command accepted? Not a picosecond before the die is ready.
+//! Checks when the next command is accepted: not a picosecond before the die is ready.
 //!
 //! The times are worked out by hand from the parameters, for each operation mode.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // test code
@@ -20,7 +20,7 @@ fn opens(host: &Host, ready: Time, next: Command) {
     let issue = |at| host.clone().target.issue(at, DIE, next.into());
     match issue(ready - PS) {
         Err(CommandError::Busy { until, .. }) => assert_eq!(until, ready),
-        other => panic!("1 ps early: {other:?}"),
+        other => panic!("the command was not refused as busy 1 ps early: {other:?}"),
     }
     assert!(issue(ready).is_ok(), "{:?}", issue(ready));
     assert!(!status_at(host, ready - PS).ready());
@@ -34,12 +34,13 @@ fn rests(host: &Host, free: Time) {
     assert!(status_at(host, free).array_ready());
 }
 
-/// Status byte that is transferred by `now`.
+/// Returns the status byte that is transferred by `now`.
 fn status_at(host: &Host, now: Time) -> Status {
     host.clone().target.status(now - cycles(2), DIE).unwrap()
 }
 
-/// An idle die with `pages` pages programmed in block 0 of every plane, and the current time.
+/// Returns an idle die with `pages` pages programmed in block 0 of every plane, and the current
+/// time.
 fn filled(pages: u32) -> (Host, Time) {
     let mut host = Host::new(&part());
     for plane in 0..4 {
@@ -398,7 +399,7 @@ fn program_time_depends_on_page_type() {
     }
 }
 
-/// Two-bit cells.
+/// Returns the page types of two-bit cells.
 fn two_bits() -> wordline_nand::Cell {
     let mut cells = wordline_nand::Cell::defaults().into_iter();
     cells

@@ -33,12 +33,13 @@ pub const ERASE_SUSPEND: Time = Time::from_us(50);
 /// Resume latency (tRES).
 pub const RESUME: Time = Time::from_us(15);
 
-/// Duration of `n` command or address cycles.
+/// Returns the duration of `n` command or address cycles.
 pub fn cycles(n: u64) -> Time {
     CYCLE * n
 }
 
-/// Part with pages of 2 KiB, 4 planes of 5 blocks of 6 pages, and an asynchronous bus of 40 MB/s.
+/// Returns a part with pages of 2 KiB, 4 planes of 5 blocks of 6 pages, and an asynchronous bus of
+/// 40 MB/s.
 pub fn part() -> DataSheet {
     let mut part = DataSheet {
         geometry: Geometry {
@@ -73,7 +74,7 @@ pub const fn row(plane: u32, block: u32, page: u32) -> Row {
     Row { plane, block, page }
 }
 
-/// Content that the tests write to a page.
+/// Returns the content that the tests write to the page.
 pub const fn token(row: Row) -> u64 {
     1_000_000 + (row.plane as u64) * 10_000 + (row.block as u64) * 100 + row.page as u64
 }
@@ -125,7 +126,7 @@ impl Host {
     pub fn command(&mut self, command: Command) {
         self.send([command.into()]);
     }
-    /// First command, address, confirm command.
+    /// Returns the cycles of a command: first command, address and confirm command.
     pub fn addressed(&self, first: Command, row: Row, confirm: Command) -> Vec<Cycle> {
         let addressing = self.target.addressing();
         let mut sequence = vec![first.into()];
@@ -145,7 +146,7 @@ impl Host {
     pub fn copy_to(&mut self, row: Row, confirm: Command) {
         self.send(self.addressed(Command::CopybackProgram, row, confirm));
     }
-    /// Cycles that program a page with its token.
+    /// Returns the cycles that program a page with its token.
     pub fn program_cycles(&self, row: Row, confirm: Command) -> Vec<Cycle> {
         let mut sequence = self.addressed(Command::Program, row, confirm);
         let data = Cycle::DataIn {
@@ -175,7 +176,7 @@ impl Host {
         );
         self.send(self.addressed(first, row, confirm));
     }
-    /// Content of the page in the register of the selected plane.
+    /// Reads and returns the content of the page in the register of the selected plane.
     pub fn data(&mut self) -> u64 {
         let out = self.issue([Cycle::DataOut { bytes: REGISTER }]).unwrap();
         match out.unwrap().data {
@@ -183,7 +184,8 @@ impl Host {
             other => panic!("expected a page, got {other:?}"),
         }
     }
-    /// Rule that the last cycle of a sequence violates.
+    /// Returns the rule that the last cycle of a sequence violates. Panics if an earlier cycle is
+    /// refused, or none.
     pub fn broken(&mut self, sequence: Vec<Cycle>) -> Rule {
         let last = *sequence.last().unwrap();
         match self.issue(sequence) {

@@ -14,7 +14,7 @@ struct Held {
 pub struct Bus {
     /// Part of all dies.
     pub part: Part,
-    /// The dies.
+    /// Dies on the bus.
     pub dies: Vec<Die>,
     /// Elapsed ticks.
     pub now: u64,
@@ -35,7 +35,7 @@ impl Bus {
     pub fn busy(&self) -> bool {
         self.held.is_some()
     }
-    /// Die whose cycle is on the bus.
+    /// Returns the die whose cycle is on the bus.
     pub fn holder(&self) -> Option<usize> {
         self.held.map(|held| held.die)
     }
@@ -47,7 +47,7 @@ impl Bus {
             .is_some()
             && !self.dies[die].ready()
     }
-    /// Command that suspends the operation of the die.
+    /// Returns the command that suspends the operation of the die.
     pub fn suspend_command(&self, die: usize) -> u8 {
         if self.dies[die].erases() { 0x61 } else { 0x84 }
     }
@@ -68,7 +68,7 @@ impl Bus {
         }
         verdict
     }
-    /// Ticks for which a cycle holds the bus.
+    /// Returns the number of ticks for which a cycle holds the bus.
     fn ticks(&self, die: usize, cycle: Cycle) -> u32 {
         match cycle {
             Cycle::Command(_) | Cycle::Address(_) => self.part.cycle,

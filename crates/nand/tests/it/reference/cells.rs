@@ -52,27 +52,27 @@ impl Cells {
     fn page(&mut self, place: Place) -> &mut Page {
         &mut self.planes[place.plane][place.block].pages[place.page]
     }
-    /// Programmed pages of the block. Count.
+    /// Returns the number of programmed pages of the block.
     pub fn programmed(&self, plane: usize, block: usize) -> usize {
         let pages = &self.planes[plane][block].pages;
         pages.iter().filter(|page| page.programs > 0).count()
     }
-    /// Erases of the block. Count.
+    /// Returns the number of erases of the block.
     pub fn erases(&self, plane: usize, block: usize) -> u32 {
         self.planes[plane][block].erases
     }
-    /// Content of a page; 0 if it has none.
+    /// Returns the content of a page; 0 if it has none.
     pub fn content(&self, place: Place) -> u64 {
         self.block(place).pages[place.page].content
     }
-    /// Checks whether the page may be read.
+    /// Returns an error if the page may not be read.
     pub fn may_read(&self, place: Place) -> Result<(), Refusal> {
         if self.block(place).pages[place.page].programs == 0 {
             return Err(Refusal::NotProgrammed);
         }
         Ok(())
     }
-    /// Checks whether the page may be programmed.
+    /// Returns an error if the page may not be programmed.
     pub fn may_program(&self, place: Place) -> Result<(), Refusal> {
         let pages = &self.block(place).pages;
         let programs = pages[place.page].programs;
@@ -85,7 +85,7 @@ impl Cells {
         }
         Ok(())
     }
-    /// Checks whether the block may be erased.
+    /// Returns an error if the block may not be erased.
     pub fn may_erase(&self, place: Place) -> Result<(), Refusal> {
         if self.block(place).erases >= self.endurance {
             return Err(Refusal::WornOut);

@@ -5,29 +5,29 @@ use super::{Cycle, Part, Place};
 /// Mode of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// One page.
+    /// Read of one page.
     Read,
-    /// Row by row, through the cache register.
+    /// Read of several rows through the cache register.
     CacheRead,
-    /// One row of several planes.
+    /// Read of one row of several planes.
     MultiPlaneRead,
-    /// Rows of several planes, through the cache registers.
+    /// Read of several rows of several planes through the cache registers.
     MultiPlaneCacheRead,
-    /// One page.
+    /// Program of one page.
     Program,
-    /// Row by row, through the cache register.
+    /// Program of several rows through the cache register.
     CacheProgram,
-    /// One row of several planes.
+    /// Program of one row of several planes.
     MultiPlaneProgram,
-    /// Rows of several planes, through the cache registers.
+    /// Program of several rows of several planes through the cache registers.
     MultiPlaneCacheProgram,
-    /// One block.
+    /// Erase of one block.
     Erase,
-    /// Blocks of several planes.
+    /// Erase of blocks in several planes.
     MultiPlaneErase,
-    /// A page, within its plane.
+    /// Move of a page within its plane.
     Move,
-    /// Pages of several planes, each within its plane.
+    /// Moves of pages in several planes, each within its plane.
     MultiPlaneMove,
 }
 
@@ -59,7 +59,7 @@ impl Mode {
                 | Self::MultiPlaneMove
         )
     }
-    /// Returns `true` if there are several rows.
+    /// Returns `true` if the mode uses cache registers for several rows.
     pub fn cached(self) -> bool {
         self.reads_cached() || self.programs_cached()
     }
@@ -246,7 +246,7 @@ fn follows(before: &[Place], row: &[Place]) -> bool {
     before.iter().zip(row).all(behind)
 }
 
-/// Bus grants of a transaction. `token` supplies the content of each programmed page.
+/// Returns the bus grants of a transaction. `token` supplies the content of each programmed page.
 pub fn chain(part: &Part, transaction: &Transaction, token: &mut dyn FnMut() -> u64) -> Vec<Hold> {
     let mut writer = Writer {
         part,

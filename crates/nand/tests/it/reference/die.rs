@@ -116,7 +116,7 @@ pub struct Die {
     queue_first: u8,
     session: bool,
     last_read: Vec<Place>,
-    /// Suspended operation, followed by the one that waited for it.
+    /// Suspended operation, followed by the operation that waited for it.
     suspended: Vec<ArrayBusy>,
     failed: bool,
     plane_busy: u32,
@@ -153,12 +153,12 @@ impl Die {
             next: None,
         }
     }
-    /// Status bit RDY.
+    /// Returns status bit RDY.
     pub fn ready(&self) -> bool {
         let at_work = self.work.as_ref().is_some_and(|work| work.ready > 0);
         self.plane_busy == 0 && self.next.is_none() && !at_work
     }
-    /// Status bit ARDY.
+    /// Returns status bit ARDY.
     pub fn array_ready(&self) -> bool {
         self.work.is_none() && self.next.is_none()
     }
@@ -174,12 +174,12 @@ impl Die {
     pub fn suspended(&self) -> bool {
         !self.suspended.is_empty() && self.ready()
     }
-    /// Command that resumes the suspended operation.
+    /// Returns the command that resumes the suspended operation.
     pub fn resume_command(&self) -> u8 {
         let erases = self.suspended.iter().any(|work| work.kind == Kind::Erase);
         if erases { 0xd2 } else { 0x13 }
     }
-    /// Pages of the suspended operation.
+    /// Returns the pages of the suspended operation.
     pub fn suspended_pages(&self) -> Vec<Place> {
         let pages = self.suspended.iter().flat_map(|work| &work.pages);
         pages.map(|(page, _)| *page).collect()

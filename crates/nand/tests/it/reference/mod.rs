@@ -1,8 +1,8 @@
-//! Reference model of a NAND package, stepped tick by tick: slow and simple, to check the
-//! event-driven one against.
+//! Reference model of a NAND package, stepped tick by tick. It is slow and simple, and checks the
+//! event-driven model.
 //!
-//! Time is a count of ticks. Every duration is a counter that each tick decrements; there is no
-//! event queue, and no code computes when something will happen. Durations are small whole numbers,
+//! Time is a count of ticks. Every duration is a counter that each tick decrements. There is no
+//! event queue, and no code computes the time of a future event. Durations are small whole numbers,
 //! so that events often coincide.
 #![allow(dead_code)] // each test uses only some of it
 
@@ -74,11 +74,11 @@ pub struct Part {
 }
 
 impl Part {
-    /// Bytes of a page with its spare area.
+    /// Returns the number of bytes of a page with its spare area.
     pub fn whole_page(&self) -> u32 {
         self.page_bytes + self.spare_bytes
     }
-    /// Bytes that a chain transfers per page.
+    /// Returns the number of bytes that a chain transfers per page.
     pub fn moved_bytes(&self) -> u32 {
         self.page_bytes
             + if self.transfer_spare {
@@ -87,7 +87,7 @@ impl Part {
                 0
             }
     }
-    /// Address cycles that follow a first command. Count.
+    /// Returns the number of address cycles that follow a first command.
     pub fn address_cycles(&self, first: u8) -> usize {
         match first {
             0x05 => self.column_cycles,
@@ -95,8 +95,8 @@ impl Part {
             _ => self.column_cycles + self.row_cycles,
         }
     }
-    /// Page that the address cycles after a first command address, if it exists. A column alone
-    /// addresses the first page.
+    /// Returns the page that the address cycles `bytes` of a first command address, if it exists. A
+    /// column address alone refers to the first page.
     pub fn address(&self, first: u8, bytes: &[u8]) -> Option<Place> {
         let little_endian = |bytes: &[u8]| {
             let mut value = 0_u64;
@@ -112,13 +112,13 @@ impl Part {
         }
         self.place(little_endian(row))
     }
-    /// Row address of a page.
+    /// Returns the row address of a page.
     pub fn row(&self, place: Place) -> u64 {
         let pages = bits(self.pages);
         let planes = bits(self.planes);
         place.page as u64 | (place.plane as u64) << pages | (place.block as u64) << (pages + planes)
     }
-    /// Page at a row address, if it exists.
+    /// Returns the page at a row address, if it exists.
     pub fn place(&self, row: u64) -> Option<Place> {
         let mut row = row;
         let mut field = |width: u32| {
@@ -134,7 +134,7 @@ impl Part {
     }
 }
 
-/// Bits needed to number `n` values: ceil(log2 n).
+/// Returns the number of bits needed to number `n` values: ceil(log2 n).
 pub fn bits(n: usize) -> u32 {
     let mut width = 0;
     while (1 << width) < n {
@@ -143,7 +143,7 @@ pub fn bits(n: usize) -> u32 {
     width
 }
 
-/// Reason for which a cycle is refused.
+/// Reason why a cycle is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Refusal {
     /// Another cycle holds the bus. The state is unchanged.

@@ -1,5 +1,5 @@
-//! Reference package: executes transactions, one bus grant after another, on a bus with first-come
-//! arbitration.
+//! Reference package: executes transactions on a bus with first-come arbitration, one bus grant at
+//! a time.
 
 use std::collections::VecDeque;
 
@@ -142,7 +142,7 @@ impl<'a> Package<'a> {
             self.play(die);
         }
     }
-    /// Handles the conditions that hold at the current tick, in order of registration; then
+    /// Handles the conditions that hold at the current tick in order of registration, then the
     /// submissions of this tick.
     fn happen(&mut self) {
         loop {
@@ -178,7 +178,7 @@ impl<'a> Package<'a> {
         let next = self.running[die].as_ref().and_then(|run| run.holds.front());
         next.is_some_and(|hold| hold.cycles.is_empty())
     }
-    /// Handles the ready/busy pin, which signals that the die is ready, without the bus.
+    /// Handles the signal of a ready/busy pin, which reports without the bus that the die is ready.
     fn signalled(&mut self, die: usize) {
         let Some((hold, submission, last)) = self.take_hold(die) else {
             return;

@@ -11,7 +11,7 @@ use wordline_nand::{Block, Die, Layout, Plane, Violation};
 use super::chain::Mode;
 use super::{Bus, Cells, Cycle, Output, Part, Place, Refusal, TICK_PS, sheet};
 
-/// Cycles printed when the two disagree.
+/// Number of cycles that are printed when the two models disagree.
 const SHOWN: usize = 60;
 
 fn nand_cycle(cycle: Cycle) -> command::Cycle {
@@ -23,7 +23,7 @@ fn nand_cycle(cycle: Cycle) -> command::Cycle {
     }
 }
 
-/// Refusal of the reference that corresponds to an error of the interface.
+/// Returns the refusal of the reference that corresponds to an error of the interface.
 fn refusal(error: &CommandError) -> Refusal {
     let (state, rule) = match error {
         CommandError::BusBusy { .. } => return Refusal::BusBusy,
@@ -51,7 +51,7 @@ fn refusal(error: &CommandError) -> Refusal {
     }
 }
 
-/// Occurrences of each kind of refusal.
+/// Number of refusals of each kind.
 pub type Refusals = BTreeMap<Refusal, usize>;
 
 /// Expected result of the cycle on the bus, from the interface.
@@ -70,12 +70,12 @@ pub struct Pair {
     expected: Option<Expected>,
     /// Issued cycles and their verdicts: tick, die, cycle, verdict.
     pub issued: Vec<(u64, usize, Cycle, Result<(), Refusal>)>,
-    /// Refusals so far.
+    /// Refusals of each kind so far. Count.
     pub refusals: Refusals,
 }
 
 impl Pair {
-    /// Creates both in the erased state.
+    /// Creates both models in the erased state.
     pub fn new(random: &mut Rng, mode: Mode, dies: usize) -> Self {
         let part = sheet::draw(random, mode.multi_plane(), dies);
         Self {
@@ -99,7 +99,7 @@ impl Pair {
         let issued: String = self.issued[start..].iter().map(line).collect();
         panic!("{issued}tick {}: {what}; {:?}", self.bus.now, self.bus.part);
     }
-    /// Starts a cycle on both. Returns the verdict on which they agree.
+    /// Starts a cycle on both models. Returns the verdict on which they agree.
     pub fn issue(&mut self, die: usize, cycle: Cycle) -> Result<(), Refusal> {
         let now = self.now();
         let theirs = self.target.issue(now, Die(die as u32), nand_cycle(cycle));
@@ -119,7 +119,7 @@ impl Pair {
         }
         verdict
     }
-    /// Advances both by one tick.
+    /// Advances both models by one tick and compares them.
     pub fn tick(&mut self) {
         if let Some((die, output)) = self.bus.step() {
             let expected = self.expected.take().unwrap();
@@ -152,7 +152,7 @@ impl Pair {
             ));
         }
     }
-    /// Compares all blocks and pages.
+    /// Compares all blocks and pages of both models.
     pub fn compare_arrays(&self) {
         let part = &self.bus.part;
         for (die, ours) in self.bus.dies.iter().enumerate() {

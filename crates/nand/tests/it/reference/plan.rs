@@ -5,10 +5,10 @@ use wordline_kernel::Rng;
 use super::chain::{Mode, Transaction};
 use super::{Cells, Part, Place};
 
-/// Attempts before a kind of transaction is given up.
+/// Number of attempts to plan a transaction of a kind.
 const DRAWS: usize = 12;
 
-/// Random number below `bound`.
+/// Returns a random number below `bound`.
 pub fn below(random: &mut Rng, bound: usize) -> usize {
     random.below(bound as u64) as usize
 }
@@ -44,7 +44,7 @@ impl Planner<'_> {
             }
         })
     }
-    /// Planes of a command, in any order.
+    /// Returns the planes of a command, in random order.
     fn planes(&self, random: &mut Rng, mode: Mode) -> Vec<usize> {
         let mut planes: Vec<_> = (0..self.part.planes).collect();
         for n in (1..planes.len()).rev() {
@@ -58,8 +58,8 @@ impl Planner<'_> {
         planes.truncate(count);
         planes
     }
-    /// The same page of a block in each plane for which `passes` holds; the same block in each
-    /// plane if the part requires it.
+    /// Returns a row: for each plane, page `page` of a block for which `passes` holds. The block
+    /// offset is the same in each plane if the part requires it.
     fn row(
         &self,
         random: &mut Rng,

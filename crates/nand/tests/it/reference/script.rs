@@ -35,7 +35,8 @@ const OPCODES: [u8; 27] = [
 const STATUS: Cycle = Cycle::Command(0x70);
 const STATUS_BYTE: Cycle = Cycle::DataOut { bytes: 1 };
 
-/// Script of a transaction from a host that waits for the die, with polls and pauses at random.
+/// Writes the script of a transaction for a host that waits for the die, with polls and pauses at
+/// random.
 pub fn write(part: &Part, transaction: &Transaction, random: &mut Rng) -> Script {
     let mut script = Script::new();
     let mut contents = random.clone();
@@ -84,7 +85,7 @@ fn data_in(part: &Part, content: u64, random: &mut Rng, script: &mut Script) {
     }
 }
 
-/// Appends a read of some of a page's data, and sometimes another from a new column.
+/// Appends a read of part of a page's data, and sometimes another read from a new column.
 fn data_out(part: &Part, random: &mut Rng, script: &mut Script) {
     for bytes in pieces(part, random) {
         script.push_back(Step::Cycle(Cycle::DataOut { bytes }));
@@ -112,7 +113,7 @@ fn pieces(part: &Part, random: &mut Rng) -> Vec<u32> {
     }
 }
 
-/// Random cycle, valid or not.
+/// Returns a random cycle, valid or not.
 pub fn any_cycle(part: &Part, random: &mut Rng) -> Cycle {
     let bytes = 1 + below(random, part.whole_page() as usize + 1) as u32;
     match below(random, 6) {
@@ -131,7 +132,8 @@ fn any_byte(random: &mut Rng) -> u8 {
     below(random, if wide { 256 } else { 40 }) as u8
 }
 
-/// Random transaction in a mode, which ignores the rules of the array and of its planes.
+/// Returns a random transaction in the same mode, which ignores the rules of the array and of its
+/// planes.
 pub fn wild(part: &Part, transaction: &Transaction, random: &mut Rng) -> Transaction {
     let any = |random: &mut Rng| Place {
         plane: below(random, part.planes),

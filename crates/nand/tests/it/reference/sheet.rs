@@ -8,17 +8,18 @@ use wordline_nand::{Cell, Geometry, Latencies, PerLevel, PlaneRule, Suspend, Tim
 use super::plan::{below, one_in};
 use super::{Part, TICK_PS};
 
-/// Nanoseconds of a number of ticks.
+/// Converts ticks to nanoseconds.
 fn ns(ticks: u64) -> u64 {
     ticks * TICK_PS / 1000
 }
 
-/// Nanoseconds of a random number of ticks, one of `count` numbers starting at `from`.
+/// Returns the nanoseconds of a random number of ticks, which is one of `count` numbers starting at
+/// `from`.
 fn draw_ns(random: &mut Rng, from: u64, count: usize) -> u64 {
     ns(from + below(random, count) as u64)
 }
 
-/// Random part with `dies` dies, and with several planes if `several_planes`.
+/// Returns a random part with `dies` dies, and with several planes if `several_planes`.
 pub fn draw(random: &mut Rng, several_planes: bool, dies: usize) -> target::DataSheet {
     let rules = [PlaneRule::PageOffset, PlaneRule::PageAndBlockOffset];
     target::DataSheet {

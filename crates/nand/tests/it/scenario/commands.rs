@@ -1,8 +1,8 @@
 //! Executes a scenario on the command interface.
 //!
-//! Cycles are issued at the times given in the timeline. The interface determines the rest: whether
-//! it accepts the cycles, how long they take, when the array works and the die is busy, and which
-//! page comes out.
+//! Cycles are issued at the times given in the timeline. The interface determines whether it
+//! accepts the cycles, how long they take, when the array works, when the die is busy, and which
+//! page is transferred out.
 
 use wordline_kernel::Time;
 use wordline_nand::die::{Data, Row};
@@ -34,7 +34,7 @@ struct Player {
     timeline: Vec<Strip>,
 }
 
-/// Timeline that the interface produces, strip by strip.
+/// Returns the timeline that the interface produces, one line per strip.
 pub fn run(scenario: &Scenario) -> Result<Vec<Line>, String> {
     let target = Target::new(&scenario.nand.sheet());
     let mut player = Player {
@@ -169,7 +169,7 @@ impl Player {
         }
     }
 
-    /// Array operation that a command starts.
+    /// Returns the array operation that a command starts, and its rows.
     fn worked(&mut self, die: Die, code: u8) -> (Stage, Vec<Row>) {
         let seen = &mut self.dies[die.index()];
         let mut row = std::mem::take(&mut seen.addressed);
@@ -190,7 +190,7 @@ impl Player {
             _ => (Stage::Tin, row),
         }
     }
-    /// Suspended program or erase.
+    /// Returns the stage and the rows of the suspended program or erase.
     fn resumed(&self, die: Die) -> (Stage, Vec<Row>) {
         let work = self.timeline.iter().rev().filter(|strip| strip.die == die);
         let mut laid = work.filter_map(|strip| match &strip.what {
@@ -211,7 +211,7 @@ impl Player {
     }
 }
 
-/// Content of a page: its address, with a bit set so that it is never 0.
+/// Returns the content of a page: its address, with a bit set so that it is never 0.
 fn token(row: Row) -> u64 {
     1 << 63 | u64::from(row.plane) << 48 | u64::from(row.block) << 16 | u64::from(row.page)
 }

@@ -47,7 +47,7 @@ impl Default for Nand {
 }
 
 impl Nand {
-    /// Data sheet for the command interface.
+    /// Returns the data sheet for the command interface.
     pub fn sheet(&self) -> DataSheet {
         DataSheet {
             geometry: self.geometry.clone(),
@@ -59,7 +59,7 @@ impl Nand {
             partial_programs: self.partial_programs,
         }
     }
-    /// Part for the package; `None` if it has too many pages.
+    /// Returns the part for the package; `None` if it has too many pages.
     pub fn part(&self) -> Option<Part> {
         let part = Part::of(&self.sheet())?;
         Some(Part {
@@ -67,7 +67,7 @@ impl Nand {
             ..part
         })
     }
-    /// Bytes transferred per page.
+    /// Returns the number of bytes transferred per page.
     pub fn bytes(&self) -> u32 {
         let spare = if self.timing.transfer_spare {
             self.geometry.spare_bytes
@@ -118,7 +118,7 @@ pub enum Item {
     Command(u8, Option<Row>),
     /// A page of data to the page register.
     In,
-    /// This page, from the page register.
+    /// This page of data, from the page register.
     Out(Row),
 }
 
@@ -152,7 +152,7 @@ pub struct Scenario {
     pub timeline: Vec<Strip>,
 }
 
-/// Message about a line of a file.
+/// Returns a message about a line of a file.
 pub fn fault(file: &str, line: usize, what: impl std::fmt::Display) -> String {
     format!("{file}:{line}: {what}")
 }

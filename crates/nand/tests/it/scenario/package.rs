@@ -16,7 +16,7 @@ fn page(layout: &Layout, die: Die, row: Row) -> Ppn {
     layout.page(layout.block(plane, row.block), row.page)
 }
 
-/// Timeline that the package produces, strip by strip; dies are interleaved.
+/// Returns the timeline that the package produces with interleaved dies, one line per strip.
 pub fn run(scenario: &Scenario) -> Result<Vec<Line>, String> {
     let say = |line, what: &dyn ToString| fault(&scenario.file, line, what.to_string());
     let part = scenario.nand.part();
@@ -43,7 +43,7 @@ pub fn run(scenario: &Scenario) -> Result<Vec<Line>, String> {
     Ok(lines(package.strips(), &submitted))
 }
 
-/// Submits everything. Returns the transactions with their lines, by number.
+/// Submits all transactions of the scenario. Returns them with their lines, by number.
 fn submit<'a>(
     scenario: &'a Scenario,
     package: &mut Package,
@@ -129,7 +129,7 @@ fn goes_on(last: &Strip, next: &Strip) -> bool {
     last.transaction == next.transaction && last.until == next.from && !begins && !ended
 }
 
-/// Pages of the array operation number `nth` of a transaction.
+/// Returns the pages of the array operation number `nth` of a transaction.
 fn row(wanted: &Wanted, nth: usize) -> &[Row] {
     if wanted.operation == Operation::Move && nth == 1 {
         return &wanted.targets[0];

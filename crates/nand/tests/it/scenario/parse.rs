@@ -56,7 +56,9 @@ fn operations(
         let (verb, die, rest) = subject(rest, layout.dies).map_err(place)?;
         if let When::Before = when {
             if !verb.is_empty() {
-                return Err(place(format!("`given` takes pages only; remove `{verb}`")));
+                return Err(place(format!(
+                    "`given` accepts only pages; remove `{verb}`"
+                )));
             }
             let pages = all_rows(rest, layout).map_err(place)?.concat();
             given.push(Given { line, die, pages });
@@ -149,7 +151,7 @@ fn head(text: &str) -> Result<(When, &str), String> {
     }
     let rest = text
         .strip_prefix("at ")
-        .ok_or("a line starts with `given`, `at` or `then`")?;
+        .ok_or("the line must start with `given`, `at` or `then`")?;
     let mut words = rest.splitn(3, ' ');
     let (number, unit) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
     let number = number
@@ -170,13 +172,18 @@ fn head(text: &str) -> Result<(When, &str), String> {
 
 /// Splits a line into the words before `die 0:`, the die, and the rest.
 fn subject(text: &str, dies: u32) -> Result<(&str, Die, &str), String> {
-    let (before, rest) = text.split_once(':').ok_or("the die is missing: `die 0:`")?;
+    let (before, rest) = text
+        .split_once(':')
+        .ok_or("the line names no die; write `die 0:`")?;
     let words = before
         .trim()
         .rsplit_once(' ')
-        .ok_or("`die 0:` is missing")?;
-    let verb = words.0.strip_suffix("die").ok_or("`die 0:` is missing")?;
-    let die: u32 = words.1.parse().map_err(|_| "the die must be a number")?;
+        .ok_or("the line names no die; write `die 0:`")?;
+    let verb = words
+        .0
+        .strip_suffix("die")
+        .ok_or("the line names no die; write `die 0:`")?;
+    let die: u32 = words.1.parse().map_err(|_| "the die is not a number")?;
     if die >= dies {
         return Err(format!("die {die} is out of range; the part has {dies}"));
     }
@@ -206,9 +213,7 @@ fn ask(verb: &str, rest: &str, layout: &Layout) -> Result<Ask, String> {
     };
     let rows = all_rows(sources, layout)?;
     if rows.iter().any(|row| (row.len() > 1) != several) {
-        return Err(
-            "`multi-plane` must be given if, and only if, there are several planes".to_owned(),
-        );
+        return Err("`multi-plane` must be given exactly if there are several planes".to_owned());
     }
     let moves = operation == Operation::Move;
     if targets.len() != if moves { rows.len() } else { 0 } {
@@ -283,7 +288,7 @@ fn timeline(file: &str, lines: &Lines, layout: &Layout) -> Result<Vec<Strip>, St
             return Err(fault(
                 file,
                 line,
-                "starts before the row above it; sort the rows",
+                "the row starts before the row above it; sort the rows",
             ));
         }
         timeline.push(strip);
@@ -296,7 +301,10 @@ fn timeline(file: &str, lines: &Lines, layout: &Layout) -> Result<Vec<Strip>, St
 
 fn strip(line: usize, cells: &[&str], layout: &Layout) -> Result<Strip, String> {
     let &[from, until, die, stage, what] = cells else {
-        return Err(format!("{} columns; a row must have 5", cells.len()));
+        return Err(format!(
+            "the row has {} columns, but must have 5",
+            cells.len()
+        ));
     };
     let time = |text: &str| {
         let number = text.replace(',', "").parse().map(Time::from_ns);
@@ -310,7 +318,7 @@ fn strip(line: usize, cells: &[&str], layout: &Layout) -> Result<Strip, String> 
         what: what_of(stage, what, layout)?,
     };
     if strip.from >= strip.until {
-        return Err("does not end after its start".to_owned());
+        return Err("the row does not end after its start".to_owned());
     }
     if strip.die.0 >= layout.dies {
         return Err(format!("die {die} is out of range"));
@@ -331,7 +339,7 @@ fn what_of(stage: &str, what: &str, layout: &Layout) -> Result<What, String> {
     let items = items(what, layout)?;
     let stages = text::stages(&items);
     if stages != stage {
-        return Err(format!("the stages of these cycles are `{stages}`"));
+        return Err(format!("the stages of these cycles must be `{stages}`"));
     }
     Ok(What::Bus(items))
 }

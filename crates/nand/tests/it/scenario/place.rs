@@ -3,11 +3,12 @@
 use wordline_nand::Layout;
 use wordline_nand::die::Row;
 
-/// Pages of a die, row by row; the pages of a row have the same offset in their blocks. A block
-/// without a page stands for its page 0.
+/// Parses the pages of a die, row by row. The pages of a row have the same offset in their blocks.
+/// A block without a page stands for its page 0.
 pub fn rows(words: &str, layout: &Layout) -> Result<Vec<Vec<Row>>, String> {
     let words: Vec<&str> = words.split_whitespace().collect();
-    let (planes, rest) = field(&words, "plane", '+')?.ok_or("an address starts with its plane")?;
+    let (planes, rest) =
+        field(&words, "plane", '+')?.ok_or("the address must start with its plane")?;
     let (blocks, rest) = field(rest, "block", '+')?.unwrap_or((vec![0], rest));
     let (pages, rest) = field(rest, "page", '-')?.unwrap_or((vec![0], rest));
     if let Some(word) = rest.first() {
@@ -66,7 +67,7 @@ fn field<'a>(words: &'a [&'a str], name: &str, between: char) -> Result<Option<F
     Ok(Some((numbers?, rest)))
 }
 
-/// Pages or blocks of a row, in the notation of scenarios.
+/// Formats the pages or blocks of a row in the notation of scenarios.
 pub fn words_of(row: &[Row], pages: bool) -> String {
     let list = |name, numbers: Vec<u32>| {
         let plural = if numbers.len() > 1 { "s" } else { "" };

@@ -26,7 +26,7 @@ impl Line {
     }
 }
 
-/// Nanoseconds with thousands separators.
+/// Formats a time in nanoseconds, with thousands separators.
 fn grouped(time: Time) -> String {
     let digits = time.ns().to_string();
     let mut text = String::new();
@@ -42,7 +42,7 @@ fn grouped(time: Time) -> String {
     }
 }
 
-/// Stages of the elements of a bus grant.
+/// Returns the stages of the elements of a bus grant.
 pub fn stages(items: &[Item]) -> String {
     let stages = items.iter().flat_map(|item| match item {
         Item::Command(0x70, _) => vec![Stage::Status],
@@ -65,7 +65,8 @@ fn line(strip: &Strip, stage: &str, what: String) -> Line {
     }
 }
 
-/// Properties of a strip that a package reports: commands without addresses, and no busy times.
+/// Returns the properties of a strip that a package reports: commands without addresses, and no
+/// busy times.
 pub fn codes(strip: &Strip) -> Option<Line> {
     if let What::Bus(items) = &strip.what {
         let commands = items.iter().filter_map(|item| match item {
@@ -78,7 +79,7 @@ pub fn codes(strip: &Strip) -> Option<Line> {
     (!matches!(strip.what, What::Busy(_))).then(|| whole(strip))
 }
 
-/// All properties of a strip.
+/// Returns all properties of a strip.
 pub fn whole(strip: &Strip) -> Line {
     match &strip.what {
         What::Bus(items) => {
@@ -102,7 +103,8 @@ fn word(item: &Item) -> String {
     }
 }
 
-/// Expected lines that are missing, and actual lines that are unexpected, in order of time.
+/// Returns the expected lines that are missing and the actual lines that are unexpected, in order
+/// of time.
 pub fn differences(
     scenario: &Scenario,
     who: &str,

@@ -4,7 +4,7 @@ use super::{Cycle, Decode, Die, Kind, RESET, Register, STATUS, STATUS_BYTE};
 use crate::reference::{Part, Place, Refusal};
 
 impl Die {
-    /// Verdict on a cycle that starts at the current tick.
+    /// Returns the verdict on a cycle that starts at the current tick.
     pub fn judge(&self, part: &Part, cycle: Cycle) -> Result<(), Refusal> {
         if cycle == RESET || (self.status_asked && cycle == STATUS_BYTE) {
             return Ok(());
@@ -36,7 +36,7 @@ impl Die {
             _ => Err(Refusal::Sequence),
         }
     }
-    /// Suspend latency, if the cycle suspends the current operation.
+    /// Returns the suspend latency if the cycle suspends the current operation.
     pub fn suspend_latency(&self, part: &Part, cycle: Cycle) -> Option<u32> {
         let last = self.next.as_ref().or(self.work.as_ref())?;
         match (last.kind, cycle) {
@@ -85,7 +85,7 @@ impl Die {
         let held = |place: &Place| matches!(self.data[place.plane], Register::Page(_));
         self.session || (!self.last_read.is_empty() && self.last_read.iter().all(held))
     }
-    /// Pages that follow those read last.
+    /// Returns the pages that follow those read last.
     pub(super) fn successors(&self) -> Vec<Place> {
         let next = |place: &Place| Place {
             page: place.page + 1,

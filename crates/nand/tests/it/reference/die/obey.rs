@@ -154,8 +154,8 @@ impl Die {
         let pages = pages.into_iter().map(|page| (page, 0)).collect();
         self.queue_work(kind, pages, ticks);
     }
-    /// Starts the operation when the array is free. `ticks`: until the page registers have moved,
-    /// until RDY, until ARDY.
+    /// Starts the operation when the array is free. `ticks` are the times until the page registers
+    /// have moved, until RDY, and until ARDY.
     fn queue_work(&mut self, kind: Kind, pages: Vec<(Place, u64)>, ticks: (u32, u32, u32)) {
         let (moving, ready, left) = ticks;
         let work = ArrayBusy {
