@@ -24,8 +24,8 @@ pub fn schema() -> Value {
     schemars::schema_for!(Summary).to_value()
 }
 
-/// Returns every metric of a summary, in its order. A table in streams or members that has the same
-/// keys as a table of the whole run is one entry.
+/// Returns every metric of a summary, in its order. A table of streams or members that has the same
+/// keys as a table of the whole run is a single entry.
 pub fn all() -> Vec<Metric> {
     let schema = schema();
     let mut told = Walk {
@@ -114,7 +114,8 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// Whether a table of the whole run has all the keys of `table`, with the same meaning.
+    /// Returns `true` if a table of the whole run has all the keys of `table`, with the same
+    /// meanings.
     fn is_told(&self, table: &Map<String, Value>) -> bool {
         let has = |whole: &&Map<String, Value>| {
             table
@@ -130,9 +131,9 @@ mod tests {
     use super::all;
 
     #[test]
-    fn names_are_unique_and_sentences_end() {
+    fn metric_names_are_unique_and_descriptions_end_with_a_full_stop() {
         let all = all();
-        assert!(all.len() > 190, "the schema was walked");
+        assert!(all.len() > 190, "the schema has too few metrics");
         for (index, metric) in all.iter().enumerate() {
             assert!(
                 all[..index].iter().all(|other| other.name != metric.name),

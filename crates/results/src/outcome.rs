@@ -129,7 +129,7 @@ impl Outcome {
 pub struct CacheOutcome {
     /// Look-ups and other operations of the cache.
     pub figures: flash_cache::CacheStats,
-    /// Evictions and other ends of pages that were cached.
+    /// Pages that left the cache, by reason.
     pub counts: flash_cache::residents::Counts,
     /// Pages at the end of the run.
     pub pages: CachePages,
@@ -137,9 +137,9 @@ pub struct CacheOutcome {
     pub hits: Hits,
     /// Pages served that were compared with what was written; `None` without `--verify`.
     pub checked: Option<u64>,
-    /// Number of trainings of the victim model, and the share of valid pages in victims that it
-    /// predicts at over-provisionings of 15, 25, ... 85 %. `None` if the partition policy does not
-    /// use it.
+    /// Number of trainings of the victim model, and the share of valid pages in GC victims that it
+    /// predicts at over-provisioning ratios of 15, 25, ... 85 %. `None` if the partition policy
+    /// does not use the model.
     pub learned: Option<(u64, [f64; 8])>,
 }
 
@@ -154,7 +154,7 @@ pub struct CachePages {
     pub dirty: u64,
     /// Pages in the read list; 0 if the cache has one list for all.
     pub read_list: u64,
-    /// List sizes that were chosen last.
+    /// List sizes that the partition policy chose last.
     pub chosen: flash_cache::Chosen,
 }
 

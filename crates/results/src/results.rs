@@ -31,7 +31,7 @@ pub struct Provenance {
     pub digest: Option<String>,
     /// Lines skipped.
     pub lines_skipped: u64,
-    /// Requests changed as the options asked.
+    /// Requests that options changed, for example clamped or scaled.
     pub requests_adjusted: u64,
     /// Notes about the input, for the summary.
     pub notes: Vec<String>,
@@ -131,7 +131,7 @@ impl Results {
     pub fn summary_json(&self) -> String {
         serde_json::to_string_pretty(&self.summary).unwrap_or_default()
     }
-    /// Whether the run has several streams, or several members of an array.
+    /// Returns `true` if the run has several streams, or several members of an array.
     fn has_several(&self) -> bool {
         self.outcome.plan.streams.len() > 1 || self.outcome.members.len() > 1
     }

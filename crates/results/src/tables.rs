@@ -24,7 +24,7 @@ fn of_member(members: impl Iterator<Item = u32>) -> Column {
     (heading, Values::from(members.collect::<Vec<u32>>()))
 }
 
-/// Builds the samples of the load of the dies. Samples in which no die has work are left out.
+/// Builds the table of die load samples. Samples in which no die has work are left out.
 pub fn chip_load(loads: &ChipLoads) -> Result<Table, ObserveError> {
     Table::new(columns! { loads.samples();
         time_s, "s", "Simulated time", |sample| sample.at.as_secs();

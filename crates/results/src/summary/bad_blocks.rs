@@ -7,7 +7,8 @@ use wordline_kernel::Time;
 use super::figures::ratio;
 use crate::device::{BadBlockDevice, Device};
 
-/// Bad and spare blocks, as in SMART attributes. Factory + grown + spare + in use is all blocks.
+/// Bad and spare blocks, as in SMART attributes. Factory, grown, spare and in-use blocks add up to
+/// all blocks.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "BadBlocks")]
 pub struct BadBlockSummary {
@@ -41,12 +42,12 @@ pub struct BadBlockSummary {
     /// not write it to flash any more.
     pub lost_reads: u64,
     /// Time at which the device became read-only, because a block failed and no spare block was
-    /// left. Null if it did not; with several devices, the first such time.
+    /// left. Null if it did not. With several devices, the time of the first one.
     pub read_only_s: Option<f64>,
 }
 
 impl BadBlockSummary {
-    /// `None` if no device can have bad blocks.
+    /// Returns the section, or `None` if no device can have bad blocks.
     pub(super) fn new(devices: &[Device]) -> Option<Self> {
         let all = || {
             devices

@@ -36,7 +36,7 @@ impl BufferEnd<'_> {
 }
 
 impl BufferSummary {
-    /// `None` without a buffer.
+    /// Returns the section, or `None` without a buffer.
     pub(crate) fn new(
         plan: &Plan,
         record: &Record,

@@ -19,18 +19,19 @@ section! {
     #[schemars(rename = "Cache")]
     pub struct CacheSummary by of_run(of: &CacheOfRun<'_>);
 
-    /// Pages that the cache can hold; at the start of the run if a partition policy changes it.
-    /// Null, as the whole table, without a cache.
+    /// Pages that the cache can hold; at the start of the run if a partition policy changes it. The
+    /// whole table is null without a cache.
     capacity_pages: u64 = of.plan.cache.capacity.into();
-    /// Pages of the cache's flash, all of them.
+    /// All pages of the cache's flash.
     flash_pages: u64 = of.plan.cache.space.total_pages.into();
-    /// Times that the partition policy chose new list sizes.
+    /// Number of times that the partition policy chose new list sizes.
     divisions: u64 = of.stats.divisions;
-    /// Times that the victim model was trained on small simulated flashes. It predicts the share of
-    /// valid pages in GC victims.
+    /// Number of times that the victim model was trained on small simulated flashes. The model
+    /// predicts the share of valid pages in GC victims.
     trainings: u64 = of.cache.learned.map_or(0, |(trainings, _)| trainings);
-    /// Share of valid pages in GC victims that the model predicts at over-provisionings of 15, 25,
-    /// ... 85 %, at the end of the run. Empty if the partition policy does not use the model.
+    /// Share of valid pages in GC victims that the model predicts at over-provisioning ratios of
+    /// 15, 25, ... 85 %, at the end of the run. Empty if the partition policy does not use the
+    /// model.
     victim_utilisations: Vec<f64> = of.cache.learned.map_or_else(Vec::new, |(_, victims)| victims.to_vec());
     /// Pages in the read list at the end of the run; 0 if the cache has one list for all.
     read_list_pages: u64 = of.cache.pages.read_list;
@@ -50,19 +51,19 @@ section! {
     suspected_pages: u64 = of.cache.pages.suspected;
     /// Maximum number of evicted pages that can still be read.
     suspected_pages_most: u64 = of.plan.cache.most_suspected.into();
-    /// Pages of reads.
+    /// Pages that reads requested.
     pages_read: u64 = of.stats.pages_read();
-    /// Pages of reads that the cache held.
+    /// Pages that reads requested and that the cache held.
     resident_hits: u64 = of.stats.resident_hits;
-    /// Pages of reads that had been evicted and could still be read.
+    /// Pages that reads requested and that had been evicted, but could still be read.
     suspected_hits: u64 = of.stats.suspected_hits;
-    /// Pages of reads that another request was already reading from the disk.
+    /// Pages that reads requested while another request was already reading them from the disk.
     joined: u64 = of.stats.joined;
-    /// Pages of reads that were read from the disk and admitted.
+    /// Pages that reads requested and that were read from the disk and admitted.
     misses: u64 = of.stats.misses;
-    /// Pages of reads that were read from the disk and not admitted.
+    /// Pages that reads requested and that were read from the disk and not admitted.
     bypassed: u64 = of.stats.bypassed;
-    /// Pages of hits that the flash could not correct, and that were read from the disk.
+    /// Hit pages that the flash could not correct, and that were read from the disk.
     hits_uncorrectable: u64 = of.stats.hits_uncorrectable;
     /// Pages whose newest content was lost: destaging failed because the flash could not read them
     /// or the backing store could not write them, or the rest of a partially written page could not
@@ -73,7 +74,7 @@ section! {
     /// flash, or could not be read or written by the backing store. Flushes while pages are lost
     /// count, too.
     host_failures: u64 = of.stats.host_failures;
-    /// Share of the pages of reads for which nothing was read from the disk.
+    /// Share of the pages requested by reads for which nothing was read from the disk.
     hit_ratio: Option<f64> = of.stats.hit_ratio();
     /// Share of the reads that the flash served alone.
     request_hit_ratio: Option<f64> = ratio(of.stats.reads_hit, of.stats.reads);
@@ -101,20 +102,20 @@ section! {
     /// Pages removed from the cache because they were written or trimmed.
     invalidated: u64 = of.stats.invalidated;
     /// Pages of read hits that were in the write list; with one list, pages of read hits that were
-    /// newer than on the disk. 0, as the metrics of writes that follow, if all writes go to the
-    /// disk.
+    /// newer than on the disk. This metric and the following ones of writes are 0 if all writes go
+    /// to the disk.
     written_hits: u64 = of.stats.written_hits;
-    /// Pages of writes that stayed in flash and were in the cache.
+    /// Pages written to flash that the cache already held.
     write_hits: u64 = of.stats.write_hits;
-    /// Pages of write hits that were in the write list; with one list, that were newer than on the
-    /// disk.
+    /// Pages of write hits that were in the write list; with one list, pages of write hits that
+    /// were newer than on the disk.
     write_hits_in_write_list: u64 = of.stats.write_hits_written;
     /// Pages of write hits that were in the read list, from which the write removes them; with one
-    /// list, that were the same as on the disk.
+    /// list, pages of write hits that were the same as on the disk.
     write_hits_in_read_list: u64 = of.stats.write_hits - of.stats.write_hits_written;
-    /// Pages of writes that stayed in flash and were not in the cache.
+    /// Pages written to flash that the cache did not hold.
     write_misses: u64 = of.stats.write_misses;
-    /// Pages of writes that went to the disk.
+    /// Pages written to the disk, past the cache.
     writes_bypassed: u64 = of.stats.writes_bypassed;
     /// Share of the pages written to flash that were in the cache.
     write_hit_ratio: Option<f64> = ratio(of.stats.write_hits, of.stats.pages_written());
@@ -128,7 +129,7 @@ section! {
     destaged_to_clean: u64 = of.stats.destages[1].pages;
     /// Pages destaged because their list shrank.
     destaged_to_resize: u64 = of.stats.destages[2].pages;
-    /// Mean pages destaged per write to the disk.
+    /// Mean number of pages destaged per write to the disk.
     destaged_per_write: Option<f64> = of.destaged_per_write();
     /// Mean time from the first read to the last write of a group of pages destaged because another
     /// page needed their place.
@@ -139,7 +140,7 @@ section! {
     evicted: u64 = of.cache.counts.evicted;
     /// Pages that GC dropped instead of moving them.
     dropped: u64 = of.cache.counts.dropped;
-    /// Evicted pages whose blocks were erased.
+    /// Evicted pages that could no longer be read because their blocks were erased.
     suspected_lost: u64 = of.cache.counts.suspected_lost;
     /// Bytes programmed in flash per byte of reads that the cache served.
     bytes_programmed_per_byte_hit: Option<f64> = ratio(of.flash.page_programs(), of.hits());
@@ -160,11 +161,11 @@ section! {
     /// Pages served, from flash or from the disk, that were compared with what was written. Null
     /// without --verify.
     pages_checked: Option<u64> = of.cache.checked;
-    /// Share of the pages of reads that an LRU cache of `capacity_pages` misses, from the
+    /// Share of the pages requested by reads that an LRU cache of `capacity_pages` misses, from the
     /// miss-ratio curve. Null without one.
     lru_miss_ratio: Option<f64> = of.curve.as_ref().map(|curve| curve.miss_ratio(of.plan.cache.capacity.into()));
-    /// Miss-ratio curve of the pages of reads under LRU, linear between its points, from a sample
-    /// of the pages (`observe.miss_ratio_pages`).
+    /// Miss-ratio curve of the pages requested by reads under LRU, linear between its points, from
+    /// a sample of the pages (`observe.miss_ratio_pages`).
     miss_ratio_curve: Vec<CurvePoint> = of.curve.as_ref().map(points).unwrap_or_default();
 }
 
@@ -187,7 +188,7 @@ pub struct TiersSummary {
 pub struct CurvePoint {
     /// Size of the cache. Pages.
     pub size_pages: f64,
-    /// Share of the pages of reads that a cache of this size misses.
+    /// Share of the pages requested by reads that a cache of this size misses.
     pub miss_ratio: f64,
 }
 
@@ -215,8 +216,8 @@ impl TiersSummary {
 }
 
 impl CacheSummary {
-    /// The cache that the host addresses, if the store is one. `span` is the simulated time since
-    /// the first arrival.
+    /// Returns the summary of the cache that the host addresses, if there is one. `span` is the
+    /// simulated time since the first arrival.
     pub(crate) fn of_store(outcome: &Outcome, span: Time) -> Option<Self> {
         outcome.plan.cached()?;
         if let Some(first) = outcome.leaves().first() {
@@ -230,7 +231,7 @@ impl CacheSummary {
             span,
         )))
     }
-    /// Summary of a member, if it is a cache.
+    /// Returns the summary of a member, if it is a cache.
     pub(crate) fn of_member(member: &LeafOutcome<'_>, span: Time) -> Option<Self> {
         let Device::Cached(plan) = member.leaf.of else {
             return None;
@@ -277,7 +278,8 @@ impl<'a> CacheOfRun<'a> {
             curve: cache.hits.curve(),
         }
     }
-    /// Pages of reads that came from the flash or from another request.
+    /// Returns the number of pages requested by reads that came from the flash or from another
+    /// request.
     fn hits(&self) -> u64 {
         let stats = self.stats;
         stats.resident_hits + stats.suspected_hits + stats.joined - stats.hits_uncorrectable

@@ -12,15 +12,15 @@ use super::figures::ratio;
 #[schemars(rename = "ChipLoad")]
 pub struct ChipLoadSummary {
     /// Sampling interval: `observe.chip_load_interval_ms`, doubled until the run has at most a
-    /// million samples. Null, as the whole table, if that key is 0.
+    /// million samples. The whole table is null if that key is 0.
     pub interval_ms: f64,
     /// Samples in which a die had work. The metrics that follow are computed from them.
     pub samples: u64,
     /// Samples in which no die had work.
     pub idle_samples: u64,
-    /// Load level of a die (Liu et al., LCR, eq. 2): time that its waiting and executing host reads
-    /// and programs take without interference, plus that of its GC, the longest if there are
-    /// several; mean of the dies, then of the samples.
+    /// Mean load level of a die, over the dies and then over the samples. The load level is the
+    /// time that waiting and executing host reads and programs of the die take without
+    /// interference, plus that of its longest GC run (Liu et al., LCR, eq. 2).
     pub mean_us: Option<f64>,
     /// Load balance rate: highest load of a die over the mean of the dies; median of the samples.
     pub balance_p50: Option<f64>,

@@ -88,7 +88,7 @@ impl DeviceSummary {
     }
 }
 
-/// Share of the flash that the host cannot address; 0 without flash.
+/// Returns the share of the flash that the host cannot address; 0 without flash.
 fn over_provisioning(plan: &Plan) -> f64 {
     let mut ssds = plan.ssds();
     match (ssds.next(), ssds.next()) {

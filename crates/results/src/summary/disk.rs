@@ -11,39 +11,40 @@ use wordline_kernel::Time;
 pub struct DiskSummary {
     /// Name of the disk. The list of disks is empty without one.
     pub name: String,
-    /// Disks of the trace (its volumes) that are mapped to it, if requests are routed by disk.
+    /// Disks of the trace (its volumes) that are mapped to the disk, if requests are routed by
+    /// disk.
     pub disks: Vec<u32>,
     /// Capacity of the disk.
     pub capacity_bytes: u64,
-    /// Reads that it received.
+    /// Reads that the disk received.
     pub reads: u64,
-    /// Writes that it received.
+    /// Writes that the disk received.
     pub writes: u64,
     /// Bytes of the reads.
     pub read_bytes: u64,
     /// Bytes of the writes.
     pub written_bytes: u64,
-    /// Reads that its buffer served alone.
+    /// Reads that the disk's buffer served alone.
     pub reads_buffered: u64,
-    /// Writes that completed in its buffer (write cache).
+    /// Writes that completed in the disk's buffer (write cache).
     pub writes_buffered: u64,
-    /// Sectors that it read ahead.
+    /// Sectors that the disk read ahead.
     pub sectors_read_ahead: u64,
-    /// Writes from its buffer to the platters.
+    /// Writes from the disk's buffer to the platters.
     pub destages: u64,
-    /// Share of the time in which its mechanism was busy. Null if requests do not wait for each
-    /// other.
+    /// Share of the time in which the disk's mechanism was busy. Null if requests do not wait for
+    /// each other.
     pub utilisation: Option<f64>,
-    /// Time of commands in its controller.
+    /// Time that commands took in the disk's controller.
     pub overhead_s: f64,
-    /// Time of arm movements, head switches and settling. All of the positioning time if the model
-    /// has no positions.
+    /// Time of arm movements, head switches and settling. If the model has no positions, the whole
+    /// positioning time.
     pub seek_s: f64,
     /// Time of waiting for sectors to rotate under the head.
     pub rotation_s: f64,
     /// Time of transferring sectors under the head.
     pub transfer_s: f64,
-    /// Accesses of its mechanism.
+    /// Accesses of the disk's mechanism.
     pub accesses: u64,
     /// Mean seek distance between consecutive accesses. Cylinders; null without an access.
     pub seek_distance_mean: Option<f64>,
@@ -58,17 +59,17 @@ pub struct DiskSummary {
 /// Accesses whose seek distance is in a range.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct SeekDistance {
-    /// Least distance of the range, in cylinders; 0 means no seek.
+    /// Smallest distance of the range, in cylinders; 0 means no seek.
     pub from_cylinders: u32,
-    /// Greatest distance of the range, in cylinders.
+    /// Largest distance of the range, in cylinders.
     pub to_cylinders: u32,
     /// Accesses with a seek distance in the range.
     pub accesses: u64,
 }
 
 impl DiskSummary {
-    /// Summary of a disk. `disks` are the volumes of a trace that it holds; `span` is the simulated
-    /// time since the first arrival.
+    /// Returns the summary of a disk. `disks` are the volumes of a trace that it holds; `span` is
+    /// the simulated time since the first arrival.
     pub(crate) fn new(
         name: String,
         disks: Vec<u32>,

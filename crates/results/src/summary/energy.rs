@@ -23,7 +23,7 @@ pub struct EnergySummary {
     pub bus_mj: f64,
     /// Energy of dies in standby, while they are not occupied.
     pub standby_mj: f64,
-    /// Sum of the five. Host link, controller and DRAM are not modelled.
+    /// Sum of the five energies above. Host link, controller and DRAM are not modelled.
     pub total_mj: f64,
 }
 
@@ -56,7 +56,7 @@ impl EnergySummary {
     }
 }
 
-/// Mean energy of an array operation. mJ.
+/// Mean energy of an array operation, by kind. mJ.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MeanEnergy {
     read: f64,
@@ -74,7 +74,7 @@ impl MeanEnergy {
             erase: each(energy.erase_mj, flash.erases()),
         }
     }
-    /// Energy of page moves: a read and a program each. mJ.
+    /// Returns the energy of page moves, each of which is a read and a program. mJ.
     pub(crate) fn of_moves(&self, pages: u64) -> f64 {
         (self.read + self.program) * pages as f64
     }
@@ -86,7 +86,7 @@ impl MeanEnergy {
     }
 }
 
-/// Energy of each die of a device during `span`.
+/// Returns the energy of each die of a device during `span`.
 pub(crate) fn energy_of_dies(ssd: &SsdOutcome<'_>, span: Time) -> Vec<EnergySummary> {
     let occupied = ssd.record.dies.totals();
     let dies = ssd.device.usage.iter().zip(occupied);
@@ -94,7 +94,7 @@ pub(crate) fn energy_of_dies(ssd: &SsdOutcome<'_>, span: Time) -> Vec<EnergySumm
         .collect()
 }
 
-/// Energy of all dies of a device during `span`.
+/// Returns the energy of all dies of a device during `span`.
 pub(crate) fn sum_of_dies(ssd: &SsdOutcome<'_>, span: Time) -> EnergySummary {
     let dies = energy_of_dies(ssd, span);
     dies.iter()

@@ -19,7 +19,7 @@ pub struct ErrorSummary {
     /// Pages that were read more than once because the first level of the decoder did not correct
     /// them.
     pub page_reads_retried: u64,
-    /// Further reads of these pages (read retries).
+    /// Read retries: further reads of these pages.
     pub retries: u64,
     /// Mean errors of the worst codeword of a page.
     pub worst_codeword_mean: Option<f64>,
@@ -29,8 +29,8 @@ pub struct ErrorSummary {
     pub uncorrectable: u64,
     /// Uncorrectable bit error rate: uncorrectable pages per bit read, for any purpose.
     pub uncorrectable_bit_error_rate: Option<f64>,
-    /// Pages of which a part or all was lost because GC could not read them. Reads of a lost page
-    /// end with an error until it is written as a whole.
+    /// Pages that were lost, completely or in part, because GC could not read them. Reads of a lost
+    /// page end with an error until it is written as a whole.
     pub pages_lost: u64,
     /// Page reads whose raw bit error rate exceeded the range of the error model. The limit of the
     /// model was used instead.
@@ -70,7 +70,7 @@ impl ReadsMetSummary {
 }
 
 impl ErrorSummary {
-    /// `None` if no device has an error model.
+    /// Returns the section, or `None` if no device has an error model.
     pub(super) fn new(outcome: &Outcome) -> Option<Self> {
         let devices = || {
             outcome

@@ -60,7 +60,7 @@ section! {
     #[schemars(rename = "MapCache")]
     pub struct MapCacheSummary by of(all: &MapCache);
 
-    /// Requests for pages whose map entries were in memory. Null, as the whole table, if the whole
+    /// Requests for pages whose map entries were in memory. The whole table is null if the whole
     /// map is in memory.
     hits: u64 = all.hits;
     /// Requests for pages whose map entries had to be loaded into memory. This takes a metadata
@@ -76,7 +76,7 @@ section! {
 }
 
 impl MapCacheSummary {
-    /// `None` if all maps are entirely in memory.
+    /// Returns the section, or `None` if all maps are entirely in memory.
     pub(super) fn new(devices: &[Device]) -> Option<Self> {
         let counts = devices.iter().filter_map(|device| device.map_cache);
         counts.reduce(MapCache::plus).as_ref().map(Self::of)
@@ -101,12 +101,12 @@ section! {
     trigger: &'static str = collections.trigger.name();
     /// GC runs.
     runs: u64 = collections.runs;
-    /// Pages that they moved.
+    /// Pages that these GC runs moved.
     pages_moved: u64 = collections.moved;
-    /// Blocks that they erased. Blocks of translation pages that `dftl` erases along with them
-    /// count in `flash.erases` only.
+    /// Blocks that these GC runs erased. Blocks of translation pages that `dftl` erases along with
+    /// them count in `flash.erases` only.
     blocks_erased: u64 = collections.erased;
-    /// Total time from start to end, suspensions included.
+    /// Total time of these GC runs from start to end, including suspensions.
     time_s: f64 = collections.time.as_secs();
     /// Time of the longest GC run.
     longest_ms: f64 = collections.longest.as_secs() * 1e3;

@@ -10,14 +10,14 @@ use crate::outcome::Outcome;
 
 section! {
     /// CPU time, lock and memory that requests and flash software used on the host (`[host_side]`).
-    /// Null, as all of these, without a host-side model.
+    /// Null without a host-side model.
     #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
     #[schemars(rename = "HostSide")]
     pub struct HostSideSummary by of(of: &HostOfRun);
 
     /// Cores of the host.
     cores: u32 = of.cores;
-    /// CPU time of workers for submissions and completions.
+    /// CPU time of the worker threads for submissions and completions.
     cpu_worker_s: f64 = of.cpu(Cause::Worker);
     /// CPU time of map look-ups.
     cpu_lookup_s: f64 = of.cpu(Cause::LookUp);
@@ -81,7 +81,8 @@ impl HostOfRun {
 }
 
 impl HostSideSummary {
-    /// `None` without a host-side model. `span` is the simulated time since the first arrival.
+    /// Returns the section, or `None` without a host-side model. `span` is the simulated time since
+    /// the first arrival.
     pub(super) fn new(outcome: &Outcome, span: Time) -> Option<Self> {
         Some(Self::of(&HostOfRun {
             cores: outcome.plan.host_side.as_ref()?.cores,

@@ -157,7 +157,7 @@ section! {
     precondition: PreconditionSummary = PreconditionSummary::new(&run.outcome.preconditioned());
     /// Pages verified. Null without --verify.
     verification: Option<VerificationSummary> = verification(&run.outcome.devices);
-    /// Remarks on what limits the use of these numbers.
+    /// Conditions of the run that limit the use of these numbers.
     notes: Vec<String> = Vec::new();
     /// Policies that the configuration names, and their papers.
     references: Vec<Reference> = Vec::new();

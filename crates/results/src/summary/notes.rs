@@ -11,7 +11,7 @@ use wordline_observe::Histogram;
 use wordline_recorder::Served;
 use wordline_workload::grouped;
 
-/// Notes on read errors and bad blocks.
+/// Returns the notes on read errors and bad blocks.
 fn of_cells(summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(errors) = summary.read_errors {
@@ -146,7 +146,8 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
 
 pub(super) const STAMPS_IGNORED: &str = "The time stamps of the trace were ignored: a closed loop issues a request when another completes. Remove replay.mode to replay by time stamp.";
 
-/// Whether the requests of an open loop spent more time waiting for the device than being served.
+/// Returns `true` if the requests of an open loop spent more time waiting for the device than being
+/// served.
 pub(super) fn is_crowded(issued: &Issued, served: &Served) -> bool {
     let waited: u128 = served.parts.iter().map(|parts| parts.sums()[0]).sum();
     let total: u128 = served.latency.iter().map(Histogram::sum_ps).sum();
@@ -174,7 +175,7 @@ pub(super) fn crowding(outcome: &Outcome, generated: bool) -> String {
     )
 }
 
-/// Advice on how to reduce the load to what the store can serve.
+/// Returns advice on how to reduce the load to what the store can serve.
 fn remedy(generated: bool) -> &'static str {
     if generated {
         "Lower the rate (workload.arrival) or use a closed loop."
@@ -187,8 +188,8 @@ fn remedy(generated: bool) -> &'static str {
 const MIN_OF_OVERLOAD: u64 = 1_000;
 
 /// Minimum response time at the end of an overloaded run, as a share of the time from the first
-/// arrival to the last completion. The last request of an open loop that offers 1/(1 - s) times the
-/// throughput of the store takes the share s.
+/// arrival to the last completion. If an open loop offers 1/(1 - s) times the throughput of the
+/// store, this share is s for its last request.
 const LEAST_SHARE_OF_RUN: f64 = 0.05;
 
 /// Open loop whose backlog grew as long as requests arrived.
@@ -236,7 +237,8 @@ impl Overload {
     }
 }
 
-/// Notes that priority classes were ignored. Only NVMe with weighted round robin uses them.
+/// Returns the note that priority classes were ignored, if they were. Only NVMe with weighted round
+/// robin uses them.
 pub(super) fn classes_ignored(plan: &Plan) -> Option<String> {
     let deaf = plan.ssds().find(|ssd| {
         !matches!(

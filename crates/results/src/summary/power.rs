@@ -40,7 +40,8 @@ section! {
 }
 
 impl PowerSummary {
-    /// `None` if power never failed. `lost` is the number of requests in progress at power cuts.
+    /// Returns the section, or `None` if power never failed. `lost` is the number of requests in
+    /// progress at power cuts.
     pub(super) fn new(power: &Power, lost: u64) -> Option<Self> {
         (power.cuts > 0).then(|| Self::of(power, lost))
     }

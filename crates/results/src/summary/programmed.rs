@@ -7,15 +7,15 @@ use wordline_ftl::Programmed;
 use wordline_recorder::FlashCounts;
 
 section! {
-    /// Bytes programmed in flash, by purpose. Each counts once. Their sum is
+    /// Bytes programmed in flash, by purpose. Each byte counts once. Their sum is
     /// `flash.programmed_bytes`; divided by `flash.host_written_bytes` they are the components of
     /// `flash.write_amplification`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
     #[schemars(rename = "ProgrammedBytes")]
     pub struct ProgrammedSummary by new(flash: &FlashCounts);
 
-    /// Data that the host, a cache or an array wrote, or that the DRAM buffer destaged. From a
-    /// buffer in whole sectors.
+    /// Data that the host, a cache or an array wrote, or that the DRAM buffer destaged. A buffer
+    /// destages whole sectors.
     host_bytes: u64 = flash.programmed(Programmed::Host);
     /// The rest of partially written pages: read from flash before (`flash.read_modify_writes`), or
     /// padding.

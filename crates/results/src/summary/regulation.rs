@@ -56,13 +56,13 @@ pub struct RegulationSummary {
     pub wear_per_program: Option<f64>,
     /// Wear of the most worn block during the run, in medium-mode programs.
     pub wear_per_block_max: f64,
-    /// Memory of the scheme in addition to the map, for all pages of the host: tags and histories.
-    /// Bits.
+    /// Memory of the regulation in addition to the map, for all pages of the host: tags and
+    /// histories. Bits.
     pub storage_bits: u64,
 }
 
 impl RegulationSummary {
-    /// `None` if no device programs pages in several modes.
+    /// Returns the section, or `None` if no device programs pages in several modes.
     pub(super) fn new(devices: &[Device]) -> Option<Self> {
         let graded = || {
             devices

@@ -15,7 +15,7 @@ section! {
     #[schemars(rename = "SlcCache")]
     pub struct SlcCacheSummary by of(all: &SlcCounts);
 
-    /// Host pages programmed in single-level mode. Null, as all of these, without an SLC cache.
+    /// Host pages programmed in single-level mode. The whole table is null without an SLC cache.
     pages_written: u64 = all.written;
     /// Host pages programmed in the native mode of the part because the cache was full.
     pages_direct: u64 = all.direct;
@@ -30,7 +30,7 @@ section! {
 }
 
 impl SlcCacheSummary {
-    /// `None` if no device has an SLC cache.
+    /// Returns the section, or `None` if no device has an SLC cache.
     pub(super) fn new(devices: &[Device]) -> Option<Self> {
         let counts = devices.iter().filter_map(|device| device.slc_cache);
         counts.reduce(SlcCounts::plus).as_ref().map(Self::of)

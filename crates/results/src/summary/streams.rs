@@ -18,24 +18,25 @@ use wordline_recorder::Served;
 pub struct StreamSummary {
     /// Name of the stream.
     pub name: String,
-    /// Priority class of its commands, if the interface has priorities.
+    /// Priority class of the stream's commands, if the interface has priorities.
     pub class: Class,
     /// Requests of a stream of `[[streams]]` or --stream, with the meanings of `input`. The list is
     /// empty if the run has one unnamed stream.
     pub input: StreamInput,
     /// Response times of the stream, with the meanings of `latency`.
     pub latency: LatencyByOp,
-    /// Components of its mean response times, with the meanings of `breakdown`.
+    /// Components of the stream's mean response times, with the meanings of `breakdown`.
     pub breakdown: ByOp<Breakdown>,
-    /// Time of its requests beyond the marginal response time, with the meanings of `excess`.
+    /// Time of the stream's requests beyond the marginal response time, with the meanings of
+    /// `excess`.
     pub excess: ByOp<ExcessOf>,
     /// Throughput of the stream, with the meanings of `throughput`, from its own first arrival, or
     /// the end of the warm-up, to its own last completion.
     pub throughput: Throughput,
-    /// Its share of the bytes read and written in the whole run. If all requests were served, this
-    /// is its share of the demand.
+    /// Share of the stream in the bytes read and written in the whole run. If all requests were
+    /// served, this is its share of the demand.
     pub bytes_share: Option<f64>,
-    /// Its share of the bytes read and written while all streams issued requests
+    /// Share of the stream in the bytes read and written while all streams issued requests
     /// (`fairness.contest_from_s` to `contest_until_s`).
     pub contest_share: Option<f64>,
     /// Response times of the same requests with no other stream on the device, with the meanings of
@@ -85,7 +86,7 @@ pub struct StreamInput {
     /// Flushes admitted to the device. `latency.flush` has their response times.
     pub flushes: u64,
     /// Requests of all kinds admitted during the warm-up. No other metric includes them, except
-    /// that those which completed after it count as completed.
+    /// that requests completed after the warm-up count as completed.
     pub warm_up_requests: u64,
     /// Flushes of the input, dropped because no device has a DRAM buffer.
     pub flushes_ignored: u64,
@@ -100,7 +101,7 @@ pub struct StreamInput {
     pub written_bytes: u64,
 }
 
-/// How fairly several streams were served: shares while all of them issued requests, and slowdowns.
+/// Fairness among several streams: shares while all of them issued requests, and slowdowns.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Fairness {
     /// Time at which every stream with requests had issued its first one.
@@ -186,8 +187,8 @@ pub(super) fn replay_name(replay: &Replay) -> &'static str {
     }
 }
 
-/// Maximum number of requests in progress: that of a closed loop, or `slots` of the device in an
-/// open loop. `None` if unlimited.
+/// Returns the maximum number of requests in progress: that of a closed loop, or `slots` of the
+/// device in an open loop. `None` if unlimited.
 pub(super) fn queue_depth(slots: Option<u32>, replay: &Replay) -> Option<u32> {
     match replay {
         Replay::OpenLoop { .. } => slots,
@@ -263,8 +264,8 @@ impl Fairness {
     }
 }
 
-/// Jain's index of shares, (sum x)^2 / (n sum x^2): 1 if all are equal, 1/n if one has everything.
-/// `None` if all shares are 0.
+/// Returns Jain's index of shares, (sum x)^2 / (n sum x^2): 1 if all are equal, 1/n if one has
+/// everything. `None` if all shares are 0.
 fn jain(shares: &[u64]) -> Option<f64> {
     let sum: f64 = shares.iter().map(|&share| share as f64).sum();
     let squares: f64 = shares.iter().map(|&share| (share as f64).powi(2)).sum();

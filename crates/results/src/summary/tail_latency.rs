@@ -14,8 +14,8 @@ use wordline_recorder::{Longest, Served};
 pub struct WorstCase {
     /// Width of the intervals of simulated time, which start with the clock or at the end of the
     /// warm-up: `observe.worst_case_interval_s`, doubled until at most 1024 intervals cover the
-    /// run. If that key is 0, the least of 1, 2, 4, 8, ... microseconds of which 64 intervals cover
-    /// the run.
+    /// run. If that key is 0, the smallest of 1, 2, 4, 8, ... microseconds at which 64 intervals
+    /// cover the run.
     pub interval_s: f64,
     #[serde(flatten)]
     #[allow(missing_docs)]

@@ -38,9 +38,9 @@ fn block_columns(rows: &[BlockRun]) -> Vec<Column> {
         plane, "", "Plane in the die", |run| run.place[3];
         block, "", "First block, in the plane", |run| run.first;
         blocks, "", "Consecutive blocks that this row covers", |run| run.blocks;
-        erases_min, "", "Fewest erases of one of these blocks", |run| run.least;
+        erases_min, "", "Fewest erases of any of these blocks", |run| run.least;
         erases, "", "Mean erases of these blocks", |run| run.mean;
-        erases_max, "", "Most erases of one of these blocks", |run| run.most;
+        erases_max, "", "Most erases of any of these blocks", |run| run.most;
     }
 }
 
@@ -67,7 +67,7 @@ pub fn wear(outcome: &Outcome) -> Result<Table, ObserveError> {
     })
 }
 
-/// Maximum rows of the table of wear.
+/// Maximum number of rows in the table of wear.
 const MAX_WEAR_ROWS: u32 = 1024;
 
 /// Run of neighbouring blocks of a plane.
@@ -77,7 +77,7 @@ struct BlockRun {
     place: [u32; 4],
     first: u32,
     blocks: u32,
-    /// Fewest erases of one of the blocks.
+    /// Fewest erases of any of the blocks.
     least: u32,
     most: u32,
     mean: f64,
@@ -135,7 +135,7 @@ impl BlockRuns<'_> {
     }
 }
 
-/// Approximate maximum rows of the table of blocks.
+/// Approximate maximum number of rows in the table of blocks.
 const MAX_BLOCK_ROWS: usize = 1 << 20;
 
 #[cfg(test)]
