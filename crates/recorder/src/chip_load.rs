@@ -35,7 +35,8 @@ pub struct ChipLoads {
 }
 
 impl ChipLoads {
-    /// Samples at the end of every `interval`, which must not be zero.
+    /// Creates an empty record that is sampled at the end of every `interval`, which must not be
+    /// zero.
     pub fn every(interval: Time) -> Self {
         Self {
             interval,

@@ -83,9 +83,9 @@ buffer_figures! {
 /// GC runs of one kind with the same trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collections {
-    /// How they freed space.
+    /// Method by which the runs freed space.
     pub kind: GcKind,
-    /// Why they were started.
+    /// Trigger of the runs.
     pub trigger: Trigger,
     /// Number of GC runs.
     pub runs: u64,
@@ -126,25 +126,25 @@ impl FlashCounts {
 }
 
 impl BufferCounts {
-    /// Returns the pages of requests that hit in the buffer.
+    /// Returns the number of requested pages that were in the buffer.
     pub fn hits(&self) -> u64 {
         self.read_hits + self.write_hits
     }
-    /// Returns the pages of reads.
+    /// Returns the number of pages that reads requested.
     pub fn reads(&self) -> u64 {
         self.read_hits + self.read_misses
     }
-    /// Returns the pages of writes.
+    /// Returns the number of pages that writes requested.
     pub fn writes(&self) -> u64 {
         self.write_hits + self.write_misses
     }
-    /// Returns the pages evicted from the buffer.
+    /// Returns the number of pages evicted from the buffer.
     pub fn evictions(&self) -> u64 {
         self.clean_evictions + self.dirty_evictions
     }
 }
 
-/// Pages of reads in a cache, by look-up result.
+/// Pages that reads requested of a cache, by look-up result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheCounts(pub flash_cache::Pages);
 
@@ -215,7 +215,7 @@ impl Merge for Longest {
 pub struct Power {
     /// Number of power cuts.
     pub cuts: u64,
-    /// Time of the last one.
+    /// Time of the last power cut.
     pub(super) last: Option<Time>,
     /// Sums over all power cuts; the time is the sum of the recoveries.
     pub cost: PowerCut,

@@ -109,7 +109,7 @@ macro_rules! buffer_figures {
     ($make:ident $head:tt $counts:ident $now:ident $end:ident) => {
         $make! { $head $counts $now $end;
             figure read_hits on Accessed { op: Op::Read, hit: true } => 1,
-                summary "Read hits in the DRAM buffer (pages): all requested bytes of the page were in the buffer. Null, as the whole table, without a buffer."
+                summary "Read hits in the DRAM buffer (pages): all requested bytes of the page were in the buffer. The whole table is null without a buffer."
                 series "Read hits in the DRAM buffer (pages)";
             figure read_misses on Accessed { op: Op::Read, hit: false } => 1,
                 summary "Read misses in the DRAM buffer (pages), which were read from flash."
@@ -135,7 +135,7 @@ macro_rules! buffer_figures {
             count unbalanced: u64, on Evicted { unbalanced, .. } => u64::from(unbalanced),
                 "Evictions at which the dies were unbalanced, if the balance is watched.";
             summary balance_above_10_ratio: Option<f64> = $end.unbalanced_ratio($counts),
-                "Share of evictions at which the highest load of a die exceeded ten times the mean of the dies (LCR, section II-A). Not exceeded if no die has work. Null unless `observe.balance_at_evictions` is set.";
+                "Share of evictions at which the highest load of a die exceeded ten times the mean of the dies (LCR, section II-A). An eviction while no die has work does not count as exceeding it. Null unless `observe.balance_at_evictions` is set.";
             figure pages_destaged on Destaged { .. } => 1,
                 summary "Pages destaged from the buffer to flash: evicted, flushed or written through."
                 series "Pages destaged from the DRAM buffer to flash";

@@ -17,7 +17,7 @@ pub struct ByTier {
 }
 
 impl ByTier {
-    /// Returns the response times of both.
+    /// Returns the response times of all requests.
     pub fn all(&self) -> Histogram {
         let mut all = self.flash.clone();
         all.merge(&self.disk);

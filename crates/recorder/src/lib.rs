@@ -40,7 +40,7 @@ pub struct Record {
     pub channels: Busy,
     /// Occupied time of each die.
     pub dies: Busy,
-    /// Commands with one plane and with several, then those of each while another die of the
+    /// Commands on one plane and on several planes; then the same two while another die of the
     /// package was occupied.
     pub commands: [u64; 4],
     /// GC runs by kind and trigger, in the order of first occurrence.
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use wordline_block::{LatencyComponent, LatencyComponents};
 
-    /// Index of a latency component.
+    /// Returns the index of a latency component.
     fn place(key: &str) -> usize {
         let mut all = LatencyComponent::ALL.iter();
         all.position(|part| part.key == key).expect("a part")

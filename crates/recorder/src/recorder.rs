@@ -52,14 +52,15 @@ pub struct Recorder {
     /// Rows of completed requests whose numbers are not known yet. Empty between two events.
     #[serde(skip)]
     unnumbered: VecDeque<Unnumbered>,
-    /// Error of rows that could not be kept; a run with such an error is not saved as a state.
+    /// Error of the request rows, if they could not be kept. A run with this error is not saved as
+    /// a state.
     #[serde(skip)]
     pub(super) rows_error: Option<ObserveError>,
 }
 
 impl Recorder {
-    /// Creates an empty record of a run of `plan`; with `requests`, it keeps a row for each request
-    /// (about 80 bytes of memory).
+    /// Creates an empty record of a run of `plan`. If `requests` is set, a row is kept for each
+    /// request, in about 80 bytes of memory.
     pub fn new(plan: &Plan, requests: bool) -> Self {
         let ssds: Vec<_> = plan.ssds().collect();
         let rows = requests.then(|| Rows::new(plan.array().is_some()));
@@ -148,7 +149,7 @@ impl Recorder {
         let lists = CacheLists(Some(lists));
         self.record.series.at(now).lists.merge(&lists);
     }
-    /// Ends the record at `end`; returns it, and the rows of single requests if they were kept.
+    /// Ends the record at `end`. Returns the record, and the rows of requests if they were kept.
     pub fn finish(mut self, end: Time) -> (Record, Result<Option<Table>, ObserveError>) {
         if self.in_flight > 0 {
             self.rest(end);
@@ -277,7 +278,7 @@ impl Recorder {
             *longest = (*longest).max(Some(latency));
         }
         if self.rows.is_some() {
-            // Copies avoid that values which are only added to sums need memory.
+            // With copies, values that are only added to sums need no memory.
             let (request, parts) = (*request, *parts);
             self.keep_row(&request, latency, &parts, member);
         }
