@@ -35,7 +35,7 @@ pub struct Excess {
 /// Number of excesses above a length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Above {
-    /// Length.
+    /// Length to exceed.
     pub than: Time,
     /// Number of longer excesses.
     pub count: u64,

@@ -13,7 +13,7 @@ pub struct Grid {
 }
 
 impl Default for Grid {
-    /// At most 512 intervals, initially of 1 us.
+    /// Returns a grid of at most 512 intervals, initially of 1 us.
     fn default() -> Self {
         Self::growing(Time::from_us(1), 512)
     }
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_share_the_cells() {
+    fn many_lanes_reduce_the_number_of_intervals() {
         assert_eq!(Grid::default().for_lanes(64).limit(), 512);
         assert_eq!(Grid::default().for_lanes(1 << 15).limit(), 256);
         assert_eq!(

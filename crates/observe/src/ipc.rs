@@ -16,7 +16,7 @@ impl Table {
         })
     }
 
-    /// Deserializes a table from an Arrow IPC stream of [`Table::to_ipc`].
+    /// Deserialises a table from an Arrow IPC stream of [`Table::to_ipc`].
     pub fn from_ipc(bytes: &[u8]) -> Result<Self, ObserveError> {
         Self::read_ipc(bytes).map_err(|error| ObserveError::Bytes {
             action: "read",

@@ -85,8 +85,8 @@ impl ColumnChunk {
     }
 }
 
-/// Returns the numbers of `lists`; for each, whether it exists (not so for an empty list), and
-/// whether it continues the list of the previous one.
+/// Returns the numbers of `lists`, and two levels per item: whether the item exists, and whether it
+/// continues the list of the previous item. An empty list has one item that does not exist.
 fn items(lists: &ListArray) -> (&[f32], Vec<i16>, Vec<i16>) {
     let (mut present, mut continued) = (Vec::new(), Vec::new());
     for length in lists.offsets().lengths() {

@@ -17,11 +17,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Parquet file (zstd) being written: to `<name>.part` next to its final path, to which it is moved
-/// when finished. If it is dropped unfinished, it is removed, and an older file of its name is
+/// Parquet file (zstd) being written. Until it is finished, it is `<name>.part` next to its final
+/// path. A file that is dropped unfinished is removed, and an older file at the final path stays
 /// unchanged.
 pub struct ParquetFile {
-    // Declared before the part, so that the file is closed when it is removed.
+    // Declared before the part, so that the file is closed before the part is removed.
     writer: SerializedFileWriter<File>,
     /// Row group that is not full yet, by column; empty before its first row.
     chunks: Vec<ColumnChunk>,
@@ -39,7 +39,7 @@ impl fmt::Debug for ParquetFile {
 }
 
 impl ParquetFile {
-    /// Maximum rows encoded in memory before they are written to the file.
+    /// Maximum number of rows encoded in memory before they are written to the file.
     pub const ROWS_PER_GROUP: usize = 1024 * 1024;
 
     /// Creates the file `path`; its directory must exist.
@@ -74,7 +74,7 @@ impl ParquetFile {
 
     fn append(&mut self, batch: &RecordBatch) -> Result<(), ParquetError> {
         if batch.schema_ref().fields() != self.schema.fields() {
-            let reason = "the rows are not of the schema of the file";
+            let reason = "the rows do not have the schema of the file";
             return Err(ParquetError::General(reason.to_owned()));
         }
         let mut written = 0;
@@ -147,11 +147,12 @@ pub fn write_parquet(
     file.finish()
 }
 
-/// Minimum memory of a column to be compressed: starting a compressor costs more time than fewer
-/// bytes are worth.
+/// Minimum size of a column to be compressed. Bytes. For a smaller column, starting a compressor
+/// costs more time than the saved bytes are worth.
 const LEAST_COMPRESSED_BYTES: usize = 4096;
 
-/// Compressed; integers as differences, which suits counters and times better than a dictionary.
+/// Returns the properties of a file: compressed, with integers as differences, which suits counters
+/// and times better than a dictionary.
 fn properties(schema: &Schema) -> WriterPropertiesBuilder {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))

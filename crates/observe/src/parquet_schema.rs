@@ -33,7 +33,7 @@ fn column_type(field: &Field) -> Result<TypePtr, ParquetError> {
     built.map(Arc::new)
 }
 
-/// A list has three levels: the column, the repetition, the item.
+/// Returns the type of a list, which has three levels: the column, the repetition, the item.
 fn list_type(field: &Field, item: &Field) -> Result<TypePtr, ParquetError> {
     let repeated = Type::group_type_builder("list")
         .with_fields(vec![column_type(item)?])

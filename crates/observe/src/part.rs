@@ -5,15 +5,16 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// File being written, `<name>.part` next to its final path, or `<name>.2.part` and so on while
-/// other processes write the same file. It is locked until it has its final name, so that no two
-/// processes write to one part; parts left by killed processes are overwritten. If it is dropped,
-/// it is removed, and an older file at the final path is unchanged.
+/// File being written: `<name>.part` next to its final path, or `<name>.2.part` and so on while
+/// other processes write the same file. The part is locked until it has its final name, so that no
+/// two processes write to it. Parts left by killed processes are overwritten. A part that is
+/// dropped is removed, and an older file at the final path stays unchanged.
 #[derive(Debug)]
 pub struct Part {
     target: PathBuf,
     unfinished: PathBuf,
-    // The same open file as the writer's: closed last, it keeps the lock.
+    // Second handle of the file that the caller writes. It is closed last and keeps the lock until
+    // then.
     lock: File,
 }
 

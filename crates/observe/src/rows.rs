@@ -170,7 +170,7 @@ fn signed(
         ))),
         Some(number) => Err(ObserveError::Column {
             column: heading.name.to_owned(),
-            reason: format!("{number} {} is beyond 64 signed bits", heading.unit),
+            reason: format!("{number} {} does not fit into 64 signed bits", heading.unit),
             remedy: "record rows of a shorter simulation",
         }),
     }
@@ -195,13 +195,10 @@ mod tests {
     const COLUMNS: [(Heading, Kind); 3] = [
         (Heading::new("index", "", "Number of the row"), Kind::U64),
         (
-            Heading::new("op", "", "What was done"),
+            Heading::new("op", "", "Kind of request"),
             Kind::Word(&["read", "write"]),
         ),
-        (
-            Heading::new("latency_ps", "ps", "How long it took"),
-            Kind::I64,
-        ),
+        (Heading::new("latency_ps", "ps", "Response time"), Kind::I64),
     ];
 
     #[test]
@@ -234,7 +231,9 @@ mod tests {
         let mut table = RowTable::in_memory(COLUMNS);
         table.push([0, 0, u64::MAX]).unwrap();
         let message = table.finish().unwrap_err().to_string();
-        assert!(message.starts_with("column latency_ps: 18446744073709551615 ps is beyond"));
+        assert!(
+            message.starts_with("column latency_ps: 18446744073709551615 ps does not fit into")
+        );
         let mut table = RowTable::in_memory(COLUMNS);
         table.push([0, 2, 0]).unwrap();
         assert!(

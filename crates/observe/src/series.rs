@@ -12,7 +12,8 @@ use wordline_kernel::Time;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Intervals<T> {
     cursor: Cursor,
-    /// Value of the cursor's interval; its element of `cells` is a default value in the meantime.
+    /// Value of the cursor's interval. Its element of `cells` holds a default value until the
+    /// cursor leaves the interval.
     here: T,
     cells: Vec<T>,
 }
@@ -44,8 +45,8 @@ impl<T: Merge + Default> Intervals<T> {
         Self::new(self.grid().starting(start))
     }
 
-    /// Returns the value of the interval that contains `now`. One comparison while `now` stays in
-    /// the interval of the previous call; times can be in any order.
+    /// Returns the value of the interval that contains `now`. Costs one comparison while `now`
+    /// stays in the interval of the previous call; times can be in any order.
     #[inline]
     pub fn at(&mut self, now: Time) -> &mut T {
         if !self.cursor.holds(now) {
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn end_of_the_clock_is_reached() {
+    fn series_extends_to_the_end_of_the_clock() {
         let mut series = Intervals::<u64>::new(Grid::default());
         *series.at(Time::ZERO) += 1;
         *series.at(Time::MAX) += 1;

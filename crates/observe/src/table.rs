@@ -124,7 +124,10 @@ pub(crate) fn dictionary(
     if let Some(code) = codes.clone().find(|&code| code >= words.len() as u64) {
         return Err(ObserveError::Column {
             column: column.to_owned(),
-            reason: format!("code {code} where there are {} words", words.len()),
+            reason: format!(
+                "code {code} is not less than {}, the number of words",
+                words.len()
+            ),
             remedy: "give the index of a word",
         });
     }
@@ -140,7 +143,10 @@ fn lists(column: &str, lanes: usize, values: &[f32]) -> Result<ArrayRef, Observe
     if lanes == 0 || !values.len().is_multiple_of(lanes) || values.len() > i32::MAX as usize {
         return Err(ObserveError::Column {
             column: column.to_owned(),
-            reason: format!("{} numbers do not make lists of {lanes}", values.len()),
+            reason: format!(
+                "{} numbers cannot be divided into lists of {lanes}",
+                values.len()
+            ),
             remedy: "give every row a list of the same length, below 2^31 numbers in all",
         });
     }
@@ -230,7 +236,7 @@ fn check(columns: &[(Field, ArrayRef)]) -> Result<(), ObserveError> {
     for (index, (field, array)) in columns.iter().enumerate() {
         let (first, rows) = (columns[0].0.name(), columns[0].1.len());
         if array.len() != rows {
-            let reason = format!("{} values where column {first} has {rows}", array.len());
+            let reason = format!("{} values, but column {first} has {rows}", array.len());
             return Err(refused(field.name(), reason));
         }
         if columns[..index]
@@ -269,7 +275,7 @@ mod tests {
         let message = |columns| Table::new(columns).unwrap_err().to_string();
         let uneven = message(vec![(A, vec![1_u64, 2].into()), (B, vec![1_u64].into())]);
         assert!(
-            uneven.starts_with("column b: 1 values where column a has 2; "),
+            uneven.starts_with("column b: 1 values, but column a has 2; "),
             "{uneven}"
         );
         let twice = message(vec![(A, vec![1_u64].into()), (A, vec![1_u64].into())]);
@@ -285,7 +291,7 @@ mod tests {
             },
         )]);
         assert!(
-            word.starts_with("column a: code 1 where there are 1 words; "),
+            word.starts_with("column a: code 1 is not less than 1, the number of words; "),
             "{word}"
         );
         let list = message(vec![(
@@ -296,7 +302,7 @@ mod tests {
             },
         )]);
         assert!(
-            list.starts_with("column a: 3 numbers do not make lists of 2; "),
+            list.starts_with("column a: 3 numbers cannot be divided into lists of 2; "),
             "{list}"
         );
     }

@@ -46,7 +46,7 @@ pub struct Slice<'a> {
     pub values: &'a [(&'a str, u64)],
 }
 
-/// Track in the format, whose slices must not overlap.
+/// Track in Perfetto's format, in which slices must not overlap.
 #[derive(Clone, Copy, Debug)]
 struct Lane {
     uuid: u64,
@@ -66,7 +66,8 @@ struct Values {
     before: Option<i64>,
 }
 
-/// Writes a timeline while it happens; keeps only its tracks.
+/// Writer of a timeline. It writes each slice when the slice has ended, and keeps only the tracks
+/// in memory.
 ///
 /// Overlapping slices of a track, in any order, are placed on lanes: tracks with the same name and
 /// parent, which Perfetto shows as one.
@@ -74,7 +75,7 @@ struct Values {
 pub struct Timeline<W> {
     out: W,
     window: Window,
-    /// Remaining events: a slice has two, a value one.
+    /// Events that may still be written. A slice has two events, a value one.
     left: u64,
     slices: Vec<Slices>,
     values: Vec<Values>,
@@ -302,7 +303,7 @@ fn annotation(&(name, value): &(&str, u64)) -> Annotation {
 /// Timeline in a file that appears complete or not at all.
 #[derive(Debug)]
 pub struct TimelineFile {
-    // Declared before the part, so that the file is closed when it is removed.
+    // Declared before the part, so that the file is closed before the part is removed.
     timeline: Timeline<BufWriter<File>>,
     part: Part,
 }
@@ -350,7 +351,7 @@ pub mod message {
         /// Event of a track.
         #[prost(message, optional, tag = "11")]
         pub event: Option<Event>,
-        /// 1: this packet needs none before it.
+        /// 1 if the packet depends on no packet before it.
         #[prost(uint32, optional, tag = "13")]
         pub sequence_flags: Option<u32>,
         /// Description of a track.
@@ -373,7 +374,7 @@ pub mod message {
         /// Set for a track of values.
         #[prost(message, optional, tag = "8")]
         pub counter: Option<Counter>,
-        /// 3: by rank.
+        /// 3 if children are ordered by rank.
         #[prost(int32, optional, tag = "11")]
         pub child_ordering: Option<i32>,
         /// Rank among the tracks of its parent.

@@ -10,13 +10,10 @@ use wordline_observe::{Finished, Heading, Kind, ParquetFile, RowTable, Table, Va
 const COLUMNS: [(Heading, Kind); 3] = [
     (Heading::new("index", "", "Number of the row"), Kind::U64),
     (
-        Heading::new("op", "", "What was done"),
+        Heading::new("op", "", "Kind of request"),
         Kind::Word(&["read", "write"]),
     ),
-    (
-        Heading::new("latency_ps", "ps", "How long it took"),
-        Kind::I64,
-    ),
+    (Heading::new("latency_ps", "ps", "Response time"), Kind::I64),
 ];
 
 fn series() -> Table {
@@ -39,14 +36,14 @@ fn series() -> Table {
             vec![Some(0.1), None].into(),
         ),
         (
-            Heading::new("utilisation", "", "Busy over time per lane"),
+            Heading::new("utilisation", "", "Utilisation of each lane"),
             Values::Lists {
                 lanes: 3,
                 values: vec![0.0, 0.5, 1.0, 0.25, 0.75, 0.1],
             },
         ),
         (
-            Heading::new("op", "", "Which requests"),
+            Heading::new("op", "", "Kind of request"),
             Values::Words {
                 words: &["all", "read", "write"],
                 codes: vec![2, 0],
@@ -184,8 +181,8 @@ fn directory_without_permission_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
-    // The superuser may write there nevertheless, but no user can create a file in the kernel's
-    // directory.
+    // The superuser may write there nevertheless, but cannot create a file in a directory of the
+    // kernel.
     let superuser = fs::write(folder.path().join("probe"), "").is_ok();
     let folder = if superuser {
         Path::new("/sys")
@@ -229,8 +226,8 @@ fn device_is_never_replaced() {
     assert!(!Path::new("/dev/full").is_file());
 }
 
-/// Redirects the writes for a file to the device that is always full. A part is locked and there is
-/// one such device, so tests run one at a time.
+/// Redirects the writes of a file to `/dev/full`. A part is locked and there is only one
+/// `/dev/full`, so tests that use it run one at a time.
 #[cfg(target_os = "linux")]
 fn fill_up(file: &Path) -> MutexGuard<'static, ()> {
     static FULL: Mutex<()> = Mutex::new(());

@@ -36,7 +36,7 @@ pub fn fields(path: &Path) -> Fields {
     try_schema_from_ipc_buffer(&bytes.unwrap()).unwrap().fields
 }
 
-/// Returns the rows of a table as a file has them.
+/// Returns the rows of a table in the form in which a file holds them.
 pub fn rows(table: &Table) -> Vec<Cells> {
     let cells = |(batch, row): (&RecordBatch, usize)| {
         batch

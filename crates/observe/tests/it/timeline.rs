@@ -32,7 +32,7 @@ impl Found {
         assert_eq!(
             packets[0].sequence_flags,
             Some(1),
-            "the first packet needs none before it"
+            "the first packet depends on no packet before it"
         );
         let mut found = Self::default();
         let mut open = HashMap::new();
@@ -57,7 +57,7 @@ impl Found {
             let parent = track.parent;
             assert!(parent.is_none_or(|parent| self.tracks.contains_key(&parent)));
             let former = self.tracks.insert(track.uuid(), track);
-            assert!(former.is_none(), "two tracks of one number");
+            assert!(former.is_none(), "two tracks have the same number");
             return;
         }
         let (Some(event), Some(now)) = (packet.event, packet.nanoseconds) else {
@@ -85,7 +85,7 @@ impl Found {
                 .entry(name)
                 .or_default()
                 .push((now, event.value())),
-            EventKind::Unspecified => panic!("an event of no kind"),
+            EventKind::Unspecified => panic!("an event without a kind"),
         }
     }
     fn path(&self, track: u64) -> String {
