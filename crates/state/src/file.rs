@@ -21,13 +21,13 @@ use wordline_observe::Part;
 
 const MAGIC: &[u8; 8] = b"wl state";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Identifier of the sources: other builds may give other results.
+/// Identifier of this build, computed from its sources. Other builds may give other results.
 pub const BUILD: &str = env!("WORDLINE_BUILD");
-/// Fast; higher levels save little on tables of addresses.
+/// Compression level of zstd. Higher levels save little on tables of addresses.
 const COMPRESSION: i32 = 1;
 /// Bytes passed to the compressor at a time.
 const BLOCK: usize = 1 << 18;
-/// A longer header is rejected.
+/// Maximum length of a header; a file with a longer one is rejected. Bytes.
 const LONGEST_HEADER: u32 = 1 << 28;
 
 /// Kinds of saved state.
@@ -57,9 +57,9 @@ pub struct Header {
 pub struct StateError {
     /// Path of the file.
     pub path: PathBuf,
-    /// Fault.
+    /// Description of the fault.
     pub reason: String,
-    /// Remedy.
+    /// Suggested remedy.
     pub remedy: String,
 }
 
@@ -187,7 +187,7 @@ impl<W> Faults<W> {
     fn of(inner: W) -> Self {
         Self { inner, fault: None }
     }
-    /// Returns the writer if everything was written.
+    /// Returns the writer, or the first I/O error if something could not be written.
     fn checked(self, written: postcard::Result<()>) -> io::Result<W> {
         match (self.fault, written) {
             (Some(fault), _) => Err(fault),
@@ -459,7 +459,7 @@ mod tests {
         assert_eq!(frame.checked(written).err().unwrap().to_string(), expected);
     }
 
-    /// A full disk.
+    /// Writer that fails because its disk is full.
     struct Full(Option<io::Error>);
 
     impl Write for Full {
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn other_builds_kinds_and_files_are_rejected() {
+    fn states_of_other_builds_or_kinds_and_other_files_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path());
         let said = read(&path, kind::RUN).unwrap_err().to_string();

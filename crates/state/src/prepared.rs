@@ -59,8 +59,8 @@ struct Devices<Done, Device> {
     devices: Vec<Device>,
 }
 
-/// Writes prepared devices. With spare areas, runs with power cuts can use them. Returns the size
-/// of the file. Bytes.
+/// Writes prepared devices. If they have spare areas, runs with power cuts can use the file.
+/// Returns the size of the file. Bytes.
 pub fn write(
     path: &Path,
     plan: &Plan,
