@@ -17,7 +17,7 @@ pub struct Plan {
     pub capacity_bytes: u64,
     /// Time of a request apart from its data.
     pub overhead: Time,
-    /// Speed of the copy.
+    /// Copy rate of a channel.
     pub copy: Rate,
     /// Requests served at once.
     pub channels: u32,
@@ -46,7 +46,7 @@ impl Plan {
             channels: config.channels,
         })
     }
-    /// Overhead and copy time of a request.
+    /// Returns the overhead and the copy time of a request.
     pub(crate) fn service(&self, op: Op, bytes: u64) -> (Time, Time) {
         match op {
             Op::Read | Op::Write => (self.overhead, self.copy.time(bytes)),
@@ -63,7 +63,7 @@ impl Specification for Plan {
     fn queue_depth(&self) -> u32 {
         u32::MAX
     }
-    /// A battery keeps the data.
+    /// Returns `false`, because a battery preserves the data.
     fn is_volatile(&self) -> bool {
         false
     }

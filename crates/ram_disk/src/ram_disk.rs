@@ -20,7 +20,7 @@ struct Held {
     request: Request,
     /// Time of submission.
     since: Time,
-    /// Start of service; meaningless while the request waits.
+    /// Start of service; not meaningful while the request waits.
     begun: Time,
 }
 
@@ -31,16 +31,16 @@ pub struct RamDisk {
     /// Requests by ticket; `None` for a vacant ticket.
     held: Vec<Option<Held>>,
     vacant: Vec<Ticket>,
-    /// Requests that wait for a channel, in their order.
+    /// Requests that wait for a channel, in order of arrival.
     waiting: VecDeque<Ticket>,
     busy_channels: u32,
-    /// Time in which a channel was busy, up to the last idle time.
+    /// Time in which at least one channel was busy, up to the last idle period.
     busy: Time,
-    /// Since when a channel has been busy; [`Time::MAX`] if none is.
+    /// Start of the current busy period; [`Time::MAX`] if no channel is busy.
     busy_since: Time,
     completions: Vec<Completion>,
     stats: RamDiskStats,
-    /// End of the time that the sums of the statistics contain.
+    /// Time up to which the sums of the statistics extend.
     counted: Time,
 }
 
@@ -60,11 +60,11 @@ impl RamDisk {
             counted: Time::ZERO,
         }
     }
-    /// Statistics since the start of measuring, up to the last event.
+    /// Returns the statistics since the start of measuring, up to the last event.
     pub fn figures(&self) -> RamDiskStats {
         self.stats.clone()
     }
-    /// Requests in the disk.
+    /// Returns the number of requests in the disk.
     pub fn outstanding(&self) -> u32 {
         (self.held.len() - self.vacant.len()) as u32
     }
@@ -195,7 +195,7 @@ impl BlockDevice for RamDisk {
     fn has_completions(&self) -> bool {
         !self.completions.is_empty()
     }
-    /// A battery keeps the data; requests in the disk are lost.
+    /// Loses the requests in the disk. A battery preserves the data.
     fn cut_power(
         &mut self,
         now: Time,
@@ -226,7 +226,7 @@ impl BlockDevice for RamDisk {
     fn volatile_pages(&self, _offset: u64, _bytes: u64) -> u32 {
         0
     }
-    /// Counts as one die, which is busy while a channel is.
+    /// Reports the disk as one die, which is busy while any channel is.
     fn busy(&self, busy: &mut Busy) {
         let since = (self.busy_channels > 0).then_some(self.busy_since);
         busy.dies.push(BusyTime::new(self.busy, since));

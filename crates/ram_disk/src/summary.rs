@@ -13,27 +13,28 @@ use crate::stats::RamDiskStats;
 pub struct RamDiskSummary {
     /// Name of the RAM disk. The list of RAM disks is empty without one.
     pub name: String,
-    /// Disks of the trace (its volumes) that are mapped to it, if requests are routed by disk.
+    /// Disks of the trace (its volumes) that are mapped to the RAM disk, if requests are routed by
+    /// disk.
     pub disks: Vec<u32>,
     /// Capacity of the RAM disk.
     pub capacity_bytes: u64,
-    /// Requests that it serves at once.
+    /// Requests that the RAM disk serves at once.
     pub channels: u32,
-    /// Reads that it completed.
+    /// Reads that the RAM disk completed.
     pub reads: u64,
-    /// Writes that it completed.
+    /// Writes that the RAM disk completed.
     pub writes: u64,
     /// Bytes of the reads.
     pub read_bytes: u64,
     /// Bytes of the writes.
     pub written_bytes: u64,
-    /// Share of the time in which its channels were busy, mean of the channels.
+    /// Share of the time in which the RAM disk's channels were busy, mean of the channels.
     pub utilisation: Option<f64>,
     /// Maximum number of requests in the RAM disk.
     pub held_most: u32,
     /// Mean number of requests in the RAM disk, over time.
     pub held_mean: Option<f64>,
-    /// Response times of its reads and writes.
+    /// Response times of the RAM disk's reads and writes.
     pub response: ResponseSummary,
 }
 
@@ -41,7 +42,7 @@ pub struct RamDiskSummary {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "RamDiskResponse")]
 pub struct ResponseSummary {
-    /// Requests.
+    /// Completed reads and writes.
     pub count: u64,
     /// Mean response time.
     pub mean_ns: Option<f64>,
@@ -54,7 +55,8 @@ pub struct ResponseSummary {
 }
 
 impl RamDiskSummary {
-    /// Summary of a RAM disk. `disks` are the volumes of a trace that it holds; `span` is the simulated time since the first arrival.
+    /// Returns the summary of a RAM disk. `disks` are the volumes of a trace that it holds; `span`
+    /// is the simulated time since the first arrival.
     pub fn new(
         name: String,
         disks: Vec<u32>,

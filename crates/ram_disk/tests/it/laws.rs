@@ -7,7 +7,7 @@ use wordline_ram_disk::{Config, Event, Plan, RamDisk, RamDiskSummary};
 use crate::shared::{OVERHEAD, PAGE, SERVICE, disk, next_event, request, serve, submit};
 
 #[test]
-fn idle_disk_answers_after_overhead_and_copy() {
+fn idle_disk_completes_after_overhead_and_copy_time() {
     let far = Time::from_ms(1);
     let requests = [
         (Op::Read, PAGE, SERVICE),
@@ -43,7 +43,7 @@ fn plan_states_the_mean_time_of_a_page() {
     assert!(!plan.is_volatile());
 }
 
-/// Requests of equal size start in their order, so they end in it.
+/// Requests of equal size start in order of arrival, and therefore complete in that order.
 #[test]
 fn waiting_requests_are_served_first_come_first_served() {
     for channels in [1, 3] {
@@ -54,9 +54,9 @@ fn waiting_requests_are_served_first_come_first_served() {
     }
 }
 
-/// c channels complete c requests per service time, to the last picosecond.
+/// With c channels, c requests complete per service time, to the last picosecond.
 #[test]
-fn outstanding_requests_are_served_at_channels_per_service_time() {
+fn throughput_is_one_request_per_channel_and_service_time() {
     for channels in [1, 2, 4, 7] {
         let rounds = 1000;
         let count = u64::from(channels) * rounds;
@@ -70,7 +70,8 @@ fn outstanding_requests_are_served_at_channels_per_service_time() {
     }
 }
 
-/// A closed loop with q requests of equal size: min(q, c) per service time, and Little's law.
+/// A closed loop with q requests of equal size completes min(q, c) requests per service time and
+/// obeys Little's law.
 #[test]
 fn closed_loop_reaches_the_bound_of_its_channels() {
     for (channels, depth) in [(4, 1), (4, 3), (4, 4), (4, 9), (1, 32)] {
@@ -89,7 +90,8 @@ fn closed_loop_reaches_the_bound_of_its_channels() {
         let served_at_once = depth.min(channels.into());
         assert_eq!(now, Time(count / served_at_once * SERVICE.ps()));
         let stats = disk.figures();
-        // Little: the sum of the response times is the sum over time of the requests held.
+        // Little's law: the sum of the response times is the number of requests in the disk, summed
+        // over time.
         assert_eq!(stats.held_time, stats.response.sum_ps());
     }
 }
@@ -146,7 +148,7 @@ fn statistics_begin_with_measuring() {
 }
 
 #[test]
-fn power_cut_loses_requests_and_no_data() {
+fn power_cut_loses_requests_but_no_data() {
     let mut disk = disk(1);
     let mut queue = EventQueue::default();
     for _ in 0..3 {
@@ -162,9 +164,9 @@ fn power_cut_loses_requests_and_no_data() {
     assert_eq!(disk.figures().response.count(), 1);
 }
 
-/// The written state of a disk that is busy serves the rest as the disk itself does.
+/// A disk restored from its written state serves the remaining requests as the original does.
 #[test]
-fn written_state_goes_on_as_the_disk() {
+fn restored_disk_continues_as_the_original() {
     let mut whole = disk(2);
     let mut queue: EventQueue<Event> = EventQueue::default();
     for place in 0..50 {
@@ -188,7 +190,7 @@ fn rest(disk: &mut RamDisk, queue: &mut EventQueue<Event>) -> Vec<(Time, Event)>
 }
 
 #[test]
-fn capacity_of_broken_sectors_is_refused() {
+fn capacity_that_is_not_whole_sectors_is_rejected() {
     let config = Config {
         capacity_bytes: 1000,
         ..Config::default()

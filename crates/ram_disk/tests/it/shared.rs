@@ -47,7 +47,8 @@ pub fn next_event(disk: &mut RamDisk, queue: &mut EventQueue<Event>) -> Option<(
 }
 
 /// Serves requests at their arrival times. Returns the completion time and the index of each, in
-/// order of completion. The components of each response time add up to it.
+/// order of completion. Checks that the latency components of each request add up to its response
+/// time.
 pub fn serve(
     disk: &mut RamDisk,
     requests: impl IntoIterator<Item = Request>,
