@@ -1,4 +1,4 @@
-//! Block tables: state and valid pages of each block.
+//! Block tables: phase and valid pages of each block.
 
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ pub enum Phase {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Blocks {
     layout: Layout,
-    /// Number of valid pages; the phase is in the bits above [`PHASE_SHIFT`].
+    /// Number of valid pages. The bits from [`PHASE_SHIFT`] up contain the phase.
     #[serde(with = "wordline_kernel::dense")]
     states: Vec<u32>,
     /// Bit per physical page, set if the page is valid.
@@ -50,7 +50,8 @@ fn bit_of(page: Ppn) -> u64 {
     1 << (page.0 % u64::BITS)
 }
 
-/// Words that contain the bits of the pages from `next` to before `end`, with a mask of those bits.
+/// Iterates over the words that contain the bits of the pages from `next` to before `end`, with a
+/// mask of those bits.
 fn words(next: Ppn, end: Ppn) -> impl Iterator<Item = (usize, u64)> {
     let mut rest = next.0..end.0;
     std::iter::from_fn(move || {
@@ -71,7 +72,7 @@ impl Blocks {
             valid: vec![0; layout.pages().div_ceil(u64::BITS) as usize],
         }
     }
-    /// Memory that the tables take.
+    /// Returns the memory estimate of the tables on a device filled to `fill`.
     pub fn memory(layout: &Layout, fill: Fill) -> [Table; 2] {
         let (blocks, words) = (layout.blocks(), layout.pages().div_ceil(u64::BITS));
         [
@@ -79,13 +80,13 @@ impl Blocks {
             Table::zeroed::<u64>("valid pages", words.into(), fill.physical),
         ]
     }
-    /// Pages of a block that contain the current copy of a logical page, or are expected to (see
-    /// `expect`). Count.
+    /// Returns the number of pages of a block that contain the current copy of a logical page, or
+    /// are announced to (see `expect`). Count.
     #[inline]
     pub fn valid(&self, block: Block) -> u32 {
         self.states[block.index()] & VALID_MASK
     }
-    /// Phase of a block.
+    /// Returns the phase of a block.
     #[inline]
     pub fn phase(&self, block: Block) -> Phase {
         match self.states[block.index()] >> PHASE_SHIFT {
@@ -103,7 +104,7 @@ impl Blocks {
         self.states[block.index()] = self.valid(block) | ((phase as u32) << PHASE_SHIFT);
     }
     /// Announces that the pages of `block` from `next` to before `end` will be programmed in order.
-    /// Counts them as valid at once, which saves the count at each program.
+    /// Marks them as valid immediately, which saves the update at each program.
     pub(crate) fn expect(&mut self, block: Block, next: Ppn, end: Ppn) {
         self.states[block.index()] += end.0 - next.0;
         for (word, bits) in words(next, end) {
@@ -123,12 +124,12 @@ impl Blocks {
         prefetch_index(&self.states, block.index());
         prefetch_index(&self.valid, word_of(page));
     }
-    /// Returns `true` if the page contains the current copy of a logical page, or is expected to.
+    /// Returns `true` if the page contains the current copy of a logical page, or is announced to.
     #[inline]
     pub fn is_valid(&self, page: Ppn) -> bool {
         self.valid[word_of(page)] & bit_of(page) != 0
     }
-    /// First valid page from `from` to before `end`.
+    /// Returns the first valid page from `from` to before `end`.
     #[inline]
     pub fn next_valid(&self, from: Ppn, end: Ppn) -> Option<Ppn> {
         let mut next = from;
@@ -166,18 +167,15 @@ impl Blocks {
     #[inline]
     pub(crate) fn lose(&mut self, block: Block, page: Ppn) -> Option<u32> {
         debug_assert!(self.is_valid(page), "page {} is not valid", page.0);
-        debug_assert!(
-            self.valid(block) > 0,
-            "block {} has no valid page to lose",
-            block.0
-        );
+        debug_assert!(self.valid(block) > 0, "block {} has no valid page", block.0);
         self.valid[word_of(page)] &= !bit_of(page);
         let state = &mut self.states[block.index()];
         *state -= 1;
         (*state >> PHASE_SHIFT == Phase::Closed as u32).then_some(*state & VALID_MASK)
     }
-    /// Marks `page` of `block`, which is not open for writes, as invalid because it is moved, if it
-    /// is valid. Returns the next valid page after it or, if that is far away, any later page.
+    /// Marks `page` of `block` as invalid because it is moved. The block must not be open for
+    /// writes. Returns `None` if the page is not valid. Otherwise returns the next valid page or,
+    /// if that is in another word of the bit map, a page before it.
     #[inline]
     pub(crate) fn lose_moved(&mut self, block: Block, page: Ppn) -> Option<Ppn> {
         let valid = &mut self.valid[word_of(page)];
@@ -191,7 +189,8 @@ impl Blocks {
         let first = page.0 & !(u64::BITS - 1);
         Some(Ppn(first.wrapping_add(behind.trailing_zeros())))
     }
-    /// Valid pages of the whole array. Takes time linear in the blocks.
+    /// Returns the number of valid pages of the whole array. Takes time linear in the number of
+    /// blocks.
     pub fn valid_pages(&self) -> u64 {
         (0..self.layout.blocks())
             .map(|block| u64::from(self.valid(Block(block))))
@@ -205,7 +204,7 @@ mod tests {
     use wordline_nand::Geometry;
 
     #[test]
-    fn next_valid_page_is_found_across_words_and_before_the_end() {
+    fn next_valid_page_is_found_across_words_but_not_beyond_the_end() {
         let geometry = Geometry {
             planes_per_die: 1,
             blocks_per_plane: 2,
@@ -228,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn expected_pages_are_valid_until_they_are_withdrawn() {
+    fn announced_pages_are_valid_until_the_announcement_is_withdrawn() {
         let geometry = Geometry {
             planes_per_die: 1,
             blocks_per_plane: 1,

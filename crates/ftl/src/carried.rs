@@ -12,18 +12,18 @@ use crate::summary::SummaryPage;
 enum Says {
     Nothing,
     SpareRecord(SpareRecord),
-    /// Summary that lists the records of the earlier pages of the block. They are programmed before
-    /// the summary's own program starts, but the controller knows them earlier.
+    /// Summary that lists the records of the earlier pages of the block. These pages are programmed
+    /// before the program of the summary starts, but the controller knows their records earlier.
     Summary(SummaryPage),
-    /// Record of the page of which this one is a copy. That page may itself be in progress: a
-    /// copyback is queued behind its program.
+    /// Record of the source page, which this page is a copy of. The source may itself still be in
+    /// progress, because a copyback is queued behind its program.
     Copy {
         from: Ppn,
         order: u64,
     },
 }
 
-/// Records by slot of the transaction.
+/// Spare-area records by slot of the transaction.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Carried(Vec<Says>);
 
@@ -60,7 +60,8 @@ impl Carried {
         let order = journal.place_copy();
         self.carry(slot, Says::Copy { from, order });
     }
-    /// Writes the record of a transaction's page, which the array has programmed.
+    /// Writes the record of a transaction's page to the spare area, once the array has programmed
+    /// the page.
     pub fn programmed(&self, journal: &mut SpareWriter, slot: u32, place: Ppn) {
         let tag = match self.0.get(slot as usize) {
             Some(Says::SpareRecord(tag)) => Some(*tag),

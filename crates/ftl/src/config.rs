@@ -22,23 +22,23 @@ pub struct Config {
     /// Share of the flash that the host cannot address: (total - user) / total. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub over_provisioning_ratio: f64,
-    /// Spare blocks per plane. They replace blocks that are bad from the factory
+    /// Spare blocks per plane. They replace factory bad blocks
     /// (`nand.reliability.factory_bad_ratio`) and blocks that fail (`nand.reliability.failures`).
-    /// They are part of the flash that the host cannot address, and have no other use. Count.
+    /// They are part of the capacity that the host cannot address, and have no other use. Count.
     #[schemars(range(min = 0, max = 16_777_215))]
     pub spare_blocks: u32,
     /// Mapping of logical pages to physical pages.
     pub mapping: Family,
-    /// Plane that gets the next page.
+    /// Policy that selects the plane of the next page.
     pub allocate: Allocate,
     /// Garbage collection.
     pub gc: Gc,
-    /// Wear levelling: which block gets which data.
+    /// Wear levelling: selects the block for each kind of data.
     pub wear: Wear,
     /// Refresh of data in blocks that were read too often or programmed too long ago.
     pub refresh: Refresh,
-    /// Program mode of each page, out of the modes of `nand.programming`, and which pages are
-    /// rewritten.
+    /// Policy that selects the program mode of each page, out of the modes of `nand.programming`,
+    /// and the pages to rewrite.
     pub regulation: Regulation,
     /// SLC cache: blocks that take host writes in single-level mode before they are folded. Page
     /// mapping only; `nand.slc_mode` sets the times of that mode.
@@ -68,44 +68,44 @@ impl Default for Config {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Gc {
-    /// Time at which GC runs.
+    /// When GC runs.
     pub schedule: Scheduling,
-    /// Block that GC reclaims.
+    /// Policy that selects the block to reclaim.
     pub victim: Victim,
-    /// Pages of the victim that are moved before its erase.
+    /// Which valid pages of the victim are moved before its erase.
     pub reclaim: Reclaiming,
     /// When the free blocks of a plane are compared with the threshold: `each-page`, after each
-    /// page that is allocated in the plane for the host and after each of its GC runs; or
+    /// page that is allocated in the plane for the host and after each GC run of the plane; or
     /// `full-block`, when the last page of the host's active block is taken.
     pub check: Check,
     /// Free-block threshold: GC of a plane runs while it has fewer free blocks. Share of its
-    /// blocks, rounded down; the threshold is at least one block more than the reserve. `check`
-    /// sets the time of the comparison. Ratio.
+    /// blocks, rounded down; the threshold is at least one block above the reserve. `check`
+    /// determines when the blocks are compared. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub start_free_ratio: f64,
     /// Free-block threshold in blocks, instead of `start_free_ratio`: GC of a plane runs while it
     /// has fewer free blocks. With a number up to the reserve, such as 0, GC runs only when a write
     /// finds no room in the plane, and until the write is placed; page mapping only. By default,
-    /// the ratio decides. Count.
+    /// the ratio applies. Count.
     #[schemars(range(min = 0, max = 16_777_215))]
     pub start_free_blocks: Option<u32>,
     /// Free-page threshold, instead of `start_free_ratio`: GC of a plane runs while it has this
     /// number of free pages or fewer, including those of its active blocks; 0 uses the ratio.
-    /// `check` sets the time of the comparison. Page mapping only. Pages.
+    /// `check` determines when the pages are compared. Page mapping only. Pages.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub start_free_pages: u32,
-    /// GC reserve: free blocks that only garbage collection may take; host writes wait instead.
-    /// Share of a plane's blocks, rounded down, at least one block. Ratio.
+    /// GC reserve: free blocks that only GC may take; host writes wait instead. Share of a plane's
+    /// blocks, rounded down, at least one block. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub hard_free_ratio: f64,
     /// GC reserve in blocks, instead of `hard_free_ratio`. At least 1, or 0 if GC moves no page
     /// (`ftl.gc.reclaim = "zero-migration"` in a cache that keeps no writes). By default, the ratio
-    /// decides. Count.
+    /// applies. Count.
     #[schemars(range(min = 0, max = 16_777_215))]
     pub hard_free_blocks: Option<u32>,
-    /// Whether moved pages go to a separate active block instead of the host's.
+    /// Whether moved pages go to an active block of their own, instead of the host's.
     pub own_block: bool,
-    /// Whether a page is moved by one command inside its plane (internal data move, copyback)
+    /// Whether a page is moved by one command inside its plane (internal data move, copyback),
     /// instead of being read and programmed over the bus. The part must support it:
     /// `nand.internal_data_move`.
     pub internal_data_move: bool,

@@ -1,10 +1,10 @@
-//! First-read placement of data from before the run (`precondition.layout`).
+//! First-read placement of preconditioned data (`precondition.layout`).
 //!
 //! Preconditioning has placed the pages in the order of allocation. Pages that were neither read
-//! nor written since are interchangeable. The page that is read first therefore takes the first
-//! place of the fill, the next the second, and each swaps with the page that was there: the result
-//! is the same as if the device had been filled in that order. It ends with the first GC run, which
-//! moves data for other reasons.
+//! nor written since are interchangeable. Therefore the page that is read first takes the first
+//! place of the fill, the next page takes the second, and each swaps with the page that was there.
+//! The result is the same as if the device had been filled in that order. Placement ends with the
+//! first GC run, which moves data for other reasons.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -16,19 +16,20 @@ use crate::mapping::Mapping;
 /// Progress of first-read placement.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FirstReads {
-    /// Filled pages, from the first. Count.
+    /// Number of pages that preconditioning filled, from page 0. Count.
     filled: u32,
-    /// Next place of the fill, as the page that was filled there.
+    /// Page that was filled at the next place of the fill to assign.
     next: u32,
-    /// By page, a bit: whether it was read or written.
+    /// Bit per page, set if the page was read or written.
     touched: Vec<u64>,
-    /// Place where a page was filled, if it has or may have left it; `None` if a read may be in
-    /// progress after the page was written, so that the place must keep its content.
+    /// Place where a page was filled, for pages that have left it or may leave it. `None` if the
+    /// page was read there again after a write was requested: a read of the place may be in
+    /// progress, so that its content must stay.
     origins: FxHashMap<u32, Option<Ppn>>,
 }
 
 impl FirstReads {
-    /// Creates the state for a number of filled pages; `None` if there are none, so that pages are
+    /// Creates the state for `filled` pages. Returns `None` if there are none, so that pages are
     /// placed by address.
     pub fn new(filled: u32) -> Option<Box<Self>> {
         (filled > 0).then(|| {
@@ -43,7 +44,7 @@ impl FirstReads {
     fn is_touched(&self, page: Lpn) -> bool {
         page.0 >= self.filled || self.touched[page.index() / 64] >> (page.0 % 64) & 1 == 1
     }
-    /// Marks a page as read or written; returns `true` the first time.
+    /// Marks a page as read or written. Returns `true` the first time.
     fn touch(&mut self, page: Lpn) -> bool {
         if self.is_touched(page) {
             return false;
@@ -51,7 +52,7 @@ impl FirstReads {
         self.touched[page.index() / 64] |= 1 << (page.0 % 64);
         true
     }
-    /// Handles a page that is about to be written.
+    /// Records the place of a page that is about to be written, if this is its first access.
     pub fn before_write(&mut self, mapping: &impl Mapping, page: Lpn) {
         if self.touch(page)
             && let Some(place) = mapping.lookup(page)
@@ -60,8 +61,8 @@ impl FirstReads {
         }
     }
 
-    /// Handles a page that is about to be read: on its first read it takes the next place of the
-    /// fill. Returns its old and new place if it has changed places with another page.
+    /// Handles a page that is about to be read. On its first read, the page takes the next place of
+    /// the fill. Returns its old and new place if it has swapped places with another page.
     pub fn before_read(&mut self, mapping: &mut impl Mapping, page: Lpn) -> Option<(Ppn, Ppn)> {
         if !self.touch(page) {
             let place = mapping.lookup(page);

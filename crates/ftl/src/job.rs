@@ -1,35 +1,35 @@
 //! Jobs: work that a mapping requests of the flash, such as GC runs and fetches of map entries.
 //!
-//! A job is a sequence of steps. The device requests one step after another and executes them, in
-//! simulated time or at once. It can pause a job between any two steps.
+//! A job is a sequence of steps. The device requests one step after another and executes it, in
+//! simulated time or untimed. It can pause a job between any two steps.
 
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane, Ppn};
 
 /// Number of a job. The GC run of a plane has the number of its plane, so that a plane has at most
-/// one. Other jobs of a mapping have higher numbers.
+/// one GC run. Other jobs of a mapping have higher numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct JobId(pub u32);
 
 impl JobId {
-    /// GC run of a plane.
+    /// Returns the job of a plane's GC run.
     #[inline]
     pub fn of(plane: Plane) -> Self {
         Self(plane.0)
     }
-    /// The number as an index.
+    /// Returns the number as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Logical block: the pages that share data and update blocks. Not every mapping family has logical
-/// blocks.
+/// Number of a logical block: a set of pages that share data and update blocks. Not every mapping
+/// family has logical blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LogicalBlock(pub u32);
 
-/// Space that a GC run is to gain.
+/// Space that a GC run shall gain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpaceRequest {
     /// Free blocks in a plane (free-block reclaim).
@@ -43,7 +43,7 @@ pub enum SpaceRequest {
 /// Next step of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
-    /// Read a page; when it has been read, [`crate::Mapping::relocate`] returns the target of its
+    /// Read a page. Once it has been read, [`crate::Mapping::relocate`] returns the target of its
     /// copy.
     Move(Ppn),
     /// Read a metadata page.
@@ -55,7 +55,7 @@ pub enum Step {
         /// Label of the metadata page, recorded in its spare area.
         label: u32,
     },
-    /// Erase a block; report it with [`crate::Mapping::erased`].
+    /// Erase a block. Report its completion with [`crate::Mapping::erased`].
     Erase(Block),
     /// Barrier: all issued steps complete before the next step.
     Wait,
@@ -63,7 +63,7 @@ pub enum Step {
     Done,
 }
 
-/// Kind of a GC run, by its means of gaining space.
+/// Kind of a GC run, by the way in which it gains space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum GcKind {
     /// The valid pages of a block are moved (page mapping).
@@ -95,7 +95,7 @@ impl GcKind {
         Self::Refresh,
         Self::Fold,
     ];
-    /// Name of the kind.
+    /// Returns the name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Move => "move",

@@ -1,7 +1,7 @@
 //! Flash translation layer: mapping, allocation, garbage collection and wear levelling.
 //!
-//! The crate has no clock. A mapping decides and maintains the block tables; the device executes
-//! its decisions, in simulated time ([`Mapping`]) or at once ([`untimed`]).
+//! The crate has no clock. A mapping makes the decisions and maintains the block tables; the device
+//! executes the decisions, in simulated time ([`Mapping`]) or untimed ([`untimed`]).
 
 pub mod allocate;
 pub mod block;

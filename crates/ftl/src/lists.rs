@@ -6,15 +6,15 @@ use wordline_kernel::memory::Table;
 
 /// Lists of the items `0..items`. Push, removal and access to both ends take constant time.
 ///
-/// Each list is a ring through a head, whose links follow those of the items. A link is stored as
-/// the exclusive or of its target and its own index. Untouched memory thus represents a ring of one
-/// element, which is an empty list, and costs nothing. Both links of an item are adjacent, so that
-/// one memory access finds them.
+/// Each list is a ring that includes a head, whose links are stored after those of the items. A
+/// link is stored as the exclusive or of its target and its own index. Untouched memory thus
+/// represents a ring of one element, which is an empty list, and costs nothing. Both links of an
+/// item are adjacent, so that one memory access loads them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lists {
     items: u32,
-    /// Next and previous element of each item, then of each list head. Arrays, because zeroes of a
-    /// custom type would be written at creation.
+    /// Next and previous element of each item, then of each list head. The elements are arrays
+    /// because zeroes of a custom type would be written at creation.
     #[serde(with = "wordline_kernel::dense")]
     links: Vec<[u32; 2]>,
 }
@@ -31,7 +31,8 @@ impl Lists {
             links: vec![[0; 2]; items + lists],
         }
     }
-    /// Memory that the lists take if the share `used` of their items has been in a list.
+    /// Returns the memory estimate of the lists if the share `used` of their items has been in a
+    /// list.
     pub fn memory(name: &'static str, lists: u64, items: u64, used: f64) -> Table {
         Table::zeroed::<[u32; 2]>(name, lists + items, used)
     }
@@ -39,19 +40,19 @@ impl Lists {
     fn head(&self, list: usize) -> u32 {
         self.items + list as u32
     }
-    /// Item that has been in `list` for the longest time.
+    /// Returns the item that has been in `list` for the longest time.
     #[inline]
     pub fn front(&self, list: usize) -> Option<u32> {
         self.after(self.head(list))
     }
-    /// Item that was added to `list` last.
+    /// Returns the item that was added to `list` last.
     #[inline]
     pub fn back(&self, list: usize) -> Option<u32> {
         let head = self.head(list);
         let back = self.links[head as usize][PREV] ^ head;
         (back < self.items).then_some(back)
     }
-    /// Item after `item` in its list.
+    /// Returns the item after `item` in its list.
     #[inline]
     pub fn after(&self, item: u32) -> Option<u32> {
         let next = self.links[item as usize][NEXT] ^ item;
@@ -104,7 +105,7 @@ mod tests {
     use wordline_kernel::Rng;
 
     #[test]
-    fn lists_behave_like_queues_with_removal() {
+    fn lists_equal_queues_from_which_any_item_can_be_removed() {
         let mut random = Rng::new(3, "lists");
         let mut lists = Lists::new(3, 20);
         let mut naive = vec![VecDeque::<u32>::new(); 3];

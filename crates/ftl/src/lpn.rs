@@ -1,4 +1,4 @@
-//! Logical addresses.
+//! Logical page numbers.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Lpn(pub u32);
 
 impl Lpn {
-    /// The number as an index into a dense array.
+    /// Returns the number as an index into a dense array.
     #[inline(always)]
     pub const fn index(self) -> usize {
         self.0 as usize

@@ -1,4 +1,4 @@
-//! Dynamic allocation.
+//! Dynamic page allocation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,8 +8,8 @@ use wordline_nand::Plane;
 use super::{Dimensions, Order, PlanePolicy};
 use crate::lpn::Lpn;
 
-/// The allocator decides the plane: it visits the planes in the given order, from its current
-/// position, and takes the next one with free pages, whatever the address.
+/// The allocator selects the plane, regardless of the address: it visits the planes in the given
+/// order, from its current position, and takes the next plane with free pages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dynamic {
@@ -21,7 +21,7 @@ impl Cited for Dynamic {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, chapter 3";
 }
 
-/// Planes in order, and the current position.
+/// Planes in order, and the position from which the next search starts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     planes: Vec<Plane>,

@@ -1,4 +1,4 @@
-//! Allocation to the die with the least outstanding work.
+//! Page allocation to the die with the least outstanding work.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,18 +9,19 @@ use wordline_nand::{Die, Plane};
 use super::{Dimensions, Order, PlanePolicy};
 use crate::lpn::Lpn;
 
-/// The die with the least outstanding work gets the page; ties go to the package with the least
+/// The die with the least outstanding work gets the page. Ties go to the package with the least
 /// work, then to the next plane in the given order ("destined for packages and dies that are the
 /// least busy"). The work of a die is the time that its reads, programs and GC take without
-/// queueing. If no die has work, as before the run, this is `dynamic` (except for `fills_dies`).
+/// queueing. If no die has work, as before the run, this policy equals `dynamic` (except for
+/// `fills_dies`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LeastBusy {
     /// Order of channel, way, die and plane, fastest first.
     pub order: Order,
-    /// Whether a die that gets a page also gets the next ones, one for each plane, so that they can
-    /// form one multi-plane command, whichever requests they belong to ("the writes can simply be
-    /// packed together in any manner", section 6.3).
+    /// Whether a die that gets a page also gets the next ones, one for each plane. They can then
+    /// form one multi-plane command, even if they belong to different requests ("the writes can
+    /// simply be packed together in any manner", section 6.3).
     pub fills_dies: bool,
 }
 
@@ -28,7 +29,7 @@ impl Cited for LeastBusy {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 6.3";
 }
 
-/// Planes in order, the current position, and the work of the dies.
+/// Planes in order, the position from which the next search starts, and the work of the dies.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     planes: Vec<Plane>,
@@ -59,14 +60,15 @@ impl State {
         }
     }
 
-    /// Outstanding work of a plane's die and of its package.
+    /// Returns the outstanding work of a plane's die and of its package.
     fn work(&self, plane: Plane) -> (Time, Time) {
         let die = plane.0 / self.dimensions.planes;
         let package = die / self.dimensions.dies;
         (self.dies[die as usize], self.packages[package as usize])
     }
 
-    /// Index, in the order, of the plane with the least work, searched from the current position.
+    /// Returns the index, in the order, of the plane with the least work. The search starts at the
+    /// current position.
     fn least(&self, mut has_room: impl FnMut(Plane) -> bool) -> Option<usize> {
         let mut least = None;
         for place in (self.next..self.planes.len()).chain(0..self.next) {
@@ -83,7 +85,7 @@ impl State {
         least.map(|(place, _)| place)
     }
 
-    /// Next plane, if it is on the same die.
+    /// Returns the next plane of the same die, or `None` after its last plane.
     fn next_on_die(&self, plane: Plane) -> Option<Plane> {
         let next = plane.0 + 1;
         (!next.is_multiple_of(self.dimensions.planes)).then_some(Plane(next))

@@ -1,4 +1,4 @@
-//! Page allocation: the plane of the next host write (Jung 2013, chapter 3).
+//! Page allocation: selects the plane of the next host write (Jung 2013, chapter 3).
 
 pub mod dynamic;
 pub mod least_busy;
@@ -15,16 +15,16 @@ use crate::lpn::Lpn;
 
 /// Selects the plane of a host write.
 pub trait PlanePolicy {
-    /// Plane for the next program of `page` among those that have room; `None` if the write must
-    /// wait.
+    /// Returns the plane for the next program of `page`, among those that have room. `None` if the
+    /// write must wait.
     fn plane(&mut self, page: Lpn, has_room: impl FnMut(Plane) -> bool) -> Option<Plane>;
-    /// Only plane that `page` can ever use, if there is just one.
+    /// Returns the only plane that `page` can ever use, if there is just one.
     fn home(&self, page: Lpn) -> Option<Plane>;
-    /// Planes of the pages from `first` on, one page per plane in a repeating cycle. Valid as long
-    /// as all planes have room and no other page is written. `None` if the order is not known in
-    /// advance.
+    /// Returns the planes of the pages from `first` on, one page per plane in a repeating cycle.
+    /// Valid as long as all planes have room and no other page is written. `None` if the order is
+    /// not known in advance.
     fn turn(&self, first: Lpn) -> Option<Vec<Plane>>;
-    /// Updates the outstanding work of the dies. Only policies that use it need the call
+    /// Updates the outstanding work of the dies. Only needed for policies that use it
     /// ([`Allocate::is_by_work`]).
     fn set_die_loads(&mut self, _work: impl Fn(Die) -> Time) {}
 }
@@ -39,7 +39,7 @@ macro_rules! members {
         }
 
         impl Allocate {
-            /// Returns `true` if the address alone decides the plane.
+            /// Returns `true` if the address alone determines the plane.
             pub fn is_by_address(&self) -> bool {
                 match self { $(Self::$Variant(_) => $file::State::BY_ADDRESS),+ }
             }
@@ -51,7 +51,7 @@ macro_rules! members {
         pub enum Allocator { $($Variant($file::State)),+ }
 
         impl Allocator {
-            /// State of `policy` before the first write.
+            /// Creates the state of `policy` before the first write.
             pub fn new(policy: &Allocate, dimensions: Dimensions) -> Self {
                 match policy { $(Allocate::$Variant(policy) => Self::$Variant($file::State::new(policy, dimensions))),+ }
             }
@@ -77,7 +77,7 @@ members! {
 }
 
 impl Allocate {
-    /// Returns `true` if a write gets its page when it is issued.
+    /// Returns `true` if a write gets its page only when it is issued.
     pub fn is_on_issue(&self) -> bool {
         matches!(self, Self::Static(r#static::Static { on_issue: true, .. }))
     }

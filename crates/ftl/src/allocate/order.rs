@@ -22,7 +22,7 @@ pub struct Dimensions {
 }
 
 impl Dimensions {
-    /// Planes of the device. Count.
+    /// Returns the number of planes of the device. Count.
     pub const fn total(&self) -> u32 {
         self.channels * self.ways * self.dies * self.planes
     }
@@ -48,7 +48,7 @@ impl Default for Order {
 }
 
 impl Order {
-    /// All planes of a device in this order, each once.
+    /// Returns all planes of a device in this order, each once.
     pub fn planes(self, dimensions: Dimensions) -> Vec<Plane> {
         (0..dimensions.total())
             .map(|turn| self.plane(turn, dimensions))
@@ -77,7 +77,7 @@ impl Order {
         Plane(((channel * ways + way) * dies + die) * planes + plane)
     }
 
-    /// All 24 orders, in alphabetical order.
+    /// Returns all 24 orders, in alphabetical order.
     pub fn all() -> Vec<Self> {
         let letters = ['C', 'D', 'P', 'W'];
         let mut orders = Vec::new();
@@ -165,7 +165,7 @@ mod tests {
     };
 
     #[test]
-    fn all_24_orders_visit_every_plane_once() {
+    fn each_of_the_24_orders_visits_every_plane_once() {
         let orders = Order::all();
         assert_eq!(orders.len(), 24);
         for order in orders {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_letter_changes_fastest() {
+    fn first_letter_of_the_order_changes_fastest() {
         let start = |word: &str| -> Vec<u32> {
             let planes = word.parse::<Order>().unwrap().planes(DIMENSIONS);
             planes.iter().take(4).map(|plane| plane.0).collect()

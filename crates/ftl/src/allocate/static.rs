@@ -1,4 +1,4 @@
-//! Static allocation.
+//! Static page allocation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,17 +8,17 @@ use wordline_nand::Plane;
 use super::{Dimensions, Order, PlanePolicy};
 use crate::lpn::Lpn;
 
-/// The address decides the plane: consecutive logical pages go to the planes in turn, in the given
-/// order, and a page always returns to its plane. A write waits if its plane is busy or full.
+/// The address determines the plane: consecutive logical pages go to the planes in turn, in the
+/// given order, and a page always returns to its plane. A write waits if its plane is busy or full.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Static {
     /// Order of channel, way, die and plane, fastest first.
     pub order: Order,
-    /// Whether a write gets its page when the scheduler issues it instead of on arrival. Programs
+    /// Whether a write gets its page when the scheduler issues it, instead of on arrival. Programs
     /// that are issued together to all planes of a die then take the same page of blocks that are
     /// kept aligned for this purpose, and form one multi-plane command ("packed together in any
-    /// manner", section 6.3); other programs take the next page of their plane's block. Requires
+    /// manner", section 6.3). Other programs take the next page of their plane's block. Requires
     /// page mapping and a scheduler that holds writes.
     pub on_issue: bool,
 }

@@ -1,4 +1,4 @@
-//! When free blocks are compared with the GC threshold.
+//! Time at which free blocks are compared with the GC threshold.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

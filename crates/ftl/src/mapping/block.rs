@@ -20,23 +20,24 @@ use crate::wear::{FreeBlocks, Spend};
 use collection::{BlockCollection, Need};
 
 /// A logical block has as many pages as an erase block and is stored in one data block, page i at
-/// offset i, so that the map has one entry per block (memory cards). Logical blocks go to the
+/// offset i, so that the map has one entry per block, as in memory cards. Logical blocks go to the
 /// planes in turn, in the order of `ftl.allocate`, which must be static.
 ///
-/// A lookup costs no flash operation. A new version of a page goes to the replacement block of its
-/// logical block, at its own offset. If that page is the next one to program, the write has no
+/// A look-up costs no flash operation. A new version of a page goes to the replacement block of its
+/// logical block, at its own offset. If that offset is the next one to program, the write has no
 /// further cost. If it is further on, the pages before it are first copied from the data block (GC
-/// runs of kind `partial`); where there is no valid page to copy, a page is programmed to keep the
-/// order. If the offset has already been passed, the replacement block is completed: the rest is
-/// copied into it, the data block is erased, the replacement block becomes the data block (kind
-/// `full`; `switch` if no copy was left), and another replacement block is opened. A replacement
-/// block is also completed when a logical block needs one and `open_blocks` of the plane are in
-/// use: the least recently written one. Pages of a data block that were never programmed take first
-/// versions without a replacement block. Writes to a logical block are placed in order of arrival.
+/// runs of kind `partial`); where there is no valid page to copy, a filler page is programmed to
+/// keep the order. If the offset has already been passed, the replacement block is completed: the
+/// remaining pages are copied into it, the data block is erased, the replacement block becomes the
+/// data block (kind `full`; `switch` if no page remained to copy), and another replacement block is
+/// opened. If a logical block needs a replacement block and `open_blocks` of the plane are in use,
+/// the least recently written one is completed first. Pages of a data block that were never
+/// programmed take first versions without a replacement block. Writes to a logical block are placed
+/// in order of arrival.
 ///
 /// With P pages per block and all pages written, sequential writes cost one erase per block and no
 /// copy. Random writes over N logical blocks of a plane with m replacement blocks cost (P - 1)(1 -
-/// m / 2N) copies each: between half a block and a whole one.
+/// m / 2N) copies each: between half a block and a whole block.
 ///
 /// Not used: `ftl.gc.victim`, `ftl.gc.start_free_ratio` and `ftl.gc.own_block`. GC cannot run
 /// before the write that needs it, so only the schedules `on-demand` and `incremental` are
@@ -44,7 +45,7 @@ use collection::{BlockCollection, Need};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BlockMapping {
-    /// Replacement blocks per plane in use at once. Count.
+    /// Maximum number of replacement blocks per plane. Count.
     #[schemars(range(min = 1, max = 65_536))]
     pub open_blocks: u32,
 }
@@ -61,7 +62,7 @@ impl Cited for BlockMapping {
 
 impl Build for BlockMapping {
     type Map = BlockMap;
-    /// The reserve includes the block that wear levelling takes.
+    /// Returns 0, because the reserve includes the block that wear levelling takes.
     fn wear_blocks(&self) -> u32 {
         0
     }
@@ -73,7 +74,7 @@ impl Build for BlockMapping {
             return Err(PlanError {
                 key: "ftl.gc.schedule",
                 reason: format!(
-                    "{} runs GC in idle time, and block mapping has no update blocks: no GC run can \
+                    "{} runs GC in idle time, which block mapping does not support: without update blocks no GC run can \
                      start before the write that needs it, or be delayed",
                     schedule.name()
                 ),
@@ -83,14 +84,14 @@ impl Build for BlockMapping {
         if !plan.config.allocate.is_by_address() {
             return Err(PlanError {
                 key: "ftl.allocate",
-                reason: "block mapping keeps every logical block on one plane".into(),
+                reason: "block mapping keeps every logical block on one plane, so the address must determine the plane".into(),
                 remedy: "use static".into(),
             });
         }
         if self.open_blocks == 0 {
             return Err(PlanError {
                 key: "ftl.mapping.block.open_blocks",
-                reason: "without a replacement block nothing can be written twice".into(),
+                reason: "without a replacement block no page can be overwritten".into(),
                 remedy: "set it to at least 1".into(),
             });
         }
@@ -134,7 +135,7 @@ fn logical_blocks(plan: &Plan) -> u32 {
     plan.user_pages.div_ceil(plan.layout.pages_per_block)
 }
 
-/// Location of a logical block; all `None` before its first write.
+/// Location of a logical block. All blocks are `None` before its first write.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Home {
     /// Data block.
@@ -145,26 +146,28 @@ struct Home {
     head_pages: u32,
     /// Replacement block. It exists together with a head only while both are copied into it.
     replacement: Option<Block>,
-    /// Next page to program, in the replacement block or else in the data block.
+    /// Offset of the next page to program, in the replacement block or, without one, in the data
+    /// block.
     next: u32,
-    /// `wanted`: 1 + the page whose write must be placed before others of the logical block, or 0.
-    /// `asked`: number of GC runs of the plane that had ended when the page was requested.
+    /// `wanted`: 1 + the offset of the page whose write must be placed before others of the logical
+    /// block, or 0. `asked`: number of GC runs of the plane that had ended when the write was
+    /// requested.
     wanted: u32,
     asked: u32,
 }
 
 impl Home {
-    /// Block that takes programs.
+    /// Returns the block that takes programs.
     fn writer(&self) -> Option<Block> {
         self.replacement.or(self.data)
     }
-    /// Block that contains a page, if any does.
+    /// Returns the block that contains the page at `offset`, if any does.
     fn holder(&self, offset: u32) -> Option<Block> {
         let replaced = self.replacement.filter(|_| offset < self.next);
         let head = self.head.filter(|_| offset < self.head_pages);
         replaced.or(head).or(self.data)
     }
-    /// Blocks that a completed replacement block supersedes.
+    /// Iterates over the blocks that a completed replacement block supersedes.
     fn kept(&self) -> impl Iterator<Item = Block> + use<> {
         self.data.into_iter().chain(self.head)
     }
@@ -176,13 +179,13 @@ impl Home {
 /// State of a plane.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct PlaneState {
-    /// Free blocks. Count.
+    /// Number of free blocks. Count.
     free: u32,
-    /// Logical blocks with a replacement block or a head. Count.
+    /// Number of logical blocks with a replacement block or a head. Count.
     open: u32,
-    /// GC runs that have ended, modulo 2^32. Count.
+    /// Number of GC runs that have ended, modulo 2^32. Count.
     over: u32,
-    /// Whether wear levelling caused the last erase; it does not cause the next.
+    /// Whether wear levelling caused the last erase. It does not cause two in a row.
     leveled: bool,
     /// GC run in progress.
     work: Option<BlockCollection>,
@@ -202,13 +205,13 @@ pub struct BlockMap {
     #[serde(with = "wordline_kernel::dense")]
     owners: Vec<u32>,
     planes: Vec<PlaneState>,
-    /// Free blocks of all planes. Count.
+    /// Number of free blocks of all planes. Count.
     free_blocks: u32,
-    /// Open logical blocks of each plane, the least recently written first.
+    /// Open logical blocks of each plane, least recently written first.
     recent: Lists,
     allocator: Allocator,
     free: FreeBlocks,
-    /// Plan from which the map was built, to rebuild it after a power cut.
+    /// Plan from which the map was created, to recreate it after a power cut.
     plan: Box<Plan>,
 }
 
@@ -236,7 +239,7 @@ impl BlockMap {
         }
     }
 
-    /// Logical block of a page, and the page's offset in it.
+    /// Returns the logical block of a page, and the page's offset in it.
     #[inline]
     fn split(&self, page: Lpn) -> (LogicalBlock, u32) {
         let pages = self.layout.pages_per_block;
@@ -246,7 +249,7 @@ impl BlockMap {
     fn page(&self, logical: LogicalBlock, offset: u32) -> Lpn {
         Lpn(logical.0 * self.layout.pages_per_block + offset)
     }
-    /// Plane of a logical block.
+    /// Returns the plane of a logical block.
     #[inline]
     fn plane_of(&self, logical: LogicalBlock) -> Plane {
         let home = self.allocator.home(Lpn(logical.0));
@@ -271,16 +274,17 @@ impl BlockMap {
         let bit = 1 << (page.0 % 64);
         *word = if valid { *word | bit } else { *word & !bit };
     }
-    /// Valid pages of a logical block from `from` to before `to`. Count.
+    /// Returns the number of valid pages of a logical block from offset `from` to before `to`.
+    /// Count.
     fn count_valid(&self, logical: LogicalBlock, from: u32, to: u32) -> u32 {
         (from..to)
             .filter(|offset| self.is_valid(self.page(logical, *offset)))
             .count() as u32
     }
 
-    /// Page whose write to a logical block goes first: the one requested first since the end of the
-    /// plane's last GC run. After a GC run, all waiting writes are requested again, in order of
-    /// arrival.
+    /// Returns the offset of the page whose write to a logical block must be placed first: the one
+    /// requested first since the end of the plane's last GC run. After a GC run, all waiting writes
+    /// are requested again, in order of arrival.
     #[inline]
     fn wanted(&self, plane: Plane, logical: LogicalBlock) -> Option<u32> {
         let home = self.home(logical);
@@ -293,7 +297,7 @@ impl BlockMap {
         work.as_ref().is_some_and(|work| work.logical == logical)
     }
 
-    /// Takes a free block for a logical block. It becomes the data block or, if there is one, its
+    /// Assigns a free block to a logical block. It becomes the data block or, if there is one, the
     /// replacement block.
     fn open(&mut self, plane: Plane, logical: LogicalBlock, block: Block) {
         let state = &mut self.planes[plane.index()];
@@ -328,7 +332,8 @@ impl BlockMap {
         }
     }
 
-    /// Takes the next page of a logical block for a program.
+    /// Takes the next page of a logical block for a program. Returns `None` if the logical block
+    /// has no block.
     fn append(&mut self, logical: LogicalBlock) -> Option<Ppn> {
         let layout = self.layout;
         let home = self.home_mut(logical);
@@ -337,7 +342,7 @@ impl BlockMap {
         Some(layout.page(block, home.next - 1))
     }
 
-    /// Places a write whose turn it is.
+    /// Places a write that may be placed next, if it needs no GC run.
     fn place(&mut self, plane: Plane, page: Lpn) -> Option<Ppn> {
         let (logical, offset) = self.split(page);
         if self.is_worked_on(plane, logical) || self.need(plane, logical, offset) != Need::Nothing {
@@ -362,10 +367,10 @@ impl BlockMap {
         }
         let valid = |from| self.count_valid(logical, from, self.layout.pages_per_block);
         if home.writer().is_none() && (home.head.is_some() || valid(0) > 0) {
-            return fail("has valid pages and no data block");
+            return fail("has valid pages or a head, but no data block");
         }
         if home.head.is_none() && home.replacement.is_none() && valid(home.next) > 0 {
-            return fail("has pages beyond its last programmed one");
+            return fail("has valid pages beyond the last programmed one");
         }
         Ok(())
     }
@@ -391,7 +396,7 @@ impl BlockMap {
             return Ok(());
         }
         Err(format!(
-            "plane {}: free blocks and open logical blocks are {:?}, the counts say {:?}",
+            "plane {}: free blocks and open logical blocks are {:?}, but the counters are {:?}",
             plane.0,
             [free, open],
             [state.free, state.open]
@@ -432,8 +437,9 @@ impl Mapping for BlockMap {
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
         Some(self.plane_of(self.split(page).0))
     }
-    /// A waiting write of a logical block determines the pages copied for it. Other writes of the
-    /// logical block wait, so that only a GC run changes the state that it needs.
+    /// A waiting write of a logical block determines which pages are copied. Other writes of the
+    /// logical block wait, so that only a GC run changes the state on which the waiting write
+    /// depends.
     #[inline]
     fn write(&mut self, page: Lpn) -> WriteOutcome {
         let (logical, offset) = self.split(page);
@@ -455,7 +461,7 @@ impl Mapping for BlockMap {
     fn trim(&mut self, page: Lpn) {
         self.set_valid(page, false);
     }
-    /// GC runs are started by the writes that need them.
+    /// Returns `false`, because the writes that need GC runs start them.
     #[inline]
     fn wants_collection(&self, _plane: Plane) -> bool {
         false
@@ -472,7 +478,11 @@ impl Mapping for BlockMap {
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
         let logical = self.planes[job.index()].work.as_ref()?.logical;
         let offset = self.layout.page_in_block(from);
-        debug_assert_eq!(offset, self.home(logical).next, "one page at a time");
+        debug_assert_eq!(
+            offset,
+            self.home(logical).next,
+            "pages are copied one at a time, in order"
+        );
         if !self.is_valid(self.page(logical, offset)) {
             return None;
         }
@@ -486,7 +496,7 @@ impl Mapping for BlockMap {
     fn retired(&mut self, block: Block) {
         self.owners[block.index()] = NOBODY;
     }
-    /// There are no GC candidates before a write needs one.
+    /// Returns `None`, because there are no GC candidates before a write needs one.
     fn full(&self, _plane: Plane) -> Option<SpaceRequest> {
         None
     }
@@ -507,7 +517,7 @@ impl Mapping for BlockMap {
         let free: u32 = self.planes.iter().map(|plane| plane.free).sum();
         if free != self.free_blocks {
             return Err(format!(
-                "the planes have {free} free blocks, the counts say {}",
+                "the planes have {free} free blocks, but the counter is {}",
                 self.free_blocks
             ));
         }

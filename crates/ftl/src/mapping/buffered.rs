@@ -10,22 +10,22 @@ use super::logical::shape::Stripe;
 use super::logical::{LogicalMap, Rules};
 use crate::plan::{Plan, PlanError};
 
-/// Log-block mapping (1:1) with a write buffer: flash blocks that take, page by page, the writes
-/// that find no room in their logical block, so that they do not wait for its merge. The merge runs
-/// at the same time and includes the buffered pages of the logical block (partial block cleaning,
-/// if `ftl.gc.schedule` is incremental); buffer blocks without a current page are erased. When the
-/// buffer is full, a write waits until the logical blocks of its oldest pages have been merged, one
-/// after another (thrashing).
+/// Log-block mapping (1:1) with a write buffer in flash. The buffer's blocks take, page by page,
+/// the writes that find no room in their logical block, so that these writes do not wait for its
+/// merge. The merge runs at the same time and includes the buffered pages of the logical block
+/// (partial block cleaning, if `ftl.gc.schedule` is incremental). Buffer blocks without a current
+/// page are erased. When the buffer is full, a write waits until the logical blocks of its oldest
+/// pages have been merged, one after another (thrashing).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Buffered {
-    /// Share of a plane's blocks that form the write buffer. They are part of over-provisioning.
-    /// Ratio.
+    /// Share of a plane's blocks that form the write buffer. They are part of the
+    /// over-provisioning. Ratio.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub buffer_ratio: f64,
-    /// Pages that share a logical block: consecutive ones (block), or those of a plane (page).
+    /// Pages that share a logical block: consecutive ones (`block`), or those of a plane (`page`).
     pub stripe: Stripe,
-    /// Consecutive pages that go to the same plane if pages are striped. Count.
+    /// Number of consecutive pages that go to the same plane if pages are striped. Count.
     #[schemars(range(min = 1, max = 65_536))]
     pub stripe_pages: u32,
     /// Whether a page is programmed for every block that a merge erases, to keep the block table in
@@ -79,7 +79,7 @@ impl Build for Buffered {
                     "{} of the {blocks} blocks of a plane is less than one block, or not less than all",
                     self.buffer_ratio
                 ),
-                remedy: "give a ratio below 1 that yields at least one block, or use log-block"
+                remedy: "set a ratio below 1 that yields at least one block, or use log-block"
                     .into(),
             });
         }

@@ -8,7 +8,7 @@ use super::Mapping;
 use crate::job::JobId;
 use crate::lpn::Lpn;
 
-/// Host page that has been placed.
+/// Host page that has been assigned a physical page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// Logical page.
@@ -24,20 +24,20 @@ pub struct Placed {
 /// Mapping that processes many pages per call, with the same result as single calls.
 pub trait Bulk: Mapping {
     /// Writes pages in a row, with the result of calling [`Mapping::write`] for each. Stops before
-    /// a page without room, and after a page that leaves its plane in need of GC or takes a free
-    /// block. Calls `placed` for each page; its error ends the row. To write the rest, call again;
-    /// use `write` for the next page if no page was placed.
+    /// a page without room, and after a page that takes a free block or makes its plane need GC.
+    /// Calls `placed` for each page; an error of `placed` ends the row. To write the rest, call
+    /// again; if no page was placed, use `write` for the next page.
     fn write_row<E>(
         &mut self,
         pages: Range<u32>,
         placed: impl FnMut(Placed) -> Result<(), E>,
     ) -> Result<(), E>;
-    /// Returns the pages that a job moves before its next step of another kind, as a sequence of
-    /// [`crate::Step::Move`] would: calls `read` for each with its plane.
+    /// Takes the pages that a job moves before its next step of another kind, as a sequence of
+    /// [`crate::Step::Move`] would. Calls `read` for each page with its plane.
     fn read_all(&mut self, job: JobId, read: impl FnMut(Plane, Ppn));
     /// Moves the pages that a job moves before its next step of another kind, as a sequence of
     /// [`crate::Step::Move`] and [`Mapping::relocate`] would. Calls `copied` for each page and its
-    /// copy; its error ends the moves.
+    /// copy; an error of `copied` ends the moves.
     fn move_all<E>(
         &mut self,
         job: JobId,

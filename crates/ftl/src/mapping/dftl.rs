@@ -28,27 +28,28 @@ use crate::lpn::Lpn;
 use crate::plan::{Plan, PlanError};
 use crate::recovery::{Flash, Recovery};
 
-/// Any logical page may be in any physical page, as with page mapping, but the map is in flash: in
-/// translation pages, each with the entries of consecutive logical pages. DRAM contains a cache of
+/// Any logical page may be in any physical page, as with page mapping, but the map is in flash.
+/// Translation pages each hold the entries of consecutive logical pages. DRAM contains a cache of
 /// map entries and the locations of the translation pages.
 ///
-/// A lookup costs nothing if the entry is in the cache, and otherwise the read of its translation
-/// page. The entry evicted for it costs nothing if its translation page is up to date. Otherwise
-/// that page is read (unless it was never written) and programmed before the request continues;
-/// other changed entries of the translation page are written with it. A write changes the entry in
-/// the cache. A GC run moves pages within their plane. It changes the entries of moved pages in the
-/// cache if they are there; otherwise it reads and programs their translation pages, each once,
-/// before it erases its block.
+/// A look-up costs nothing if the entry is in the cache; otherwise it costs the read of its
+/// translation page. The eviction of an entry costs nothing if its translation page is up to date.
+/// Otherwise that page is read (unless it was never written) and programmed before the request
+/// continues; other changed entries of the translation page are written with it. A write changes
+/// the entry in the cache. A GC run moves pages within their plane. It changes the entries of moved
+/// pages in the cache if they are there; otherwise it reads and programs their translation pages,
+/// each once, before it erases its block.
 ///
 /// Translation pages go to the planes in turn, by their number. They have a fixed number of
-/// separate blocks per plane; wear levelling selects these blocks like others. When a plane has
+/// separate blocks per plane, and wear levelling treats these blocks like others. When a plane has
 /// only the last of these blocks left, the next job that writes a translation page there first
-/// cleans the block with the fewest current ones: these are read and programmed elsewhere, and the
-/// block is erased. If that is impossible because other jobs are using the blocks, the entry to be
-/// evicted stays, and the cache temporarily exceeds its size.
+/// cleans the block with the fewest current translation pages: these are read and programmed
+/// elsewhere, and the block is erased. If that is impossible because other jobs are using the
+/// blocks, the entry to be evicted stays, and the cache temporarily exceeds its size.
 ///
-/// When bad blocks have made the device read-only, the cache keeps its entries. Any other lookup
-/// reads its translation page, which stays in memory until the next one is read.
+/// When bad blocks have made the device read-only, the cache keeps its entries. A look-up of any
+/// other entry reads its translation page, which stays in memory until the next translation page is
+/// read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dftl {
@@ -59,16 +60,16 @@ pub struct Dftl {
     /// Size of a map entry in a translation page. Bytes.
     #[schemars(range(min = 1, max = 65_536))]
     pub entry_bytes: u32,
-    /// Eviction from the cache: with 0, the least recently used entry. Otherwise this share of the
-    /// cache is for entries that have been used again since their fetch (segmented LRU), and the
-    /// least recently used of the other entries is evicted. Ratio.
+    /// Eviction from the cache: with 0, the least recently used entry is evicted. Otherwise this
+    /// share of the cache is for entries that have been used again since their fetch (segmented
+    /// LRU), and the least recently used of the other entries is evicted. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub protected_ratio: f64,
     /// Whether the eviction of an entry writes all changed entries of its translation page that are
     /// in the cache. Otherwise only evicted entries are written.
     pub batch_update: bool,
-    /// Room for translation pages beyond the current ones, as a share of these. A plane keeps as
-    /// many blocks as both fill, rounded down, plus two. Ratio.
+    /// Room for translation pages beyond the current ones, as a share of the current ones. A plane
+    /// keeps as many blocks as both fill, rounded down, plus two. Ratio.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub spare_ratio: f64,
 }
@@ -144,13 +145,13 @@ impl Build for Dftl {
     }
 }
 
-/// Maximum entries that a miss evicts from a cache that exceeds its size. Count.
+/// Maximum number of entries that a miss evicts from a cache that exceeds its size. Count.
 const EVICTIONS_OF_A_MISS: u32 = 2;
 
 /// Page-mapped translation layer with a demand-cached map.
 ///
-/// The map is stored like that of page mapping, with translation pages as logical pages after the
-/// host's. The state of the cache is stored separately. Takes 17 bytes per page used.
+/// The map is stored like that of page mapping; translation pages are logical pages after those of
+/// the host. The state of the cache is stored separately. Takes 17 bytes per page used.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DftlMap {
     pages: PageMap,
@@ -161,9 +162,10 @@ pub struct DftlMap {
     areas: Vec<Area>,
     /// Planes in the order in which translation pages use them.
     order: Vec<Plane>,
-    /// GC jobs by plane, then fetch jobs by translation page.
+    /// Translation jobs: first of the GC run of each plane, then of the fetch of each translation
+    /// page.
     jobs: Vec<TranslationJob>,
-    /// Whether a job is to rewrite each translation page.
+    /// By translation page: whether a job will rewrite it.
     rewriting: Vec<bool>,
     /// State of map reads on a read-only device.
     frozen: Option<Box<Frozen>>,
@@ -188,16 +190,16 @@ impl DftlMap {
             plan: Box::new(plan.clone()),
         }
     }
-    /// Plane of a translation page.
+    /// Returns the plane of a translation page.
     fn home(&self, label: u32) -> Plane {
         self.order[label as usize % self.order.len()]
     }
-    /// Translation page of a page.
+    /// Returns the translation page that holds the entry of a page.
     #[inline]
     fn label(&self, page: u32) -> u32 {
         page / self.shape.entries
     }
-    /// Pages whose entries are in a translation page.
+    /// Returns the pages whose entries are in a translation page.
     fn entries(&self, label: u32) -> std::ops::Range<u32> {
         let first = label * self.shape.entries;
         first
@@ -205,7 +207,8 @@ impl DftlMap {
                 .user_pages
                 .min(first.saturating_add(self.shape.entries))
     }
-    /// Location of the current copy of a translation page, if it was ever written.
+    /// Returns the location of the current copy of a translation page, or `None` if it was never
+    /// written.
     fn directory(&self, label: u32) -> Option<Ppn> {
         self.pages.lookup(Lpn(self.user_pages + label))
     }
@@ -216,7 +219,9 @@ impl DftlMap {
         self.plan.layout
     }
 
-    /// Job that fetches the entry of `page`, which is not in memory.
+    /// Handles a look-up of the entry of `page`, which is not in memory. Returns the job that
+    /// fetches it, or `None` if no translation page has to be read. `update` is set for a write
+    /// that will be placed.
     #[cold]
     fn miss(&mut self, page: u32, update: bool) -> Option<JobId> {
         let label = self.label(page);
@@ -244,7 +249,8 @@ impl DftlMap {
         self.cache.wait(page);
         Some(id)
     }
-    /// Evicts an entry. If its translation page must be rewritten, job `id` rewrites it.
+    /// Evicts an entry; if its translation page must be rewritten, job `id` rewrites it. Returns
+    /// `false` if no entry can be evicted.
     fn evict_one(&mut self, id: JobId) -> bool {
         let Some(page) = self.cache.next_victim(|page| self.may_leave(page)) else {
             return false;
@@ -254,7 +260,8 @@ impl DftlMap {
         }
         true
     }
-    /// Returns `true` if the entry is unchanged or its change can be written.
+    /// Returns `true` if the entry may be evicted, because it is unchanged or its change can be
+    /// written.
     fn may_leave(&self, page: u32) -> bool {
         let label = self.label(page);
         if !self.cache.is_dirty(page) || self.rewriting[label as usize] {
@@ -263,7 +270,7 @@ impl DftlMap {
         let home = self.home(label);
         self.areas[home.index()].room(home, &self.pages) != Room::None
     }
-    /// Requests the rewrite of a translation page by job `id`, unless another job is to do it.
+    /// Requests the rewrite of a translation page by job `id`, unless another job will do it.
     fn rewrite_later(&mut self, label: u32, id: JobId) {
         let rewriting = &mut self.rewriting[label as usize];
         if !*rewriting {
@@ -271,11 +278,12 @@ impl DftlMap {
             self.jobs[id.index()].rewrite_later(label);
         }
     }
-    /// Blocks of a plane that contain translation pages or are kept for them. Count.
+    /// Returns the number of blocks of a plane that contain translation pages or are kept for them.
+    /// Count.
     fn owned_blocks(&self, plane: Plane) -> u32 {
         self.areas[plane.index()].blocks() + self.pages.kept(plane)
     }
-    /// Expected translation pages rewritten per page that GC moves.
+    /// Returns the expected number of translation pages rewritten per page that GC moves.
     fn rewritten_per_move(&self) -> f64 {
         let cached = f64::from(self.shape.cache_entries) / f64::from(self.user_pages.max(1));
         (1.0 - cached).max(0.0)
@@ -286,7 +294,7 @@ impl Mapping for DftlMap {
     fn user_pages(&self) -> u32 {
         self.user_pages
     }
-    /// Blocks kept for translation pages are not counted.
+    /// Returns the number of free blocks, excluding those kept for translation pages.
     #[inline]
     fn free_blocks(&self) -> u32 {
         self.pages.free_blocks()
@@ -353,7 +361,8 @@ impl Mapping for DftlMap {
     fn clear(&mut self, block: Block) -> Option<Collection> {
         self.pages.clear(block)
     }
-    /// A page that was never written has no entry in a translation page.
+    /// Returns `None` for a page that was never written, because it has no entry in a translation
+    /// page.
     fn trim_through(&mut self, page: Lpn) -> Option<JobId> {
         self.pages.lookup(page)?;
         self.pages.trim(page);
@@ -420,8 +429,8 @@ impl Mapping for DftlMap {
         let writes: Vec<(Lpn, u32)> = writes.iter().map(of_host).collect();
         self.pages.shortage(plane, &writes)
     }
-    /// Cost as with page mapping, plus one translation page for each moved page without an entry in
-    /// the cache.
+    /// Returns the cost of page mapping, plus one translation page for each moved page whose entry
+    /// is not in the cache.
     fn cost(&self, want: SpaceRequest) -> Cost {
         let cost = self.pages.cost(want);
         let rewritten = (f64::from(cost.pages) * self.rewritten_per_move()) as u32;
@@ -447,7 +456,7 @@ impl DftlMap {
             |page: &u32| self.cache.is_owed(*page) && !self.rewriting[self.label(*page) as usize];
         match (0..self.user_pages).find(lost) {
             Some(page) => Err(format!(
-                "the map entry of page {page} has changed and no job writes it"
+                "the map entry of page {page} has changed, but no job writes it"
             )),
             None => Ok(()),
         }
@@ -459,7 +468,7 @@ impl DftlMap {
         let found = blocks.filter(|block| self.is_of_map(*block)).count() as u32;
         if found != area.blocks() {
             return Err(format!(
-                "plane {}: {found} blocks hold translation pages, the counts say {}",
+                "plane {}: {found} blocks hold translation pages, but the counter is {}",
                 plane.0,
                 area.blocks()
             ));
@@ -467,7 +476,7 @@ impl DftlMap {
         let (left, reserved) = (area.left(plane, &self.pages), area.reserved());
         if reserved > left {
             return Err(format!(
-                "plane {}: {reserved} translation pages are to come, and {left} fit",
+                "plane {}: {reserved} translation pages are reserved, but only {left} fit",
                 plane.0
             ));
         }

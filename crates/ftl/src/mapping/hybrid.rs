@@ -11,23 +11,23 @@ use super::logical::{LogicalMap, Rules};
 use crate::plan::{Plan, PlanError};
 
 /// A logical block has `data_blocks` data blocks and up to `update_blocks` update blocks (n:m),
-/// within which any page may be anywhere. A lookup costs no flash operation. A write that finds all
-/// update blocks full waits for a merge: blocks whose pages are all current remain, all other
+/// within which any page may be anywhere. A look-up costs no flash operation. A write that finds
+/// all update blocks full waits for a merge: blocks whose pages are all current remain, all other
 /// current pages are copied into free blocks in ascending order, the remaining blocks are erased,
 /// and a page is programmed for each erase. (Without copies it is a switch merge; if some blocks
 /// remain, partial; if none, full.)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hybrid {
-    /// Data blocks per logical block (n). Count.
+    /// Number of data blocks per logical block (n). Count.
     #[schemars(range(min = 1, max = 64))]
     pub data_blocks: u32,
-    /// Maximum update blocks per logical block (m). Count.
+    /// Maximum number of update blocks per logical block (m). Count.
     #[schemars(range(min = 1, max = 64))]
     pub update_blocks: u32,
-    /// Pages that share a logical block: consecutive ones (block), or those of a plane (page).
+    /// Pages that share a logical block: consecutive ones (`block`), or those of a plane (`page`).
     pub stripe: Stripe,
-    /// Consecutive pages that go to the same plane if pages are striped. Count.
+    /// Number of consecutive pages that go to the same plane if pages are striped. Count.
     #[schemars(range(min = 1, max = 65_536))]
     pub stripe_pages: u32,
     /// Whether a page is programmed for every block that a merge erases, to keep the block table in

@@ -1,4 +1,4 @@
-//! Pages of a victim that are moved before its erase.
+//! Reclaim policies: select the pages of a victim that are moved before its erase.
 
 pub mod conditional;
 pub mod move_pages;
@@ -7,12 +7,13 @@ pub mod zero_migration;
 use crate::lpn::Lpn;
 use crate::owner::Owner;
 
-/// Decides for each page, at the start of a GC run.
+/// Decides for each valid page of a victim, at the start of a GC run, whether it is moved.
 pub trait Reclaim {
-    /// Returns `true` if a valid page is moved. Otherwise its owner loses it with the block.
+    /// Returns `true` if a valid page is moved. Otherwise its owner loses it when the block is
+    /// erased.
     fn moves(&self, page: Lpn, owner: &impl Owner) -> bool;
-    /// Returns `true` if the policy ever moves a page that has another copy, so that GC runs need
-    /// room for copies.
+    /// Returns `true` if the policy ever moves a page of which another copy exists, so that GC runs
+    /// need room for copies.
     fn needs_room(&self) -> bool {
         true
     }

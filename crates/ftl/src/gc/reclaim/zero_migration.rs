@@ -8,8 +8,8 @@ use super::Reclaim;
 use crate::lpn::Lpn;
 use crate::owner::Owner;
 
-/// No pages: a GC run only erases. Only for flash in front of a backing store, which has a copy of
-/// every page: the cache evicts the pages.
+/// No pages: a GC run only erases its victim, and the cache evicts the valid pages. Only for flash
+/// in front of a backing store, which has a copy of every page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ZeroMigration {}

@@ -10,15 +10,15 @@ use super::{Attention, Idle, PreemptionPoint, Schedule, Trigger, milliseconds};
 use crate::job::SpaceRequest;
 
 /// GC before it is needed. Look-ahead: before a command whose tag has arrived, GC reclaims the
-/// space that all announced commands need, if the time is long enough. Proactive block compaction:
-/// otherwise, in a long idle period, GC reclaims blocks without a free page while free blocks are
-/// few, until the next command arrives, announced or not. GC executes one flash operation at a time
-/// and stops at the next preemption point when a request has arrived; it continues when the device
-/// is idle again. While the device serves the host, GC is on demand.
+/// space that all announced commands need, if there is enough time. Proactive block compaction:
+/// otherwise, in a long idle period, GC reclaims blocks without a free page while few blocks are
+/// free, until the next command arrives, announced or not. GC executes one flash operation at a
+/// time and stops at the next preemption point when a request has arrived. It continues when the
+/// device is idle again. While the device serves the host, GC is on demand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Agc {
-    /// Commands whose tags are examined before their data arrives (look-ahead). Count.
+    /// Number of commands whose tags are examined before their data arrives (look-ahead). Count.
     #[schemars(range(min = 0, max = 256))]
     pub look_ahead_requests: u32,
     /// Maximum time between the arrival of a tag and of its data. Milliseconds.
@@ -27,8 +27,8 @@ pub struct Agc {
     /// Idle time after which an idle period is long. Milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub long_idle_ms: f64,
-    /// Blocks are compacted in long idle periods while less than this share of a plane's
-    /// over-provisioned blocks is free (free-block threshold). Ratio.
+    /// Free-block threshold in long idle periods: blocks are compacted while less than this share
+    /// of a plane's over-provisioned blocks is free. Ratio.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub compact_below_ratio: f64,
     /// Whether the least recently written logical block is compacted if none is full: "if the
@@ -54,7 +54,7 @@ impl Cited for Agc {
 }
 
 impl Agc {
-    /// Idle time after which an idle period is long.
+    /// Returns the idle time after which an idle period is long.
     fn long_idle(&self) -> Time {
         milliseconds(self.long_idle_ms)
     }

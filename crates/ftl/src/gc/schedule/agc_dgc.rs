@@ -9,12 +9,12 @@ use super::dgc::Dgc;
 use super::{Attention, Idle, PreemptionPoint, Schedule, Trigger};
 use crate::job::SpaceRequest;
 
-/// While the device serves the host, delayed GC (DGC) applies. When the device is idle, delayed GC
-/// runs go first, then advanced GC (AGC) applies (Jung 2013, algorithm 3).
+/// While the device serves the host, delayed GC (DGC) applies. When the device is idle, the delayed
+/// GC runs execute first, then advanced GC (AGC) applies (Jung 2013, algorithm 3).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgcDgc {
-    /// Settings of advanced GC.
+    /// Parameters of advanced GC.
     pub agc: Agc,
 }
 

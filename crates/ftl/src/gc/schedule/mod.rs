@@ -1,6 +1,6 @@
-//! GC schedules: when GC runs.
+//! GC schedules, which decide when GC runs.
 //!
-//! A schedule decides, and the device acts. A schedule does not know the future, except for
+//! A schedule only decides; the device executes GC. A schedule does not know the future, except for
 //! commands whose tags have arrived ahead of their data (Jung 2013, section 7.4.1).
 
 pub mod agc;
@@ -23,10 +23,10 @@ pub enum Trigger {
     FreeBlocks,
     /// A write needed room in its logical block (update-block reclaim on demand).
     UpdateBlock,
-    /// A queued command was going to need the space (look-ahead, AGC).
+    /// An announced command needed the space (look-ahead, AGC).
     LookAhead,
-    /// Blocks were full and free blocks were becoming few in a long idle period (proactive block
-    /// compaction, AGC).
+    /// Blocks were full and few blocks were free in a long idle period (proactive block compaction,
+    /// AGC).
     Compaction,
     /// The GC run had been delayed (retroactive block compaction, DGC).
     Retroactive,
@@ -56,7 +56,7 @@ impl Trigger {
         Self::Trim,
         Self::IdleFold,
     ];
-    /// Name of the trigger.
+    /// Returns the name of the trigger.
     pub fn name(self) -> &'static str {
         match self {
             Self::FreeBlocks => "free-blocks",
@@ -77,7 +77,7 @@ impl Trigger {
     }
 }
 
-/// GC run between two of its flash operations.
+/// State of a GC run between two of its flash operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreemptionPoint {
     /// Host requests in progress in the device. Count.
@@ -90,24 +90,25 @@ pub struct PreemptionPoint {
     pub reserve_blocks: u32,
 }
 
-/// Plane without a GC run, on an idle device.
+/// State of a plane without a GC run, on an idle device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle {
     /// Duration for which no command has been queued.
     pub since: Time,
-    /// Time until the next command, if its arrival is known.
+    /// Time until the next command arrives, if it is known.
     pub left: Option<Time>,
     /// Free blocks of the plane. Count.
     pub free_blocks: u32,
     /// Free-block threshold: on-demand GC starts below it. Blocks.
     pub start_blocks: u32,
-    /// Over-provisioned blocks of the plane: those that the host's pages do not fill. Count.
+    /// Number of over-provisioned blocks of the plane: those that the host's pages do not fill.
+    /// Count.
     pub spare_blocks: u32,
-    /// Delayed GC run.
+    /// Request of a delayed GC run, if any.
     pub delayed: Option<SpaceRequest>,
     /// Next GC candidate, if the plane is below its free-block threshold.
     pub reclaim: Option<SpaceRequest>,
-    /// GC candidate, whatever the number of free blocks.
+    /// Next GC candidate, regardless of the number of free blocks.
     pub full: Option<SpaceRequest>,
     /// Least recently written GC candidate.
     pub least_recent: Option<SpaceRequest>,
@@ -116,20 +117,21 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// Returns `true` if less than `ratio` of the plane's over-provisioned blocks is free.
+    /// Returns `true` if the plane has fewer free blocks than `ratio` of its over-provisioned
+    /// blocks.
     pub fn below(&self, ratio: f64) -> bool {
         f64::from(self.free_blocks) < ratio * f64::from(self.spare_blocks)
     }
 }
 
-/// When a device checks whether it is idle.
+/// Times at which a device checks whether it is idle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attention {
-    /// Whether it checks as soon as no command is queued.
+    /// Whether the device checks as soon as no command is queued.
     pub at_once: bool,
-    /// Time without a command after which it checks again.
+    /// Idle time after which the device checks again.
     pub after: Option<Time>,
-    /// Commands whose tags are examined before their data arrives (look-ahead). Count.
+    /// Number of commands whose tags are examined before their data arrives (look-ahead). Count.
     pub lookahead_depth: u32,
     /// Maximum time between the arrival of a tag and of its data.
     pub ahead: Time,
@@ -138,12 +140,12 @@ pub struct Attention {
 /// Schedule of GC runs.
 pub trait Schedule {
     /// Returns `true` if GC of a plane runs while the device serves the host, as soon as the free
-    /// blocks are below the threshold. Otherwise it runs only when a write cannot proceed.
+    /// blocks are below the threshold. Otherwise GC runs only when a write cannot proceed.
     fn at_threshold(&self) -> bool {
         true
     }
-    /// Returns `true` if a free block replaces a full update block, and GC of the logical block is
-    /// delayed.
+    /// Returns `true` if a free block replaces a full update block, so that GC of the logical block
+    /// is delayed.
     fn replaces(&self) -> bool {
         false
     }
@@ -153,7 +155,7 @@ pub trait Schedule {
         self.replaces() && !self.at_threshold()
     }
     /// Returns `true` if GC may reclaim the least recently written candidate in idle periods,
-    /// whatever the number of free blocks.
+    /// regardless of the number of free blocks.
     fn compacts_least_recent(&self) -> bool {
         false
     }
@@ -162,16 +164,16 @@ pub trait Schedule {
     fn stepwise(&self) -> bool {
         false
     }
-    /// Returns `true` if a GC run that no write waits for pauses at a preemption point. It
-    /// continues as soon as the result is `false`.
+    /// Returns `true` if a GC run pauses at a preemption point. The run continues as soon as the
+    /// result is `false`. Not called for a GC run that a write waits for.
     fn yields(&self, _checkpoint: &PreemptionPoint) -> bool {
         false
     }
-    /// When the device checks whether it is idle; `None` means never.
+    /// Returns the times at which the device checks whether it is idle, or `None` if it never does.
     fn attention(&self) -> Option<Attention> {
         None
     }
-    /// GC run to start on an idle plane, if any.
+    /// Returns the GC run to start on an idle plane, if any.
     fn idle(&self, _idle: &Idle) -> Option<(SpaceRequest, Trigger)> {
         None
     }
@@ -187,7 +189,7 @@ macro_rules! members {
         }
 
         impl Scheduling {
-            /// The selected policy.
+            /// Returns the selected policy as a trait object.
             pub fn policy(&self) -> &dyn Schedule {
                 match self { $(Self::$Variant(policy) => policy),+ }
             }
@@ -210,7 +212,7 @@ impl Default for Scheduling {
     }
 }
 
-/// Milliseconds as simulated time. A number that is not a duration counts as zero.
+/// Converts milliseconds to simulated time. A negative number or NaN counts as zero.
 fn milliseconds(ms: f64) -> Time {
     Time::from_ps((ms * 1e9).round().max(0.0) as u64)
 }

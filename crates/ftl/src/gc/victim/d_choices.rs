@@ -11,8 +11,8 @@ use super::VictimPolicy;
 use super::set::PlaneSets;
 use crate::block::Blocks;
 
-/// The block with the fewest valid pages among d blocks drawn at random, with replacement. Close to
-/// greedy from d = 10 on, at a cost that does not grow with the device.
+/// The block with the fewest valid pages among d blocks drawn at random, with replacement. From d =
+/// 10 on, the result is close to greedy, at a cost that does not grow with the device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DChoices {

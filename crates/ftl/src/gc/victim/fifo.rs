@@ -10,8 +10,8 @@ use super::VictimPolicy;
 use crate::block::Blocks;
 use crate::lists::Lists;
 
-/// The block that was filled first. Wears all blocks equally; its write amplification under uniform
-/// load has a closed form: u = (u' - 1) / ln u', WA = 1 / (1 - u').
+/// The block that was filled first. This policy wears all blocks equally. Its write amplification
+/// under uniform load has a closed form: u = (u' - 1) / ln u', WA = 1 / (1 - u').
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fifo {}

@@ -10,13 +10,13 @@ use super::VictimPolicy;
 use crate::block::Blocks;
 use crate::lists::Lists;
 
-/// The block with the fewest valid pages; `ties` selects among equals. Minimises the work of the
-/// current GC run, and is optimal under uniform load.
+/// The block with the fewest valid pages; `ties` selects among equals. This policy minimises the
+/// work of the current GC run, and is optimal under uniform load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Greedy {
-    /// Block selected among those with equally few valid pages: the one that has had its count for
-    /// the longest time, or for the shortest.
+    /// Which block is selected among those with equally few valid pages: the block that has had its
+    /// number of valid pages for the longest time, or for the shortest.
     pub ties: Ties,
 }
 
@@ -24,10 +24,10 @@ pub struct Greedy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
-    /// The block that has had its count for the longest time.
+    /// The block that has had its number of valid pages for the longest time.
     #[default]
     Longest,
-    /// The block that has had its count for the shortest time.
+    /// The block that has had its number of valid pages for the shortest time.
     Shortest,
 }
 
@@ -36,11 +36,12 @@ impl Cited for Greedy {
 }
 
 /// One list of blocks per plane and number of valid pages. Every operation takes constant time,
-/// except for the search of the next non-empty list, whose cost is amortised over the pages that
+/// except for the search for the next non-empty list, whose cost is amortised over the pages that
 /// filled it.
 ///
-/// The block of a plane that lost a page last stays in its list until another block of the plane
-/// loses one. A block that loses page after page, as under sequential writes, moves only once.
+/// The block of a plane that was the last to lose a page stays in its list until another block of
+/// the plane loses a page. A block that loses page after page, as under sequential writes, is moved
+/// only once.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists,
@@ -51,14 +52,14 @@ pub struct State {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct PlaneLists {
-    /// Lower bound: lists of fewer valid pages are empty.
+    /// Lower bound of valid pages: the lists for fewer valid pages are empty.
     lowest: u32,
-    /// Block that lost a page last, or [`NONE`], and its number of valid pages.
+    /// Block that was the last to lose a page, or [`NONE`], and its number of valid pages.
     last: u32,
     valid: u32,
 }
 
-/// Stands for no block.
+/// Marks the absence of a block.
 const NONE: u32 = u32::MAX;
 
 impl State {
@@ -86,7 +87,7 @@ impl State {
             ties: policy.ties,
         }
     }
-    /// Next victim among the blocks of `plane` with `valid` valid pages.
+    /// Returns the next victim among the blocks of `plane` with `valid` valid pages.
     #[inline]
     fn first(&self, plane: Plane, valid: u32) -> Option<u32> {
         let list = self.list(plane, valid);
@@ -95,13 +96,13 @@ impl State {
             Ties::Shortest => self.lists.back(list),
         }
     }
-    /// Index of a list. Lists of the same number of valid pages are adjacent, so that blocks closed
-    /// full, as on a new device, touch little memory.
+    /// Returns the index of a list. Lists for the same number of valid pages are adjacent, so that
+    /// blocks closed with all pages valid, as on a new device, touch little memory.
     #[inline]
     fn list(&self, plane: Plane, valid: u32) -> usize {
         valid as usize * self.planes.len() + plane.index()
     }
-    /// Notes that a block has `valid` valid pages.
+    /// Lowers the bound `lowest` of the plane to `valid`, if that is less.
     #[inline]
     fn lower(&mut self, plane: Plane, valid: u32) {
         let lowest = &mut self.planes[plane.index()].lowest;
@@ -116,7 +117,7 @@ impl State {
             self.lower(plane, valid);
         }
     }
-    /// Moves the block that lost a page last to its list.
+    /// Moves the block that was the last to lose a page to its list.
     fn settle(&mut self, plane: Plane) {
         let state = &mut self.planes[plane.index()];
         let (block, valid) = (std::mem::replace(&mut state.last, NONE), state.valid);
@@ -130,8 +131,8 @@ impl State {
         self.lower(plane, valid);
         self.lists.push_back(self.list(plane, valid), block.0);
     }
-    /// Inserts a block after the block that lost a page last has been moved to its list. A separate
-    /// function, so that the common path need not save registers.
+    /// Inserts a block after the block that was the last to lose a page has been moved to its list.
+    /// A separate function, so that the common path need not save registers.
     #[cold]
     #[inline(never)]
     fn insert_behind(&mut self, plane: Plane, block: Block, valid: u32) {
@@ -195,11 +196,11 @@ mod tests {
         pages_per_block: 5,
     };
 
-    /// Number of valid pages of a candidate, and the step since which it has had it.
+    /// Number of valid pages of a candidate, and the step since which it has had that number.
     type Held = Option<(u32, u32)>;
 
-    /// Reference: the block of `plane` with the fewest valid pages, then with the longest or
-    /// shortest time at its count.
+    /// Reference implementation: returns the block of `plane` with the fewest valid pages and,
+    /// among equals, with the longest or shortest time at its number.
     fn naive(held: &[Held], plane: u32, ties: Ties) -> Option<Block> {
         let since = |(valid, step): (u32, u32)| match ties {
             Ties::Longest => (valid, step),
@@ -211,12 +212,12 @@ mod tests {
     }
 
     #[test]
-    fn emptiest_block_is_selected_and_ties_go_to_the_longest_at_its_count() {
+    fn greedy_selects_the_block_longest_at_the_lowest_number_of_valid_pages() {
         choices_are_those_of_the_naive_list(Ties::Longest);
     }
 
     #[test]
-    fn ties_go_to_the_shortest_at_its_count_if_configured() {
+    fn greedy_selects_the_block_shortest_at_the_lowest_number_if_configured() {
         choices_are_those_of_the_naive_list(Ties::Shortest);
     }
 
@@ -227,8 +228,7 @@ mod tests {
         let mut held: Vec<Held> = vec![None; 24];
         let (mut last, mut chosen) = (0, 0);
         for step in 0..50_000 {
-            // In half of the steps, the same block as in the step before, as under sequential
-            // writes.
+            // Half of the steps use the same block as the step before, as under sequential writes.
             if random.below(2) == 0 {
                 last = random.below(24) as u32;
             }

@@ -14,15 +14,15 @@ use wordline_nand::{Block, Layout, Plane};
 
 use crate::block::Blocks;
 
-/// Selects the victims of one device. Every operation takes constant or logarithmic time in the
-/// blocks, except for [`VictimPolicy::withdraw`].
+/// Selects the victims of one device. Every operation except [`VictimPolicy::withdraw`] takes at
+/// most logarithmic time in the number of blocks.
 pub trait VictimPolicy {
     /// Adds `block` of `plane`, which has become full with `valid` valid pages, to the candidates.
     fn closed(&mut self, plane: Plane, block: Block, valid: u32);
     /// Reports that a page of the candidate `block` has become invalid; `valid` pages are left.
     fn invalidated(&mut self, plane: Plane, block: Block, valid: u32);
-    /// Reports that a page of the candidate `block` is valid again; it now has `valid` valid pages.
-    /// Policies that do not count valid pages ignore it.
+    /// Reports that a page of the candidate `block` has become valid again; the block now has
+    /// `valid` valid pages. Policies that do not count valid pages ignore it.
     fn revived(&mut self, _plane: Plane, _block: Block, _valid: u32) {}
     /// Loads the state of `block` into the CPU cache, because one of its pages may soon become
     /// invalid.
@@ -31,7 +31,7 @@ pub trait VictimPolicy {
     /// Removes and returns the next victim of `plane`, or `None` if no block is eligible.
     fn choose(&mut self, plane: Plane, blocks: &Blocks) -> Option<Block>;
     /// Removes the candidate `block`, which has `valid` valid pages, because it is reclaimed for
-    /// another reason. Takes at most linear time in the blocks of the plane.
+    /// another reason. Takes at most linear time in the number of blocks of the plane.
     fn withdraw(&mut self, plane: Plane, block: Block, valid: u32);
 }
 
@@ -44,17 +44,17 @@ macro_rules! members {
             }
         }
 
-        /// Victim selection of a device, with its state.
+        /// Victim policy of a device, with its state.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum Chooser { $($Variant($file::State)),+ }
 
         impl Chooser {
-            /// Memory that the state takes.
+            /// Returns the memory estimate of the state on a device filled to `fill`.
             pub fn memory(policy: &Victim, layout: &Layout, fill: Fill) -> Table {
                 match policy { $(Victim::$Variant(_) => $file::State::memory(layout, fill)),+ }
             }
-            /// State of `policy` on an erased array.
+            /// Creates the state of `policy` for an erased array.
             pub fn new(policy: &Victim, layout: &Layout, seed: u64) -> Self {
                 match policy { $(Victim::$Variant(policy) => Self::$Variant($file::State::new(policy, layout, seed))),+ }
             }
@@ -90,8 +90,8 @@ impl Default for Victim {
     }
 }
 
-/// Tests of the policy that CONTRIBUTING.md adds, `newest.rs`, which is compiled with the tests
-/// only.
+/// Tests of the policy `newest.rs`, which CONTRIBUTING.md adds as an example. It is compiled only
+/// with the tests.
 #[cfg(test)]
 mod tests {
     use wordline_nand::Geometry;
@@ -108,23 +108,23 @@ mod tests {
     }
 
     #[test]
-    fn the_example_in_contributing_matches_newest_rs() {
+    fn example_in_contributing_equals_newest_rs() {
         let guide = include_str!("../../../../../CONTRIBUTING.md");
         let example = format!("```rust\n{}```", include_str!("newest.rs"));
         assert!(
             guide.contains(&example),
-            "the newest.rs in CONTRIBUTING.md differs"
+            "the example in CONTRIBUTING.md differs from newest.rs; copy the file there"
         );
     }
 
     #[test]
-    fn the_example_is_selected_by_its_name() {
+    fn example_policy_is_selected_by_its_name() {
         let chosen: extended::Victim = serde_json::from_str("\"newest\"").unwrap();
         assert_eq!(chosen, extended::Victim::Newest(Newest::default()));
     }
 
     #[test]
-    fn the_example_selects_the_block_filled_last_that_was_not_withdrawn() {
+    fn example_policy_selects_the_block_filled_last_unless_withdrawn() {
         let layout = Layout::new(&Geometry::default(), 1).unwrap();
         let (plane, blocks) = (Plane(0), Blocks::new(layout));
         let mut newest = State::new(&Newest::default(), &layout, 1);

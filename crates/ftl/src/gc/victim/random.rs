@@ -11,7 +11,7 @@ use super::VictimPolicy;
 use super::set::PlaneSets;
 use crate::block::Blocks;
 
-/// Any full block, with equal probability. Under uniform load WA = 1 / (1 - u), where u is the
+/// Any full block, with equal probability. Under uniform load, WA = 1 / (1 - u), where u is the
 /// share of valid pages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

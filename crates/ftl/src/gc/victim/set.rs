@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Plane};
 
-/// Dense array of the members of each plane.
+/// Dense array of blocks per plane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlaneSets {
     blocks_per_plane: usize,
@@ -22,7 +22,7 @@ impl PlaneSets {
             sizes: vec![0; layout.planes() as usize],
         }
     }
-    /// Memory that the sets take.
+    /// Returns the memory estimate of the sets on a device filled to `fill`.
     pub fn memory(layout: &Layout, fill: Fill) -> Table {
         Table::zeroed::<u32>(
             "candidates for collection",
@@ -41,7 +41,7 @@ impl PlaneSets {
         self.members[plane.index() * self.blocks_per_plane + *size as usize] = block.0;
         *size += 1;
     }
-    /// Removes the member at index `place`; the last member moves to that index.
+    /// Removes and returns the member at index `place`. The last member moves to that index.
     pub fn remove(&mut self, plane: Plane, place: u32) -> Block {
         let base = plane.index() * self.blocks_per_plane;
         let size = &mut self.sizes[plane.index()];
@@ -50,7 +50,7 @@ impl PlaneSets {
         self.members[base + place as usize] = self.members[base + *size as usize];
         Block(block)
     }
-    /// Removes a member. Takes time linear in the members.
+    /// Removes a member. Takes time linear in the number of members.
     pub fn withdraw(&mut self, plane: Plane, block: Block) {
         let place = (0..self.size(plane)).find(|&place| self.get(plane, place) == block);
         if let Some(place) = place {

@@ -1,4 +1,4 @@
-//! GC runs of block mapping: they fill gaps and complete replacement blocks.
+//! GC runs of block mapping, which fill gaps and complete replacement blocks.
 
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane};
@@ -12,25 +12,25 @@ use crate::wear::Spend;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
     Nothing,
-    /// The pages before it are programmed, in a free block if necessary.
+    /// Program the pages before its offset, in a free block if necessary.
     Fill,
-    /// The replacement block of a logical block replaces its data block.
+    /// Replace the data block of a logical block by its replacement block.
     Complete(LogicalBlock),
 }
 
-/// GC run in progress. Pages are copied one at a time, as by a controller with memory for one page:
-/// the target block is programmed in order.
+/// GC run in progress. Pages are copied one at a time, as by a controller with memory for one page.
+/// The target block is programmed in order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct BlockCollection {
-    /// Logical block that is copied.
+    /// Logical block whose pages are copied.
     pub logical: LogicalBlock,
-    /// End of the copy, exclusive. Page offset.
+    /// Offset at which the copy ends, exclusive.
     end: u32,
-    /// Whether a program has been issued that must complete first.
+    /// Whether a step has been issued that must complete before the next one.
     handed: bool,
     /// Blocks whose erase has not been issued.
     old: Vec<Block>,
-    /// Blocks that are not yet erased. Count.
+    /// Number of blocks that are not erased yet. Count.
     erasing: u32,
 }
 
@@ -47,7 +47,7 @@ impl BlockCollection {
 }
 
 impl BlockMap {
-    /// Returns `true` if a page of a logical block goes to a block that is yet to be taken.
+    /// Returns `true` if a page of a logical block needs a block that has not been allocated yet.
     pub(super) fn needs_block(&self, logical: LogicalBlock, offset: u32) -> bool {
         let home = self.home(logical);
         home.replacement.is_none() && (home.data.is_none() || offset < home.next)
@@ -103,8 +103,8 @@ impl BlockMap {
         })
     }
 
-    /// Logical block that wear levelling moves next: one that is stored in a single block. At most
-    /// once per completed block.
+    /// Returns the logical block that wear levelling moves next, if any. It is stored in a single
+    /// block. At most one logical block is moved per completed block.
     fn rested(&mut self, plane: Plane) -> Option<LogicalBlock> {
         if self.planes[plane.index()].leveled {
             return None;
@@ -120,7 +120,7 @@ impl BlockMap {
             .map(LogicalBlock)
     }
 
-    /// Copies a logical block to the free block with the most erases.
+    /// Starts a GC run that copies a logical block to the free block with the most erases.
     fn level(&mut self, plane: Plane, logical: LogicalBlock) -> Option<Collection> {
         let old: Vec<Block> = self.home(logical).kept().collect();
         let block = self.free.take_worn(plane)?;
@@ -151,7 +151,7 @@ impl BlockMap {
         Some(GcKind::Partial)
     }
 
-    /// Offset after the last valid page of a logical block.
+    /// Returns the offset after the last valid page of a logical block.
     fn end(&self, logical: LogicalBlock) -> u32 {
         let pages = (0..self.layout.pages_per_block).rev();
         let mut valid = pages.filter(|offset| self.is_valid(self.page(logical, *offset)));
@@ -175,7 +175,8 @@ impl BlockMap {
         Some(kind)
     }
 
-    /// Next page to copy or to program for the order of pages.
+    /// Returns the step for the next page before `end`: a copy, or a filler page that keeps the
+    /// order. Returns `None` if all are programmed.
     fn copy(&mut self, logical: LogicalBlock, end: u32) -> Option<Step> {
         let next = self.home(logical).next;
         if next >= end {
@@ -234,7 +235,7 @@ impl BlockMap {
             .is_none_or(|work| work.erasing == 0 && self.home(work.logical).next >= work.end)
     }
 
-    /// Reports the erase of a block of the plane's GC run. After the last erase, the replacement
+    /// Handles the erase of a block by the plane's GC run. After the last erase, the replacement
     /// block becomes the data block.
     pub(super) fn is_erased(&mut self, block: Block) {
         let plane = self.layout.plane_of(block);

@@ -1,4 +1,4 @@
-//! Rebuilds the block map from spare areas.
+//! Recovery of block mapping: rebuilds the map from spare areas.
 
 use wordline_nand::{Block, Plane};
 
@@ -7,8 +7,8 @@ use crate::mapping::Mapping;
 use crate::recovery::{Flash, PageOwner, Recovery, SpareRecord};
 use crate::wear::Spend;
 
-/// Block with at least one readable page, and the sequence numbers of its first and last readable
-/// page.
+/// Block with at least one readable page, and the positions of its first and last readable page in
+/// the program order.
 #[derive(Clone, Copy, Debug)]
 struct Found {
     logical: LogicalBlock,
@@ -25,7 +25,7 @@ impl BlockMap {
         }
     }
 
-    /// Identifies the logical block of a block. Pages that only keep the order also record it.
+    /// Returns the logical block that a block belongs to. Filler pages also record it.
     fn identify(&self, flash: &Flash<'_>, block: Block) -> Option<Found> {
         let mut tags = flash.pages(block).filter_map(|(_, tag)| tag);
         let first = tags.next()?;
@@ -39,7 +39,7 @@ impl BlockMap {
         })
     }
 
-    /// Rebuilds the map from spare areas. A block without a readable page is erased.
+    /// Rebuilds the map from spare areas. Blocks without a readable page are to be erased.
     pub(super) fn reread(&mut self, flash: &Flash<'_>) -> Recovery {
         let mut recovery = Recovery::default();
         let mut found = Vec::new();
@@ -85,7 +85,8 @@ impl BlockMap {
         }
     }
 
-    /// Drops a replacement block that contains no version newer than the data block.
+    /// Removes the newest block of a logical block, and marks it for erase, if it contains no
+    /// version newer than the older blocks.
     fn drop_copy(&self, flash: &Flash<'_>, blocks: &mut Vec<Block>, recovery: &mut Recovery) {
         let Some((last, older)) = blocks.split_last() else {
             return;
@@ -104,10 +105,10 @@ impl BlockMap {
         }
     }
 
-    /// Assigns the blocks of a logical block, oldest first. The oldest is its data block; the
-    /// second is the replacement block, which continues at its end. If the page at that end cannot
-    /// be read but is in the data block, it can no longer be programmed at its offset: the
-    /// replacement block becomes a head.
+    /// Assigns the blocks of a logical block, oldest first: the data block, then the replacement
+    /// block, which continues to take programs. If a page of the replacement block cannot be read
+    /// but is still in the data block, it cannot be programmed again at its offset. The replacement
+    /// block then becomes a head.
     fn settle(&mut self, flash: &Flash<'_>, logical: LogicalBlock, blocks: &[Block]) {
         let pages = self.layout.pages_per_block;
         for block in blocks {
@@ -143,7 +144,8 @@ impl BlockMap {
             && offset < flash.array.programmed(block)
     }
 
-    /// Page of a replacement block that cannot be read and is still in the data block.
+    /// Returns the first offset at which the replacement block cannot be read and the data block
+    /// still has the page.
     fn lost(&self, flash: &Flash<'_>, data: Block, replacement: Block) -> Option<u32> {
         (0..flash.array.programmed(replacement)).find(|&offset| {
             let page = self.layout.page(replacement, offset);
@@ -151,8 +153,8 @@ impl BlockMap {
         })
     }
 
-    /// Restores the valid pages of a logical block. A page that the replacement block skipped to
-    /// keep the order was trimmed or never written.
+    /// Restores the valid pages of a logical block. A filler page in the replacement block stands
+    /// for a page that was trimmed or never written.
     fn revive(&mut self, flash: &Flash<'_>, logical: LogicalBlock) {
         for offset in 0..self.layout.pages_per_block {
             let page = self.page(logical, offset);

@@ -8,18 +8,18 @@ use wordline_nand::{Block, Plane, Ppn};
 use crate::job::{JobId, Step};
 use crate::mapping::page::PageMap;
 
-/// Whether a plane has room for one more translation page.
+/// Whether and how a plane can take one more translation page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
-    /// There is a page for it.
+    /// A page is available.
     Page,
-    /// There is room after cleaning a translation block.
+    /// A page will be available after a translation block has been cleaned.
     Clean,
-    /// There is no room until other jobs have progressed.
+    /// No page is available until other jobs have progressed.
     None,
 }
 
-/// Progress of cleaning.
+/// Progress of cleaning a translation block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     Reading,
@@ -28,7 +28,7 @@ enum Stage {
     Erased,
 }
 
-/// Translation block that is being cleaned: its current pages are copied, then it is erased.
+/// Translation block that is being cleaned. Its current pages are copied, then it is erased.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Cleaning {
     /// Job that cleans the block.
@@ -36,32 +36,32 @@ struct Cleaning {
     victim: Block,
     /// Next page of the victim to examine.
     next: Ppn,
-    /// Translation pages that have been read and not yet copied.
+    /// Translation pages that have been read but not copied.
     copies: VecDeque<u32>,
-    /// Pages reserved for the remaining copies. Count.
+    /// Number of pages reserved for the remaining copies. Count.
     reserved: u32,
     stage: Stage,
 }
 
-/// Translation blocks of a plane: one takes programs, the others are full. The rest of the open
-/// block and the blocks that [`PageMap`] keeps free are the room for translation pages. A page is
-/// promised only while one block's worth of pages remains, or will be gained from the block being
+/// Translation blocks of a plane: one takes programs, the others are full. Room for translation
+/// pages is the rest of the open block and the blocks that [`PageMap`] keeps free. A page is
+/// reserved only while one block's worth of pages remains, or will be gained from the block being
 /// cleaned, so that cleaning always has room for its copies.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Area {
     full: Vec<Block>,
     /// Next page to program.
     next: u32,
-    /// Page after the last one of the open block; equal to `next` if there is no room.
+    /// Page after the last page of the open block; equal to `next` without an open block.
     end: u32,
-    /// Pages promised or to be copied that are not yet placed. Count.
+    /// Number of pages reserved for rewrites or copies that are not placed yet. Count.
     reserved: u32,
     cleaning: Option<Cleaning>,
 }
 
 impl Area {
-    /// State after a power cut: `full` are full or unusable for programs, `open` takes programs
-    /// from the given page on.
+    /// Creates the state after a power cut. The blocks `full` are full or unusable for programs.
+    /// `open` is the next page and the end of the block that takes programs.
     pub fn found(full: Vec<Block>, open: Option<(Ppn, u32)>) -> Self {
         let (next, end) = open.map_or((0, 0), |(next, end)| (next.0, end));
         Self {
@@ -71,26 +71,26 @@ impl Area {
             ..Self::default()
         }
     }
-    /// Blocks that contain translation pages. Count.
+    /// Returns the number of blocks that contain translation pages. Count.
     pub fn blocks(&self) -> u32 {
         let open = self.next < self.end;
         self.full.len() as u32 + u32::from(open) + u32::from(self.cleaning.is_some())
     }
-    /// Pages that have been promised or are about to be copied. Count.
+    /// Returns the number of pages reserved for rewrites or copies. Count.
     pub fn reserved(&self) -> u32 {
         self.reserved
     }
-    /// Remaining pages, reserved ones included. Count.
+    /// Returns the number of remaining pages, including reserved ones. Count.
     pub fn left(&self, plane: Plane, pages: &PageMap) -> u32 {
         self.end - self.next + pages.kept(plane) * pages.layout.pages_per_block
     }
-    /// Full block with the fewest current pages: its index in the list and that number.
+    /// Returns the full block with the fewest current pages: its index in `full`, and their number.
     fn cheapest(&self, pages: &PageMap) -> Option<(usize, u32)> {
         let valid = |(place, block): (usize, &Block)| (place, pages.blocks.valid(*block));
         let blocks = self.full.iter().enumerate().map(valid);
         blocks.min_by_key(|(_, valid)| *valid)
     }
-    /// Returns whether `plane` has room for one more translation page.
+    /// Returns whether and how `plane` can take one more translation page.
     pub fn room(&self, plane: Plane, pages: &PageMap) -> Room {
         let block = pages.layout.pages_per_block;
         let left = self.left(plane, pages).saturating_sub(self.reserved);
@@ -110,11 +110,11 @@ impl Area {
     pub fn reserve(&mut self) {
         self.reserved += 1;
     }
-    /// Releases a reservation that is fulfilled or no longer needed.
+    /// Releases a reservation that has been used or is no longer needed.
     pub fn release(&mut self) {
         self.reserved -= 1;
     }
-    /// Starts to clean a block of `plane`, as a part of `job`.
+    /// Starts to clean a block of `plane` as part of `job`.
     pub fn clean(&mut self, plane: Plane, job: JobId, pages: &mut PageMap) {
         let Some((place, valid)) = self.cheapest(pages) else {
             return;
@@ -147,12 +147,12 @@ impl Area {
         }
         place
     }
-    /// Reports that the block being cleaned has been erased.
+    /// Handles the erase of the block being cleaned.
     pub fn erased(&mut self) {
         self.cleaning = None;
     }
 
-    /// Next current page of the block being cleaned.
+    /// Takes the next current page of the block being cleaned: its place and its number in the map.
     fn next_page(&mut self, pages: &PageMap) -> Option<(Ppn, u32)> {
         let cleaning = self.cleaning.as_mut()?;
         let end = pages
@@ -162,7 +162,8 @@ impl Area {
         cleaning.next = place.map_or(end, |place| Ppn(place.0 + 1));
         place.map(|place| (place, pages.owners[place.index()] - 1))
     }
-    /// Next action of cleaning, or `None` if the cleaning of `job` has ended.
+    /// Returns the next action of cleaning, or `None` if `job` is not cleaning a block of the
+    /// plane.
     pub fn step(&mut self, job: JobId, pages: &PageMap) -> Option<Clean> {
         if self.cleaning.as_ref()?.job != job {
             return None;

@@ -1,4 +1,4 @@
-//! Cached map entries.
+//! Cache of map entries.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
@@ -12,19 +12,20 @@ const CACHED: u8 = 1;
 /// The entry is cached and differs from its translation page.
 const DIRTY: u8 = 2;
 /// The entry is not cached and differs from its translation page. The change is kept outside the
-/// cache until that page has been rewritten.
+/// cache until the translation page has been rewritten.
 const OWED: u8 = 4;
-/// A write has fetched the entry and has not yet been placed.
+/// A write has fetched the entry but has not been placed yet.
 const WRITING: u8 = 8;
-/// Unit of the count, in the upper bits, of requests that wait for the entry or have yet to use it.
+/// Unit of the counter in the upper bits: number of requests that wait for the entry or have yet to
+/// use it.
 const AWAITED: u8 = 16;
 
-/// State of the entries of all host pages, one byte each; zero for entries that are only in flash.
+/// State of the map entries of all host pages, one byte each; zero if the entry is only in flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Cache {
     capacity: u32,
     cached: u32,
-    /// Entries that jobs are fetching. Count.
+    /// Number of entries that jobs are fetching. Count.
     arriving: u32,
     states: Vec<u8>,
     lru: SegmentedLru,
@@ -43,7 +44,7 @@ impl Cache {
             counts: MapCache::default(),
         }
     }
-    /// Memory that the states and their order take.
+    /// Returns the memory estimate of the states and the eviction order.
     pub fn memory(pages: u32, protected: u32, fill: Fill) -> [Table; 3] {
         let flags = if protected > 0 { pages } else { 0 };
         [
@@ -82,13 +83,14 @@ impl Cache {
     pub fn is_full(&self) -> bool {
         self.cached + self.arriving >= self.capacity
     }
-    /// Next entry to evict, among those that no request uses and for which `may_leave` holds.
+    /// Returns the next entry to evict, among those that no request uses and for which `may_leave`
+    /// is `true`.
     pub fn next_victim(&self, may_leave: impl Fn(u32) -> bool) -> Option<u32> {
         self.lru
             .next_victim(|page| !self.is_in_use(page) && may_leave(page))
     }
 
-    /// Records a use of an entry in memory; `update` for a write that is to be placed.
+    /// Records a use of an entry in memory. `update` is set for a write that will be placed.
     #[inline]
     pub fn hit(&mut self, page: u32, update: bool) {
         if self.is(page, OWED) {
@@ -103,8 +105,7 @@ impl Cache {
         }
         self.begin(page, update);
     }
-    /// Records the use of an entry that has just been fetched; `update` for a write that is to be
-    /// placed.
+    /// Records that a request uses an entry. `update` is set for a write that will be placed.
     pub fn begin(&mut self, page: u32, update: bool) {
         if update {
             self.set(page, WRITING);
@@ -115,7 +116,7 @@ impl Cache {
         let state = &mut self.states[page as usize];
         *state = state.checked_add(AWAITED).unwrap_or(*state);
     }
-    /// Announces the fetch of one more entry.
+    /// Records that one more entry is being fetched.
     pub fn expect(&mut self) {
         self.arriving += 1;
     }
@@ -132,7 +133,7 @@ impl Cache {
         self.set(page, CACHED);
         self.lru.insert(page);
     }
-    /// Records the change of an entry whose page has been placed or trimmed.
+    /// Marks an entry as changed because its page has been placed or trimmed.
     #[inline]
     pub fn change(&mut self, page: u32) {
         self.clear(page, WRITING | OWED);
@@ -141,9 +142,9 @@ impl Cache {
         }
         self.set(page, DIRTY);
     }
-    /// Records that the page has been unmapped and its translation page is about to be rewritten.
-    /// The changed entry leaves the cache unless dirty entries are written with the page (`batch`)
-    /// or a request waits for it.
+    /// Records that a page has been unmapped and its translation page is about to be rewritten. The
+    /// changed entry leaves the cache, unless dirty entries are written with the translation page
+    /// (`batch`) or a request waits for the entry.
     pub fn unmapped(&mut self, page: u32, batch: bool) {
         self.clear(page, WRITING);
         if self.is(page, CACHED) && !batch && !self.is_awaited(page) {
@@ -154,11 +155,11 @@ impl Cache {
         let cached = self.is(page, CACHED);
         self.set(page, if cached { DIRTY } else { OWED });
     }
-    /// Records that a write or trim of the page did not change its entry.
+    /// Records that a trim of the page did not change its entry.
     pub fn leave(&mut self, page: u32) {
         self.clear(page, WRITING);
     }
-    /// Records that the page has been moved. Returns `true` if its translation page must be
+    /// Marks the entry of a moved page as changed. Returns `true` if its translation page must be
     /// rewritten because the entry is not cached.
     pub fn moved(&mut self, page: u32) -> bool {
         let cached = self.is(page, CACHED);
@@ -178,7 +179,7 @@ impl Cache {
         }
         dirty
     }
-    /// Records the rewrite of the translation page with the entries `pages`, which includes changes
+    /// Records the rewrite of the translation page with the entries of `pages`. It includes changes
     /// kept outside the cache and, with `batch`, dirty entries. Returns `true` if there was any
     /// change to write.
     pub fn settle(&mut self, pages: std::ops::Range<u32>, batch: bool) -> bool {
@@ -190,8 +191,8 @@ impl Cache {
         }
         any & written != 0
     }
-    /// Puts changes kept outside the cache back into it, because the translation page with the
-    /// entries `pages` cannot be rewritten.
+    /// Moves changes kept outside the cache back into it, because the translation page with the
+    /// entries of `pages` cannot be rewritten.
     pub fn take_back(&mut self, pages: std::ops::Range<u32>) {
         for page in pages {
             if self.is(page, OWED) {
@@ -201,14 +202,14 @@ impl Cache {
             }
         }
     }
-    /// Checks the counts against each other.
+    /// Checks the counters and flags for consistency.
     pub fn audit(&self) -> Result<(), String> {
         let cached = |state: &&u8| **state & CACHED != 0;
         let found = self.states.iter().filter(cached).count() as u32;
         let listed = self.lru.in_order().count() as u32;
         if (found, listed) != (self.cached, self.cached) {
             return Err(format!(
-                "{found} map entries are cached and {listed} are in order, the counts say {}",
+                "{found} map entries are cached and {listed} are in the eviction order, but the counter is {}",
                 self.cached
             ));
         }
@@ -219,7 +220,7 @@ impl Cache {
         };
         match (0..self.states.len() as u32).find(torn) {
             Some(page) => Err(format!(
-                "the map entry of page {page} is both cached and kept outside the cache"
+                "the map entry of page {page} is inconsistent: changed but not cached, or cached and kept outside the cache"
             )),
             None => Ok(()),
         }

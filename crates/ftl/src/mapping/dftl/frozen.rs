@@ -1,5 +1,5 @@
-//! Map of a read-only device: cached entries stay in memory, and every other entry is read from
-//! flash on each lookup.
+//! Map look-ups on a read-only device: cached entries stay in memory, and every other entry is read
+//! from flash.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::job::{JobId, Step};
 pub(super) struct Frozen {
     /// Translation pages that are being read.
     reading: Vec<Reading>,
-    /// Translation page that was read last and is in memory.
+    /// Translation page that was read last and is still in memory.
     at_hand: Option<u32>,
 }
 
@@ -21,12 +21,13 @@ struct Reading {
     label: u32,
     /// Whether the read has been issued.
     is_begun: bool,
-    /// Whether its completion has been awaited.
+    /// Whether the job has waited for its completion.
     is_awaited: bool,
 }
 
 impl DftlMap {
-    /// Job that reads the entry of a page, if it is not in memory.
+    /// Handles a look-up of the entry of a page. Returns the job that reads it, or `None` if the
+    /// entry needs no read.
     pub(super) fn fetch_frozen(&mut self, page: u32) -> Option<JobId> {
         let label = self.label(page);
         let (is_cached, id) = (self.cache.is_in_memory(page), self.fetch_of(label));
@@ -46,8 +47,8 @@ impl DftlMap {
         }
         Some(id)
     }
-    /// Next step of a fetch. A fetch that started before the device became read-only has no step
-    /// left.
+    /// Returns the next step of a fetch. A fetch that started before the device became read-only
+    /// has no steps left.
     pub(super) fn step_frozen(&mut self, id: JobId) -> Step {
         let label = id.0 - self.layout().planes();
         let place = self.directory(label);

@@ -1,4 +1,4 @@
-//! Use of translation pages by fetch and GC jobs.
+//! Fetch and GC jobs of a map in flash: they read and rewrite translation pages.
 
 use std::collections::VecDeque;
 
@@ -10,22 +10,23 @@ use super::area::{Clean, Room};
 use crate::job::{JobId, Step};
 use crate::mapping::Mapping;
 
-/// Part of a job that handles translation pages: reads all that are needed, then programs them.
+/// Part of a job that handles translation pages. It reads all translation pages that it needs, then
+/// programs them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct TranslationJob {
-    /// Whether the fetched translation page is still to be read.
+    /// Whether the translation page to fetch has not been read yet.
     target: bool,
-    /// Pages whose entries are fetched; not empty while a fetch is in progress.
+    /// Pages whose entries are being fetched; not empty while a fetch is in progress.
     arrivals: Vec<u32>,
     /// Translation pages to rewrite that have not been read.
     rewrites: VecDeque<u32>,
     /// Translation pages to rewrite that have been read.
     read: VecDeque<u32>,
-    /// Whether the pages read are being programmed.
+    /// Whether the translation pages that have been read are being programmed.
     programming: bool,
     /// Whether a step was issued after the last barrier.
     handed_out: bool,
-    /// Plane in which a block is being cleaned first.
+    /// Plane in which a translation block is being cleaned before the job continues.
     cleaning: Option<Plane>,
 }
 
@@ -37,7 +38,8 @@ impl TranslationJob {
     pub fn fetches(&self, page: u32) -> bool {
         self.arrivals.contains(&page)
     }
-    /// Adds the entry of `page` to the fetch; `on_flash` if there is a translation page to read.
+    /// Adds the entry of `page` to the fetch. `on_flash` is set if there is a translation page to
+    /// read.
     pub fn fetch_entry(&mut self, page: u32, on_flash: bool) {
         if !self.is_begun() {
             self.target = on_flash;
@@ -48,7 +50,8 @@ impl TranslationJob {
     pub fn rewrite_later(&mut self, label: u32) {
         self.rewrites.push_back(label);
     }
-    /// Adds a translation page to rewrite, unless it is already listed and not yet programmed.
+    /// Adds a translation page to rewrite, unless it is already in the list and has not been
+    /// programmed.
     pub fn rewrite_once(&mut self, label: u32) {
         if !self.rewrites.contains(&label) && (self.programming || !self.read.contains(&label)) {
             self.rewrites.push_back(label);
@@ -57,15 +60,15 @@ impl TranslationJob {
     pub fn has_rewrites(&self) -> bool {
         !self.rewrites.is_empty() || !self.read.is_empty()
     }
-    /// Returns `true` if the fetch has no step left and all its steps are complete.
+    /// Returns `true` if the job has no step left and all its steps are complete.
     pub fn is_over(&self) -> bool {
         !self.target && !self.has_rewrites() && !self.handed_out && self.cleaning.is_none()
     }
 }
 
 impl DftlMap {
-    /// Next step of a GC run. Before the erase, the map in flash is updated with the new locations
-    /// of the moved pages.
+    /// Returns the next step of a GC run. Before the erase, the run updates the map in flash with
+    /// the new locations of the moved pages.
     pub(super) fn step_collection(&mut self, id: JobId) -> Step {
         if self.pages.is_moved(Plane(id.0))
             && let Some(step) = self.rewrite(id)
@@ -94,8 +97,8 @@ impl DftlMap {
         Step::Done
     }
 
-    /// Next step for the translation pages that a job rewrites, or `None` if none are left and all
-    /// steps are complete.
+    /// Returns the next step for the translation pages that a job rewrites, or `None` if none are
+    /// left and all steps are complete.
     fn rewrite(&mut self, id: JobId) -> Option<Step> {
         loop {
             if let Some(plane) = self.jobs[id.index()].cleaning {
@@ -130,8 +133,8 @@ impl DftlMap {
         }
     }
 
-    /// Reads the next translation page to rewrite, once there is room for its next copy. Stops when
-    /// a block must be cleaned first.
+    /// Returns the read of the next translation page to rewrite, once there is room for its new
+    /// copy. Returns `None` if none is left or a block must be cleaned first.
     fn read_next(&mut self, id: JobId) -> Option<Step> {
         while let Some(&label) = self.jobs[id.index()].rewrites.front() {
             let home = self.home(label);
@@ -159,7 +162,7 @@ impl DftlMap {
         None
     }
 
-    /// Programs the next translation page that has been read, if it still has changes.
+    /// Returns the program of the next translation page that has been read and still has changes.
     fn program_next(&mut self, id: JobId) -> Option<Step> {
         while let Some(label) = self.jobs[id.index()].read.pop_front() {
             let home = self.home(label);
@@ -178,13 +181,13 @@ impl DftlMap {
         self.cache.settle(self.entries(label), batch)
     }
 
-    /// Keeps the entries of a translation page that cannot be rewritten in memory.
+    /// Keeps the changed entries of a translation page in memory, because it cannot be rewritten.
     fn give_up(&mut self, label: u32) {
         self.rewriting[label as usize] = false;
         self.cache.take_back(self.entries(label));
     }
 
-    /// Programs a new copy of a translation page.
+    /// Places a new copy of a translation page and returns the step that programs it.
     fn program(&mut self, label: u32) -> Step {
         let home = self.home(label);
         let place = self.areas[home.index()].place(home, &mut self.pages);
@@ -192,7 +195,8 @@ impl DftlMap {
         Step::Program { place, label }
     }
 
-    /// Next step of cleaning a translation block of `plane`, as a part of job `id`.
+    /// Returns the next step of cleaning a translation block of `plane`, or `None` if job `id` is
+    /// not cleaning one.
     fn clean(&mut self, plane: Plane, id: JobId) -> Option<Step> {
         match self.areas[plane.index()].step(id, &self.pages)? {
             Clean::Step(step) => Some(step),

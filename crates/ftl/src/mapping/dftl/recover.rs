@@ -1,4 +1,4 @@
-//! Recovery of the map after a power cut.
+//! Recovery of a map in flash after a power cut.
 
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -15,9 +15,9 @@ impl DftlMap {
         self.pages.blocks.phase(block) == Phase::Metadata
     }
 
-    /// Rebuilds the map: pages and translation pages are at their latest copies. An entry whose
-    /// page was programmed after the latest copy of its translation page is changed and not
-    /// written: it is in the cache.
+    /// Rebuilds the map from the latest copies of pages and translation pages. If a page was
+    /// programmed after the latest copy of its translation page, its entry is changed but not
+    /// written, so that it is put into the cache.
     pub(super) fn read_again(&mut self, flash: &Flash<'_>) -> Recovery {
         let counts = self.cache.counts;
         *self = Self::new(&self.plan.clone(), self.shape);
@@ -47,7 +47,8 @@ impl DftlMap {
         recovery
     }
 
-    /// Translation blocks of a plane. A block that is not full continues to take programs.
+    /// Returns the translation blocks found in a plane. A block that is not full continues to take
+    /// programs.
     fn find_area(&mut self, flash: &Flash<'_>, plane: Plane) -> Area {
         let layout = self.layout();
         let mut full = Vec::new();

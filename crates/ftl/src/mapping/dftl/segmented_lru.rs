@@ -1,4 +1,4 @@
-//! Eviction order of the cached entries.
+//! Eviction order of the cached map entries.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,26 +7,27 @@ use crate::lists::Lists;
 const PROBATION: usize = 0;
 const PROTECTED: usize = 1;
 
-/// Maximum entries examined, from the oldest on, for one that may be evicted. Few entries may not
-/// be: those in use, and temporarily those whose translation page cannot be written.
+/// Maximum number of entries examined, from the oldest on, to find one that may be evicted. Only
+/// few entries may not: those in use, and temporarily those whose translation page cannot be
+/// written.
 const LOOK: usize = 64;
 
 /// Segmented LRU over the keys `0..keys` (Karedla, Love and Wherry, Caching strategies to improve
-/// disk system performance, IEEE Computer 27(3), 1994). A new entry is on probation; an entry used
-/// again there becomes protected. When there are too many protected entries, the least recently
-/// used one returns to probation. Without protected entries, this is LRU.
+/// disk system performance, IEEE Computer 27(3), 1994). A new entry is probationary; an entry that
+/// is used again there becomes protected. When there are too many protected entries, the least
+/// recently used one becomes probationary again. Without protected entries, this is LRU.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SegmentedLru {
     lists: Lists,
     protected: Vec<bool>,
-    /// Maximum protected entries. Count.
+    /// Maximum number of protected entries. Count.
     most_protected: u32,
-    /// Protected entries. Count.
+    /// Number of protected entries. Count.
     protected_entries: u32,
 }
 
 impl SegmentedLru {
-    /// Creates an empty list, of which up to `most_protected` entries are protected.
+    /// Creates an empty order in which up to `most_protected` entries are protected.
     pub fn new(keys: u32, most_protected: u32) -> Self {
         let flags = if most_protected > 0 { keys as usize } else { 0 };
         Self {
@@ -69,11 +70,11 @@ impl SegmentedLru {
             self.protected_entries -= 1;
         }
     }
-    /// Next entry to evict among those for which `may_leave` holds.
+    /// Returns the next entry to evict, among those for which `may_leave` is `true`.
     pub fn next_victim(&self, may_leave: impl Fn(u32) -> bool) -> Option<u32> {
         self.in_order().take(LOOK).find(|key| may_leave(*key))
     }
-    /// All entries in order of eviction.
+    /// Iterates over all entries in order of eviction.
     pub fn in_order(&self) -> impl Iterator<Item = u32> + '_ {
         [PROBATION, PROTECTED].into_iter().flat_map(move |list| {
             let after = |key: &u32| self.lists.after(*key);
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn without_protection_the_least_recently_used_entry_is_evicted() {
+    fn least_recently_used_entry_is_evicted_without_protected_entries() {
         let mut lru = SegmentedLru::new(10, 0);
         for key in [1, 2, 3, 4] {
             lru.insert(key);
@@ -111,7 +112,7 @@ mod tests {
     /// Karedla et al. 1994, figure 3: hits move to the protected segment, whose least recently used
     /// entry returns to the most recently used end of the probationary segment.
     #[test]
-    fn with_protection_entries_used_twice_outlive_newer_entries() {
+    fn protected_entries_outlive_newer_entries_that_were_used_once() {
         let mut lru = SegmentedLru::new(10, 2);
         for key in [1, 2, 3, 4] {
             lru.insert(key);

@@ -1,30 +1,31 @@
-//! Sizes of a map in flash.
+//! Dimensions of a map in flash.
 
 use serde::{Deserialize, Serialize};
 
 use super::Dftl;
 use crate::plan::{Plan, PlanError};
 
-/// Sizes of a map in flash.
+/// Dimensions of a map in flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Map entries per translation page. Count.
+    /// Number of map entries per translation page. Count.
     pub entries: u32,
-    /// Translation pages. Count.
+    /// Number of translation pages. Count.
     pub pages: u32,
-    /// Blocks per plane for translation pages. Count.
+    /// Number of blocks per plane for translation pages. Count.
     pub blocks: u32,
-    /// Entries of the cache. Count.
+    /// Capacity of the cache in entries. Count.
     pub cache_entries: u32,
-    /// Entries of the cache that may be protected. Count.
+    /// Maximum number of protected entries in the cache. Count.
     pub protected_entries: u32,
-    /// Whether all changed entries of a translation page in the cache are written together.
+    /// Whether all changed entries of a translation page that are in the cache are written
+    /// together.
     pub batch_update: bool,
 }
 
 impl Dftl {
-    /// Sizes that the configuration yields on an array. All are at least 1, except for the
-    /// protected entries.
+    /// Returns the dimensions that the configuration yields on an array. All are at least 1, except
+    /// for the number of protected entries.
     pub(crate) fn shape(&self, plan: &Plan) -> Shape {
         let layout = plan.layout;
         let entries = (plan.page_bytes / self.entry_bytes.max(1)).max(1);
@@ -47,7 +48,7 @@ impl Dftl {
         }
     }
 
-    /// Rejects values that are invalid for pages of `page_bytes`.
+    /// Rejects parameters that are invalid for pages of `page_bytes`.
     pub(super) fn check_parameters(&self, page_bytes: u32) -> Result<(), PlanError> {
         let error = |key, reason: String, remedy: &str| {
             let remedy = remedy.into();
@@ -71,7 +72,7 @@ impl Dftl {
         if let Some(bytes) = self.cache_bytes.filter(|bytes| *bytes < least) {
             return error(
                 "ftl.mapping.dftl.cache_bytes",
-                format!("{bytes} bytes are too few for an entry, which takes {least}"),
+                format!("{bytes} bytes are too few for one entry, which takes {least} bytes"),
                 "raise it, or leave it out",
             );
         }

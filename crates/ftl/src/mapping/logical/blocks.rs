@@ -10,7 +10,8 @@ use crate::lpn::Lpn;
 use crate::wear::Spend;
 
 impl LogicalMap {
-    /// Takes a free block of a plane for a logical block. The caller ensures that there is one.
+    /// Takes a free block of a plane for a logical block. The caller ensures that the plane has
+    /// one.
     pub(super) fn open(&mut self, plane: Plane, logical: LogicalBlock, role: Role) -> Block {
         let block = self.take_free(plane);
         self.blocks.enter(block, Phase::Active);
@@ -35,7 +36,7 @@ impl LogicalMap {
         let state = &mut self.planes[plane.index()];
         assert!(
             state.free > 0,
-            "plane {} has no free block: the reserve is used up",
+            "plane {} has no free block, not even in the reserve",
             plane.0
         );
         state.free -= 1;
@@ -44,7 +45,7 @@ impl LogicalMap {
         block.unwrap_or_else(|| unreachable!("free blocks are counted"))
     }
 
-    /// Blocks of a logical block, the one opened last first.
+    /// Iterates over the blocks of a logical block, most recently opened first.
     pub(super) fn chain(&self, logical: LogicalBlock) -> impl Iterator<Item = Block> + '_ {
         let mut next = self.logical[logical.0 as usize].first;
         std::iter::from_fn(move || {
@@ -69,7 +70,7 @@ impl LogicalMap {
         self.members[block.index()].next = after;
     }
 
-    /// Update block that takes writes, if it has room.
+    /// Returns the update block that takes writes, if it has room.
     #[inline]
     pub(super) fn active(&self, logical: LogicalBlock) -> Option<Block> {
         let block = Block(self.logical[logical.0 as usize].active.checked_sub(1)?);
@@ -96,7 +97,7 @@ impl LogicalMap {
         place
     }
 
-    /// Marks the copy of a page as out of date, or about to be.
+    /// Marks the copy of a page as superseded, or about to be.
     #[inline]
     pub(super) fn lose(&mut self, logical: LogicalBlock, place: Ppn) {
         let block = self.layout.block_of(place);
@@ -106,7 +107,7 @@ impl LogicalMap {
         }
     }
 
-    /// Blocks that the pages of a logical block fill after a merge. Count.
+    /// Returns the number of blocks that the pages of a logical block fill after a merge. Count.
     pub(super) fn needed(&self, logical: LogicalBlock) -> u32 {
         let valid = self.logical[logical.0 as usize].valid;
         if self.rules.in_place {
@@ -116,9 +117,9 @@ impl LogicalMap {
         }
     }
 
-    /// Turns update blocks into data blocks without an operation, as long as there is room for data
-    /// blocks. An update block qualifies if all its pages are valid and, if required, at their
-    /// offsets.
+    /// Turns update blocks into data blocks, without a flash operation, as long as there is room
+    /// for data blocks. An update block qualifies if all its pages are valid and, with fixed
+    /// offsets, at their offsets.
     pub(super) fn promote(&mut self, logical: LogicalBlock) {
         let chain: Vec<Block> = self.chain(logical).collect();
         let data = |block: &&Block| self.members[block.index()].role() == Role::Data;
@@ -136,7 +137,8 @@ impl LogicalMap {
         }
     }
 
-    /// Block that takes the next write of a logical block, or the space that GC must gain first.
+    /// Returns the block that takes the next write of a logical block, or the space that GC must
+    /// gain first.
     #[inline]
     pub(super) fn room(
         &mut self,
@@ -145,7 +147,7 @@ impl LogicalMap {
     ) -> Result<Block, SpaceRequest> {
         let state = &self.planes[plane.index()];
         if state.free < self.reserve_blocks && state.merge.is_none() {
-            // A merge interrupted by a power cut goes first, before writes make it larger.
+            // A merge that a power cut interrupted must run first, before writes increase its work.
             return Err(SpaceRequest::Free(plane));
         }
         match self.active(logical) {

@@ -1,4 +1,5 @@
-//! Write buffer: blocks that take, page by page, writes that find no room in their logical block.
+//! Write buffer: blocks that take, page by page, the writes that find no room in their logical
+//! block.
 
 use std::collections::VecDeque;
 
@@ -14,11 +15,11 @@ use crate::wear::Spend;
 /// Write buffer of a plane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Buffer {
-    /// Blocks in use, oldest first; the last one takes writes.
+    /// Blocks in use, oldest first. The last one takes writes.
     pub blocks: VecDeque<Block>,
-    /// Blocks that the buffer may still take. Count.
+    /// Number of blocks that the buffer may still take. Count.
     pub left: u32,
-    /// Blocks of the buffer when it is empty. Count.
+    /// Number of blocks that the buffer may take when it is empty. Count.
     pub size: u32,
 }
 
@@ -38,8 +39,8 @@ impl LogicalMap {
         self.members[block.index()].role() == Role::Buffer
     }
 
-    /// Buffer block that takes the next page, if one has room. While the logical block has pages in
-    /// the buffer, its merge is pending.
+    /// Returns the buffer block that takes the next page, if there is room, and delays the merge of
+    /// the logical block, which is pending while pages of it are in the buffer.
     pub(super) fn buffer(&mut self, plane: Plane, logical: LogicalBlock) -> Option<Block> {
         if self.rules.buffer_ratio == 0.0 {
             return None;
@@ -82,7 +83,7 @@ impl LogicalMap {
         place
     }
 
-    /// Removes a full buffer block without valid pages from the buffer, to be erased.
+    /// Removes and returns a full buffer block without valid pages, which can be erased.
     pub(super) fn spent(&mut self, plane: Plane) -> Option<Block> {
         let pages = self.layout.pages_per_block;
         let buffer = &self.planes[plane.index()].buffer;
@@ -93,8 +94,8 @@ impl LogicalMap {
         self.planes[plane.index()].buffer.blocks.remove(place)
     }
 
-    /// Returns an erased block to the buffer if the buffer is below its size, unless a merge might
-    /// need the block.
+    /// Handles the erase of a buffer block. Returns it to the buffer if the buffer is below its
+    /// size, unless a merge might need it.
     pub(super) fn give_back(&mut self, plane: Plane) {
         let state = &mut self.planes[plane.index()];
         let buffer = &mut state.buffer;
@@ -107,7 +108,8 @@ impl LogicalMap {
         self.free_blocks += 1;
     }
 
-    /// Logical block whose page has been in the buffer for the longest time, if the buffer is full.
+    /// Returns the logical block whose page has been in the buffer for the longest time, if the
+    /// buffer is full.
     pub(super) fn oldest_in_full_buffer(&self, plane: Plane) -> Option<LogicalBlock> {
         let buffer = &self.planes[plane.index()].buffer;
         let last = buffer.blocks.back()?;

@@ -1,4 +1,4 @@
-//! First write of whole blocks of logical blocks.
+//! Untimed fill of whole blocks of logical blocks.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::block::Phase;
 use crate::lpn::Lpn;
 
 impl LogicalMap {
-    /// Implementation of [`Mapping::fill`].
+    /// Implements [`Mapping::fill`].
     pub(super) fn fill_whole<E>(
         &mut self,
         pages: Range<u32>,
@@ -43,7 +43,7 @@ impl LogicalMap {
     }
 
     /// Returns `true` if exactly the pages of a logical block before `offset` have been written,
-    /// each once, and its plane has enough free blocks that filling one more does not require GC.
+    /// each once, and its plane has enough free blocks to fill one more without GC.
     fn is_to_fill(&self, logical: LogicalBlock, offset: u32) -> bool {
         let state = &self.logical[logical.0 as usize];
         let plane = self.shape.home(logical);
@@ -54,7 +54,7 @@ impl LogicalMap {
             && !self.wants_collection(plane)
     }
 
-    /// Fills a block with the pages of a logical block from `offset` on.
+    /// Fills a block with the pages of a logical block from `offset` on. Returns the block.
     fn fill_block(&mut self, logical: LogicalBlock, offset: u32) -> Block {
         let plane: Plane = self.shape.home(logical);
         let block = self.room(plane, logical);

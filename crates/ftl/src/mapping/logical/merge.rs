@@ -1,4 +1,4 @@
-//! Merges: the pages of a logical block are gathered in its data blocks.
+//! Merges, which gather the pages of a logical block in its data blocks.
 
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane, Ppn};
@@ -15,9 +15,9 @@ enum Stage {
     Copying,
     /// A copy has been issued.
     Copied,
-    /// The erases are to be issued.
+    /// Erases remain to be issued.
     Erasing,
-    /// A record is to be issued for each erase.
+    /// For each erase, a record remains to be issued.
     Recording,
     /// All steps have been issued.
     Recorded,
@@ -30,15 +30,15 @@ enum Stage {
 pub(super) struct Merge {
     pub logical: LogicalBlock,
     stage: Stage,
-    /// Next page of the logical block to examine.
+    /// Offset of the next page of the logical block to examine.
     cursor: u32,
     /// Block that is being filled.
     target: Option<Block>,
-    /// Blocks that are erased at the end.
+    /// Blocks that the merge empties and erases at the end.
     sources: Vec<Block>,
     /// Erases that have not been issued.
     erases: Vec<Block>,
-    /// Records that have not been issued. Count.
+    /// Number of records that have not been issued. Count.
     records: usize,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Merge {
 struct Choice {
     /// Blocks that become data blocks unchanged.
     kept: Vec<Block>,
-    /// Block that is filled up.
+    /// Block that is filled up with copies.
     target: Option<Block>,
     /// Blocks that are emptied and erased.
     sources: Vec<Block>,
@@ -60,9 +60,10 @@ impl LogicalMap {
         used > 0 && self.blocks.valid(block) == used
     }
 
-    /// Selects the blocks that need no copy, because all their pages are valid. With pages at fixed
-    /// offsets: the block with the most pages from the start of the logical block. Otherwise: all
-    /// full blocks, and the fullest other one, which is filled up.
+    /// Selects the blocks that need no copy because all their pages are valid. With pages at fixed
+    /// offsets, this is the block with the most pages from the start of the logical block.
+    /// Otherwise, these are all full blocks, and the fullest of the other blocks, which is filled
+    /// up.
     fn choose(&self, logical: LogicalBlock) -> Choice {
         let pages = self.layout.pages_per_block;
         let used = |block: Block| u32::from(self.members[block.index()].used);
@@ -93,7 +94,7 @@ impl LogicalMap {
         state.blocks == 0 && state.buffered > 0
     }
 
-    /// Free blocks that a merge takes. Count.
+    /// Returns the number of free blocks that a merge takes. Count.
     pub(super) fn takes(&self, logical: LogicalBlock) -> u32 {
         let choice = self.choose(logical);
         let pages = self.layout.pages_per_block;
@@ -106,8 +107,9 @@ impl LogicalMap {
         }
     }
 
-    /// Logical block whose merge gains a block and first takes the fewest. After a power cut a
-    /// plane may have less than its reserve, because trimmed pages are valid again.
+    /// Returns the logical block whose merge gains a block and takes the fewest free blocks, if the
+    /// plane has that many. Needed after a power cut, when a plane may have less than its reserve
+    /// because trimmed pages are valid again.
     #[cold]
     pub(super) fn to_merge_in_need(&self, plane: Plane) -> Option<LogicalBlock> {
         let blocks = (0..self.logical.len() as u32).map(LogicalBlock);
@@ -121,14 +123,14 @@ impl LogicalMap {
         (self.takes(block) <= self.planes[plane.index()].free).then_some(block)
     }
 
-    /// Pages that a merge must copy. Count.
+    /// Returns the number of pages that a merge must copy. Count.
     fn to_copy(&self, logical: LogicalBlock, choice: &Choice) -> u32 {
         let stay = choice.kept.iter().chain(&choice.target);
         let there: u32 = stay.map(|&block| self.blocks.valid(block)).sum();
         self.logical[logical.0 as usize].valid - there
     }
 
-    /// Logical block that a plane merges to gain free blocks.
+    /// Returns the logical block that a plane merges to gain free blocks.
     pub(super) fn to_merge(&self, plane: Plane) -> Option<LogicalBlock> {
         let crowded = if self.rules.buffer_ratio > 0.0 {
             self.oldest_in_full_buffer(plane)
@@ -152,8 +154,8 @@ impl LogicalMap {
         }
     }
 
-    /// Returns `true` if writes can continue without a merge, because an update block counts as a
-    /// data block.
+    /// Returns `true` if writes can continue without a merge, because an update block can become a
+    /// data block unchanged.
     pub(super) fn is_promoted_by_itself(&self, logical: LogicalBlock) -> bool {
         let role = |block: &Block| self.members[block.index()].role();
         let data = self
@@ -165,7 +167,7 @@ impl LogicalMap {
             && kept.iter().any(|block| role(block) == Role::Update)
     }
 
-    /// Starts a merge. Returns `None` if it would change nothing.
+    /// Starts a merge. Returns `None` if there is nothing to copy or to erase.
     pub(super) fn merge(&mut self, plane: Plane, logical: LogicalBlock) -> Option<Collection> {
         let choice = self.choose(logical);
         let copies = self.to_copy(logical, &choice);
@@ -183,7 +185,8 @@ impl LogicalMap {
             (_, false) => GcKind::Partial,
             (_, true) => GcKind::Full,
         };
-        // Pages before the cursor that the host writes during the merge stay in the write buffer.
+        // If the host writes pages before the cursor during the merge, they stay in the write
+        // buffer.
         let in_place = choice.kept.iter().chain(&choice.target);
         let cursor = in_place
             .filter(|_| self.rules.in_place)
@@ -278,7 +281,8 @@ impl LogicalMap {
             .is_none_or(|merge| matches!(merge.stage, Stage::Recorded | Stage::Over))
     }
 
-    /// Next page to copy, or a filler page before it; `None` after the last one.
+    /// Returns the step for the next page to copy, or for a filler page before it. Returns `None`
+    /// after the last page.
     fn next_copy(&mut self, plane: Plane) -> Option<Step> {
         let merge = self.planes[plane.index()].merge.as_ref()?;
         let (logical, mut offset, target) = (merge.logical, merge.cursor, merge.target);
@@ -321,14 +325,14 @@ impl LogicalMap {
         self.map[page.index()].checked_sub(1).map(Ppn)
     }
 
-    /// Returns `true` if a page is in a block that the merge empties.
+    /// Returns `true` if a page is in a block that the merge empties, or in the write buffer.
     fn is_left(&self, place: Ppn) -> bool {
         let member = self.members[self.layout.block_of(place).index()];
         member.is(SOURCE) || member.role() == Role::Buffer
     }
 
-    /// Programs a filler page to keep the order in its block: its offset has no valid page, and a
-    /// later one has.
+    /// Returns the program of a filler page, which keeps the order in its block: its offset has no
+    /// valid page, but a later offset has.
     fn fill(&mut self, block: Block) -> Step {
         let member = &mut self.members[block.index()];
         let place = self.layout.page(block, member.used.into());
@@ -356,8 +360,8 @@ impl LogicalMap {
         }
     }
 
-    /// Target of the copy of a page that has been read, unless the page has been superseded or
-    /// trimmed.
+    /// Returns the target of the copy of a page that has been read, or `None` if the page has been
+    /// superseded or trimmed.
     pub(super) fn copy(&mut self, plane: Plane, from: Ppn) -> Option<Ppn> {
         let merge = self.planes[plane.index()].merge.as_mut()?;
         let (logical, offset, target) = (merge.logical, merge.cursor, merge.target?);
@@ -384,7 +388,7 @@ impl LogicalMap {
         self.sort(merge.logical);
     }
 
-    /// Reports the erase of a block that a merge has emptied.
+    /// Handles the erase of a block that a merge has emptied.
     pub(super) fn source_erased(&mut self, plane: Plane, block: Block) {
         if let Some(merge) = &self.planes[plane.index()].merge
             && merge.sources.contains(&block)

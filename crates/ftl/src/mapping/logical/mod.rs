@@ -1,9 +1,10 @@
-//! Logical blocks: data blocks, and update blocks that take new versions of their pages.
+//! Mappings with logical blocks: data blocks, and update blocks that take new versions of their
+//! pages.
 //!
-//! The families of this kind differ in the number of data and update blocks per logical block, in
-//! whether a data block keeps its pages at fixed offsets, and in whether writes without room go to
-//! a buffer. This module contains the shared code; `log_block`, `hybrid` and `buffered` contain the
-//! differences.
+//! The mapping families of this kind differ in the number of data and update blocks per logical
+//! block, in whether a data block keeps its pages at fixed offsets, and in whether writes without
+//! room go to a write buffer. This module contains the shared code; `log_block`, `hybrid` and
+//! `buffered` contain the differences.
 
 mod blocks;
 mod buffer;
@@ -39,14 +40,14 @@ pub(super) use rules::Rules;
 use shape::Shape;
 use state::{IN_RECENT, Logical, Member, Role};
 
-/// Labels of metadata pages in their spare areas.
+/// Labels of metadata pages, recorded in their spare areas.
 const RECORD: u32 = 0;
 const FILLER: u32 = 1;
 
 /// Translation layer with logical blocks.
 ///
-/// The tables contain eight bytes per page used, because that is the fastest way to simulate; a
-/// real device would need only the memory of its family.
+/// The tables take eight bytes per page used, because this representation is the fastest to
+/// simulate. A real device would need only the memory of its mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LogicalMap {
     layout: Layout,
@@ -54,10 +55,10 @@ pub struct LogicalMap {
     shape: Shape,
     start_blocks: u32,
     reserve_blocks: u32,
-    /// Map: 1 + the physical page of each logical page, or 0.
+    /// 1 + the physical page of each logical page, or 0.
     #[serde(with = "wordline_kernel::dense")]
     map: Vec<u32>,
-    /// Owners: 1 + the logical page last programmed in each physical page, or 0.
+    /// 1 + the logical page last programmed in each physical page, or 0.
     #[serde(with = "wordline_kernel::dense")]
     owners: Vec<u32>,
     blocks: Blocks,
@@ -66,14 +67,13 @@ pub struct LogicalMap {
     planes: Vec<PlaneState>,
     free_blocks: u32,
     free: FreeBlocks,
-    /// Logical blocks of each plane whose merge would gain a block, the least recently written
-    /// first.
+    /// Logical blocks of each plane whose merge would gain a block, least recently written first.
     recent: Lists,
-    /// Logical blocks of `recent` without a free page in their blocks, per plane.
+    /// Logical blocks of `recent` whose blocks have no free page, per plane.
     full: Lists,
     /// Logical blocks of each plane whose merge is delayed.
     delayed: Lists,
-    /// Plan from which the map was built, to rebuild it after a power cut.
+    /// Plan from which the map was created, to recreate it after a power cut.
     plan: Box<Plan>,
 }
 
@@ -117,7 +117,7 @@ impl LogicalMap {
         map
     }
 
-    /// Memory that the map takes on a device filled to `fill`.
+    /// Returns the memory estimate of the map on a device filled to `fill`.
     pub(super) fn memory(plan: &Plan, rules: Rules, fill: Fill) -> Vec<Table> {
         let layout = &plan.layout;
         let logical = u64::from(
@@ -133,7 +133,7 @@ impl LogicalMap {
             Table::written::<PlaneState>("planes", planes),
             FreeBlocks::memory(&plan.config.wear, layout, fill),
         ];
-        // Copied for each of the three lists, which touches the source and all of the target.
+        // The lists are copied from one, which touches all of the source and of each copy.
         tables.extend(
             ["recent", "full", "delayed"].map(|name| Lists::memory(name, planes, logical, 1.0)),
         );
@@ -245,7 +245,7 @@ impl Mapping for LogicalMap {
         let valid = self.blocks.valid(block);
         assert!(
             valid == 0,
-            "block {} erased with {valid} valid pages",
+            "block {} was erased with {valid} valid pages",
             block.0
         );
         self.source_erased(plane, block);

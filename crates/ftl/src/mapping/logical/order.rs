@@ -6,7 +6,8 @@ use super::state::{IN_DELAYED, IN_FULL, IN_RECENT, MERGING};
 use super::{LogicalBlock, LogicalMap};
 
 impl LogicalMap {
-    /// Puts a logical block at the end of each list to which it belongs.
+    /// Updates the lists to which a logical block belongs. It is appended to each list that it
+    /// joins.
     pub(super) fn sort(&mut self, logical: LogicalBlock) {
         let plane = self.shape.home(logical).index();
         let state = self.logical[logical.0 as usize];
@@ -29,7 +30,8 @@ impl LogicalMap {
                 list.remove(logical.0);
             }
         }
-        // The delayed logical block has nothing left to merge, as after a trim.
+        // The logical block has nothing left to merge, for example after a TRIM, so its merge is no
+        // longer delayed.
         if !gains && state.bits & MERGING == 0 && state.buffered == 0 {
             self.no_longer_put_off(logical);
         }

@@ -1,4 +1,4 @@
-//! State of planes.
+//! State of the planes.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::record::Record;
 /// State of a plane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PlaneState {
-    /// Free blocks, without those that the write buffer may still take. Count.
+    /// Number of free blocks, excluding those that the write buffer may still take. Count.
     pub free: u32,
     pub merge: Option<Merge>,
     pub record: Record,

@@ -1,8 +1,8 @@
 //! Erase records: a metadata page for every block that a merge erases, to keep the block table in
 //! flash up to date (Jung 2013, section 7.5.1.1: t'_write).
 //!
-//! A record is short and includes all earlier records, so that only the last one counts. Two blocks
-//! of a plane take records in turn.
+//! A record is short and includes all earlier records, so that only the last one matters. Two
+//! blocks of a plane take records in turn.
 
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane};
@@ -11,7 +11,7 @@ use super::{LogicalMap, RECORD};
 use crate::block::Phase;
 use crate::job::Step;
 
-/// Blocks per plane for records.
+/// Number of blocks per plane for records. Count.
 pub(super) const BLOCKS: u32 = 2;
 
 /// Location of the records of a plane.
@@ -49,8 +49,8 @@ impl LogicalMap {
         self.rules.record_erases && self.planes[plane.index()].record.blocks.contains(&block)
     }
 
-    /// Step that writes the next record, or the erase of a block that must precede it. The flag is
-    /// `true` for a record.
+    /// Returns the step that writes the next record, or the erase of a block that must precede it.
+    /// The flag is `true` for a record.
     pub(super) fn record(&mut self, plane: Plane) -> (Step, bool) {
         let pages = self.layout.pages_per_block;
         let record = &mut self.planes[plane.index()].record;

@@ -1,4 +1,4 @@
-//! Rebuilds the block tables from spare areas, and checks them.
+//! Recovery of logical blocks: rebuilds their tables from spare areas, and checks them.
 
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -13,11 +13,11 @@ use crate::wear::Spend;
 /// Blocks found in a plane.
 #[derive(Debug, Default)]
 struct Found {
-    /// Blocks with current pages, each with the sequence number of its first readable page.
+    /// Blocks with current pages, each with the lowest position of its pages in the program order.
     held: Vec<(u64, Block)>,
-    /// Blocks with records, each with the sequence number of its last record.
+    /// Blocks with records, each with the highest position of its records in the program order.
     records: Vec<(u64, Block)>,
-    /// Erased blocks. Count.
+    /// Number of erased blocks. Count.
     free: u32,
 }
 
@@ -116,7 +116,7 @@ impl LogicalMap {
         let mut blocks: Vec<Block> = found.records.iter().map(|(_, block)| *block).collect();
         let other_is_erased = blocks.len() < BLOCKS as usize;
         if (blocks.len() as u32) + self.planes[plane.index()].free < BLOCKS {
-            // At the end of its life, the plane may have no block left for records; recording then
+            // At the end of its life, the plane may have no blocks left for records. Recording then
             // stops.
             return;
         }
@@ -134,8 +134,8 @@ impl LogicalMap {
         };
     }
 
-    /// Assigns a block to the logical block whose pages it contains, or to the buffer if there are
-    /// several.
+    /// Assigns a block to the logical block whose pages it contains. A block with pages of several
+    /// logical blocks belongs to the write buffer.
     fn adopt(&mut self, flash: &Flash<'_>, plane: Plane, block: Block) {
         let used = flash.array.programmed(block);
         let mut member = Member {
@@ -185,9 +185,9 @@ impl LogicalMap {
         self.members[block.index()] = member;
     }
 
-    /// Pages of a block that recovery does not read: the records are a checkpoint of the block
-    /// table, and in a data block every page is at its offset. The first page is still read, to
-    /// check that the block is the one in the table. Count.
+    /// Returns the number of pages of a block that recovery need not read. The records are a
+    /// checkpoint of the block table, and in a data block every page is at its offset. Only the
+    /// first page is read, to check that the block is the one in the table. Count.
     fn told_by_records(&self, block: Block) -> u32 {
         let member = self.members[block.index()];
         let in_place = self.rules.in_place && member.role() == Role::Data;
@@ -229,7 +229,7 @@ impl LogicalMap {
         }
     }
 
-    /// Checks the counts against each other.
+    /// Checks the counters against the tables.
     pub(super) fn check(&self) -> Result<(), String> {
         let mut valid = vec![0_u32; self.layout.blocks() as usize];
         let mut of_logical = vec![0_u32; self.logical.len()];
@@ -239,7 +239,7 @@ impl LogicalMap {
             };
             if self.owners[place.index()] != page as u32 + 1 {
                 return Err(format!(
-                    "page {page} maps to {}, which another page owns",
+                    "page {page} maps to {}, which another page or no page owns",
                     self.layout.describe(place)
                 ));
             }
@@ -253,7 +253,7 @@ impl LogicalMap {
             if booked != count {
                 let block = self.layout.describe_block(block);
                 return Err(format!(
-                    "{block} holds {count} valid pages, the counts say {booked}"
+                    "{block} holds {count} valid pages, but the counter is {booked}"
                 ));
             }
         }
@@ -271,8 +271,8 @@ impl LogicalMap {
         let booked = (state.valid, there, usize::from(state.blocks));
         if found != booked {
             return Err(format!(
-                "logical block {}: valid pages, those outside the buffer, and blocks are {found:?}, \
-                 the counts say {booked:?}",
+                "logical block {}: valid pages, valid pages outside the buffer, and blocks are {found:?}, \
+                 but the counters are {booked:?}",
                 logical.0
             ));
         }
@@ -281,7 +281,7 @@ impl LogicalMap {
         let is = |merge: &super::merge::Merge| merge.logical == logical;
         if merging != self.planes[plane.index()].merge.as_ref().is_some_and(is) {
             return Err(format!(
-                "logical block {}: its merge state is inconsistent",
+                "logical block {}: it is marked as merging without a merge of it, or the reverse",
                 logical.0
             ));
         }
