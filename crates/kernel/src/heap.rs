@@ -37,7 +37,8 @@ impl<E> PartialOrd for Entry<E> {
     }
 }
 impl<E> Ord for Entry<E> {
-    /// Reversed: the standard heap returns its greatest element, and the queue needs the earliest.
+    /// Compares in reverse, because the standard heap returns its greatest element and the queue
+    /// needs the earliest.
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         other.key().cmp(&self.key())

@@ -337,7 +337,8 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("pyo3", &["py"]),
 ];
 
-/// Direct dependencies of each crate of the workspace, of any kind, without the prefix `wordline-`.
+/// Returns the direct dependencies of each crate of the workspace, of any kind, without the prefix
+/// `wordline-`.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
@@ -397,7 +398,7 @@ fn confined_libraries_are_used_only_by_their_crates() {
     }
 }
 
-/// Cycles listed in ARCHITECTURE.md, one per table row: crate, modules, reason.
+/// Returns the cycles listed in ARCHITECTURE.md, one per table row: crate, modules, reason.
 fn known_circles() -> BTreeSet<(String, Vec<String>)> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
     let page = fs::read_to_string(page).expect("ARCHITECTURE.md exists");
@@ -420,7 +421,7 @@ fn known_circles() -> BTreeSet<(String, Vec<String>)> {
     .collect()
 }
 
-/// Top-level modules of a crate, with the modules that each uses. Tests do not count.
+/// Returns the top-level modules of a crate, with the modules that each uses. Tests do not count.
 fn modules(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let lib = fs::read_to_string(source.join("lib.rs")).unwrap_or_default();
     let exported = exports(&lib);
@@ -469,7 +470,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Names that the root of a crate exports, with the module of each.
+/// Returns the names that the root of a crate exports, with the module of each.
 fn exports(lib: &str) -> BTreeMap<String, String> {
     let mut exported = BTreeMap::new();
     for statement in lib.split("use ").skip(1) {
@@ -482,7 +483,7 @@ fn exports(lib: &str) -> BTreeMap<String, String> {
     exported
 }
 
-/// Names after `root` in paths: a single name, or the first level of a list.
+/// Returns the names after `root` in paths: a single name, or the first level of a list.
 fn names_behind<'a>(code: &'a str, root: &'a str) -> impl Iterator<Item = String> + 'a {
     code.split(root).skip(1).flat_map(|rest| {
         let list = rest
