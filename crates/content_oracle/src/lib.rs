@@ -355,8 +355,9 @@ impl ContentOracle {
         Ok(())
     }
 
-    /// As [`ContentOracle::cut`], for pages managed by an owner that may choose any version: each
-    /// page must hold a content that was written. The found content becomes the expected one.
+    /// Checks all pages like [`ContentOracle::cut`], for an owner that may choose any version of a
+    /// page: each page must hold a content that was written. The found content becomes the expected
+    /// one.
     pub fn adopt(
         &mut self,
         now: Time,
