@@ -28,7 +28,7 @@ fn policies() -> Vec<Partition> {
     Partition::defaults().into_iter().chain(variants).collect()
 }
 
-/// Space of 128 blocks of 16 pages.
+/// Returns a space of 128 blocks of 16 pages.
 fn space(seed: u64) -> Space {
     let most_pages = if seed.is_multiple_of(2) { 1_950 } else { 1_200 };
     Space {
