@@ -34,8 +34,8 @@ pub enum AddressMap {
 
 impl AddressMap {
     /// Stripes over members of these sizes, of which there must be at least one. Space beyond the
-    /// smallest member, and a last incomplete stripe, is unused on every member; a single member is
-    /// used completely.
+    /// size of the smallest member, and a last incomplete stripe, is unused on every member. A
+    /// single member is used completely.
     pub fn striped(stripe_bytes: u64, sizes: &[u64]) -> Self {
         let members = sizes.len() as u64;
         let least = sizes.iter().copied().min().unwrap_or_default();
@@ -49,7 +49,7 @@ impl AddressMap {
             user_bytes,
         }
     }
-    /// Concatenation of members of these sizes, of which there must be at least one.
+    /// Concatenates members of these sizes, of which there must be at least one.
     pub fn concatenated(sizes: &[u64]) -> Self {
         let ends = sizes.iter().scan(0, |end, size| {
             *end += size;
@@ -59,7 +59,7 @@ impl AddressMap {
             ends: ends.collect(),
         }
     }
-    /// Bytes that the host can address.
+    /// Returns the number of bytes that the host can address.
     pub fn user_bytes(&self) -> u64 {
         match self {
             Self::Striped { user_bytes, .. } => *user_bytes,

@@ -12,11 +12,11 @@ use wordline_kernel::{Context, EventQueue, Probe, Time};
 use crate::address_map::{AddressMap, Extent};
 use crate::error::ArrayError;
 
-/// Maximum parts that wait outside the members; the array accepts no request while it has that
-/// many. This bounds memory, far beyond any meaningful queue.
+/// Maximum number of parts that wait outside the members. The array accepts no request while it has
+/// that many, which bounds its memory; real queues are far shorter.
 const MAX_WAITING: usize = 1 << 20;
 
-/// Stands for no request.
+/// Ticket that stands for no request.
 const NO_REQUEST: Ticket = Ticket::MAX;
 
 /// Part of a request that its member has not yet accepted.
@@ -69,8 +69,8 @@ impl<D: BlockDevice> Member<D> {
         }
         self.wholes[ticket] = whole;
     }
-    /// Drops parts of requests that are not open, here and in the device. Returns the number of
-    /// parts that waited here.
+    /// Drops the parts of requests that are not open, both those that wait here and those in the
+    /// device. Returns the number of parts that waited here.
     fn cancel(&mut self, tickets: &Tickets) -> usize {
         let waited = self.waiting;
         for line in &mut self.lines {
@@ -132,7 +132,7 @@ impl Tickets {
     fn is_open(&self, ticket: Ticket) -> bool {
         self.open[ticket as usize].left > 0
     }
-    /// Drops a request of which a part is lost. Returns the request unless it was already dropped.
+    /// Drops a request that has lost a part. Returns the request unless it was already dropped.
     fn lose(&mut self, ticket: Ticket) -> Option<Request> {
         let open = &mut self.open[ticket as usize];
         (open.left > 0).then(|| {
@@ -141,7 +141,7 @@ impl Tickets {
             open.request
         })
     }
-    /// Requests of which some parts, but not all, are complete.
+    /// Returns the requests of which some parts, but not all, are complete.
     fn begun(&self) -> Vec<Ticket> {
         let open = (0..).zip(&self.open);
         let begun = open.filter(|(_, open)| (1..open.parts).contains(&open.left));
@@ -191,7 +191,7 @@ pub struct Array<D: BlockDevice> {
     map: AddressMap,
     members: Vec<Member<D>>,
     tickets: Tickets,
-    /// Parts that wait outside the members. Count.
+    /// Parts that wait outside all members. Count.
     waiting: usize,
     /// Completions that have not been drained.
     completions: Vec<Completion>,
@@ -223,11 +223,11 @@ impl<D: BlockDevice> Array<D> {
             extents: Vec::new(),
         }
     }
-    /// Member devices.
+    /// Returns the member devices.
     pub fn members(&self) -> impl Iterator<Item = &D> {
         self.members.iter().map(|member| &member.device)
     }
-    /// Drops requests that a power cut lost.
+    /// Drops requests that a power cut has lost.
     fn lose(&mut self, tickets: &[Ticket]) {
         for &ticket in tickets {
             self.completions
@@ -391,7 +391,7 @@ where
             .unwrap_or_default();
         depth.saturating_mul(self.members.len() as u32)
     }
-    /// Announces to every member its own parts.
+    /// Announces the parts of each member to that member.
     fn look_ahead(
         &mut self,
         cx: &mut Context<'_, ArrayEvent<D>, impl Probe<Observed<D>>>,
@@ -501,7 +501,7 @@ where
         for member in 0..self.members.len() as u32 {
             #[expect(
                 clippy::redundant_closure_for_method_calls,
-                reason = "a lifetime too many"
+                reason = "a method path would name one lifetime, not any"
             )]
             self.inside(cx, member, |device, cx| device.resume(cx))?;
             self.settle(cx, member);

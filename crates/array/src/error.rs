@@ -1,4 +1,4 @@
-//! Errors of a run in a store.
+//! Errors of an array.
 
 use thiserror::Error;
 use wordline_block::{BeyondEnd, Failure};

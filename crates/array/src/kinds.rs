@@ -40,17 +40,17 @@ pub(crate) fn only<T>(of: T) -> FromMember<T> {
     FromMember { member: 0, of }
 }
 
-/// Derives from the list of device kinds the types of a store, its devices, events, observations
+/// Derives the types of a store from the list of device kinds: its devices, events, observations
 /// and errors, the conversions of each device, and the macro `either!`, which applies an expression
-/// to a store of any kind. Each kind has its type and its crate, and, if its `figures()`
-/// returns statistics, a list of them in [`StoreStats`]; `$d` is the dollar sign, for `either!`.
+/// to a store of any kind. Each kind has its type and its crate, and, if its `figures()` returns
+/// statistics, a list of them in [`StoreStats`]; `$d` is the dollar sign, for `either!`.
 macro_rules! kinds {
     ($d:tt $($(#[$doc:meta])* $Kind:ident($Device:ty) of $of:ident $(with $list:ident: $Stats:ident)?),+ $(,)?) => {
         /// Store whose structure is known only at run time. If all devices of a store are of one
         /// kind, [`Array`] and [`Cached`] alone are faster.
         ///
-        /// Its devices are numbered: the members of an array as in [`wordline_block::FromMember`]; in a
-        /// cached store the flash is member 0 of two, and the backing store is member 1.
+        /// Its devices are numbered: the members of an array as in [`wordline_block::FromMember`];
+        /// in a cached store the flash is member 0 of two, and the backing store is member 1.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         pub enum Store {
             $($(#[$doc])* $Kind(Box<Device<$Device>>),)+
@@ -68,7 +68,8 @@ macro_rules! kinds {
             Cached(&'a Cached<Store>),
         }
 
-        /// Statistics of the devices of a store that keep any: a list per kind, in the order of the devices.
+        /// Statistics of the devices of a store that keep any: a list per kind, in the order of the
+        /// devices.
         #[derive(Clone, Debug, Default)]
         pub struct StoreStats {
             $($(
@@ -165,8 +166,8 @@ macro_rules! kinds {
         )+
 
         impl Store {
-            /// Devices of the store: for a cached store, the cache and then the devices of its
-            /// backing store; for an array, those of its members in order.
+            /// Returns the devices of the store: for a cached store, the cache and then the devices
+            /// of its backing store; for an array, those of its members in order.
             pub fn leaves(&self) -> Vec<Leaf<'_>> {
                 match self {
                     $(Self::$Kind(one) => vec![Leaf::$Kind(one.device())],)+
@@ -237,12 +238,12 @@ kinds! { $
     Ssd(Ssd<Map>) of wordline_ssd,
     /// Hard disk.
     Disk(Disk) of wordline_hdd with disks: DiskStats,
-    /// A RAM disk.
+    /// RAM disk.
     RamDisk(RamDisk) of wordline_ram_disk with ram_disks: RamDiskStats,
 }
 
 impl Store {
-    /// Statistics of its devices that keep any.
+    /// Returns the statistics of its devices that keep any.
     pub fn stats(&self) -> StoreStats {
         let mut stats = StoreStats::default();
         for leaf in self.leaves() {

@@ -10,12 +10,12 @@ use crate::array::Array;
 use crate::device::Device;
 use crate::kinds::{DeviceEvent, Event, OfDevice, Part, Store, StoreError, either, only};
 
-/// Member numbers of the two tiers of a cached store, and their count.
+/// Member numbers of the two tiers of a cached store, and the number of tiers.
 const FLASH: u32 = 0;
 const BACKING: u32 = 1;
 const TIERS: u32 = 2;
 
-/// Renumbers an observation of a backing store as one of the store with the cache in front.
+/// Renumbers an observation of a backing store as one of its cached store.
 #[inline]
 #[must_use]
 pub fn behind_cache<T>(observation: ArrayObservation<T>) -> ArrayObservation<T> {
@@ -235,7 +235,7 @@ impl BlockDevice for Store {
             cached.device.backing().die_backlog(times);
         }
     }
-    /// Busy times of all devices, in the order of [`Store::leaves`].
+    /// Appends the busy times of all devices, in the order of [`Store::leaves`].
     fn busy(&self, busy: &mut Busy) {
         either!(self, one => one.device.busy(busy), array => array.busy(busy));
         if let Self::Cached(cached) = self {

@@ -1,4 +1,4 @@
-//! Address maps compared with counting bytes one by one.
+//! Compares address maps with a count of single bytes.
 
 use wordline_array::{AddressMap, Extent};
 use wordline_kernel::Rng;
@@ -11,7 +11,7 @@ fn split(map: &AddressMap, offset: u64, bytes: u64) -> Vec<Extent> {
     extents
 }
 
-/// Member and position in it, for each grain of the extents.
+/// Returns the member, and the position in it, of each grain of the extents.
 fn grains(extents: &[Extent]) -> Vec<(u32, u64)> {
     let mut all = Vec::new();
     for extent in extents {
@@ -23,7 +23,7 @@ fn grains(extents: &[Extent]) -> Vec<(u32, u64)> {
     all
 }
 
-/// Definition of RAID-0: stripe s is on member s mod n, in row s / n.
+/// Maps grains by the definition of RAID-0: stripe s is on member s mod n, in row s / n.
 fn by_definition(stripe: u64, members: u64, offset: u64, bytes: u64) -> Vec<(u32, u64)> {
     let places = (offset..offset + bytes).step_by(GRAIN as usize);
     let mut all: Vec<_> = places

@@ -1,4 +1,4 @@
-//! Behaviour of an array compared with that of its members.
+//! Compares the behaviour of an array with that of its members.
 #![allow(clippy::unwrap_used, clippy::panic)] // test code, also outside test functions
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use wordline_kernel::{Context, Digest, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 use wordline_ssd::{Plan, Ssd};
 
-/// Plan of an SSD with about 100 pages per die and `channels` x 2 dies.
+/// Returns the plan of an SSD with about 100 pages per die and `channels` x 2 dies.
 fn plan(channels: u32, interface: &Interface) -> Plan {
     let geometry = Geometry {
         blocks_per_plane: 16,
@@ -51,7 +51,7 @@ fn plan(channels: u32, interface: &Interface) -> Plan {
     }
 }
 
-/// Full SSD with verification and support for power cuts.
+/// Returns a full SSD with verification and support for power cuts.
 fn disk(channels: u32, interface: &Interface) -> Ssd<Map> {
     let plan = plan(channels, interface);
     let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
@@ -76,7 +76,7 @@ fn interfaces() -> [Interface; 3] {
     ]
 }
 
-/// Requests of whole sectors, each issued at its own time.
+/// Returns random requests of whole sectors, each with its own time of issue.
 fn load(user_bytes: u64, count: u64, mean_gap_us: u64, most_bytes: u64) -> Vec<Request> {
     let mut random = Rng::new(7, "load");
     let mut arrival = Time::ZERO;
@@ -103,7 +103,8 @@ fn load(user_bytes: u64, count: u64, mean_gap_us: u64, most_bytes: u64) -> Vec<R
 /// Completed request: time of issue, time of completion, latency components.
 type Done = (Time, Time, LatencyComponents);
 
-/// Issues requests at their times, as far as the store accepts them. Returns the digest of the run.
+/// Issues requests at their times, or as soon as the store accepts them. Returns the digest of the
+/// run.
 fn replay<S: BlockDevice>(
     store: &mut S,
     requests: &[Request],
@@ -112,8 +113,8 @@ fn replay<S: BlockDevice>(
     replay_with_cuts(store, requests, None, probe).0
 }
 
-/// Like [`replay`], with a power cut after every `events_to_cut` events, if given. Returns also the
-/// number of lost requests.
+/// Does the same as [`replay`], with a power cut after every `events_to_cut` events, if given.
+/// Returns the digest and the number of lost requests.
 fn replay_with_cuts<S: BlockDevice>(
     store: &mut S,
     requests: &[Request],
@@ -251,8 +252,8 @@ fn an_array_of_one_device_behaves_like_that_device() {
     }
 }
 
-/// Requests that no device had accepted are served after a power cut, by an array as well as by a
-/// single device whose host waits.
+/// Requests that no device had accepted are served after a power cut. An array behaves like a
+/// single device with a host that holds requests back.
 #[test]
 fn an_array_of_one_device_survives_power_cuts_like_that_device() {
     for interface in interfaces() {
@@ -272,7 +273,7 @@ fn an_array_of_one_device_survives_power_cuts_like_that_device() {
 }
 
 #[test]
-fn arrays_survive_power_cuts() {
+fn requests_complete_or_are_lost_at_a_power_cut_of_an_array() {
     for interface in interfaces() {
         for map in [striped, AddressMap::concatenated] {
             let channels = [1, 2, 1];
@@ -308,7 +309,7 @@ fn a_request_completes_with_its_last_part_and_covers_all_bytes() {
                 assert_eq!(bytes, request.bytes);
                 split += usize::from(own.len() > 1);
             }
-            assert!(split > 0, "some requests went to several members");
+            assert!(split > 0, "some requests must go to several members");
         }
     }
 }

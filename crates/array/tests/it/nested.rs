@@ -62,7 +62,7 @@ fn disk() -> Disk {
     Disk::new(&wordline_hdd::Plan::new(&disk).unwrap())
 }
 
-/// Write-back cache with verification.
+/// Creates a write-back cache with verification.
 fn before<B: BlockDevice>(backing: B) -> Cached<B> {
     let config: Config = serde_json::from_value(json!({"mode": "write-back"})).unwrap();
     let device = flash();
@@ -153,10 +153,10 @@ fn ssd() -> Ssd<Map> {
     ssd
 }
 
-/// A store of run-time structure behaves like one of static structure: the same requests complete
-/// at the same times.
+/// A store whose structure is known at run time behaves like one of static structure: the same
+/// requests complete at the same times.
 #[test]
-fn a_run_time_store_behaves_like_its_devices() {
+fn a_store_of_run_time_structure_behaves_like_its_devices() {
     assert_eq!(serve(&mut Store::from(disk())), serve(&mut disk()));
     assert_eq!(serve(&mut Store::from(ssd())), serve(&mut ssd()));
     let alone = serve(&mut before(disk()));

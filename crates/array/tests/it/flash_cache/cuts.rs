@@ -67,7 +67,7 @@ impl Below {
     }
 }
 
-/// Array of one disk.
+/// Returns an array of one disk.
 fn disks(below: Below) -> Array<Disk> {
     let mut config = wordline_hdd::Config {
         capacity_bytes: Some(PAGES * PAGE),
@@ -95,7 +95,7 @@ fn disks(below: Below) -> Array<Disk> {
     Array::new(map, [("disk".to_owned(), disk)])
 }
 
-/// Store under a host load with power cuts.
+/// Store with a host load and power cuts.
 pub struct Run {
     pub store: Store,
     queue: EventQueue<Event<<Array<Disk> as BlockDevice>::Event>>,
@@ -106,16 +106,16 @@ pub struct Run {
     cuts: u32,
     /// Requests that ended with an error. Count.
     pub failed: u64,
-    /// Dirty pages that were restored.
+    /// Dirty pages that were restored. Count.
     pub restored: u64,
-    /// Clean pages that were dropped.
+    /// Clean pages that were dropped. Count.
     dropped: u64,
-    /// Power cuts while a recovery erased.
+    /// Power cuts during the erases of a recovery. Count.
     in_recovery: u32,
-    /// Power cuts while lists had other sizes than their targets.
+    /// Power cuts while the sizes of lists differed from their targets. Count.
     in_resize: u32,
-    /// Full blocks without a summary after a cut, if there are summaries.
-    unsummarized: u32,
+    /// Full blocks without a summary after a cut, in flash with summaries. Count.
+    unsummarised: u32,
     /// Data pages per block.
     data_pages: u32,
     /// Whether a policy repartitions the space.
@@ -168,7 +168,7 @@ impl Run {
             dropped: 0,
             in_recovery: 0,
             in_resize: 0,
-            unsummarized: 0,
+            unsummarised: 0,
             data_pages: shape.data_pages(),
             moves: !matches!(plan.partition, Partition::Unified(_) | Partition::Split(_)),
         }
@@ -218,7 +218,7 @@ impl Run {
         self.take_completions();
         true
     }
-    /// Runs `events` events while keeping `depth` requests outstanding.
+    /// Processes `events` events while keeping `depth` requests outstanding.
     pub fn go_on(&mut self, depth: u32, events: u64) {
         for _ in 0..events {
             while self.under_way < depth {
@@ -228,8 +228,8 @@ impl Run {
             assert!(self.step(), "{} requests never complete", self.under_way);
         }
     }
-    /// In half of the calls, if the space is repartitioned: continues until lists differ from their
-    /// target sizes.
+    /// If the space is repartitioned, processes events in half of the calls until lists differ from
+    /// their target sizes.
     fn go_on_to_resize(&mut self, depth: u32) {
         if self.moves && self.random.below(2) == 0 {
             for _ in 0..300 {
@@ -240,8 +240,8 @@ impl Run {
             }
         }
     }
-    /// Cuts power for any time; sometimes the power fails again, once or twice, between two erases
-    /// of the recovery.
+    /// Cuts power for a random time. Sometimes the power fails again, once or several times,
+    /// between two erases of the recovery.
     fn try_to_cut(&mut self) -> Result<(), String> {
         self.cuts += 1;
         self.in_resize += u32::from(self.store.is_resizing());
@@ -262,8 +262,8 @@ impl Run {
         self.store.flash().mapping().audit().unwrap();
         Ok(())
     }
-    /// Checks the minimum number of pages read by a recovery: the summary of a full block; for any
-    /// other block, one page that shows that there is no summary, and all its programmed pages.
+    /// Checks that a recovery reads at least the necessary pages: the summary of a full block; for
+    /// any other block, one page that shows that there is no summary, and all its programmed pages.
     /// Blocks that are now erased may have been full.
     fn count_reads(&mut self, read: u64) {
         if self.data_pages == SHAPE.pages_per_block {
@@ -277,12 +277,12 @@ impl Run {
                 summaries += 1;
             } else {
                 scans += 1 + u64::from(pages);
-                self.unsummarized += u32::from(pages == self.data_pages);
+                self.unsummarised += u32::from(pages == self.data_pages);
             }
         }
         assert!(read >= summaries + scans, "{read} < {summaries} + {scans}");
     }
-    /// Cuts power, at least once before the store can continue.
+    /// Cuts power once, or sometimes twice before the store can continue.
     pub fn cut(&mut self) {
         let often = 1 + u64::from(self.random.below(8) == 0);
         for _ in 0..often {
@@ -298,7 +298,7 @@ impl Run {
         assert_eq!(self.under_way, 0, "all requests must complete");
         self.store.flash().mapping().audit().unwrap();
     }
-    /// Runs with four power cuts, to the end of its work, and reads everything.
+    /// Runs with four power cuts, completes all work, and reads every page.
     pub fn through_cuts(&mut self, depth: u32, events: u64) {
         for _ in 0..4 {
             self.go_on(depth, events);
@@ -347,7 +347,7 @@ fn requests_waiting_for_a_disk_queue_are_cancelled_by_a_power_cut() {
     }
 }
 
-/// One of many cache configurations, by number.
+/// Returns the cache configuration with this number: its table, reclaim policy and disk.
 pub fn table(number: u64) -> (Value, &'static str, Below) {
     let of = |choices: usize, step: u64| (number / step) as usize % choices;
     let admission = [
@@ -387,7 +387,7 @@ pub fn table(number: u64) -> (Value, &'static str, Below) {
     (table, reclaim, Below::ALL[of(4, 17)])
 }
 
-/// Events that occurred in many power cuts.
+/// Counters over many power cuts, summed over configurations.
 #[derive(Debug, Default)]
 struct Met {
     cuts: u32,
@@ -398,9 +398,9 @@ struct Met {
     /// Power cuts with a disk that has a write cache. Count.
     volatile: u32,
     /// Power cuts of flash with block summaries. Count.
-    summarized: u32,
+    summarised: u32,
     /// Full blocks whose summary was torn or not started. Count.
-    unsummarized: u32,
+    unsummarised: u32,
 }
 
 /// Cuts power of the caches with these numbers, at random events. After each cut, the cache has the
@@ -432,8 +432,8 @@ fn cut_often(numbers: std::ops::Range<u64>, cuts: u32) -> Met {
         all.in_resize += run.in_resize;
         all.volatile += if below.is_volatile() { run.cuts } else { 0 };
         let has_summaries = table["block_summaries"] == true;
-        all.summarized += if has_summaries { run.cuts } else { 0 };
-        all.unsummarized += run.unsummarized;
+        all.summarised += if has_summaries { run.cuts } else { 0 };
+        all.unsummarised += run.unsummarised;
     }
     all
 }
@@ -442,12 +442,12 @@ impl Met {
     fn require(&self, cuts: u32) {
         println!("{self:?}");
         assert!(self.cuts >= cuts, "{self:?}");
-        assert!(self.unsummarized * 100 > cuts, "{self:?}");
+        assert!(self.unsummarised * 100 > cuts, "{self:?}");
         for some in [
             self.in_recovery,
             self.in_resize,
             self.volatile,
-            self.summarized,
+            self.summarised,
         ] {
             assert!(some * 20 > cuts, "{self:?}");
         }
@@ -474,7 +474,7 @@ fn dead_page_comes_back(records: bool, seed: u64) -> bool {
     let mut run = Run::with("move", &table, Below::Constant, seed, |plan, _| {
         let journal = plan.journal.as_mut().unwrap();
         journal.records = records;
-        // Dead pages are recorded only when that cannot be delayed any further.
+        // Dead pages are recorded as late as possible.
         journal.most_unrecorded = 1_000;
     });
     run.go_on(4, 3_000);
@@ -493,9 +493,9 @@ fn dead_pages_reappear_only_without_records() {
 }
 
 /// Data that is not on the platters when its copy in flash is recorded as dead would be lost with
-/// the disk's write cache, so no page of a group is in that cache at the end of the group. Single
-/// destaged pages are forced out, and those of a group are flushed together; until then the flash
-/// keeps them, and a power cut loses none.
+/// the disk's write cache. Therefore no page of a group is in that cache at the end of the group:
+/// single destaged pages are written with FUA, and those of a group are flushed together. Until
+/// then the flash keeps them, and a power cut loses none.
 #[test]
 fn destaged_pages_are_on_the_platters() {
     for group in [1, 16] {
@@ -540,8 +540,8 @@ fn a_cache_without_a_journal_loses_dirty_pages_and_continues() {
     assert!(dirty > 0 && run.store.residents().is_empty());
 }
 
-/// A page of records holds 256 records, and 204 dead pages may be unrecorded until one is
-/// programmed: at most one page in 204 destaged pages, and fewer if copies are erased or
+/// A page of records holds 256 records, and up to 204 dead pages may be unrecorded before one is
+/// programmed. That is at most one page per 204 destaged pages, and fewer if copies are erased or
 /// overwritten before, or if GC requests records in between.
 #[test]
 fn records_cost_less_than_one_percent_of_programs() {
@@ -601,7 +601,7 @@ fn recovery_reads_summaries_of_full_blocks_and_spare_areas_of_others() {
     assert!(with * 2 < without, "{with} of {without}");
 }
 
-/// Programmed pages of each block.
+/// Returns the number of programmed pages of each block.
 fn programmed(store: &Store) -> Vec<u32> {
     let array = store.flash().array();
     let blocks = (0..SHAPE.blocks).map(Block);

@@ -78,10 +78,10 @@ fn uncorrectable_pages_come_from_the_disk_or_are_errors() {
     );
 }
 
-/// Without read errors, and with refresh of frequently read blocks to another block or in place: no
-/// request fails.
+/// No request fails if there are no read errors, even if frequently read blocks are refreshed to
+/// another block or in place.
 #[test]
-fn blocks_of_a_cache_are_refreshed() {
+fn refresh_of_cache_blocks_causes_no_errors() {
     for target in Target::defaults() {
         let mut refreshes = 0;
         for number in 0..60 {
@@ -104,7 +104,7 @@ fn blocks_of_a_cache_are_refreshed() {
     }
 }
 
-/// Cache in front of a disk with constant access time, both idle.
+/// Creates a cache in front of a disk with constant access time, both idle.
 fn single(mode: &str, probability: f64) -> (super::Run, f64) {
     let shape = Shape {
         blocks: 24,
@@ -127,7 +127,7 @@ fn single(mode: &str, probability: f64) -> (super::Run, f64) {
     (super::Run::new(Cached::new(&plan, &device, disk)), exactly)
 }
 
-/// Completion of a request that is served alone.
+/// Serves a single request. Returns its completion.
 fn serve(run: &mut super::Run, op: Op, page: u64) -> Completion {
     run.submit(op, page, 1);
     let mut all: Vec<_> = run.store.completions().collect();
@@ -324,7 +324,7 @@ impl BeforeSsd {
 }
 
 /// A page that the backing store cannot read is an error for the requests that need it, and is not
-/// inserted; requests that waited for adjacent pages get theirs.
+/// inserted. Requests that wait for adjacent pages are served.
 #[test]
 fn pages_unreadable_in_the_backing_store_are_errors_and_not_inserted() {
     let mut run = BeforeSsd::new("write-around", |below| {
@@ -402,8 +402,8 @@ fn failing(device: &mut wordline_ssd::Plan, erase: f64, program: f64) {
     }));
 }
 
-/// The flash fails during the write of a part of a page that it has. The rest of the page was
-/// acknowledged: neither the page, dirty or clean, nor the request is lost.
+/// The flash fails during a partial write of a page that it holds. The rest of the page was
+/// acknowledged, so neither the page, dirty or clean, nor the request may be lost.
 #[test]
 fn a_partial_write_that_is_not_programmed_goes_to_the_disk_with_the_rest() {
     for first in [Op::Write, Op::Read] {
@@ -429,11 +429,11 @@ fn a_partial_write_that_is_not_programmed_goes_to_the_disk_with_the_rest() {
     }
 }
 
-/// When its flash has failed, a cache continues as if there were none: all requests complete, data
-/// served is the last written content, and only data that was in flash alone and is uncorrectable
-/// is an error. Dirty pages reach the disk.
+/// A cache whose flash has failed continues without caching: all requests complete, and data served
+/// is the last written content. Only data that was in flash alone and is uncorrectable is an error.
+/// Dirty pages reach the disk.
 #[test]
-fn a_cache_with_failed_flash_continues_without_cache() {
+fn a_cache_with_failed_flash_continues_without_caching() {
     let (mut ended, mut failed) = (0, 0);
     for number in 0..240 {
         let (mut table, reclaim, below) = table(number);
@@ -479,20 +479,20 @@ fn has_ended(run: &Run) -> bool {
     run.store.flash().is_read_only()
 }
 
-/// Events that occurred in power cuts around the failure of the flash.
+/// Counters over power cuts around the failure of the flash, summed over configurations.
 #[derive(Debug, Default)]
 struct Ends {
     caches: u32,
-    /// Power cuts while there were dirty pages in flash that accepted no programs.
+    /// Power cuts while flash that accepted no programs held dirty pages. Count.
     winding_up: u32,
-    /// Power cuts after which such pages were restored.
+    /// Power cuts after which such pages were restored. Count.
     restored: u32,
     /// Power cuts of retired caches. Count.
     retired: u32,
 }
 
 /// Cuts power of caches with writes and records, with these numbers, before, at and after the
-/// failure of their flash. After each cut the store has the last acknowledged version of every
+/// failure of their flash. After each cut, the store has the last acknowledged version of every
 /// page, or the one being written, and no request fails. A retired cache stays retired.
 fn cut_around_the_end(numbers: std::ops::Range<u64>) -> Ends {
     let mut all = Ends::default();
@@ -515,7 +515,7 @@ fn cut_around_the_end(numbers: std::ops::Range<u64>) -> Ends {
             for _ in 0..=run.random.below(most) {
                 let ended = has_ended(&run);
                 run.go_on(depth, 1);
-                // Sometimes at the very event.
+                // Power is sometimes cut at the very event at which the flash fails.
                 if !ended && has_ended(&run) && run.random.below(2) == 0 {
                     break;
                 }

@@ -1,5 +1,5 @@
-//! Worked examples of Xia 2017, figures 2 and 7, on the device in the figures: four blocks of four
-//! pages, of which the queue fills three.
+//! Worked examples of Xia 2017, figures 2 and 7, on the device of the figures: four blocks of four
+//! pages, three of which the queue fills.
 
 use serde_json::{Value, json};
 use wordline_block::Op;
@@ -9,8 +9,8 @@ use super::{Run, before_disk, flash};
 /// Misses, revived pages, programs, evicted pages, erases, moved pages and dropped pages.
 type Counts = [u64; 7];
 
-/// Four blocks of four pages, in which GC erases without moves, behind a queue of 12 pages; the
-/// pages `before` have been read.
+/// Creates a cache on four blocks of four pages, with a queue of 12 pages and GC that erases
+/// without moves. The pages `before` have been read.
 fn printed(gc: Value, suspected_queue: bool, before: &[u64]) -> Run {
     let mut gc = gc;
     gc["own_block"] = false.into();
@@ -48,8 +48,8 @@ fn read(run: &mut Run, pages: &[u64]) -> Counts {
 }
 
 /// Figure 2: LPN 0 is at PPN 3 and LPN 1 at PPN 6, both the oldest, and the fourth block is empty.
-/// Reads of 15, 23 and 12 miss and fill three of its pages. Pages 0 and 1, which they have evicted,
-/// are still in flash: with a suspected queue they are revived, and without one they miss. The
+/// Reads of 15, 23 and 12 miss and fill three pages of that block. They evict pages 0 and 1, which
+/// are still in flash: with a suspected queue the pages are revived, and without one they miss. The
 /// fifth miss then finds no free page.
 #[test]
 fn evicted_pages_are_revived_on_four_blocks() {

@@ -32,12 +32,12 @@ struct Shape {
     own_block: bool,
     /// Whether the last page of a block is its summary.
     summaries: bool,
-    /// Spare blocks, in addition. Count.
+    /// Spare blocks in addition to `blocks`. Count.
     spare_blocks: u32,
 }
 
 impl Shape {
-    /// Data pages per block.
+    /// Returns the number of data pages per block.
     fn data_pages(&self) -> u32 {
         self.pages_per_block - u32::from(self.summaries)
     }
@@ -62,7 +62,7 @@ fn device(shape: &Shape, reclaim: &str) -> wordline_ssd::Plan {
     Plan::flash(&table, flash(blocks, shape.pages_per_block, ftl)).unwrap()
 }
 
-/// Flash of one plane with a table `ftl`.
+/// Returns the plan of a flash of one plane with the table `ftl`.
 fn flash(blocks: u32, pages_per_block: u32, ftl: Value) -> wordline_ssd::Plan {
     let geometry = Geometry {
         dies_per_package: 1,
@@ -98,12 +98,14 @@ fn flash(blocks: u32, pages_per_block: u32, ftl: Value) -> wordline_ssd::Plan {
     }
 }
 
-/// Cache on such a flash, configured by `table`, in front of a disk of `disk_pages` pages.
+/// Creates a cache on a flash of this shape, configured by `table`, in front of a disk of
+/// `disk_pages` pages.
 fn cached(shape: &Shape, reclaim: &str, table: Value, disk_pages: u64) -> Cached<Disk> {
     before_disk(&device(shape, reclaim), table, disk_pages)
 }
 
-/// The same for a given flash.
+/// Creates a cache on a given flash, configured by `table`, in front of a disk of `disk_pages`
+/// pages.
 fn before_disk(device: &wordline_ssd::Plan, table: Value, disk_pages: u64) -> Cached<Disk> {
     let config: Config = serde_json::from_value(table).unwrap();
     let disk = wordline_hdd::Config {
@@ -359,7 +361,7 @@ fn shapes() -> Vec<Shape> {
         summaries: false,
         spare_blocks: 0,
     };
-    let summarized = |shape: Shape| Shape {
+    let summarised = |shape: Shape| Shape {
         summaries: true,
         ..shape
     };
@@ -370,8 +372,8 @@ fn shapes() -> Vec<Shape> {
         shape((16, 16), 0.25, 20, false),
         shape((24, 8), 0.35, 17, true),
         shape((40, 4), 0.20, 11, true),
-        summarized(shape((24, 9), 0.42, 17, false)),
-        summarized(shape((40, 5), 0.32, 11, true)),
+        summarised(shape((24, 9), 0.42, 17, false)),
+        summarised(shape((40, 5), 0.32, 11, true)),
     ]
 }
 
@@ -386,8 +388,8 @@ fn compare_all(seeds: std::ops::Range<u64>, rounds: u32) {
     }
 }
 
-/// Like [`compare`], for writes that stay in flash until they are evicted; requests of single
-/// pages.
+/// Does the same as [`compare`] for writes of single pages, which stay in flash until they are
+/// evicted.
 fn compare_back(shape: &Shape, which: (usize, usize), suspect: bool, seed: u64, rounds: u32) {
     let ((policy, name), (collect, reclaim)) = (POLICIES[which.0], COLLECTIONS[which.1]);
     let group = if policy == Policy::Lru {
@@ -668,9 +670,9 @@ fn write_hits_do_not_wait_for_destages_of_a_shrinking_list() {
 }
 
 /// Xia 2017, figure 2: four blocks of four pages, and a queue of twelve. LPN 0 is at PPN 3 and LPN
-/// 1 at PPN 6; both are the least recent. Reads of 15, 23, 12, 0, 1. Three more blocks follow,
-/// which page mapping reserves for GC; the suspected queue is that of four blocks, with 4 pages
-/// without a threshold and 3 with one of 5 %.
+/// 1 at PPN 6; both are the least recent. The host reads 15, 23, 12, 0 and 1. The flash has three
+/// more blocks, which page mapping reserves for GC. The suspected queue is that of four blocks,
+/// with 4 pages without a threshold and 3 with one of 5 %.
 #[test]
 fn figure_2_causes_three_misses_and_two_revivals() {
     for most_suspected in [4, 3] {
@@ -725,9 +727,9 @@ fn figure_2_causes_three_misses_and_two_revivals() {
     }
 }
 
-/// Xia 2017, figure 7: among the full blocks one has the most invalid pages, two, and is erased
-/// with the pages 15 and 0, which are removed from map and queue. No page is programmed for that,
-/// and the next two misses find room in the queue.
+/// Xia 2017, figure 7: among the full blocks one has the most invalid pages, two. It is erased with
+/// the pages 15 and 0, which are removed from map and queue. No page is programmed for that, and
+/// the next two misses find room in the queue.
 #[test]
 fn figure_7_erases_a_block_with_its_valid_pages() {
     let shape = Shape {

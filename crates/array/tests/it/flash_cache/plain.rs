@@ -1,10 +1,10 @@
 //! Simple reference cache: one plane, one page at a time, and lists that are searched completely.
 //!
-//! It also supports writes that stay in the cache until eviction: then the page is destaged, and
-//! its copy becomes clean.
+//! It also supports writes that stay in the cache until eviction. An evicted page is then destaged,
+//! and its copy becomes clean.
 //!
-//! Implements Xia 2017, chapters 2 to 4, and Megiddo and Modha 2003. The order within a miss is: an
-//! entry is evicted, the page is programmed, GC runs while free pages are few.
+//! Implements Xia 2017, chapters 2 to 4, and Megiddo and Modha 2003. A miss first evicts an entry,
+//! then programs the page, and then runs GC while there are too few free pages.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -75,7 +75,7 @@ pub struct Plain {
     pub dirty: BTreeSet<u64>,
     /// Evicted dirty pages, with their queue and whether they become ghosts.
     leaving: Vec<(u64, usize, bool)>,
-    /// Pages evicted together.
+    /// Pages that are evicted together. Count.
     pub group: usize,
     pub counts: Counts,
 }
@@ -135,7 +135,7 @@ impl Plain {
         let mut lists = self.t.iter().chain(&self.sq);
         lists.any(|list| list.contains(&page))
     }
-    /// Serves a request for pages in a row: pages in flash are read first, then the others are
+    /// Serves a request for consecutive pages: pages in flash are read first, then the others are
     /// inserted one after another.
     pub fn read_all(&mut self, pages: std::ops::Range<u64>) -> Vec<Found> {
         let mut missing = Vec::new();
@@ -253,7 +253,7 @@ impl Plain {
             self.t[0].push_front(page);
         }
     }
-    /// Evicts a page if there is no room.
+    /// Evicts a page if the queues are full.
     fn make_room(&mut self, for_b2: bool) {
         if self.residents() < self.capacity {
             return;
