@@ -96,7 +96,8 @@ pub enum Observation {
         /// Bytes programmed.
         bytes: u64,
     },
-    /// A die starts to read a page ahead, or a read takes such a page from the data register.
+    /// A die starts to read a page ahead, or a read takes a page that was read ahead from the data
+    /// register.
     ReadAhead {
         /// Whether a read takes the page.
         used: bool,
@@ -126,7 +127,7 @@ pub enum Observation {
         /// Pages that it covers in full.
         pages: u64,
     },
-    /// The host has discarded a page, whether or not it held data.
+    /// The host has discarded a page, which need not have held data.
     PageTrimmed,
     /// A metadata page of the mapping has been read or is being programmed: a part of the map, or
     /// the record of an erase.

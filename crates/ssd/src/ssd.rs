@@ -278,7 +278,7 @@ impl<M: Mapping> Ssd<M> {
     /// Completes a request.
     #[inline]
     fn complete(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket) {
-        // Both cases are compiled separately: without a buffer, most components are known to be
+        // The two cases are compiled separately: without a buffer, most components are known to be
         // zero.
         match &self.buffer {
             None => {
@@ -379,7 +379,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
     fn lookahead_depth(&self) -> u32 {
         self.controller.lookahead_depth()
     }
-    /// A command becomes known only when its announcement is due.
+    /// Announces the next requests. A command becomes known only when its announcement is due.
     fn look_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, upcoming: &[Request]) {
         self.controller.look_ahead(cx, upcoming);
     }

@@ -162,7 +162,7 @@ impl BackEnd {
             head.map_or(0, |head| self.get(head).number)
         });
         for die in to_begin.drain(..) {
-            debug_assert!(self.channels.is_free(die), "idle until now");
+            debug_assert!(self.channels.is_free(die), "the die was idle until now");
             self.start_next::<Full>(cx, die, array);
         }
         self.to_begin = to_begin;

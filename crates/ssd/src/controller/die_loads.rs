@@ -30,9 +30,9 @@ pub struct DieLoad {
 /// Load that the back end does not count, and the times of operations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DieLoads {
-    /// By die: programs that wait for a free page, and GC runs with their time.
+    /// Programs that wait for a free page, and GC runs with their time, by die.
     dies: Vec<DieLoad>,
-    /// By plane: time of its GC run; zero without one.
+    /// Time of the GC run of a plane, by plane; zero without a run.
     planes: Vec<Time>,
     read: Time,
     program: Time,

@@ -19,13 +19,13 @@ pub(super) struct Flash {
     pub backend: BackEnd,
     /// Scheduler, if operations wait for one.
     pub issue: Option<Box<IssueStage>>,
-    /// By block: programs in progress that supersede one of its pages. The block is not erased
-    /// until they are done, because a power failure would lose the older data. Count.
+    /// Number of programs in progress that supersede a page of a block, by block. The block is not
+    /// erased until they are done, because a power failure would lose the older data.
     #[serde(with = "wordline_kernel::dense")]
     pub superseding: Vec<u16>,
     /// Planes on which read reclaim or refresh is in progress.
     pub refreshing: Vec<Plane>,
-    /// By die: usage up to the last power cut.
+    /// Usage of each die up to the last power cut.
     pub usage: Vec<Usage>,
     /// Whether waiting operations are counted by request.
     counts_waiting: bool,

@@ -56,7 +56,8 @@ pub(super) struct Jobs {
     all: Vec<Option<Job>>,
     /// Paused jobs, in the order in which they paused.
     paused: Vec<JobId>,
-    /// Blocks whose erase waits for programs that supersede their pages, with their jobs.
+    /// Blocks that must not be erased before programs that supersede their pages are done, each
+    /// with the job that will erase it.
     deferred_erases: Vec<(Block, JobId)>,
 }
 

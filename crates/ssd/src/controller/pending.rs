@@ -96,7 +96,7 @@ pub(super) struct PageWrite {
 /// Writes that wait for space, by their index among the pending writes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Stalled {
-    /// By plane: writes that wait for space in it.
+    /// Writes that wait for space in a plane, by plane.
     pub planes: Vec<VecDeque<u32>>,
     /// Writes that wait for a block on any plane.
     pub anywhere: VecDeque<u32>,

@@ -14,7 +14,7 @@ use crate::plan::Plan;
 use wordline_block::PowerCut;
 
 impl<M: Mapping> LosesPower for Controller<M> {
-    /// The map is lost, too; [`Mapping::recover`] must follow.
+    /// Loses the map, too; [`Mapping::recover`] must follow.
     fn lose_power(&mut self, now: Time, plan: &Plan) {
         let Self { gc, writes, trims } = self;
         gc.lose_power(now, plan);

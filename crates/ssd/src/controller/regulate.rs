@@ -73,7 +73,7 @@ impl Regulation {
             self.regulator.policy_mut().begins();
         }
     }
-    /// Returns `true` if a page that was read in this mode is to be rewritten.
+    /// Returns `true` if a page that was read in this mode should be rewritten.
     pub fn rewrites(&self, read: &PageRead, mode: ProgramMode) -> bool {
         let policy = self.regulator.policy();
         policy.read(read.page, read.found, mode)
@@ -151,7 +151,7 @@ impl Conditions {
     }
 
     /// Sets the program mode of a host write that is issued now. `waits` returns whether requests
-    /// wait behind it. Returns `true` if the page is to be rewritten later.
+    /// wait behind it. Returns `true` if the page should be rewritten later.
     #[cold]
     pub fn grade_write(
         &mut self,

@@ -20,7 +20,7 @@ use crate::event::Context;
 use crate::observation::DeviceProbe;
 use crate::plan::Plan;
 
-/// When pages are rewritten; see [`Rewriting`].
+/// Time at which pages are rewritten; see [`Rewriting`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum WhenRewritten {
     Never,
@@ -34,11 +34,11 @@ pub(super) struct Rewrites {
     when: WhenRewritten,
     /// Program mode of rewritten pages.
     mode: ProgramMode,
-    /// By die: pages to rewrite.
+    /// Pages to rewrite, by the die that holds them.
     queues: Vec<VecDeque<Lpn>>,
     /// Pages that are queued, and pages whose read for a rewrite is in progress.
     queued: FxHashSet<Lpn>,
-    /// By die: whether a page of its queue is being rewritten.
+    /// Whether a page of a die's queue is being rewritten, by die.
     busy: Vec<bool>,
 }
 

@@ -48,7 +48,7 @@ fn device(free_ratio: f64, preemptible: bool) -> (Plan, Ssd<Map>) {
 /// Without host requests, GC continues until exactly as many blocks are free as the stop rule
 /// states.
 #[test]
-fn background_gc_stops_at_its_rule() {
+fn background_gc_stops_as_soon_as_its_rule_is_met() {
     for ratio in [0.2, 0.5, 0.8] {
         for preemptible in [false, true] {
             let (plan, mut ssd) = device(ratio, preemptible);

@@ -41,13 +41,14 @@ fn constant(erase: f64, program: f64) -> Failures {
     })
 }
 
-/// A single die and plane with `spare_blocks` of 16 blocks of 8 pages: tR 30 us, tPROG 400 us,
-/// tBERS 1500 us. A page takes 20 us on the bus; nothing else takes bus time.
+/// Returns a device of a single die and plane with `spare_blocks` spare blocks among 16 blocks of 8
+/// pages: tR 30 us, tPROG 400 us, tBERS 1500 us. A page takes 20 us on the bus; nothing else takes
+/// bus time.
 fn plan(spare_blocks: u32, failures: Failures) -> Plan {
     plan_of(1, spare_blocks, failures)
 }
 
-/// As [`plan`], with several dies that are written in turn.
+/// Returns a device as [`plan`] does, with several dies that are written in turn.
 fn plan_of(dies: u32, spare_blocks: u32, failures: Failures) -> Plan {
     let config = Config {
         over_provisioning_ratio: 0.6,
@@ -98,7 +99,7 @@ fn conserve(ssd: &Ssd<Map>, plan: &Plan) {
 }
 
 #[test]
-fn failed_program_takes_its_copies_and_a_second_program() {
+fn failed_program_takes_the_time_of_its_copies_and_of_a_second_program() {
     // Every program fails until the three spare blocks are used. The first page of a block is
     // programmed twice; the second needs one copy in between, the third two; the fourth fails for
     // good.
@@ -284,7 +285,7 @@ fn flushes_report_lost_pages() {
     assert!(!played[0].failed);
 }
 
-/// A buffer of `pages` pages.
+/// Returns a DRAM buffer of `pages` pages.
 fn buffer(pages: u32) -> wordline_dram_buffer::Plan {
     wordline_dram_buffer::Plan {
         access: Time::from_ns(100),

@@ -18,7 +18,7 @@ const PAGE: u64 = 4096;
 const LENGTH: Time = Time(1_280_000);
 const ACCESS: Time = Time(100_000);
 
-/// One die, or several on separate channels; half of the device is filled.
+/// Creates a device of one die, or of several dies on separate channels, and fills half of it.
 fn device(dies: u32, pages: Option<u32>, depth: u32) -> (Plan, Ssd<Map>) {
     let dimensions = Dimensions {
         channels: dies,

@@ -147,7 +147,8 @@ fn asks(command: &Command) -> Vec<Ask> {
 }
 
 /// Simulates a bus that serves requests in order. Among requests of one instant, the one whose
-/// operation arrived first is served first; without such an order, they keep the given order.
+/// operation arrived first is served first. Requests for which the order of arrival is unknown keep
+/// the given order.
 fn first_come(asks: &[Ask]) -> Vec<Ask> {
     let mut line = asks.to_vec();
     line.sort_by_key(|ask| ask.hold.from);
@@ -368,8 +369,8 @@ fn commands_first_arbitration_keeps_the_order_of_arrival() {
     );
 }
 
-/// Key of commands-first arbitration: first grants of one operation have equal lengths, and start
-/// the array unless other planes follow.
+/// Returns the key of commands-first arbitration. First grants of one operation have equal lengths,
+/// and start the array unless other planes follow.
 fn kind((operation, pages): (Operation, u32)) -> (usize, bool) {
     (operation as usize, pages > 1)
 }

@@ -231,8 +231,8 @@ fn equal_runs_give_equal_results() {
     }
 }
 
-/// Sequential 128 KiB writes to D4's flash: 64 planes x 4 KiB / 500 us = 524.3 MB/s if every
-/// command uses both planes of its die, half of it if it uses one.
+/// Sequential 128 KiB writes to D4's flash reach 64 planes x 4 KiB / 500 us = 524.3 MB/s if every
+/// command uses both planes of its die, and half of that if it uses one.
 #[test]
 fn two_plane_commands_reach_the_program_rate_of_the_planes() {
     let mut plan = plan(&Config::default(), dimensions(8, 4, 2), 64, 64, 32).unwrap();
@@ -280,8 +280,8 @@ fn commands_first_keeps_the_bus_busy() {
     plan.part.arbitration = arbitration("commands-first");
     let commands_first = busy(&plan);
     assert!(first_come < 0.85, "a convoy: {first_come}");
-    // By Little's law for a run of 20,000 requests that starts empty; its ends count as 128
-    // requests.
+    // Busy share by Little's law, for a run of 20,000 requests that starts empty. Its ends count as
+    // 128 requests.
     assert!(
         (0.97..1.0 + 128.0 / 20_000.0).contains(&commands_first),
         "no convoy: {commands_first}"

@@ -241,7 +241,7 @@ const ROUNDS: u64 = 8;
 
 /// Equal cuts cause equal losses.
 #[test]
-fn cuts_are_reproducible() {
+fn power_cuts_are_reproducible() {
     let mut random = Rng::new(9, "draw");
     let mut plans =
         std::iter::repeat_with(|| draw(&Family::default(), &Scheduling::default(), &mut random));

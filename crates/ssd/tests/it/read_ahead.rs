@@ -19,8 +19,8 @@ use wordline_ssd::{Event, Plan, Ssd};
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;
 
-/// tR 60 us, tRCBSY 3 us, tPROG 400 us; a page takes 20 us on the bus, and nothing else takes bus
-/// time.
+/// Returns a device with tR 60 us, tRCBSY 3 us and tPROG 400 us. A page takes 20 us on the bus, and
+/// nothing else takes bus time.
 fn plan(dimensions: Dimensions, abort_us: Option<u32>) -> Plan {
     plan_of(SlcCache::default(), dimensions, abort_us)
 }
@@ -329,8 +329,8 @@ fn array_time_covers_all_pages_read() {
     }
 }
 
-/// As [`plan`], with errors in 9,216 bits: at a rate of 1.2e-2, a read needs a retry that takes 90
-/// us and transfers four times the bits; at 0.2, it is uncorrectable.
+/// Returns a device as [`plan`] does, with errors in 9,216 bits. At a rate of 1.2e-2, a read needs
+/// a retry that takes 90 us and transfers four times the bits; at 0.2, it is uncorrectable.
 fn with_errors(dimensions: Dimensions, rate: f64) -> Plan {
     let mut plan = plan(dimensions, Some(0));
     let ldpc = Ldpc {
@@ -484,8 +484,8 @@ fn cut_at_random(plan: &Plan, seed: u64) -> (u32, u64) {
     (cuts, tally.ahead[1])
 }
 
-/// Mostly reads the page after the last one; one request in six writes a few pages anywhere, one in
-/// twelve trims some.
+/// Returns the next request of a mixed load. Most requests read the page after the last one; one in
+/// six writes a few pages anywhere, and one in twelve trims some.
 fn mixed(user_bytes: u64, number: u64, random: &mut Rng) -> (Op, u64, u64) {
     let (_, offset, bytes) = load(0.0, 6).next(user_bytes, random);
     match random.below(12) {

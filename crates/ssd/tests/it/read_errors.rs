@@ -19,7 +19,8 @@ use wordline_ssd::{Event, Plan, Ssd};
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;
 
-/// tR 30 us, tPROG 400 us; a page takes 20 us on the bus, and nothing else takes bus time.
+/// Returns a device with tR 30 us and tPROG 400 us. A page takes 20 us on the bus, and nothing else
+/// takes bus time.
 fn plan(errors: Errors, code: Code) -> Plan {
     let config = Config {
         over_provisioning_ratio: 0.4,

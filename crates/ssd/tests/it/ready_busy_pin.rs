@@ -43,7 +43,7 @@ fn timing(command_cycle_ns: u64, ready_busy_pin: bool) -> Timing {
     }
 }
 
-/// Returns the completion times of three writes to three dies of one channel, of which the last
+/// Returns the completion times of three writes to three dies of one channel. The last write
 /// arrives late.
 fn ends(ready_busy_pin: bool) -> Vec<u64> {
     let ways = Dimensions {

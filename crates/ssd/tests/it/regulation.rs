@@ -23,8 +23,8 @@ use wordline_ssd::{Event, Plan, Ssd};
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;
 
-/// Pages of 4 KiB take 20 us on the bus, and nothing else takes bus time; times of table 1 of Li et
-/// al.
+/// Returns a device with the times of table 1 of Li et al. A page of 4 KiB takes 20 us on the bus,
+/// and nothing else takes bus time.
 fn plan(regulation: &Regulation, family: &Family, channels: u32, blocks: u32) -> Plan {
     let config = Config {
         over_provisioning_ratio: 0.4,

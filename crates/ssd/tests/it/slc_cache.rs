@@ -191,7 +191,7 @@ fn before_the_cliff(plan: &Plan, ratio: f64) -> u64 {
 /// divided by the bits per cell. There are dedicated blocks, and borrowed ones while a plane is
 /// above its free-block threshold.
 #[test]
-fn cliff_occurs_when_the_cache_is_full() {
+fn writes_slow_down_when_the_cache_is_full() {
     let (blocks, pages) = (80, 16);
     let slc_pages = u64::from(pages / BITS);
     for (channels, planes) in [(1, 1), (2, 1), (1, 2)] {

@@ -277,7 +277,8 @@ pub fn closed_loop<M: Mapping>(
     drive(plan, mapping, load.requests, fill_pages, verify, next)
 }
 
-/// As [`closed_loop`], with requests that may depend on the device and on their number.
+/// Runs a closed loop as [`closed_loop`] does, with requests that may depend on the device and on
+/// their number.
 pub fn drive<M: Mapping>(
     plan: &Plan,
     mapping: M,
@@ -344,8 +345,8 @@ pub struct Played {
     pub failed: bool,
 }
 
-/// Submits requests at their arrivals, all of which the device must accept at once, and runs until
-/// it is idle. Returns the results in the order of the requests.
+/// Submits requests at their arrivals and runs until the device is idle. The device must accept
+/// each request at once. Returns the results in the order of the requests.
 pub fn play<M: Mapping>(ssd: &mut Ssd<M>, requests: &[Request]) -> (Vec<Played>, Tally) {
     let mut queue = EventQueue::<Event>::default();
     let mut tally = Tally::default();
