@@ -88,7 +88,7 @@ impl Checkpoints {
     pub(super) fn note(&self) -> Option<String> {
         let fault = self.fault.as_ref()?;
         Some(format!(
-            "The state of the run could not be written: {fault}."
+            "The newest checkpoint could not be written: {fault}."
         ))
     }
     /// Writes a checkpoint. If that fails, the run continues and the previous checkpoint stays.

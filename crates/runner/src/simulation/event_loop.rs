@@ -223,7 +223,7 @@ impl LoopEnd {
     }
 }
 
-/// State of the loop without store and host: as values, or as references to be written.
+/// State of the loop without store and host: as values, or as references for writing.
 #[derive(Serialize, Deserialize)]
 pub(super) struct LoopParts<End, Queue, Cuts> {
     pub(super) ended: End,
@@ -300,7 +300,7 @@ where
     (ended, drawn.observer, Some(drawn.timeline))
 }
 
-/// The event loop: never inlined, so that `benches/d4.rs` can count it alone.
+/// Runs the event loop. Never inlined, so that `benches/d4.rs` can count it alone.
 #[inline(never)]
 pub(super) fn serve<S, O>(
     store: &mut S,

@@ -72,7 +72,7 @@ pub(super) struct Position {
     unmeasured: InputCounts,
 }
 
-/// State of a stream's intake: its progress, or a reference to it that is to be written.
+/// State of a stream's intake. `At` is its progress, or a reference to it for writing.
 #[derive(Serialize, Deserialize)]
 pub(super) struct IntakeState<At> {
     at: At,

@@ -34,7 +34,7 @@ pub(super) fn earliest(
     (soonest, first)
 }
 
-/// State of the host: as values, or as references to be written. The fields are those of [`Host`]
+/// State of the host: as values, or as references for writing. The fields are those of [`Host`]
 /// unless described.
 #[derive(Serialize, Deserialize)]
 pub(super) struct HostParts<Stream, Contended, Numbers> {

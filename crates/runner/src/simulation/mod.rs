@@ -456,12 +456,12 @@ mod tests {
     }
 
     #[test]
-    fn occupations_cut_by_a_power_failure_are_not_busy_time() {
+    fn operations_interrupted_by_a_power_cut_are_not_busy_time() {
         compare(Some(40));
     }
 
     #[test]
-    fn occupations_cut_by_the_end_of_a_run_are_not_busy_time() {
+    fn operations_interrupted_by_the_end_of_a_run_are_not_busy_time() {
         compare(None);
     }
 }

@@ -24,7 +24,7 @@ use crate::timeline::{Shown, Timeline};
 /// Capabilities of runs on a shape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Capabilities {
-    /// Name of such a store in messages.
+    /// Name of a store of this shape in messages.
     pub(super) name: &'static str,
     /// Whether the data of reads can be verified.
     pub(super) verify: bool,
@@ -101,7 +101,7 @@ pub(super) struct StoreOutcome {
 }
 
 impl StoreOutcome {
-    /// Creates the outcome of a store of which only requests were recorded.
+    /// Creates the outcome of a store for which only requests were recorded.
     pub(super) fn of(recorder: Recorder) -> Self {
         Self {
             recorder,

@@ -104,7 +104,8 @@ impl Activity {
         };
         file.timeline().slice(track, &slice);
     }
-    /// Perfetto colours slices by name, so the name distinguishes GC from host operations.
+    /// Returns the name of the slice. Perfetto colours slices by name, so the name distinguishes GC
+    /// from host operations.
     fn name(self) -> &'static str {
         match (self.operation, self.gc) {
             (Operation::Read, false) => "read",

@@ -78,7 +78,7 @@ fn flush_leaves_only_later_writes_dirty() {
 
 /// Every other write of a trace is FUA.
 #[test]
-fn trace_marks_fua_writes() {
+fn trace_can_mark_writes_as_fua() {
     use std::fmt::Write as _;
     let mut text = "time_ns,op,offset_bytes,size_bytes,volume\n".to_owned();
     for place in 0..200_u64 {

@@ -6,7 +6,7 @@ use crate::shared;
 use wordline_ftl::allocate::Order;
 use wordline_runner::Summary;
 
-/// 2 channels x 2 ways of dual-die packages with two planes: 16 planes.
+/// Runs a load on 2 channels x 2 ways of dual-die packages with two planes: 16 planes.
 fn run(composition: &str, order: &str, workload: &str) -> Summary {
     let config = format!(
         "schema = 1\n[ssd]\nchannels = 2\nways = 2\ncomposition = \"{composition}\"\n\

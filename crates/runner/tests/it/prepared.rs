@@ -48,7 +48,7 @@ fn run(spec: &RunSpec) -> Results {
 }
 
 #[test]
-fn every_translation_layer_restores_from_its_file() {
+fn prepared_device_is_restored_with_every_translation_layer() {
     let mut tried = 0;
     for policy in wordline_config::policies() {
         // Only a cache, which starts empty, may drop pages.
@@ -125,7 +125,7 @@ fn every_member_of_an_array_is_prepared() {
 }
 
 #[test]
-fn different_device_is_rejected_with_its_keys() {
+fn different_device_is_rejected_with_the_keys_that_differ() {
     let folder = tempfile::tempdir().unwrap();
     let path = prepared(&spec(DEVICE.to_owned(), &[]), &folder, false);
     let others = [

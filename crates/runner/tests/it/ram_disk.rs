@@ -35,7 +35,7 @@ fn run_on_a_ram_disk_reports_its_responses() {
 
 /// Four channels and sixteen outstanding requests: four per service time.
 #[test]
-fn throughput_of_a_run_is_channels_per_service_time() {
+fn ram_disk_serves_one_request_per_channel_and_service_time() {
     let load = "[workload]\nrequests = 4000\nread_ratio = 1.0\nrequest_bytes = 4096\n\
         arrival.closed-loop.queue_depth = 16\n";
     let summary = shared::run(format!("{RAM}channels = 4\n{load}")).summary;

@@ -107,7 +107,7 @@ const TRACES: &[(&str, u64, bool)] = &[
 ];
 
 #[test]
-fn head_of_every_trace_verifies() {
+fn head_of_every_trace_is_simulated_and_verified() {
     let Some(folder) = folder() else { return };
     for &(name, requests, closed) in TRACES {
         let summary = simulate(&folder.join(name), closed);

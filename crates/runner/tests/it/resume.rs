@@ -309,7 +309,7 @@ fn everything_else(rounds: u64) {
             spec(&buffered, &[chip_load, ("observe.warm_up_s", "0.02")]),
         ),
         (
-            "ends by time",
+            "load with an end time",
             spec(
                 &whole,
                 &[
@@ -332,7 +332,7 @@ fn everything_else(rounds: u64) {
             spec(&buffered, &[&FAILING[..], &END].concat()),
         ),
         (
-            "a cache that errs",
+            "cache with read errors",
             spec(&format!("{CACHED}{LOAD}"), &ERRING),
         ),
         (

@@ -385,7 +385,7 @@ fn streams_warm_up_together() {
     let summary = job.run(&mut |_| true).unwrap().results.summary;
     assert_eq!(summary.error, None);
     let [a, b] = &summary.streams[..] else {
-        panic!("two streams")
+        panic!("expected two streams")
     };
     // The second file of b starts when its first ends, 196 ms after the start; a is then past 147
     // ms of its second.

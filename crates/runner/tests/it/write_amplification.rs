@@ -272,7 +272,7 @@ fn failed_programs_count_copies_to_spare_blocks() {
 
 /// Programs that a power cut interrupts count neither by purpose nor as programs of the dies.
 #[test]
-fn purposes_add_up_with_power_cuts() {
+fn bytes_by_purpose_add_up_with_power_cuts() {
     for overrides in [
         &[][..],
         &[("buffer.capacity_kib", "64")],
@@ -288,7 +288,7 @@ fn purposes_add_up_with_power_cuts() {
 
 /// Results of an array are the sum over its members; those of a cache cover its flash.
 #[test]
-fn purposes_add_up_in_arrays_and_caches() {
+fn bytes_by_purpose_add_up_in_arrays_and_caches() {
     const STORES: [&str; 5] = [
         "[cache]\nmode = \"write-back\"\nblock_summaries = true\n[disk]\ncapacity_bytes = 67_108_864\n",
         "[array]\nstripe_bytes = 8192\n[[array.members]]\ncount = 2\n[[array.members]]\nname = \"odd\"\nnand.geometry.page_bytes = 8192\n",
@@ -345,7 +345,7 @@ fn purposes_add_up_in_arrays_and_caches() {
 }
 
 #[test]
-fn purposes_add_up_for_every_flash_preset() {
+fn bytes_by_purpose_add_up_for_every_flash_preset() {
     let mut seen = 0;
     for preset in presets::all() {
         let config = format!("schema = 1\nbase = \"{}\"\n", preset.name);
