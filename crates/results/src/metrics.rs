@@ -67,8 +67,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Resolves a property whose values are given for all requests, reads and writes to one of
-    /// them. The flag is `true` for such a property.
+    /// Resolves a property that has a value for all requests, for reads and for writes to the
+    /// schema of one of these values. The flag is `true` for a property of this kind.
     fn by_op(&self, property: &'a Value) -> (bool, &'a Value) {
         let target = self.resolve(property);
         match properties(target) {

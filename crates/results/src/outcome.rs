@@ -228,7 +228,7 @@ pub struct Issued {
     pub counts: InputCounts,
     /// Requests issued before measuring began.
     pub unmeasured: u64,
-    /// When the first measured request was issued, if there was one.
+    /// Time at which the first measured request was issued, if there was one.
     pub first_arrival: Option<Time>,
     /// Time stamps of the first and the last measured request in the source, multiplied by the time
     /// scale of an open loop. `None` if the source has no time stamps.
@@ -257,9 +257,9 @@ impl Issued {
 /// stream has issued its last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentionWindow {
-    /// When the last stream issued its first request.
+    /// Time at which the last stream issued its first request.
     pub from: Time,
-    /// When the first stream had no more requests.
+    /// Time at which the first stream had no more requests.
     pub until: Time,
     /// Bytes served in the interval, per stream; `None` for a stream without requests.
     pub bytes: Vec<Option<u64>>,

@@ -70,8 +70,8 @@ section! {
     hit_ratio: Option<f64> = ratio(all.hits, all.hits + all.misses);
     /// Map entries evicted from memory.
     evictions: u64 = all.evictions;
-    /// Evicted map entries that had changed since their translation page was written, so that it
-    /// had to be written.
+    /// Evicted map entries that were newer than their translation page, which therefore had to be
+    /// written.
     dirty_evictions: u64 = all.dirty_evictions;
 }
 
@@ -89,15 +89,14 @@ section! {
     #[schemars(rename = "Collections")]
     pub struct CollectionSummary by new(collections: &Collections, mean: &MeanEnergy);
 
-    /// How the GC runs freed space: move (relocate the valid pages of a block), switch, partial or
-    /// full merge, wear (relocate a block for wear levelling), refresh (relocate a block before its
-    /// data becomes unreadable), fold (relocate pages of the SLC cache). One row for each kind and
-    /// trigger that occurred.
+    /// Method by which the GC runs freed space: move (relocate the valid pages of a block), switch,
+    /// partial or full merge, wear (relocate a block for wear levelling), refresh (relocate a block
+    /// before its data becomes unreadable), fold (relocate pages of the SLC cache). One row for
+    /// each kind and trigger that occurred.
     kind: &'static str = collections.kind.name();
-    /// Why the GC runs were started: free-blocks or update-block (on demand, while the host is
-    /// served), look-ahead, compaction, retroactive, background; for a refresh, read-disturb or
-    /// retention; trim (a TRIM that erases); idle-fold (full blocks of the SLC cache, in idle
-    /// time).
+    /// Trigger of the GC runs: free-blocks or update-block (on demand, while the host is served),
+    /// look-ahead, compaction, retroactive, background; for a refresh, read-disturb or retention;
+    /// trim (a TRIM that erases); idle-fold (full blocks of the SLC cache, in idle time).
     trigger: &'static str = collections.trigger.name();
     /// GC runs.
     runs: u64 = collections.runs;

@@ -66,8 +66,8 @@ pub struct MemberSummary {
 /// Parts of requests that a member received.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct MemberInput {
-    /// Reads and writes completed in the member. A request that is split counts in every member
-    /// that serves a part of it, with that part. This applies to all numbers of a member.
+    /// Reads and writes completed in the member. If a request is split, every member counts the
+    /// part that it serves. This applies to all numbers of a member.
     pub requests: u64,
     /// Reads completed in the member.
     pub reads: u64,

@@ -110,7 +110,7 @@ section! {
     throughput: Throughput = Throughput::new(run.total(), run.outcome.measured_from());
     /// Streams of `[[streams]]` or `--stream`. Empty if the run has one unnamed stream.
     streams: Vec<StreamSummary> = streams(run.outcome);
-    /// How fairly the streams shared the device. Null with one stream.
+    /// Fairness among the streams. Null with one stream.
     fairness: Option<Fairness> = run.fairness();
     /// Devices of a multi-device store: SSDs, caches, hard disks. Empty for one SSD, for hard disks
     /// alone, and for one cache in front of them.

@@ -17,7 +17,7 @@ fn of_cells(summary: &Summary) -> Vec<String> {
     if let Some(errors) = summary.read_errors {
         if errors.reads_beyond_model > 0 {
             notes.push(format!(
-                "{} of {} page reads exceeded the error model's raw bit error rate limit and used the limit (nand.reliability.errors).",
+                "{} of {} page reads exceeded the raw bit error rate limit of the error model; the limit was used instead (nand.reliability.errors).",
                 grouped(errors.reads_beyond_model),
                 grouped(errors.page_reads)
             ));

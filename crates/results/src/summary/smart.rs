@@ -1,5 +1,5 @@
-//! Section `smart` of the summary: the log page SMART / Health Information of NVMe (Base
-//! Specification 1.4, section 5.14.1.2), as far as it is modelled.
+//! Section `smart` of the summary: the modelled part of the log page SMART / Health Information of
+//! NVMe (Base Specification 1.4, section 5.14.1.2).
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -149,7 +149,7 @@ mod tests {
     /// Values at the edges of their definitions: below the threshold, not at it; 254 is the last
     /// percentage reported as such.
     #[test]
-    fn values_are_those_of_the_log_page() {
+    fn smart_values_follow_the_definitions_of_the_log_page() {
         assert_eq!(percent(1, 10), Some(10));
         assert_eq!(percent(1, 11), Some(9));
         assert_eq!(percent(0, 0), None);

@@ -13,13 +13,13 @@ use wordline_ssd::Usage;
 pub struct TimeSummary {
     /// Time from the start of the simulated clock to the last event.
     pub simulated_s: f64,
-    /// When the first measured request was issued.
+    /// Time at which the first measured request was issued.
     pub first_arrival_s: f64,
-    /// When measuring began: at the end of the warm-up (`observe.warm_up_s`, `warm_up_requests`,
-    /// `warm_up_files`), or without one at the first arrival. Metrics described as "from the first
-    /// arrival" start here.
+    /// Time at which measuring began: the end of the warm-up (`observe.warm_up_s`,
+    /// `warm_up_requests`, `warm_up_files`), or without one the first arrival. Metrics described as
+    /// "from the first arrival" start here.
     pub measured_from_s: f64,
-    /// When the last request completed. GC may continue after it.
+    /// Time at which the last request completed. GC may continue after it.
     pub last_completion_s: f64,
     /// Simulated time in which the device held a request, counted from when its command, and the
     /// data of a write, had arrived.
