@@ -163,7 +163,8 @@ mod tests {
     /// Returns the index of a latency component.
     fn place(key: &str) -> usize {
         let mut all = LatencyComponent::ALL.iter();
-        all.position(|part| part.key == key).expect("a part")
+        all.position(|part| part.key == key)
+            .expect("a latency component")
     }
 
     #[test]

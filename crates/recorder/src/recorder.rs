@@ -199,7 +199,7 @@ impl Recorder {
         self.record.dies.break_off(now, lanes.dies);
     }
 
-    /// Same as [`Probe::observe`], for probes that forward observations.
+    /// Records an observation as [`Probe::observe`] does, for probes that forward observations.
     #[inline]
     pub fn forward(&mut self, now: Time, observation: Observation) {
         self.observe(now, observation);
@@ -324,7 +324,7 @@ impl Probe<Observation> for Recorder {
     #[inline(always)]
     fn observe(&mut self, now: Time, observation: Observation) {
         match observation {
-            // By reference, to avoid another copy of the latency components.
+            // Passed by reference, to avoid another copy of the latency components.
             Observation::Request {
                 ref request,
                 ref parts,
