@@ -90,8 +90,8 @@ fn columns() -> [(Heading, Kind); 6] {
     ]
 }
 
-/// Random reads and writes of 4 KiB, 10 us apart on average: no column is easier to compress than
-/// in a real run.
+/// Returns the row of a random read or write of 4 KiB; rows are 10 us apart on average. No column
+/// is easier to compress than in a real run.
 fn row(call: u64, latency: Time) -> [u64; 6] {
     let scatter = scattered(call);
     let arrival = call * 10_000_000 + scatter % 10_000_000;
@@ -106,7 +106,7 @@ fn row(call: u64, latency: Time) -> [u64; 6] {
     ]
 }
 
-/// Finaliser of SplitMix64: numbers without a pattern that a compressor could find.
+/// Returns a number without a pattern that a compressor could find, by the finaliser of SplitMix64.
 fn scattered(number: u64) -> u64 {
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -110,7 +110,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_match_the_spans(
+        fn excess_counts_match_the_spans(
             spans in prop::collection::vec((0_u32..50, any::<u64>()).prop_map(|(shift, bits)| bits >> shift >> 10), 0..200),
             bound in 0_u64..40_000_000_000,
             at in 0_usize..200,

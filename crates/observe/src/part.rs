@@ -49,7 +49,8 @@ impl Part {
         remove_abandoned(&self.target);
         Ok(())
     }
-    /// Same as [`Part::finish`], with an error that names the file.
+    /// Moves the complete file to its final path, as [`Part::finish`] does. The error names the
+    /// file.
     pub(crate) fn put(self) -> Result<(), ObserveError> {
         let target = self.target.clone();
         let finished = self.finish();

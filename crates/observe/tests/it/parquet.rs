@@ -85,10 +85,10 @@ fn streamed_rows_equal_kept_rows() {
     }
     assert!(!path.exists(), "the file appears when it is complete");
     let Finished::Written(count) = written.finish().unwrap() else {
-        panic!("written")
+        panic!("expected a written file")
     };
     let Finished::Kept(table) = kept.finish().unwrap() else {
-        panic!("kept")
+        panic!("expected a table in memory")
     };
     assert_eq!(count, rows);
     let other = folder.path().join("kept.parquet");
@@ -199,7 +199,7 @@ fn directory_without_permission_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn link_is_followed() {
+fn symbolic_link_is_followed() {
     let folder = tempfile::tempdir().unwrap();
     let (real, link) = (
         folder.path().join("real.parquet"),
@@ -214,7 +214,7 @@ fn link_is_followed() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn device_is_never_replaced() {
+fn device_file_is_never_replaced() {
     let message = series()
         .write_parquet(Path::new("/dev/full"))
         .unwrap_err()
