@@ -38,7 +38,7 @@ def test_every_command_names_format_unit_and_reason(
         answer = wordline(*words)
         assert answer.returncode == 0, answer.stderr
         assert said in " ".join(answer.stdout.split()), words
-        assert "Name the right one" not in answer.stdout
+        assert "to select the right one" not in answer.stdout
     named = wordline("trace", "stat", "disk.csv", "--format", "msr")
     assert "disk.csv: msr, times in 100 ns, as named" in named.stdout
 
@@ -62,7 +62,7 @@ def test_an_ambiguous_time_unit_is_a_warning(wordline: Command, tiny: str, five:
             "recognised_by": "five integers that imply at most 8 GB/s if times are ns",
         }
     ]
-    assert any("Name the right one" in note for note in summary["notes"])
+    assert any("to select the right one" in note for note in summary["notes"])
 
 
 def test_an_ambiguous_size_unit_is_named(wordline: Command, place: Path) -> None:
@@ -79,7 +79,7 @@ def test_sixteen_bit_numbers_are_not_keys(wordline: Command, place: Path) -> Non
     for words in (["trace", "stat", "keys.bin"], ["cache", "keys.bin", "lru", "10p"]):
         answer = wordline(*words)
         assert answer.returncode == 2
-        told = "keys.bin: the format is not recognised; these may be 16-bit numbers: write them"
+        told = "keys.bin: the format is not recognised; the file may contain 16-bit numbers: write"
         assert told in " ".join(answer.stderr.split())
 
 
@@ -91,7 +91,7 @@ def test_text_in_another_encoding_is_not_a_key_trace(
     for words in every_command(tiny, "wide.csv"):
         answer = wordline(*words)
         assert answer.returncode == 2, words
-        assert answer.stderr.startswith("error: wide.csv: this is text in UTF-"), answer.stderr
+        assert answer.stderr.startswith("error: wide.csv: the file is text in UTF-"), answer.stderr
         assert "iconv -f UTF-" in answer.stderr
     assert not (place / "out.spc").exists()
 

@@ -89,7 +89,7 @@ def test_a_missing_column_is_reported_with_the_existing_ones(
         "`t`, `lba`, `len`, `rw`, or the column's number from 1\n"
     )
     assert main([*command, "time=t,offset=lba,bytes=len,op=rw"]) == 2
-    assert "error: --columns: time: its unit is missing; give s, ms" in capsys.readouterr().err
+    assert "error: --columns: time: the unit is missing; give s, ms" in capsys.readouterr().err
     assert main([*command, "time=t:us,offset=lba,bytes=len,op=rw", "--align", "keep"]) == 0
     with pytest.raises(TypeError, match="columns must be a string such as"):
         wordline.trace_stat(table, columns=7)  # pyright: ignore

@@ -1,4 +1,4 @@
-//! Decompression of files: plain, gzip, Zstandard, xz and bzip2, detected by their first bytes.
+//! Decompresses files: plain, gzip, Zstandard, xz and bzip2, detected by their first bytes.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -11,7 +11,7 @@ use twox_hash::XxHash3_64;
 use crate::stop::{Stop, Stopped};
 
 const CHUNK: usize = 64 * 1024;
-/// Memory limit for decoding an xz archive; `xz -9` needs 65 MiB.
+/// Memory limit for decoding an xz archive. `xz -9` needs 65 MiB. Bytes.
 const XZ_MEMORY: u64 = 256 << 20;
 
 /// Compression of a file.
@@ -35,8 +35,8 @@ impl Compression {
             [0x1f, 0x8b, ..] => Self::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
-            // Magic number of a block, or of the end in an empty archive: the digits of pi, or of
-            // its square root.
+            // Magic number of a block: the digits of pi. In an empty archive, that of the end: the
+            // digits of the square root of pi.
             [
                 b'B',
                 b'Z',
@@ -66,7 +66,7 @@ impl Compression {
             _ => Self::Plain,
         }
     }
-    /// Returns the name used in error messages.
+    /// Returns the name of such a file, for error messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Plain => "file",
@@ -78,7 +78,7 @@ impl Compression {
     }
 }
 
-/// The bytes as stored on disk, counted and hashed as they are read.
+/// Bytes as stored on disk, counted and hashed while they are read.
 struct Raw {
     inner: Box<dyn Read + Send>,
     bytes: u64,
@@ -90,7 +90,7 @@ struct Raw {
 }
 
 impl Raw {
-    /// Returns an error if the user wants to stop reading.
+    /// Checks whether the user wants to stop reading. Returns an error if so.
     fn look(&mut self) -> io::Result<()> {
         self.stopped |= self.stop.as_ref().is_some_and(|stop| stop());
         if self.stopped {
@@ -108,7 +108,7 @@ impl Read for Raw {
         self.failed |= read.as_ref().is_err_and(|error| !again(error));
         let length = read?;
         if length == 0 {
-            // What follows the end cannot be interrupted.
+            // Checked here too, because nothing after the end of the file checks it.
             self.look()?;
         }
         self.bytes += length as u64;
@@ -127,14 +127,14 @@ enum Decoder {
     Bzip2(MultiBzDecoder<Buffered>),
 }
 
-/// Stream of decompressed bytes.
+/// Stream of decompressed bytes of a file.
 pub struct Decompressed {
     decoder: Decoder,
     compression: Compression,
 }
 
 impl Decompressed {
-    /// Decodes any stream, until `stop` returns `true`.
+    /// Decodes a stream. Reading fails when `stop` returns `true`.
     pub(crate) fn new(inner: Box<dyn Read + Send>, stop: Option<Stop>) -> io::Result<Self> {
         let raw = Raw {
             inner,
@@ -162,7 +162,7 @@ impl Decompressed {
         })
     }
 
-    /// Returns the compression detected from the first bytes.
+    /// Returns the compression, as detected from the first bytes.
     pub fn compression(&self) -> Compression {
         self.compression
     }
@@ -182,7 +182,7 @@ impl Decompressed {
         self.raw().stopped
     }
 
-    /// Returns `true` if the bytes could not be read from disk, so that their content is unknown.
+    /// Returns `true` if reading from disk failed, so that the content of the file is unknown.
     pub fn failed(&self) -> bool {
         self.raw().failed
     }
@@ -210,7 +210,7 @@ impl Read for Decompressed {
     }
 }
 
-/// Returns the text of an I/O error without the error number of the operating system.
+/// Returns the text of an I/O error, without the operating system's error number.
 pub fn plain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "it does not exist".to_owned(),

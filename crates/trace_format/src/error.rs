@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Error of a workload: where, what, and what to do. Displays as one line.
+/// Error of a workload: the place, the fault and the remedy. Displays as one line.
 ///
 /// ```text
 /// x.csv.gz:17: column 6: the size is 0; correct the line, or pass --on-bad-line skip
@@ -27,7 +27,7 @@ pub enum Place {
     /// The file or the configuration key as a whole.
     #[default]
     Whole,
-    /// A line of a text file, counted from 1.
+    /// A line of a text file. Lines are counted from 1.
     Line(u64),
     /// A record of a binary file.
     Record {
@@ -39,11 +39,11 @@ pub enum Place {
 }
 
 impl WorkloadError {
-    /// Creates an error of the file, or of the configuration key, as a whole.
+    /// Creates an error of a whole file or configuration key.
     pub fn new(path: &Path, reason: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::at(path, Place::Whole, None, reason, remedy)
     }
-    /// Creates an error at a place, in a column counted from 1.
+    /// Creates an error at a place. Columns are counted from 1.
     pub fn at(
         path: &Path,
         place: Place,
@@ -60,7 +60,7 @@ impl WorkloadError {
             interruption: false,
         }))
     }
-    /// Creates the error of a file whose reading the user stopped.
+    /// Creates the error that the user interrupted the reading of a file.
     pub fn interruption(path: &Path) -> Self {
         let mut error = Self::new(path, "interrupted", "");
         error.0.interruption = true;
@@ -70,15 +70,15 @@ impl WorkloadError {
     pub fn is_interruption(&self) -> bool {
         self.0.interruption
     }
-    /// Returns the file, or the configuration key.
+    /// Returns the path of the file, or the configuration key.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
-    /// Returns the line or record.
+    /// Returns the line or record; [`Place::Whole`] if there is none.
     pub fn place(&self) -> Place {
         self.0.place
     }
-    /// Returns the column, from 1.
+    /// Returns the column, from 1; `None` if the error has no column.
     pub fn column(&self) -> Option<u32> {
         self.0.column
     }
@@ -86,7 +86,7 @@ impl WorkloadError {
     pub fn reason(&self) -> &str {
         &self.0.reason
     }
-    /// Returns the remedy; may be empty.
+    /// Returns the remedy. It is empty if there is none.
     pub fn remedy(&self) -> &str {
         &self.0.remedy
     }
@@ -121,30 +121,30 @@ impl fmt::Display for WorkloadError {
 
 impl std::error::Error for WorkloadError {}
 
-/// Fault of a line or record whose position is not known yet.
+/// Fault of a line or record, without its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Column, from 1, if known.
+    /// Column, from 1; `None` if the fault is of the whole line or record.
     pub column: Option<u32>,
     /// Reason, as shown in the message.
     pub reason: String,
-    /// Set if only a time stamp is at fault, which uses that do not need times can ignore.
+    /// Set if only a time stamp is at fault. Uses that do not need times can ignore the fault.
     pub stamp: Option<Stamp>,
 }
 
-/// Time stamp that is a number, or empty, but outside the range of the clock.
+/// Time stamp that is outside the range of the clock, or empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// Offset of its field in the line.
+    /// Offset of its field in the line. Bytes.
     pub start: usize,
     /// Length of the field. Bytes.
     pub length: usize,
-    /// Whether the time stamp is too large, as opposed to empty or negative.
+    /// Whether the time stamp is too large. Otherwise it is empty or negative.
     pub beyond: bool,
 }
 
 impl Fault {
-    /// Creates a fault of a line or record as a whole.
+    /// Creates a fault of a whole line or record.
     pub fn new(reason: impl Into<String>) -> Self {
         Self {
             column: None,
@@ -152,7 +152,7 @@ impl Fault {
             stamp: None,
         }
     }
-    /// Creates a fault of one column, counted from 1.
+    /// Creates a fault of a column, counted from 1.
     #[cold]
     pub fn column(column: u32, reason: impl Into<String>) -> Self {
         Self {
@@ -163,7 +163,7 @@ impl Fault {
     }
 }
 
-/// Formats bytes of a trace for an error message: printable, one line, at most 40 characters.
+/// Formats bytes of a trace for an error message: printable, on one line, in at most 40 characters.
 pub fn shown(bytes: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text: String = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * LONGEST)])

@@ -13,19 +13,19 @@ pub(crate) use number::{parse_decimal, parse_far, parse_number};
 /// Size of a sector in nearly every block trace. Bytes.
 pub const SECTOR: u64 = 512;
 
-/// Line being scanned, at the start of a text that may continue after it.
+/// Line to be scanned, at the start of a text that may continue after it.
 pub(crate) trait Row<'a> {
-    /// Scans the first line of a text, which must not be empty. The line ends with its line feed,
+    /// Starts at the first line of a text. The line must not be empty; it ends with its line feed
     /// or with the text.
     fn at(text: &'a [u8]) -> Self;
-    /// Scans a line without its end.
+    /// Starts at a line without its end.
     fn new(line: &'a [u8]) -> Self;
     /// Returns the length of the line with its end. Bytes.
     fn length(&self) -> usize;
 }
 
-/// Fields of one line, left to right. `SEPARATOR` is a byte such as `,`; a space stands for any run
-/// of spaces and tabs.
+/// Fields of one line, read from left to right. `SEPARATOR` is a byte such as `,`; a space means
+/// any run of spaces and tabs.
 ///
 /// The end of the line is not searched in advance, because the byte after a field usually shows
 /// whether the line ends there. [`Fields::settled`] handles all other cases. Rare cases take the
@@ -36,7 +36,7 @@ pub(crate) struct Fields<'a, const SEPARATOR: u8> {
     rest: &'a [u8],
     column: u32,
     more: bool,
-    /// Length of the line with its end, once `rest` ends with the line. Bytes.
+    /// Length of the line with its end, in bytes. Set once `rest` is limited to the line.
     settled: Option<usize>,
 }
 
@@ -134,7 +134,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         first_line(self.text).0
     }
 
-    /// Returns the fields with `rest` limited to the line.
+    /// Returns the same fields with `rest` limited to the line.
     #[cold]
     #[inline(never)]
     fn settled(mut self) -> Self {
@@ -152,8 +152,8 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         self
     }
 
-    /// Steps over `length` bytes and the separator after them; returns `false` if no separator is
-    /// certain to follow.
+    /// Skips `length` bytes and the separator after them. Returns `false` if it is not certain that
+    /// a separator follows.
     #[inline(always)]
     fn step(&mut self, length: usize) -> bool {
         match &self.rest[length..] {
@@ -168,7 +168,8 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         }
     }
 
-    /// Steps over `length` bytes and the end of the line after them, if it is certain to follow.
+    /// Skips `length` bytes and the end of the line after them. Returns `false` if it is not
+    /// certain that the line ends there.
     #[inline(always)]
     fn end_line(&mut self, length: usize) -> bool {
         self.rest = match &self.rest[length..] {
@@ -180,7 +181,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         true
     }
 
-    /// Steps over blanks, and over the end of the line if nothing else follows them.
+    /// Skips blanks, and the end of the line if nothing else follows.
     #[inline(always)]
     fn skip_blanks(&mut self) {
         while let [b' ' | b'\t', rest @ ..] = self.rest {
@@ -191,7 +192,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         }
     }
 
-    /// Returns the next field as text.
+    /// Returns the next field as text. `what` names the field in faults.
     #[inline(always)]
     pub(crate) fn text(&mut self, what: &str) -> Result<&'a [u8], Fault> {
         if self.more
@@ -199,8 +200,8 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         {
             let rest = self.rest;
             let mut length = length;
-            // With commas, a carriage return belongs to the field unless it is part of the line's
-            // end.
+            // With commas as separators, a carriage return belongs to the field unless it is part
+            // of the line's end.
             if SEPARATOR != b' ' && rest[length] == b'\n' && rest[..length].ends_with(b"\r") {
                 length -= 1;
             }
@@ -214,8 +215,8 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         text
     }
 
-    /// [`Fields::text`] for a field that ends with the line, contains a byte that may end it, or is
-    /// missing.
+    /// Implements [`Fields::text`] for a field that ends with the line, contains a byte that may
+    /// end the line, or is missing.
     #[cold]
     #[inline(never)]
     fn odd_text(mut self, what: &str) -> (Self, Result<&'a [u8], Fault>) {
@@ -237,7 +238,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         self.text("").is_ok_and(kind)
     }
 
-    /// Skips the next field.
+    /// Skips the next field. Fails if the line ends before.
     #[inline(always)]
     pub(crate) fn skip(&mut self, what: &str) -> Result<(), Fault> {
         self.text(what).map(|_| ())
@@ -252,7 +253,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         }
     }
 
-    /// Parses the next field as a time stamp: an unsigned integer.
+    /// Parses the next field as a time stamp that is an unsigned integer.
     #[inline(always)]
     pub(crate) fn stamp(&mut self, what: &str) -> Result<u64, Fault> {
         match self.plain_number() {
@@ -273,7 +274,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         None
     }
 
-    /// Parses the next field carefully.
+    /// Parses the next field with `parse`, which handles all cases.
     #[inline(always)]
     fn odd(
         &mut self,
@@ -285,7 +286,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         value
     }
 
-    /// [`Fields::odd`] for a time stamp.
+    /// Implements [`Fields::odd`] for a time stamp.
     #[inline(always)]
     fn odd_stamp(
         &mut self,
@@ -337,7 +338,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         })
     }
 
-    /// Parses the next field as a number of units of `bytes` bytes; returns it in bytes.
+    /// Parses the next field as a number of units of `bytes` bytes. Returns bytes.
     #[inline(always)]
     pub(crate) fn units(&mut self, what: &str, bytes: u64) -> Result<u64, Fault> {
         let units = self.number(what)?;
@@ -346,8 +347,8 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
             .ok_or_else(|| beyond(self.column, what, units, bytes))
     }
 
-    /// Parses the next field as a time stamp: a decimal number, in units of 10^-`places`, rounded
-    /// to the nearest.
+    /// Parses the next field as a time stamp that is a decimal number. Returns units of
+    /// 10^-`places`, rounded to the nearest.
     #[inline(always)]
     pub(crate) fn decimal(&mut self, what: &str, places: u32) -> Result<u64, Fault> {
         if self.more
@@ -360,7 +361,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         self.odd_stamp(what, |field| parse_decimal(field, places))
     }
 
-    /// Returns an error if there is another field.
+    /// Returns an error if the line has another field.
     #[inline(always)]
     pub(crate) fn end(&self) -> Result<(), Fault> {
         if self.more {
@@ -372,7 +373,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         Ok(())
     }
 
-    /// Returns an error for the field read last.
+    /// Returns an error at the field read last.
     #[inline(always)]
     pub(crate) fn fault<T>(&self, reason: impl Into<String>) -> Result<T, Fault> {
         Err(Fault::column(self.column, reason))
@@ -383,9 +384,9 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
 mod tests {
     use super::*;
 
-    /// A line may be read to its end, left early or found bad, with any line end.
+    /// A line may be read completely, left early or found bad, with any line end.
     #[test]
-    fn line_ends_before_the_text_after_it() {
+    fn length_of_a_line_excludes_the_text_after_it() {
         fn length<'a, F: Row<'a>>(text: &'a [u8], scan: impl Fn(&mut F)) -> usize {
             let mut fields = F::at(text);
             scan(&mut fields);
@@ -417,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_counted_and_their_ends_checked() {
+    fn missing_and_extra_fields_are_faults_with_their_column() {
         let mut fields = Commas::new(b"1,,abc");
         assert_eq!(fields.count(), 3);
         assert_eq!(fields.number("time"), Ok(1));

@@ -1,4 +1,4 @@
-//! Decompressed file, read as lines or as records of fixed length.
+//! Decompressed file that is read as lines or as records of fixed length.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use crate::format::{Format, Probe, encoding};
 use crate::recording::Recording;
 use crate::stop::Stopped;
 
-/// Maximum length of a line; a longer one is an error. Bytes.
+/// Maximum length of a line. A longer line is an error. Bytes.
 pub(crate) const LONGEST_LINE: usize = 64 * 1024;
 /// Length of the file's start from which its format is detected. Bytes.
 pub const PROBE: usize = 64 * 1024;
 const BUFFER: usize = 4 * LONGEST_LINE;
 
-/// Reason for which a record could not be read.
+/// Reason why a record could not be read.
 #[derive(Debug)]
 pub enum Stop {
-    /// The record is bad; the next one can be read.
+    /// The record is bad, but the next one can be read.
     Bad(Fault),
-    /// Nothing more can be read.
+    /// The file cannot be read any further.
     Broken(WorkloadError),
 }
 
@@ -31,28 +31,28 @@ impl From<Fault> for Stop {
     }
 }
 
-/// File being read.
+/// File that is being read.
 pub struct Input {
     path: PathBuf,
     stream: Decompressed,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// End of the range, from `start`, that is known to consist of whole lines of allowed length;
-    /// there may be more.
+    /// End of the buffered range, from `start`, that is known to consist of whole lines of valid
+    /// length. More such lines may follow in the buffer.
     whole: usize,
     failure: Option<io::Error>,
     ended: bool,
     consumed: u64,
     place: Place,
-    /// Whether times are not needed.
+    /// Whether times are not needed, so that faults of time stamps are ignored.
     pub untimed: bool,
-    /// Whether times beyond the ticks of a format are needed, because gaps are changed.
+    /// Whether times beyond the range of the format's ticks are needed, because gaps are changed.
     pub keeps_far: bool,
-    /// Ticks of the records read last whose times are beyond the ticks of the format, with the
-    /// index of the record.
+    /// Times beyond the range of the format's ticks in the records read last: index of the record,
+    /// and ticks.
     pub far: Vec<(usize, i128)>,
-    /// Lines and records that are not requests: headers, comments, other events.
+    /// Lines and records that are not requests, such as headers, comments and other events. Count.
     pub ignored: u64,
 }
 
@@ -81,7 +81,7 @@ impl Input {
     pub fn path(&self) -> &Path {
         &self.path
     }
-    /// Returns the position of the line or record read last.
+    /// Returns the place of the line or record read last.
     pub fn place(&self) -> Place {
         self.place
     }
@@ -89,13 +89,13 @@ impl Input {
     pub fn stream(&self) -> &Decompressed {
         &self.stream
     }
-    /// Returns `true` if the file was read to its end and contains nothing after what
+    /// Returns `true` if the file was read to its end and contains nothing beyond the bytes that
     /// [`Input::peek`] returns.
     pub fn ended(&self) -> bool {
         self.ended && self.failure.is_none()
     }
 
-    /// Reads more bytes after the buffered ones. Does nothing at the end of the file.
+    /// Reads more bytes into the buffer. Does nothing at the end of the file.
     fn fill(&mut self) {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -119,7 +119,7 @@ impl Input {
         }
     }
 
-    /// Returns the next bytes, up to `length` of them (at most [`PROBE`]), without consuming them.
+    /// Returns up to `length` of the next bytes, at most [`PROBE`], without consuming them.
     pub fn peek(&mut self, length: usize) -> &[u8] {
         while self.end - self.start < length && !self.ended {
             self.fill();
@@ -132,7 +132,7 @@ impl Input {
         self.consumed += length as u64;
     }
 
-    /// Returns the read error, if there was one, once everything before it is consumed.
+    /// Returns the read error, if any, once all bytes before it are consumed.
     fn failure(&mut self) -> Result<(), Stop> {
         match self.failure.take() {
             None => Ok(()),
@@ -140,7 +140,7 @@ impl Input {
         }
     }
 
-    /// Returns the error of a file that cannot be read further.
+    /// Returns the error of a file that cannot be read any further.
     fn broken(&self, error: &io::Error) -> WorkloadError {
         if self.stream.stopped() || Stopped::caused(error) {
             return WorkloadError::interruption(&self.path);
@@ -160,7 +160,7 @@ impl Input {
         let (reason, remedy) = if cut {
             (
                 format!("the {} ends early, after {far}", kind.name()),
-                "fetch or pack it again",
+                "download or compress the file again",
             )
         } else {
             (
@@ -169,7 +169,7 @@ impl Input {
                     kind.name(),
                     plain(error)
                 ),
-                "fetch or pack it again",
+                "download or compress the file again",
             )
         };
         WorkloadError::new(&self.path, reason, remedy)
@@ -183,23 +183,23 @@ impl Input {
         }
     }
 
-    /// Returns the error of an empty file.
+    /// Returns the error of a file that contains no bytes.
     pub fn empty(&mut self) -> WorkloadError {
         if let Some(error) = self.failure.take() {
             return self.broken(&error);
         }
         let reason = match self.stream.compression() {
             Compression::Plain => "the file is empty".to_owned(),
-            packed => format!("the {} holds an empty file", packed.name()),
+            packed => format!("the {} contains an empty file", packed.name()),
         };
-        WorkloadError::new(&self.path, reason, "name a file that holds a trace")
+        WorkloadError::new(&self.path, reason, "name a file that contains a trace")
     }
 
-    /// Detects the format of the file, which begins as `probe` does.
+    /// Detects the format of the file, whose start is `probe`.
     pub fn recognise(&mut self, probe: &Probe) -> Result<Format, WorkloadError> {
         if let Some(name) = encoding(probe.bytes) {
-            let reason = format!("this is text in {name}, and traces are read in UTF-8");
-            let remedy = format!("convert it: iconv -f {name} -t UTF-8");
+            let reason = format!("the file is text in {name}, but text traces must be UTF-8");
+            let remedy = format!("convert the file: iconv -f {name} -t UTF-8");
             return Err(WorkloadError::new(&self.path, reason, remedy));
         }
         if let Some(format) = Format::of(probe) {
@@ -216,15 +216,14 @@ impl Input {
         ))
     }
 
-    /// Returns `true` if [`Input::text`] has a line in the buffer and need not read.
+    /// Returns `true` if the buffer contains a line, so that [`Input::text`] need not read.
     #[inline]
     pub(crate) fn holds_line(&self) -> bool {
         self.start < self.whole
     }
 
-    /// Returns the next lines, as many as are in the buffer and at least one, or `None` at the end
-    /// of the file. Consumes nothing. All lines have their ends, except possibly the last of the
-    /// file.
+    /// Returns the lines in the buffer, at least one, without consuming them. `None` at the end of
+    /// the file. All lines have their ends, except possibly the last line of the file.
     #[inline]
     pub(crate) fn text(&mut self) -> Result<Option<&[u8]>, Stop> {
         if !self.holds_line() && !self.find_lines()? {
@@ -233,7 +232,7 @@ impl Input {
         Ok(Some(&self.buffer[self.start..self.whole]))
     }
 
-    /// Finds whole lines of allowed length; returns `false` at the end of the file.
+    /// Finds whole lines of valid length. Returns `false` at the end of the file.
     #[cold]
     fn find_lines(&mut self) -> Result<bool, Stop> {
         loop {
@@ -257,12 +256,12 @@ impl Input {
         }
     }
 
-    /// Returns the bytes of the longest possible line from `start`, with its line feed.
+    /// Returns the bytes from `start` up to the maximum length of a line with its line feed.
     fn line_at(&self, start: usize) -> &[u8] {
         &self.buffer[start..self.end.min(start + LONGEST_LINE + 1)]
     }
 
-    /// Consumes the next line, which has `length` bytes with its end.
+    /// Consumes the next line, which has `length` bytes including its end.
     #[inline]
     pub(crate) fn take_line(&mut self, length: usize) {
         self.next_line();
@@ -277,7 +276,7 @@ impl Input {
         };
     }
 
-    /// Consumes the rest of an overlong line.
+    /// Consumes the rest of a line that is too long, and returns its fault.
     fn discard_line(&mut self) -> Stop {
         self.next_line();
         loop {
@@ -294,14 +293,15 @@ impl Input {
         }
     }
 
-    /// Returns `true` if [`Input::record`] has a record in the buffer and need not read.
+    /// Returns `true` if the buffer contains a record of `length` bytes, so that [`Input::record`]
+    /// need not read.
     #[inline]
     pub fn holds_record(&self, length: usize) -> bool {
         self.end - self.start >= length
     }
 
-    /// Returns the next `length` bytes (at most [`PROBE`]) as one record, or `None` at the end of
-    /// the file.
+    /// Returns the next `length` bytes, at most [`PROBE`], as one record. `None` at the end of the
+    /// file.
     pub fn record(&mut self, length: usize) -> Result<Option<&[u8]>, Stop> {
         let there = self.peek(length).len();
         if there == length {
@@ -337,8 +337,8 @@ impl Input {
         .into())
     }
 
-    /// Returns the next records of `length` bytes, as many as are in the buffer and at least one,
-    /// or `None` at the end of the file. The place is that of the last of them.
+    /// Returns the records of `length` bytes in the buffer, at least one. `None` at the end of the
+    /// file. The place is that of the last record.
     pub fn records(&mut self, length: usize) -> Result<Option<&[u8]>, Stop> {
         if self.peek(length).len() < length {
             return self.record(length);
@@ -357,7 +357,7 @@ impl Input {
         Ok(Some(&self.buffer[start..start + count * length]))
     }
 
-    /// Consumes `length` bytes of a header; returns an error if the file ends before.
+    /// Consumes a header of `length` bytes. Fails if the file ends before.
     pub fn header(&mut self, length: usize) -> Result<(), Stop> {
         if self.peek(length).len() < length {
             self.failure()?;

@@ -1,8 +1,9 @@
 //! Formats of block traces: detection, readers and writers of recordings, plain or compressed.
 //!
 //! A [`Recording`] is opened as an [`Input`]. Its first bytes, a [`Probe`], identify the
-//! [`Format`], whose [`Reader`] returns [`Record`]s with their positions. This crate changes, sorts
-//! or drops no request: `wordline-workload` turns records into requests according to its options.
+//! [`Format`]. The [`Reader`] of the format returns [`Record`]s with their positions. This crate
+//! does not change, sort or drop requests; `wordline-workload` turns records into requests
+//! according to its options.
 //!
 //! ```
 //! use wordline_trace_format::{Input, PROBE, Probe, Recording};

@@ -1,21 +1,21 @@
-//! Losses of a conversion.
+//! Information that a conversion loses.
 
 use crate::Request;
 use crate::fields::SECTOR;
 use wordline_block::Op;
 
-/// What the requests written in a format have lost.
+/// Information that requests lost when they were written in a format. Counts.
 #[derive(Clone, Debug, Default)]
 pub struct Losses {
-    /// TRIMs dropped.
+    /// TRIMs that were dropped.
     pub trims: u64,
-    /// Flushes dropped.
+    /// Flushes that were dropped.
     pub flushes: u64,
     /// Requests whose time was rounded down to a tick of the format.
     pub rounded_times: u64,
     /// Requests expanded to whole sectors.
     pub expanded: u64,
-    /// Durable writes written as plain ones.
+    /// Durable writes that were written as ordinary writes.
     pub durable: u64,
 }
 
@@ -26,7 +26,7 @@ impl Losses {
     }
 }
 
-/// Returns `true` if the operation moves data; otherwise counts it as dropped.
+/// Returns `true` if the operation moves data. Otherwise counts the request as dropped.
 pub(crate) fn moves_data(request: &Request, losses: &mut Losses) -> bool {
     losses.durable += u64::from(request.fua);
     match request.op {
@@ -37,14 +37,15 @@ pub(crate) fn moves_data(request: &Request, losses: &mut Losses) -> bool {
     false
 }
 
-/// Returns the arrival in ticks, rounded down.
+/// Returns the arrival in ticks, rounded down. Counts rounded times.
 pub(crate) fn ticks(request: &Request, tick_ps: u64, losses: &mut Losses) -> u64 {
     let ps = request.arrival.ps();
     losses.rounded_times += u64::from(!ps.is_multiple_of(tick_ps));
     ps / tick_ps
 }
 
-/// Returns the first sector and the number of sectors that the request touches.
+/// Returns the first sector and the number of sectors of a request. Counts requests expanded to
+/// whole sectors.
 pub(crate) fn sectors(request: &Request, losses: &mut Losses) -> (u64, u64) {
     let (first, end) = (request.offset / SECTOR, request.end().div_ceil(SECTOR));
     let whole = (request.offset | request.bytes).is_multiple_of(SECTOR);

@@ -1,8 +1,8 @@
 //! Sources of a trace's bytes: a file, memory, or a stream that can be read only once.
 //!
 //! A stream (a pipe, a FIFO, standard input) is spooled to an unnamed temporary file, so that it
-//! can be read again from its start, any number of times, while it is still arriving. The file
-//! disappears when the process ends for any reason.
+//! can be read from its start any number of times, even while it is arriving. The file disappears
+//! when the process ends for any reason.
 
 use std::fmt;
 use std::fs::File;
@@ -17,13 +17,12 @@ use crate::stop::{Stop, Stopped};
 /// File name that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
 
-/// Trace files of a command. A stream that is opened several times, under any name, is the same
-/// one.
+/// Trace files of a command. Opening a stream several times, under any name, gives the same stream.
 #[derive(Clone, Default)]
 pub struct Recordings {
     stop: Option<Stop>,
     streams: Arc<Mutex<Vec<(Identity, Spooled)>>>,
-    /// Position of standard input when it was first used, if it is a file.
+    /// Position of standard input when it was first used, if standard input is a file.
     standard: Arc<OnceLock<u64>>,
 }
 
@@ -37,8 +36,8 @@ enum Identity {
 }
 
 impl Recordings {
-    /// Creates the files of a command. Reading calls `stop` from time to time, also while it waits
-    /// for a stream.
+    /// Creates the files of a command. Reading calls `stop` from time to time, even while it waits
+    /// for a stream; reading ends if `stop` returns `true`.
     pub fn new(stop: Stop) -> Self {
         Self {
             stop: Some(stop),
@@ -46,7 +45,7 @@ impl Recordings {
         }
     }
 
-    /// Finds the file at a path, or standard input for `-`. Only streams are opened.
+    /// Finds the file at a path, or standard input for `-`. Opens only streams.
     pub fn find(&self, path: &Path) -> Result<Recording, WorkloadError> {
         let is_standard = path == Path::new(STANDARD_INPUT);
         let shown = if is_standard {
@@ -71,7 +70,8 @@ impl Recordings {
         })
     }
 
-    /// Returns the stream at a path; `None` if the path is a file, a directory or missing.
+    /// Returns the stream at a path; `None` if the path is a file or a directory, or does not
+    /// exist.
     fn stream(&self, path: &Path, is_standard: bool) -> io::Result<Option<Spooled>> {
         let Some(identity) = identity(path, is_standard)? else {
             return Ok(None);
@@ -106,7 +106,7 @@ fn identity(path: &Path, is_standard: bool) -> io::Result<Option<Identity>> {
     } else {
         match std::fs::metadata(path) {
             Ok(metadata) => metadata,
-            // Opening it will report the error.
+            // Opening the file will report the error.
             Err(_) => return Ok(None),
         }
     };
@@ -114,7 +114,7 @@ fn identity(path: &Path, is_standard: bool) -> io::Result<Option<Identity>> {
     Ok(once.then(|| Identity::Inode(metadata.dev(), metadata.ino())))
 }
 
-/// Returns the file position of standard input, from which a previous command may have read.
+/// Returns the file position of standard input, which a previous command may have advanced.
 #[cfg(unix)]
 fn standard_position() -> u64 {
     use std::os::fd::AsFd;
@@ -143,14 +143,14 @@ pub struct Recording {
 
 #[derive(Clone)]
 enum Bytes {
-    /// File and start offset.
+    /// File, and offset at which the recording starts.
     File(PathBuf, u64),
     Memory(Arc<[u8]>),
     Stream(Spooled),
 }
 
 impl Recording {
-    /// Creates a recording in memory; `name` stands for it in messages.
+    /// Creates a recording in memory. `name` replaces its path in messages.
     pub fn memory(name: &str, bytes: Arc<[u8]>) -> Self {
         Self {
             path: PathBuf::from(name),
@@ -159,19 +159,19 @@ impl Recording {
         }
     }
 
-    /// Returns its name in messages and results.
+    /// Returns the path or name that messages and results show.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens its decompressed bytes, from the start.
+    /// Opens the decompressed bytes from the start.
     pub fn open(&self) -> Result<Decompressed, WorkloadError> {
         let inner: Box<dyn Read + Send> = match &self.bytes {
             Bytes::File(path, _) if path.is_dir() => {
                 return Err(WorkloadError::new(
                     &self.path,
-                    "this is a directory, not a trace",
-                    "name the files in it",
+                    "the path is a directory, not a trace",
+                    "name the files in the directory",
                 ));
             }
             Bytes::File(path, start) => {
@@ -193,7 +193,7 @@ impl Recording {
         })
     }
 
-    /// Returns its length on disk; `None` if unknown.
+    /// Returns the length on disk, in bytes; `None` if it is unknown.
     pub fn length(&self) -> Option<u64> {
         match &self.bytes {
             Bytes::File(path, start) => {
@@ -205,7 +205,7 @@ impl Recording {
     }
 }
 
-/// Opens a file at an offset.
+/// Opens a file and seeks to an offset.
 fn opened(path: &Path, start: u64) -> io::Result<File> {
     let mut file = File::open(path)?;
     if start > 0 {
@@ -224,7 +224,7 @@ fn cannot_open(path: &Path, error: &io::Error) -> WorkloadError {
     WorkloadError::new(path, reason, remedy)
 }
 
-/// Stream with a copy of what was read from it.
+/// Stream with a copy of all bytes read from it.
 #[derive(Clone)]
 struct Spooled(Arc<Mutex<Spool>>);
 
@@ -235,7 +235,7 @@ struct Spool {
 }
 
 impl Spool {
-    /// Reads at an offset, which must not exceed the bytes read so far.
+    /// Reads at an offset, which must not exceed the number of bytes read so far.
     fn read_at(&mut self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
         if at < self.length {
             self.file.seek(SeekFrom::Start(at))?;
@@ -257,7 +257,7 @@ impl Spool {
     }
 }
 
-/// Returns the error of a stream that cannot be spooled.
+/// Returns the error of a stream that cannot be copied to a temporary file.
 #[cold]
 fn unkept(error: &io::Error) -> io::Error {
     let folder = std::env::temp_dir();
@@ -268,7 +268,7 @@ fn unkept(error: &io::Error) -> io::Error {
     ))
 }
 
-/// Reader of a stream from its start.
+/// Reader of a stream, starting at the first byte.
 struct Again {
     spooled: Spooled,
     at: u64,
@@ -284,7 +284,7 @@ impl Read for Again {
     }
 }
 
-/// Stream as it arrives. Waiting for it can be interrupted.
+/// Stream that is arriving. Waiting for its bytes can be interrupted.
 struct Live {
     file: File,
     #[cfg_attr(not(unix), allow(dead_code))]
@@ -299,8 +299,8 @@ impl Live {
         let file = if is_standard {
             io::stdin().as_fd().try_clone_to_owned()?
         } else {
-            // Without NONBLOCK, opening a FIFO that has no writer would block the process
-            // uninterruptibly.
+            // Opening a FIFO that has no writer would block the process uninterruptibly without
+            // NONBLOCK.
             open(
                 path,
                 OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC,
@@ -313,7 +313,7 @@ impl Live {
         })
     }
 
-    /// Waits until there is something to read, or the end.
+    /// Waits until the stream has bytes to read, or has ended.
     fn wait(&self) -> io::Result<()> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         const BEAT: Timespec = Timespec {

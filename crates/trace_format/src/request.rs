@@ -1,4 +1,4 @@
-//! Requests and their sources.
+//! Requests and sources of requests.
 
 use serde::Serialize;
 use wordline_block::Op;
@@ -6,17 +6,17 @@ use wordline_kernel::Time;
 
 use crate::WorkloadError;
 
-/// Request of a recording or of a generated load, with the volume that it addresses.
+/// Request of a recording or of a generated load, with its volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Request {
-    /// Time at which the host issues it. Never earlier than that of the previous request.
+    /// Time at which the host issues the request. Never earlier than that of the previous request.
     #[serde(serialize_with = "picoseconds")]
     pub arrival: Time,
-    /// Offset in bytes. Zero for [`Op::Flush`].
+    /// Offset of the first byte. Zero for [`Op::Flush`]. Bytes.
     pub offset: u64,
-    /// Length in bytes. Zero for [`Op::Flush`] only.
+    /// Length; zero only for [`Op::Flush`]. Bytes.
     pub bytes: u64,
-    /// Volume or disk of the recording; zero if the format has none.
+    /// Volume or disk of the recording; zero if the format does not have volumes.
     pub volume: u32,
     /// Operation.
     pub op: Op,
@@ -33,24 +33,24 @@ impl Request {
     }
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // as serde demands
+#[allow(clippy::trivially_copy_pass_by_ref)] // signature required by serde
 fn picoseconds<S: serde::Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(time.ps())
 }
 
-/// Source of requests, which are pulled one by one, in order of arrival, in bounded memory.
+/// Source of requests. Requests are pulled one by one, in order of arrival, in bounded memory.
 pub trait Source {
     /// Returns the next request, or `None` at the end.
     ///
     /// After an error the source is at its end.
     fn next_request(&mut self) -> Result<Option<Request>, WorkloadError>;
 
-    /// Returns the fraction of the input consumed, 0 to 1: bytes of the files on disk, or requests
-    /// generated. `None` if unknown.
+    /// Returns the fraction of the input consumed, 0 to 1. The input is bytes on disk, or requests
+    /// to generate. `None` if the fraction is unknown.
     fn fraction(&self) -> Option<f64>;
 
-    /// Returns `true` if arrivals have a meaning. A source without time stamps has all arrivals at
-    /// zero and can be replayed in a closed loop only.
+    /// Returns `true` if arrivals are meaningful. A source without time stamps has all arrivals at
+    /// zero and can only be replayed in a closed loop.
     fn timed(&self) -> bool;
 
     /// Returns the digest of the bytes read so far; `None` for a generated load.
@@ -58,13 +58,13 @@ pub trait Source {
         None
     }
 
-    /// Returns the simulated time from which the host issues no further request.
+    /// Returns the simulated time from which on the host issues no further request.
     fn until(&self) -> Time {
         Time::MAX
     }
 
-    /// Returns the index of the file that the request returned last came from, from 0; 0 for a
-    /// source without files.
+    /// Returns the index of the file of the request returned last, from 0. Returns 0 for a source
+    /// without files.
     fn file(&self) -> u32 {
         0
     }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::{fmt, io};
 
-/// Returns `true` if the user wants to stop reading.
+/// Callback that returns `true` if the user wants to stop reading.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// Error of a reading that the user interrupted.
+/// Error of an interrupted reading.
 #[derive(Debug)]
 pub(crate) struct Stopped;
 

@@ -1,4 +1,4 @@
-//! Faults of fields.
+//! Faults of the fields of a line.
 
 use crate::error::{Fault, Stamp, shown};
 
@@ -21,13 +21,13 @@ pub(super) fn surplus(column: u32, rest: &[u8]) -> Fault {
     Fault::column(
         column + 1,
         format!(
-            "there should be no such column, but it holds {}",
+            "the format has no such column, but the line has {}",
             shown(rest)
         ),
     )
 }
 
-/// Returns the time stamp in a field of a line, if the field is empty or a number.
+/// Returns the time stamp in a field of a line; `None` if the field is neither empty nor a number.
 #[cold]
 pub(super) fn stamp_in(line: &[u8], field: &[u8]) -> Option<Stamp> {
     let text = field.trim_ascii();

@@ -1,8 +1,8 @@
-//! Careful parsing of decimal numbers.
+//! Parses decimal numbers in all valid forms.
 
 use crate::error::shown;
 
-/// Parses an unsigned integer in decimal digits.
+/// Parses an unsigned decimal integer. Errors continue a sentence, as in "is empty".
 pub(crate) fn parse_number(field: &[u8]) -> Result<u64, String> {
     let field = field.trim_ascii();
     let digits = field.iter().all(u8::is_ascii_digit);
@@ -20,8 +20,8 @@ pub(crate) fn parse_number(field: &[u8]) -> Result<u64, String> {
     }
 }
 
-/// Parses an unsigned decimal number in units of 10^-`places`, rounded half up. Digits of a
-/// fraction after the sixteenth are ignored. Exponents as in `9.5e-05` are accepted.
+/// Parses an unsigned decimal number. Returns units of 10^-`places`, rounded half up. Fraction
+/// digits after the sixteenth are ignored. Exponents as in `9.5e-05` are accepted.
 pub(crate) fn parse_decimal(field: &[u8], places: u32) -> Result<u64, String> {
     let field = field.trim_ascii();
     if let [b'-', rest @ ..] = field
@@ -31,7 +31,7 @@ pub(crate) fn parse_decimal(field: &[u8], places: u32) -> Result<u64, String> {
     }
     let mut value = 0_u64;
     let mut digits = 0_u32;
-    let mut fraction = None; // digits read after the point
+    let mut fraction = None; // number of digits after the point
     let mut round = false;
     for &byte in field {
         match byte {
@@ -82,8 +82,8 @@ fn parse_exponent(field: &[u8], places: u32) -> Result<u64, String> {
     }
 }
 
-/// Parses a decimal number beyond 64 bits in units of 10^-`places`; finer digits are ignored.
-/// Returns `None` if it is not a number, or has more than 120 bits.
+/// Parses a decimal number beyond 64 bits. Returns units of 10^-`places`; finer digits are ignored.
+/// Returns `None` if the field is not a number or needs more than 120 bits.
 #[cold]
 pub(crate) fn parse_far(field: &[u8], places: usize) -> Option<i128> {
     let text = std::str::from_utf8(field).ok()?.trim();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_non_numbers_state_the_reason() {
+    fn errors_state_why_a_field_is_not_a_number() {
         for (text, expected) in [
             ("", "is empty"),
             ("-5", "`-5` is negative"),

@@ -1,9 +1,9 @@
 //! Finds the ends of fields and converts digits, eight bytes at a time.
 
-/// Maximum number of decimal digits that always fits 64 bits.
+/// Maximum number of decimal digits that always fit into 64 bits.
 pub(super) const SAFE: usize = 19;
 
-/// Repeats a byte eight times.
+/// Returns a byte repeated eight times.
 const fn eight_of(byte: u8) -> u64 {
     u64::from_ne_bytes([byte; 8])
 }
@@ -64,8 +64,8 @@ pub(super) fn digits(text: &[u8]) -> (u64, usize) {
     (value, length)
 }
 
-/// Converts eight digits, the first in the lowest byte, by joining pairs, then groups of four, then
-/// all.
+/// Converts eight digits to a number. The first digit is in the lowest byte. Digits are joined to
+/// pairs, pairs to groups of four, and these to the number.
 #[inline(always)]
 fn joined(digits: u64) -> u64 {
     let pairs = digits.wrapping_mul(10 << 8 | 1) >> 8 & 0x00ff_00ff_00ff_00ff;
@@ -73,7 +73,7 @@ fn joined(digits: u64) -> u64 {
     fours.wrapping_mul(10_000 << 32 | 1) >> 32
 }
 
-/// Powers of ten.
+/// Powers of ten, by exponent.
 const TENS: [u64; SAFE + 1] = {
     let mut tens = [1; SAFE + 1];
     let mut power = 1;
@@ -84,8 +84,9 @@ const TENS: [u64; SAFE + 1] = {
     tens
 };
 
-/// Result of [`parse_decimal`](super::parse_decimal) for the digits, with at most one point, at the
-/// start of a text, and their length in bytes. `None` if the number needs careful parsing.
+/// Parses the digits, with at most one point, at the start of a text. Returns the result of
+/// [`parse_decimal`](super::parse_decimal) and the length of the digits in bytes. `None` if the
+/// number needs all of its rules.
 #[inline(always)]
 pub(super) fn plain_decimal(text: &[u8], places: u32) -> Option<(u64, usize)> {
     let places = places as usize;

@@ -1,6 +1,6 @@
-//! Alibaba Cloud block storage, released in 2020 (Li et al., IISWC 2020): volume, `R` or `W`,
-//! offset and size in bytes, microseconds. The release has no header; a line with the names of the
-//! columns is ignored.
+//! Alibaba Cloud block storage traces, released in 2020 (Li et al., IISWC 2020). Columns: volume,
+//! `R` or `W`, offset and size in bytes, microseconds. The release has no header; a line with the
+//! names of the columns is ignored.
 
 use std::io::{self, Write};
 
@@ -63,7 +63,7 @@ mod tests {
     use super::super::parsed;
     use super::*;
 
-    /// Line with the columns in the release's description.
+    /// Line that contains the columns of the release's description.
     #[test]
     fn line_of_the_release_is_parsed() {
         let expected = Record {

@@ -1,5 +1,6 @@
-//! Traces of the ARC paper (Megiddo and Modha, FAST 2003): first block, number of blocks (512
-//! bytes), an ignored column, sequence number. No times and no operations: all requests are reads.
+//! Traces of the ARC paper (Megiddo and Modha, FAST 2003). Columns: first block, number of blocks
+//! (512 bytes), an ignored column, sequence number. There are no times and no operations: all
+//! requests are reads.
 
 use super::{Line, Probe, Reader, Record, is_number};
 use crate::error::Fault;

@@ -1,7 +1,8 @@
-//! BIOtracer (Zhou et al., Nexus 5): LBA in sectors of 512 bytes, sectors, bytes, type (odd =
-//! write), then the seconds at which the request was generated, started, submitted and completed.
+//! BIOtracer traces (Zhou et al., Nexus 5). Columns: LBA in sectors of 512 bytes, sectors, bytes,
+//! type (odd = write), then the seconds at which the request was generated, started, submitted and
+//! completed.
 //!
-//! The time of generation is the arrival; the size is taken from the column in bytes.
+//! The arrival is the time of generation. The size is the column in bytes.
 
 use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick};
 use crate::error::Fault;

@@ -1,12 +1,13 @@
-//! Default text output of blkparse: device `major,minor`, processor, sequence number, seconds,
-//! process, action, RWBS letters, then `sector + sectors [command]`, and a summary at the end.
+//! Default text output of blkparse. Columns: device `major,minor`, processor, sequence number,
+//! seconds, process, action, RWBS letters, then `sector + sectors [command]`. A summary follows at
+//! the end.
 //!
 //! Requests are the `Q` events (queued by the application) if the start of the file has any,
 //! otherwise the `D` events (dispatched to the device), otherwise the `C` events (completed). The
-//! RWBS letters D (discard), R (read) and W (write) give the operation; F without a range is a
+//! RWBS letters D (discard), R (read) and W (write) give the operation. F without a range is a
 //! flush, and N without a range is not a request. With a range, F before the operation is a flush
-//! before it (`REQ_PREFLUSH`) and makes two requests of the event, and F after a W makes the write
-//! durable (`REQ_FUA`). The other letters (S, A, M) are flags. The volume is the Linux device
+//! that precedes it (`REQ_PREFLUSH`), so that the event is two requests; F after a W makes the
+//! write durable (`REQ_FUA`). The other letters (S, A, M) are flags. The volume is the Linux device
 //! number: major times 2^20 plus minor.
 
 use super::{Line, Probe, Reader, Record, is_number, tick};
@@ -59,7 +60,7 @@ pub(super) fn open(probe: &Probe) -> Box<dyn Reader> {
     Box::new(Blkparse::new(action))
 }
 
-/// Returns the operation of the RWBS letters; `None` if they are not a request.
+/// Returns the operation of the RWBS letters; `None` if the event is not a request.
 fn operation(letters: &[u8], ranged: bool) -> Result<Option<Op>, String> {
     let bit = |letter: u8| 1_u32 << (letter - b'A');
     let mut set = 0;
@@ -86,7 +87,7 @@ fn operation(letters: &[u8], ranged: bool) -> Result<Option<Op>, String> {
     })
 }
 
-/// Returns whether a flush precedes the operation, and whether it is a durable write.
+/// Returns whether a flush precedes the operation, and whether the operation is a durable write.
 fn durability(letters: &[u8]) -> (bool, bool) {
     let place = |letter| letters.iter().position(|other| *other == letter);
     let before = letters.first() == Some(&b'F');
@@ -130,14 +131,14 @@ impl Blkparse {
         }
     }
 
-    /// Returns `true` if this line, or one before, begins the summary.
+    /// Returns `true` if the summary starts with this line or started before.
     fn in_summary(&mut self, fields: &Blanks) -> bool {
         self.summary |= fields.begin(b"CPU") || fields.begin(b"Total (");
         self.summary
     }
 }
 
-/// Returns offset and bytes; `None` without a range.
+/// Returns the offset and size in bytes; `None` if the event has no range.
 fn range(fields: &mut Blanks) -> Result<Option<(u64, u64)>, Fault> {
     let mut behind = *fields;
     if !behind.is(is_number) || behind.text("") != Ok(&b"+"[..]) {
@@ -191,7 +192,7 @@ impl Line for Blkparse {
             }
             (Some(_), None) => {
                 fields.skip("range")?;
-                fields.fault("the range should be `sector + sectors`")
+                fields.fault("the range is not `sector + sectors`")
             }
             (None, _) => Ok(None),
         }
@@ -238,7 +239,7 @@ mod tests {
         );
         assert_eq!(
             op("W", "").unwrap_err(),
-            "column 8: the range should be `sector + sectors`"
+            "column 8: the range is not `sector + sectors`"
         );
     }
 

@@ -3,10 +3,10 @@
 //!
 //! Requests are the same events as in blkparse text: queued (`Q`) if the start of the file has any,
 //! otherwise issued (`D`), otherwise completed (`C`). The category bits give the operation:
-//! DISCARD, then WRITE, then READ. FLUSH without a range is a flush; with a range it is a flush
-//! before the operation (`REQ_PREFLUSH`) and makes two requests of the event. FUA makes a write
-//! durable. Messages, driver commands (PC) and all other events are not requests. The volume is the
-//! Linux device number, as stored in the records: major times 2^20 plus minor.
+//! DISCARD, then WRITE, then READ. FLUSH without a range is a flush. With a range, it is a flush
+//! that precedes the operation (`REQ_PREFLUSH`), so that the event is two requests. FUA makes a
+//! write durable. Messages, driver commands (PC) and all other events are not requests. The volume
+//! is the Linux device number, as stored in the records: major times 2^20 plus minor.
 //!
 //! blktrace writes one file per processor; `blkparse -d` merges them into one in time order.
 
@@ -23,9 +23,9 @@ const MAGIC: u32 = 0x6561_7400;
 const VERSION: u32 = 7;
 /// Actions that can represent requests, in order of preference: queue, issue, complete.
 const ACTIONS: [u32; 3] = [1, 7, 8];
-/// Mask of the action proper; the bits above belong to control groups.
+/// Mask of the action without the bits above it, which belong to control groups.
 const ACTION: u32 = 0xff;
-/// Categories, in the upper half of the action.
+/// Category bits, in the upper half of the action.
 const READ: u32 = 1;
 const WRITE: u32 = 1 << 1;
 const FLUSH: u32 = 1 << 2;
@@ -63,7 +63,7 @@ impl Order {
             Self::Big => u64::from(low) << 32 | u64::from(high),
         }
     }
-    /// Detects the byte order from the start of a record.
+    /// Detects the byte order from the start of a record; `None` if the magic number is missing.
     fn of(bytes: &[u8]) -> Option<Self> {
         let magic = MAGIC | VERSION;
         let orders = [Self::Little, Self::Big];
@@ -74,7 +74,7 @@ impl Order {
         let action = self.word(record, 28);
         (action & ACTION, action >> 16)
     }
-    /// Returns the length of a record with its added data. Bytes.
+    /// Returns the length of a record including its added data. Bytes.
     fn length(self, record: &[u8]) -> usize {
         LENGTH + usize::from(self.half(record, 46))
     }
@@ -109,7 +109,7 @@ pub(super) fn open(probe: &Probe) -> Box<dyn Reader> {
 }
 
 impl Blktrace {
-    /// Returns the requests of an event: a flush, its operation, both or neither.
+    /// Returns the requests of an event: a flush, an operation, both or neither.
     fn requests(&self, event: &[u8]) -> Result<(Option<Record>, Option<Record>), Fault> {
         let (action, category) = self.order.action(event);
         if action != self.action || category & (NOTIFY | PASS_THROUGH) != 0 {
@@ -147,11 +147,11 @@ impl Blktrace {
         Ok((before, Some(request)))
     }
 
-    /// Returns the length of the next record, or the reason for which it cannot be read.
+    /// Returns the length of the next record. Fails if the record cannot be read.
     fn length(&self, input: &mut Input) -> Result<usize, Stop> {
         let head = input.peek(LENGTH);
         if head.len() < LENGTH {
-            return Ok(LENGTH); // the input reports what is missing
+            return Ok(LENGTH); // the input reports the missing bytes
         }
         let right = Order::of(head) == Some(self.order);
         let length = self.order.length(head);
@@ -163,7 +163,7 @@ impl Blktrace {
         } else {
             let magic = self.order.word(head, 0);
             format!(
-                "a record begins with 0x{magic:08x}, not with 0x{:08x}",
+                "a record starts with 0x{magic:08x} instead of 0x{:08x}",
                 MAGIC | VERSION
             )
         };
@@ -172,7 +172,7 @@ impl Blktrace {
             _ => "at the start of the file".to_owned(),
         };
         let reason = format!("{reason}, {place}");
-        let remedy = "record or copy it again";
+        let remedy = "record or copy the file again";
         Err(Stop::Broken(WorkloadError::new(
             input.path(),
             reason,
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn issued_then_completed_events_replace_missing_queued_ones() {
+    fn issued_events_and_then_completed_events_are_used_if_none_are_queued() {
         for (first, second) in [(1, 7), (7, 8), (7, 12), (8, 2)] {
             let event = |action, bytes| Event {
                 action,
@@ -394,7 +394,7 @@ mod tests {
         bytes[length - 48] = 6; // the version of the last record
         let other = read(bytes).unwrap_err().to_string();
         let told =
-            "x: a record begins with 0x65617406, not with 0x65617407, after record 8 at byte ";
+            "x: a record starts with 0x65617406 instead of 0x65617407, after record 8 at byte ";
         assert!(other.starts_with(told), "{other}");
     }
 

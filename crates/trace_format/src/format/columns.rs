@@ -14,10 +14,10 @@ use wordline_block::Op;
 const SHAPE: &str =
     "write FIELD=COLUMN:UNIT between commas, as in time=1:us,offset=4:sectors,bytes=5,op=3";
 
-/// Meaning of the columns of a table: `time=1:us,offset=4:sectors,bytes=5,op=3:1=read`.
+/// Description of a table's columns, such as `time=1:us,offset=4:sectors,bytes=5,op=3:1=read`.
 ///
-/// The items `FIELD=COLUMN` are separated by commas; a unit or another detail follows after a
-/// colon. A column is its number from 1 or its name in the header. Fields:
+/// The items `FIELD=COLUMN` are separated by commas. A unit or another detail follows after a
+/// colon. A column is given by its number from 1 or by its name in the header. Fields:
 ///
 /// - `time` in `s`, `ms`, `us`, `ns`, `ps` or `filetime` (100 ns), with decimals or without, kept
 ///   to the nanosecond (`ps`: whole picoseconds); may be left out
@@ -42,7 +42,7 @@ pub struct Columns {
     delimiter: Option<u8>,
 }
 
-/// A field: the same in all lines, or in a column, with details about that column.
+/// Value of a field: the same in all lines, or read from a column, with details about the column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FieldValue<T, U = T> {
     Fixed(T),
@@ -70,17 +70,17 @@ impl fmt::Display for Columns {
     }
 }
 
-/// A table is never detected, because nothing but its columns describes it.
+/// A table is never detected, because only the user's description defines its columns.
 pub(super) fn detect(_: &Probe) -> bool {
     false
 }
 
-/// A file opened without columns is refused before: see [`Columns::reader`].
+/// Files without a description of the columns are refused earlier: see [`Columns::reader`].
 pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
     Box::new(Unnamed)
 }
 
-/// Table without named columns.
+/// Reader of a table whose columns are not described.
 struct Unnamed;
 
 impl Line for Unnamed {
@@ -88,7 +88,7 @@ impl Line for Unnamed {
     type Fields<'a> = Fields<'a, b','>;
     fn parse(&mut self, _: &mut Fields<'_, b','>) -> Result<Option<Record>, Fault> {
         Err(Fault::new(format!(
-            "its columns are not described; pass --columns, and {SHAPE}"
+            "the columns of the table are not described; pass --columns, and {SHAPE}"
         )))
     }
 }

@@ -1,7 +1,7 @@
-//! DiskSim ASCII: milliseconds, device, LBA and size in sectors of 512 bytes, 1 = read or 0 =
-//! write.
+//! DiskSim ASCII traces. Columns: milliseconds, device, LBA and size in sectors of 512 bytes, 1 =
+//! read or 0 = write.
 //!
-//! Distinguished from other formats of five columns by the decimal point of the first column.
+//! The decimal point in the first column distinguishes the format from others with five columns.
 
 use std::io::{self, Write};
 

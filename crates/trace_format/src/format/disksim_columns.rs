@@ -1,4 +1,4 @@
-//! Columns after the time stamp in the formats of DiskSim and of HIL, which differ in the unit of
+//! Columns after the time stamp in the formats of DiskSim and HIL, which differ in the unit of
 //! sizes.
 
 use super::{Record, flag};
@@ -6,7 +6,7 @@ use crate::error::Fault;
 use crate::fields::{Blanks, SECTOR};
 use wordline_block::Op;
 
-/// Parses the columns after the time: device, sector, size in units of `unit` bytes, flag.
+/// Parses the columns after the time stamp: device, sector, size in units of `unit` bytes, flag.
 #[inline(always)]
 pub(super) fn behind_time(
     fields: &mut Blanks,

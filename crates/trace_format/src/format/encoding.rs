@@ -1,7 +1,8 @@
-//! Encodings of text that no format has.
+//! Detects text encodings that no format uses.
 
-/// Returns the encoding of a text that does not use single bytes, as named by `iconv`. It is
-/// detected by its byte-order mark, or if nearly all its letters are ASCII, between zero bytes.
+/// Returns the name, as used by `iconv`, of a text's encoding if it does not use single bytes. The
+/// encoding is detected by its byte-order mark, or if nearly all letters are ASCII with zero bytes
+/// between them.
 pub(crate) fn encoding(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => return Some("UTF-32"),
@@ -27,7 +28,7 @@ pub(crate) fn encoding(bytes: &[u8]) -> Option<&'static str> {
     .find_map(|(name, width, place)| written(width, place).then_some(name))
 }
 
-/// Minimum number of letters to distinguish text from numbers.
+/// Minimum number of letters that distinguishes text from numbers.
 const MIN_LETTERS: usize = 8;
 
 fn is_written(byte: u8) -> bool {
@@ -64,7 +65,7 @@ mod tests {
         assert_eq!(encoding(&long), Some("UTF-32LE"));
         assert_eq!(encoding(text.as_bytes()), None);
         let keys: Vec<u8> = (40..120_u32).flat_map(u32::to_le_bytes).collect();
-        assert_eq!(encoding(&keys[..4]), None, "too few to tell");
+        assert_eq!(encoding(&keys[..4]), None, "too few letters");
         let keys: Vec<u8> = (900_000..900_080_u32).flat_map(u32::to_le_bytes).collect();
         assert_eq!(encoding(&keys), None);
     }

@@ -1,9 +1,10 @@
-//! fio iolog, versions 2 and 3: `file action [offset length]`, in version 3 after the microseconds
-//! since the start of the log. Actions: read, write, trim; sync, datasync and sync_file_range are
-//! flushes; `add`, `open` and `close` are not requests; `wait` (version 2 only) lets that many
-//! microseconds pass. Files become volumes, numbered from 0 in order of appearance.
+//! fio iolog, versions 2 and 3. Lines are `file action [offset length]`; in version 3, they start
+//! with the microseconds since the start of the log. The actions read, write and trim are requests;
+//! sync, datasync and sync_file_range are flushes; `add`, `open` and `close` are not requests.
+//! `wait` (only in version 2) lets the given number of microseconds pass. Files become volumes,
+//! which are numbered from 0 in order of appearance.
 //!
-//! Version 2 has no time stamps: it counts as timed only if the start of the file has a `wait`.
+//! Version 2 has no time stamps. It counts as timed only if the start of the file has a `wait`.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -52,7 +53,7 @@ impl FioIolog {
         }
         let volume = self.files.len();
         if volume == FILES {
-            return Err(format!("this is file {}; at most {FILES} fit", FILES + 1));
+            return Err(format!("the log has more than {FILES} files"));
         }
         self.files.insert(file.into(), volume as u32);
         Ok(volume as u32)
@@ -108,8 +109,9 @@ impl Line for FioIolog {
     }
 }
 
-/// Writes version 3, or version 2 if there are no time stamps. Volumes become files named
-/// `volume-0` and so on, added and opened before their first request and closed at the end.
+/// Writer of version 3, or of version 2 if there are no time stamps. Volumes become files named
+/// `volume-0` and so on. A file is added and opened before its first request, and closed at the
+/// end.
 pub(super) struct Lines {
     timed: bool,
     us: u64,
@@ -125,7 +127,7 @@ impl Lines {
             volumes,
         }
     }
-    /// Returns the time stamp at the start of a line.
+    /// Returns the time stamp at the start of a line; empty in version 2.
     fn stamp(&self) -> String {
         if self.timed {
             format!("{} ", self.us)
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn version_2_waits_and_counts_files() {
+    fn version_2_has_waits_and_numbers_files_as_volumes() {
         let log = "fio version 2 iolog\n/dev/a add\n/dev/b add\n/dev/b open\n\
                    /dev/b write 4096 512\n/dev/a wait 250 0\n/dev/a read 0 8192\n/dev/a datasync 0 0\n";
         let expected = [

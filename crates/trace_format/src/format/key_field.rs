@@ -1,4 +1,4 @@
-//! Records that consist of a key only.
+//! Records that contain only a key.
 
 use super::keys64le;
 
@@ -16,12 +16,12 @@ pub(super) enum Width {
     Four,
     /// The record is a key of eight bytes.
     Eight,
-    /// The key is eight bytes, starting with the fifth.
+    /// The key is the eight bytes that start with the fifth byte.
     Inside,
 }
 
 impl KeyField {
-    /// Appends the keys of whole records.
+    /// Appends the keys of `records`, which must be whole records.
     pub fn keys(self, records: &[u8], keys: &mut Vec<u64>) {
         match self.width {
             Width::Four => {

@@ -1,9 +1,9 @@
-//! Block numbers only, 32 bits little-endian; a block has 4 KiB. No times and no operations: all
-//! requests are reads.
+//! Block numbers of 32 bits, little-endian. A block has 4 KiB. There are no times and no
+//! operations: all requests are reads.
 //!
-//! The format has no magic number. A file is detected if it is not text, holds at least 16 numbers,
-//! not all equal, and all its first numbers are below 2^28 (1 TiB). Random bytes do not meet this,
-//! nor do pairs of 16-bit numbers ([`is_pairs`]).
+//! The format has no magic number. A file is detected if it is not text, contains at least 16
+//! numbers that are not all equal, and its first numbers are all below 2^28 (1 TiB). Random bytes
+//! do not meet these conditions, nor do pairs of 16-bit numbers ([`is_pairs`]).
 
 use std::collections::BTreeSet;
 
@@ -34,8 +34,8 @@ pub(super) fn detect(probe: &Probe) -> bool {
 }
 
 /// Returns `true` if the numbers look like pairs of 16-bit numbers: upper and lower halves vary,
-/// and the lower ones are as small as the upper ones. Of blocks spread over a disk, one in 16 has
-/// such a lower half.
+/// and the lower halves are as small as the upper ones. Among block numbers spread over a disk, one
+/// in 16 has such a lower half.
 pub(super) fn is_pairs(probe: &Probe) -> bool {
     const VARIED: usize = 8;
     const SMALL: u32 = LIMIT >> 16;
@@ -89,7 +89,7 @@ mod tests {
             };
             assert!(!probe.is_text() && !detect(&probe), "{most}");
             assert!(Format::of(&probe).is_none(), "{most}");
-            assert!(Format::remedy(&probe).starts_with("these may be 16-bit numbers"));
+            assert!(Format::remedy(&probe).starts_with("the file may contain 16-bit numbers"));
         }
     }
 
@@ -121,9 +121,12 @@ mod tests {
             .flat_map(|n| (900_000 + n).to_le_bytes())
             .collect();
         assert!(probe(&keys));
-        assert!(!probe(&keys[..79]), "not a multiple of four");
-        assert!(!probe(&keys[..60]), "too few");
-        assert!(!probe(&[0; 80]), "all equal");
+        assert!(
+            !probe(&keys[..79]),
+            "the length is not a multiple of four bytes"
+        );
+        assert!(!probe(&keys[..60]), "too few numbers");
+        assert!(!probe(&[0; 80]), "all numbers are equal");
         assert!(!probe(
             b"0123456789012345678901234567890123456789012345678901234567890123"
         ));

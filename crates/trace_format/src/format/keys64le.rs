@@ -1,9 +1,9 @@
-//! Block numbers only, 64 bits little-endian; a block has 4 KiB. No times and no operations: all
-//! requests are reads.
+//! Block numbers of 64 bits, little-endian. A block has 4 KiB. There are no times and no
+//! operations: all requests are reads.
 //!
-//! The format has no magic number. A file is detected if it is not text, holds at least 16 numbers,
-//! not all equal, and all its first numbers are below 2^36 (256 TiB). Neither random bytes nor
-//! pairs of shorter numbers meet this. Hashed keys need `--format`.
+//! The format has no magic number. A file is detected if it is not text, contains at least 16
+//! numbers that are not all equal, and its first numbers are all below 2^36 (256 TiB). Neither
+//! random bytes nor pairs of shorter numbers meet these conditions. Hashed keys need `--format`.
 
 use super::{Piece, Pieces, Probe, Reader, Record};
 use crate::error::Fault;
@@ -23,7 +23,7 @@ pub(super) fn little(bytes: &[u8]) -> u64 {
         .fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
 
-/// Returns the offset of a key's page. Bytes.
+/// Returns the offset of a key's page, in bytes. Fails if it is beyond 2^64 bytes.
 pub(super) fn offset(key: u64) -> Result<u64, Fault> {
     key.checked_mul(BLOCK).ok_or_else(|| {
         Fault::new(format!(
@@ -89,16 +89,19 @@ mod tests {
     fn random_bytes_are_not_detected_as_keys() {
         let keys = bytes((0..20_u64).map(|key| (900_000 + key).to_le_bytes()));
         assert!(detect(&probe(&keys)));
-        assert!(!detect(&probe(&keys[..156])), "not a multiple of eight");
-        assert!(!detect(&probe(&keys[..120])), "too few");
-        assert!(!detect(&probe(&[0; 160])), "all equal");
+        assert!(
+            !detect(&probe(&keys[..156])),
+            "the length is not a multiple of eight bytes"
+        );
+        assert!(!detect(&probe(&keys[..120])), "too few numbers");
+        assert!(!detect(&probe(&[0; 160])), "all numbers are equal");
         let mut stream = wordline_kernel::Rng::new(1, "rubbish");
         let random: Vec<u8> = (0..160).map(|_| stream.bits() as u8).collect();
         assert!(!detect(&probe(&random)));
     }
 
     #[test]
-    fn hash_is_not_a_block_number() {
+    fn key_beyond_2_64_bytes_is_a_fault() {
         assert_eq!(offset(1 << 51).unwrap(), 1 << 63);
         assert_eq!(
             offset(1 << 52).unwrap_err().reason,

@@ -1,10 +1,10 @@
-//! Trace formats: one file each, and one line in the list below.
+//! Trace formats. Each is one file and one line in the list below.
 //!
-//! A format is detected from the content of the file only, never from its name: `detect` of each
-//! format, in the order of the list, gets the first 64 KiB, decompressed, and the first format that
-//! accepts them reads the file. Text formats are detected by the shape of the lines (number of
-//! columns, words, decimal points). More than half of the lines must match, so that a bad line is
-//! reported by the reader, with its number.
+//! A format is detected only from the content of the file, never from its name. `detect` of each
+//! format, in the order of the list, receives the first 64 KiB, decompressed. The first format that
+//! accepts them reads the file. Text formats are detected by the shape of the lines: number of
+//! columns, words, decimal points. More than half of the lines must match, so that a bad line is
+//! reported by the reader with its number.
 
 use std::fmt;
 use std::str::FromStr;
@@ -58,11 +58,11 @@ macro_rules! formats {
             /// All formats, in the order of detection.
             pub const ALL: &'static [Self] = &[$(Self::$Format),+];
 
-            /// Returns the name used by `--format` and in results.
+            /// Returns the name of the format in `--format` and in results.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$Format => $name),+ }
             }
-            /// Returns the usual extension of the file name, before that of the compression.
+            /// Returns the usual extension of file names, which precedes that of the compression.
             pub const fn extension(self) -> &'static str {
                 match self { $(Self::$Format => $extension),+ }
             }
@@ -74,15 +74,14 @@ macro_rules! formats {
             pub const fn time_unit(self) -> &'static str {
                 match self { $(Self::$Format => $unit),+ }
             }
-            /// Returns the feature by which the format is detected.
+            /// Returns the feature by which the format is detected, for documentation.
             pub const fn sign(self) -> &'static str {
                 match self { $(Self::$Format => $sign),+ }
             }
             fn detects(self, probe: &Probe) -> bool {
                 match self { $(Self::$Format => $module::detect(probe)),+ }
             }
-            /// Returns a reader that starts at the first byte of a file that begins as `probe`
-            /// does.
+            /// Returns a reader that starts at the first byte of a file whose start is `probe`.
             pub fn reader(self, probe: &Probe) -> Box<dyn Reader> {
                 match self { $(Self::$Format => $module::open(probe)),+ }
             }
@@ -90,16 +89,16 @@ macro_rules! formats {
     };
 }
 
-// Of each format: variant, name and module; usual extension; unit of time stamps; feature by which
-// it is detected; columns.
+// Fields of each line: variant, name and module; usual extension; unit of time stamps; feature by
+// which the format is detected; columns.
 formats! {
     Wordline "wordline" wordline ".csv" "ns" "its header" "Wordline's own CSV, lossless: the header `time_ns,op,offset_bytes,size_bytes,volume`, then ns (up to 3 decimals), read, write, write-fua (durable on completion), trim or flush, offset (B), size (B), volume; a recording may have a sixth column, `response_ns`",
     FioIolog "fio-iolog" fio_iolog ".iolog" "us" "its first line" "fio iolog version 2 (no time but `wait`) or 3 (us)",
     Srt "srt" srt ".srt" "us" "its text header" "HP SRT 1.3 binary: text header up to 0x0C, then 14 big-endian 32-bit integers per record, blocks of 256 B",
     Vscsi "vscsi" vscsi ".vscsi" "us" "operation codes and versions of its 32-byte records" "VMware vscsi version 1 binary: 32 little-endian bytes per record",
-    Blktrace "blktrace" blktrace ".blktrace" "ns" "the magic number at the start of its records" "blktrace, its binary records in either byte order: Q events, or D events if there is no Q; files of several processors are joined with `blkparse -d`",
+    Blktrace "blktrace" blktrace ".blktrace" "ns" "the magic number at the start of its records" "blktrace binary records in either byte order: Q events, or D events if there is no Q; files of several processors are joined with `blkparse -d`",
     Systor "systor" systor ".csv" "s" "its header, or six columns of the same types" "SYSTOR '17 CSV: s, response s, R/W, LUN, offset (B), size (B)",
-    Tectonic "tectonic" tectonic ".csv" "s" "its header" "Meta Tectonic CSV of CacheBench: s, block id, length of it, size (B), offset (B), ..., operation, ...",
+    Tectonic "tectonic" tectonic ".csv" "s" "its header" "Meta Tectonic CSV of CacheBench: s, block id, length of the block id, size (B), offset (B), ..., operation, ...",
     Pixel "pixel" pixel ".csv" "s" "its header, or six columns of the same types" "Pixel 6a CSV: process, device, R/W, LBA (512 B), sectors, s",
     Msr "msr" msr ".csv" "100 ns" "seven columns of these types" "MSR Cambridge CSV, with or without a header: time (100 ns), host, disk, Read/Write, offset (B), size (B), response time",
     Spc "spc" spc ".spc" "s" "five comma-separated columns, the fourth r or w" "SPC (UMass): ASU, LBA (512 B), size (B), r/w, s",
@@ -107,12 +106,12 @@ formats! {
     Alibaba "alibaba" alibaba ".csv" "us" "five comma-separated columns, the second R or W" "Alibaba Cloud block storage CSV: volume, R/W, offset (B), size (B), us",
     Diskmon "diskmon" diskmon ".diskmon" "s" "seven tab-separated columns, the fifth Read or Write" "Sysinternals DiskMon: number, s, duration s, disk, Read/Write, LBA (512 B), sectors",
     Biotracer "biotracer" biotracer ".biotracer" "s" "eight columns, the last four with decimals" "BIOtracer (Nexus 5): LBA (512 B), sectors, bytes, type (odd = write), four times (s)",
-    Blkparse "blkparse" blkparse ".blkparse" "s" "a device as major,minor at the start of the line, and RWBS letters" "blkparse, its default text: Q events, or D events if there is no Q",
+    Blkparse "blkparse" blkparse ".blkparse" "s" "a device as major,minor at the start of the line, and RWBS letters" "blkparse default text output: Q events, or D events if there is no Q",
     Hil "hil" hil ".hil" "ms" "five tab-separated columns, the first with six decimals" "HIL FlashSim: ms with 6 decimals, device, LBA (512 B), 4-KiB pages, 1 = read; tabs",
     Disksim "disksim" disksim ".disksim" "ms" "five columns, the first with a decimal point" "DiskSim ASCII: ms, device, LBA (512 B), sectors, 1 = read",
     SsdsimUs "ssdsim-us" ssdsim_us ".ssdsim-us" "us" "five integers that imply more than 8 GB/s if times are ns" "SSDsim's columns with microseconds: us, device, LBA (512 B), sectors, 1 = read",
     Mqsim "mqsim" mqsim ".mqsim" "ns" "five integers that imply at most 8 GB/s if times are ns" "MQSim ASCII: ns, device, LBA (512 B), sectors, 1 = read",
-    Ssdsim "ssdsim" ssdsim ".ssdsim" "ns" "the columns of mqsim" "SSDsim ASCII: the columns of mqsim, and detected as that",
+    Ssdsim "ssdsim" ssdsim ".ssdsim" "ns" "the columns of mqsim" "SSDsim ASCII: the columns of mqsim; detected as mqsim",
     ArcLis "arc-lis" arc_lis ".lis" "" "four integers" "ARC paper: first block (512 B), blocks, ignored, number; no time, all reads",
     OracleGeneral "oracle-general" oracle_general ".oracleGeneral" "s" "24-byte records whose times do not go back" "libCacheSim binary: s (32 bits), object (64), size (B, 32), next request (64), all little-endian; an object counts as a page of 4 KiB and is read",
     Keys64le "keys64le" keys64le ".keys64le" "" "64-bit numbers below 2^36" "64-bit little-endian numbers of 4-KiB blocks below 2^36, larger ones if the format is given; no time, all reads",
@@ -137,11 +136,11 @@ pub use record::{Origin, Placed, Record, UNSTATED};
 pub use render::Render;
 
 impl Format {
-    /// Returns `true` if the records consist of keys only, of one page each.
+    /// Returns `true` if each record is only a key, which stands for one page.
     pub fn is_keys(self) -> bool {
         self.key_field().is_some()
     }
-    /// Returns the position of the keys, if the records consist of keys only.
+    /// Returns the position of the keys; `None` if the records are not only keys.
     pub fn key_field(self) -> Option<KeyField> {
         let (length, width) = match self {
             Self::Keys32le => (4, Width::Four),
@@ -154,7 +153,8 @@ impl Format {
 }
 
 impl Format {
-    /// Returns a writer of this format, if there is one.
+    /// Returns a writer of this format; `None` if the format cannot be written. `timed`: whether
+    /// the requests have time stamps.
     pub fn render(self, timed: bool) -> Option<Box<dyn Render>> {
         Some(match self {
             Self::Wordline => Box::new(wordline::Lines),
@@ -167,27 +167,27 @@ impl Format {
             _ => return None,
         })
     }
-    /// Detects the format of a file that begins as `probe` does.
+    /// Detects the format of a file whose start is `probe`; `None` if no format matches.
     pub fn of(probe: &Probe) -> Option<Self> {
         Self::ALL
             .iter()
             .copied()
             .find(|format| format.detects(probe))
     }
-    /// Returns the remedy for a file of unknown format that begins as `probe` does.
+    /// Returns the remedy for a file of unknown format whose start is `probe`.
     pub fn remedy(probe: &Probe) -> String {
         let naming = format!(
             "name it with --format, one of {}, or describe its columns with --columns",
             Self::names()
         );
         if keys32le::is_pairs(probe) {
-            return "these may be 16-bit numbers: write them with 32 or 64 bits each, or, if they \
+            return "the file may contain 16-bit numbers: write them with 32 or 64 bits each, or, if they \
                     are 32-bit ones, pass --format keys32le"
                 .to_owned();
         }
         if wordline::resembles(probe) {
             return format!(
-                "Wordline's own begins with the line {}: write that line, or {naming}",
+                "Wordline's own format starts with the line {}: add that line, or {naming}",
                 wordline::HEADER
             );
         }
@@ -236,7 +236,7 @@ pub(crate) fn parsed<L: Line>(mut line: L, text: &str) -> Result<Option<Record>,
 mod tests {
     use super::*;
 
-    /// A line or two of each text format is detected as that format only.
+    /// A line or two of each text format must be detected as only that format.
     #[test]
     fn each_format_detects_only_its_own_files() {
         let samples = [
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_parse() {
+    fn names_of_formats_are_unique_and_parse() {
         for format in Format::ALL {
             assert_eq!(format.name().parse(), Ok(*format));
         }

@@ -1,7 +1,8 @@
-//! MQSim ASCII: nanoseconds, device, LBA and size in sectors of 512 bytes, 1 = read or 0 = write.
+//! MQSim ASCII traces. Columns: nanoseconds, device, LBA and size in sectors of 512 bytes, 1 = read
+//! or 0 = write.
 //!
-//! Five integers per line have times in nanoseconds, unless that implies more than 8 GB/s at the
-//! start of the file; then they have the microseconds of `ssdsim-us`.
+//! Lines of five integers have times in nanoseconds, unless that implies more than 8 GB/s at the
+//! start of the file. In that case they have times in microseconds and are read as `ssdsim-us`.
 
 use std::io::{self, Write};
 
@@ -25,7 +26,7 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
     Box::new(Mqsim)
 }
 
-/// Returns `true` if most lines are five integers separated by blanks.
+/// Returns `true` if more than half of the lines are five integers separated by blanks.
 pub(super) fn has_shape(probe: &Probe) -> bool {
     probe.most_rows(|mut fields: Blanks| {
         (0..5).all(|_| fields.is(is_number)) && fields.end().is_ok()
@@ -48,7 +49,7 @@ pub(super) fn too_fast(probe: &Probe) -> bool {
     elapsed > 0 && bytes > FASTEST_BYTES_PER_NS * elapsed
 }
 
-/// Parses the five columns, with the first in any unit.
+/// Parses the five columns. The time stamp may have any unit.
 #[inline]
 pub(super) fn parse(fields: &mut Blanks) -> Result<Option<Record>, Fault> {
     let ticks = fields.stamp("time stamp")?;
@@ -99,10 +100,10 @@ mod tests {
     #[test]
     fn time_unit_is_detected_by_the_bandwidth() {
         let of = |bytes: &[u8]| Format::of(&Probe { bytes, whole: true });
-        // 2 x 8 sectors in 1024 ticks: 8 bytes per tick, the limit.
+        // Two requests of 8 sectors in 1024 ticks are 8 bytes per tick, which is the limit.
         assert_eq!(of(b"0 0 0 8 1\n1024 0 8 8 1\n"), Some(Format::Mqsim));
         assert_eq!(of(b"0 0 0 8 1\n1023 0 8 8 1\n"), Some(Format::SsdsimUs));
-        // Requests at one instant have no bandwidth.
+        // Requests at a single instant have no bandwidth.
         assert_eq!(of(b"0 0 0 8 1\n0 0 8 8 1\n"), Some(Format::Mqsim));
     }
 }

@@ -1,10 +1,10 @@
-//! Microsoft Research Cambridge (Narayanan et al., FAST 2008): seven comma-separated columns, time
-//! in units of 100 ns (Windows file time), offset and size in bytes.
+//! Microsoft Research Cambridge traces (Narayanan et al., FAST 2008): seven comma-separated columns
+//! with the time in units of 100 ns (Windows file time), and offset and size in bytes.
 //!
-//! A header with the names of the columns, which some copies have, is ignored wherever it is.
+//! Some copies have a header with the names of the columns. It is ignored wherever it is.
 //!
-//! The volume is the disk number. If a file contains several hosts, the disks of the second are
-//! numbered from 256, those of the third from 512, in order of appearance.
+//! The volume is the disk number. If a file contains several hosts, the disks of the second host
+//! are numbered from 256, those of the third from 512, in order of appearance.
 
 use std::io::{self, Write};
 
@@ -70,10 +70,7 @@ impl Msr {
             return Ok(known);
         }
         if self.hosts.len() == HOSTS {
-            return Err(format!(
-                "this is the host number {}; at most {HOSTS} fit",
-                HOSTS + 1
-            ));
+            return Err(format!("the file has more than {HOSTS} hosts"));
         }
         self.hosts.push(host.into());
         Ok(self.hosts.len() - 1)
@@ -116,7 +113,8 @@ impl Line for Msr {
     }
 }
 
-/// Parses a response time. Copies without response times have 0 or text in this column.
+/// Parses a response time. Copies without response times have 0 or text in this column, which gives
+/// [`Record::UNSTATED`].
 #[inline]
 fn response(field: &[u8]) -> u64 {
     let digits = |ticks: u64, byte: &u8| {
@@ -189,11 +187,12 @@ mod tests {
         );
         assert_eq!(
             of("1,hm,0,Read,5,512,1,9"),
-            "column 8: there should be no such column, but it holds `9`"
+            "column 8: the format has no such column, but the line has `9`"
         );
     }
 
-    /// Names of the columns in the documentation of the paper's data set, and in other spellings.
+    /// The headers name the columns as in the documentation of the paper's data set, and in other
+    /// spellings.
     #[test]
     fn header_is_ignored() {
         for header in [

@@ -1,10 +1,10 @@
-//! Reads and writes, as flags and words.
+//! Parses reads and writes given as flags or words.
 
 use crate::error::{Fault, shown};
 use crate::fields::Fields;
 use wordline_block::Op;
 
-/// Parses the next field as a flag of 0 or 1 that stands for read or write.
+/// Parses the next field as a flag: 1 means `one`, and 0 means `zero`.
 #[inline(always)]
 pub(super) fn flag<const SEPARATOR: u8>(
     fields: &mut Fields<SEPARATOR>,
@@ -18,7 +18,7 @@ pub(super) fn flag<const SEPARATOR: u8>(
     }
 }
 
-/// Parses a word for read or write: its first letter or the whole word.
+/// Parses a word for read or write, which is the first letter or the whole word.
 #[inline]
 pub(super) fn word(field: &[u8]) -> Result<Op, String> {
     match field {

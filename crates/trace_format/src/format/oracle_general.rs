@@ -1,9 +1,9 @@
-//! libCacheSim's oracleGeneral: 24 little-endian bytes per record: time in seconds (32 bits),
-//! object (64), its size in bytes (32), number of the next record of the same object (64, signed),
-//! or -1.
+//! oracleGeneral traces of libCacheSim. A record has 24 bytes, little-endian: time in seconds (32
+//! bits), object (64), size of the object in bytes (32), number of the next record of the same
+//! object (64, signed), or -1.
 //!
 //! The format has no magic number. A file is detected if in more than half of its records the time
-//! does not go back, the size is not 0, and the next record is a later one, or -1, or 2^63 - 1. An
+//! does not decrease, the size is not 0, and the next record is a later one, -1 or 2^63 - 1. An
 //! object counts as one page of 4 KiB, whatever its size, and each record is a read.
 
 use super::keys64le::{little, offset};
@@ -61,7 +61,8 @@ mod tests {
     use super::super::{Format, keys32le, keys64le};
     use super::*;
 
-    /// Records of objects one second apart, with the next request as libCacheSim states it.
+    /// Returns records of `objects` one second apart, with the numbers of next records as
+    /// libCacheSim writes them.
     fn trace(objects: &[u64], size: u32) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (index, object) in objects.iter().enumerate() {

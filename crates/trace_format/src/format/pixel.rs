@@ -1,6 +1,7 @@
-//! Pixel 6a: a header, then process, device, R/W, LBA and size in sectors of 512 bytes, seconds.
+//! Pixel 6a traces: a header, then process, device, R/W, LBA and size in sectors of 512 bytes,
+//! seconds.
 //!
-//! Time stamps carry the error of binary fractions (`159273.83748699998`); they are rounded to
+//! Time stamps contain the error of binary fractions (`159273.83748699998`) and are rounded to
 //! nanoseconds. The name of a process may contain commas, so columns are counted from the right.
 
 use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick, word};
@@ -12,7 +13,7 @@ const COLUMNS: usize = 6;
 
 struct Pixel;
 
-/// Returns the line from the comma after the process name.
+/// Returns the part of the line after the process name, from its comma.
 fn behind_process(line: &[u8]) -> Option<&[u8]> {
     let commas = line
         .iter()

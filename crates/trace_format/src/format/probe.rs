@@ -1,4 +1,4 @@
-//! Start of a file, used to detect its format, and the shapes of its fields.
+//! Start of a file, from which its format is detected, and tests for the shapes of fields.
 
 use crate::fields::{Commas, Row};
 
@@ -11,8 +11,8 @@ pub struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    /// Returns the complete lines, without their ends and without empty ones. Empty if the file is
-    /// not text.
+    /// Iterates over the complete, non-empty lines, without their ends. Yields nothing if the file
+    /// is not text.
     pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let end = if self.whole {
             self.bytes.len()
@@ -29,17 +29,17 @@ impl<'a> Probe<'a> {
             .filter(|line| !line.trim_ascii().is_empty())
     }
     pub(super) fn is_text(&self) -> bool {
-        // No early exit, so that many bytes are compared at a time.
+        // Without an early exit, the compiler compares many bytes at a time.
         let odd = |byte: &u8| matches!(byte, 0..=8 | 14..=31 | 127);
         !self.bytes.iter().fold(false, |any, byte| any | odd(byte))
     }
-    /// Returns `true` if more than half of the first lines match.
+    /// Returns `true` if `fits` accepts more than half of the first lines.
     pub(super) fn most(&self, fits: impl Fn(&'a [u8]) -> bool) -> bool {
         const ENOUGH: usize = 200;
         let lines = || self.lines().take(ENOUGH);
         2 * lines().filter(|line| fits(line)).count() > lines().count()
     }
-    /// Returns `true` if the fields of more than half of the first lines match.
+    /// Returns `true` if `fits` accepts the fields of more than half of the first lines.
     pub(super) fn most_rows<R: Row<'a>>(&self, fits: impl Fn(R) -> bool) -> bool {
         self.most(|line| fits(R::new(line)))
     }
@@ -51,7 +51,7 @@ impl<'a> Probe<'a> {
     }
 }
 
-/// Returns `true` if a field has the shape of an unsigned or negative integer.
+/// Returns `true` if a field has the shape of a signed or unsigned integer.
 pub(super) fn is_number(field: &[u8]) -> bool {
     let digits = field.strip_prefix(b"-").unwrap_or(field);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)

@@ -16,10 +16,12 @@ pub trait Reader: Send {
     fn origin(&self) -> Origin {
         Origin::First
     }
-    /// Keeps response times. Formats for which they make reading slower drop them otherwise.
+    /// Keeps response times. Without this call, formats drop response times if reading them is
+    /// slower.
     fn keep_responses(&mut self) {}
-    /// Appends the next records to `records`, which must be empty: those already in memory, and at
-    /// least one unless the file ends. With a fault, they are the records before it.
+    /// Appends the next records to `records`, which must be empty: those that are already in
+    /// memory, and at least one unless the file ends. On a fault, `records` has the records before
+    /// it.
     fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop>;
 }
 
@@ -71,30 +73,31 @@ impl<P: Piece> Reader for Pieces<P> {
     }
 }
 
-/// Parser of the lines of a text format; implements [`Reader`].
+/// Parser of the lines of a text format. Implements [`Reader`].
 pub(crate) trait Line: Send {
     const TICK_PS: u64;
     const ORIGIN: Origin = Origin::First;
     /// Fields into which a line is divided.
     type Fields<'a>: Row<'a>;
-    /// Returns the length of a tick in picoseconds, for formats in which it is given by the user.
+    /// Returns the length of a tick in picoseconds. Overridden by formats whose unit of time the
+    /// user gives.
     fn tick(&self) -> u64 {
         Self::TICK_PS
     }
-    /// Returns `true` if times have a meaning, for formats that decide it by the start of the file.
+    /// Returns `true` if times are meaningful. Overridden by formats that decide this from the
+    /// start of the file.
     fn timed(&self) -> bool {
         true
     }
-    /// Same as [`Reader::keep_responses`].
+    /// Keeps response times; see [`Reader::keep_responses`].
     fn with_responses(&mut self) {}
-    /// Parses a time stamp beyond 64 bits. `None` for formats whose ticks cover the range of their
-    /// times.
+    /// Parses a time stamp beyond 64 bits. Returns `None` for formats whose ticks cover all times.
     fn far(_field: &[u8]) -> Option<i128> {
         None
     }
     /// Parses a line; `None` if it is not a request.
     fn parse(&mut self, fields: &mut Self::Fields<'_>) -> Result<Option<Record>, Fault>;
-    /// Returns the second request of the line parsed last, if it has one.
+    /// Returns the second request of the line parsed last; `None` if the line has only one.
     #[inline]
     fn rest(&mut self) -> Option<Record> {
         None
@@ -154,14 +157,15 @@ impl<L: Line> Reader for L {
     }
 }
 
-/// Returns the time of a line with a time stamp beyond 64 bits.
+/// Returns the time of a line whose time stamp is beyond 64 bits; `None` if another field is at
+/// fault.
 #[cold]
 fn far_time<L: Line>(line: &[u8], fault: &Fault) -> Option<i128> {
     let stamp = fault.stamp.filter(|stamp| stamp.beyond)?;
     L::far(&line[stamp.start..stamp.start + stamp.length])
 }
 
-/// Parses a line without its time, if only the time is at fault.
+/// Parses a line without its time. Fails if more than the time is at fault.
 #[cold]
 fn without_time<L: Line>(
     format: &mut L,
@@ -180,7 +184,7 @@ fn without_time<L: Line>(
     }))
 }
 
-/// Returns the length of the first line of a text, with its end, if it is empty.
+/// Returns the length, including its end, of the first line of a text if that line is empty.
 #[inline]
 fn empty_line(text: &[u8]) -> Option<usize> {
     match text {

@@ -1,4 +1,4 @@
-//! Doubts about a detected format: other formats that match as well.
+//! Warns about a detected format if other formats match as well.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use super::{Format, Placed, Probe};
 use crate::input::Input;
 use crate::recording::Recording;
 
-/// Formats whose lines have the same shape and differ only in the unit of a column, of times or of
-/// sizes: the detected one, and the possible alternatives.
+/// Formats whose lines have the same shape and differ only in the unit of times or sizes. Each row:
+/// detected format, possible alternatives.
 const ALIKE: [(Format, &[Format]); 3] = [
     (Format::Mqsim, &[Format::SsdsimUs, Format::Disksim]),
     (Format::SsdsimUs, &[Format::Mqsim, Format::Disksim]),
     (Format::Hil, &[Format::Disksim]),
 ];
-/// Bytes per second above which a format is implausible: more than any recorded disk serves.
+/// Bytes per second above which a format is implausible, because no recorded disk is faster.
 const FASTEST: f64 = 8e9;
-/// Requests per second below which a format is implausible: one in a hundred seconds.
+/// Requests per second below which a format is implausible: one request in a hundred seconds.
 const SLOWEST: f64 = 0.01;
 
-/// Returns a warning about a file whose start matches other formats too; `None` if it matches only
-/// this one.
+/// Returns a warning about a file whose start also matches other formats; `None` if it matches only
+/// `format`.
 pub fn warning(path: &Path, format: Format, probe: &Probe) -> Option<String> {
     let own = Pace::of(format, probe)?;
     let (_, alike) = ALIKE.iter().find(|(known, _)| *known == format)?;
@@ -39,13 +39,13 @@ pub fn warning(path: &Path, format: Format, probe: &Probe) -> Option<String> {
     });
     let (unit, measure) = own.sense(format, timed);
     Some(format!(
-        "{}: the lines are those of {format}, with {unit} ({measure}), but of {} too. Name the right one.",
+        "{}: the lines match {format}, with {unit} ({measure}), but also {}. Pass --format to select the right one.",
         path.display(),
-        others.collect::<Vec<_>>().join(" and of "),
+        others.collect::<Vec<_>>().join(" and "),
     ))
 }
 
-/// Rate of requests at the start of a file.
+/// Request rate and sizes at the start of a file.
 struct Pace {
     requests: usize,
     bytes: f64,
@@ -53,7 +53,8 @@ struct Pace {
 }
 
 impl Pace {
-    /// `None` if the start does not have this format, or has a single instant.
+    /// Returns the rates under a format. `None` if the start does not have this format, or has only
+    /// a single instant.
     fn of(format: Format, probe: &Probe) -> Option<Self> {
         let lines: Vec<&[u8]> = probe.lines().collect();
         let bytes: Arc<[u8]> = lines.join(&b'\n').into();
@@ -83,8 +84,8 @@ impl Pace {
     fn is_usual(&self) -> bool {
         self.bytes / self.seconds <= FASTEST && self.requests as f64 / self.seconds >= SLOWEST
     }
-    /// Returns the unit of a format's times, or otherwise of its sizes, and the rate or size that
-    /// follows from it.
+    /// Describes the unit of a format's times, or of its sizes if `timed` is `false`, and the
+    /// resulting request rate or mean size.
     fn sense(&self, format: Format, timed: bool) -> (String, String) {
         if timed {
             let rate = self.requests as f64 / self.seconds;
@@ -118,15 +119,16 @@ mod tests {
         )
     }
 
-    /// A request of 4 KiB every `ticks` ticks, in five integers.
+    /// Returns requests of 4 KiB every `ticks` ticks, as five integers per line.
     fn every(ticks: u64) -> String {
         let line = |n: u64| format!("{} 0 {} 8 1", n * ticks, n * 8);
         (0..50).map(line).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
-    fn ambiguous_time_unit_is_doubted() {
-        // 1,000 per second as ns, 1 as us, one in a thousand seconds as ms.
+    fn file_with_an_ambiguous_time_unit_gives_a_warning() {
+        // The rate is 1,000 requests per second in ns, one per second in us, and one in a thousand
+        // seconds in ms.
         let (format, doubt) = told(&every(1_000_000));
         assert_eq!(format, Some(Format::Mqsim));
         let doubt = doubt.unwrap();
@@ -134,7 +136,8 @@ mod tests {
             doubt.contains("--format ssdsim-us") && !doubt.contains("disksim"),
             "{doubt}"
         );
-        // 41 GB/s as ns; 10,000 per second as us, 10 as ms.
+        // The bandwidth is 41 GB/s in ns; the rate is 10,000 requests per second in us, and 10 in
+        // ms.
         let (format, doubt) = told(&every(100));
         assert_eq!(format, Some(Format::SsdsimUs));
         let doubt = doubt.unwrap();
@@ -142,25 +145,25 @@ mod tests {
             doubt.contains("--format disksim") && !doubt.contains("mqsim"),
             "{doubt}"
         );
-        // One in 50 s as ns: any other unit gives an implausibly low rate.
+        // One request in 50 s in ns: any other unit gives an implausibly low rate.
         assert_eq!(told(&every(50_000_000_000)), (Some(Format::Mqsim), None));
     }
 
     #[test]
-    fn formats_are_distinguished_by_the_unit_of_sizes() {
+    fn file_with_an_ambiguous_unit_of_sizes_gives_a_warning() {
         let line = |n: u64| format!("{}.000000\t0\t{}\t3\t1", n * 7, n * 24);
         let (format, doubt) = told(&(0..50).map(line).collect::<Vec<_>>().join("\n"));
         assert_eq!(format, Some(Format::Hil));
         assert_eq!(
             doubt.unwrap(),
-            "x: the lines are those of hil, with sizes in pages of 4 KiB (12.0 KiB per request on average), \
-             but of disksim (--format disksim: sizes in sectors of 512 B, 1.5 KiB per request on average) \
-             too. Name the right one."
+            "x: the lines match hil, with sizes in pages of 4 KiB (12.0 KiB per request on average), \
+             but also disksim (--format disksim: sizes in sectors of 512 B, 1.5 KiB per request on average). \
+             Pass --format to select the right one."
         );
     }
 
     #[test]
-    fn format_with_a_unique_shape_is_not_doubted() {
+    fn format_with_a_unique_shape_gives_no_warning() {
         assert_eq!(told("7961.833 0 20228336 8 0\n7962.1 0 8 8 1\n").1, None);
         assert_eq!(
             told("0,303567,3584,w,0.000000\n0,55590,3072,w,0.026214\n").1,

@@ -1,29 +1,29 @@
-//! Requests as stated in files.
+//! Requests as recorded in files.
 
 use crate::error::Place;
 use wordline_block::Op;
 
-/// Request as stated in its file.
+/// Request as recorded in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Time stamp in ticks of the reader, from any origin.
     pub ticks: u64,
     /// Offset. Bytes.
     pub offset: u64,
-    /// Length in bytes.
+    /// Length of the request. Bytes.
     pub bytes: u64,
     /// Volume or disk; 0 if the format has none.
     pub volume: u32,
     /// Operation.
     pub op: Op,
-    /// Whether the write is durable on completion, as in [`Request`].
+    /// Whether a write is durable on completion, as in [`Request`].
     pub fua: bool,
-    /// Recorded response time, in ticks; [`Record::UNSTATED`] if the file has none.
+    /// Recorded response time, in ticks; [`Record::UNSTATED`] if the file does not state it.
     pub response: u64,
 }
 
 impl Record {
-    /// Value for ticks that a file does not state.
+    /// Value of ticks that a file does not state.
     pub const UNSTATED: u64 = UNSTATED;
     /// Creates a record of a format without durable writes.
     #[inline]
@@ -40,24 +40,24 @@ impl Record {
     }
 }
 
-/// Start of a file's clock.
+/// Origin of a file's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The clock starts with the first record.
+    /// Time zero is the first record.
     First,
-    /// The clock starts at zero.
+    /// Time zero is tick 0 of the file.
     Zero,
 }
 
-/// Ticks of a record without a time stamp in the clock's range.
+/// Ticks of a record whose file does not state a time within the range of the clock.
 pub const UNSTATED: u64 = u64::MAX;
 
 /// Record and its position in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Record.
+    /// Record as in the file.
     pub record: Record,
-    /// Its line, or its number and first byte.
+    /// Line of the record, or its number and first byte.
     pub place: Place,
 }
 

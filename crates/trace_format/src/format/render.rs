@@ -1,4 +1,4 @@
-//! Writers of requests.
+//! Writers of requests in a format.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ pub trait Render: Send {
     fn head(&mut self, _out: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
-    /// Writes a request; counts what is lost.
+    /// Writes a request. Counts the information that is lost.
     fn request(
         &mut self,
         out: &mut dyn Write,
@@ -24,7 +24,7 @@ pub trait Render: Send {
     }
 }
 
-/// Writes a line for each request that moves data; the others are counted as dropped.
+/// Writes a line for each request that moves data. Counts the other requests as dropped.
 pub(super) struct DataLines<F>(pub(super) F);
 
 impl<F> Render for DataLines<F>

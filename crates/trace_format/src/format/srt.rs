@@ -1,9 +1,10 @@
-//! HP SRT, version 1.3 (Ruemmler and Wilkes, USENIX Winter 1993): a text header up to 0x0C, then
-//! records of 14 big-endian 32-bit integers: record size, id, seconds, microseconds, start, stop,
-//! bytes, block of 256 bytes, device, driver, cylinder, flags (bit 0 = read), info, queue length.
+//! HP SRT traces, version 1.3 (Ruemmler and Wilkes, USENIX Winter 1993): a text header up to 0x0C,
+//! then records of 14 big-endian 32-bit integers: record size, id, seconds, microseconds, start,
+//! stop, bytes, block of 256 bytes, device, driver, cylinder, flags (bit 0 = read), info, queue
+//! length.
 //!
 //! Devices are HP-UX device numbers: 8 bits of driver, 16 of disk, 8 of section. Block numbers are
-//! relative to the disk, not to the section; the volume is the disk.
+//! relative to the disk, not to the section. The volume is the disk.
 
 use super::{Piece, Pieces, Probe, Reader, Record, tick};
 use crate::error::{Fault, WorkloadError};
@@ -39,8 +40,8 @@ impl Piece for Srt {
             Some(end) => input.header(end + 1),
             None => Err(Stop::Broken(WorkloadError::new(
                 input.path(),
-                format!("the header does not end (no byte 0x0C in the first {PROBE})"),
-                "this is not an SRT file",
+                format!("the header does not end: the first {PROBE} bytes have no byte 0x0C"),
+                "name an SRT file, or another format with --format",
             ))),
         }
     }

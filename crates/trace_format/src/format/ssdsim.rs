@@ -1,5 +1,5 @@
-//! SSDsim ASCII (Hu et al., ICS 2011): nanoseconds, device, LBA and size in sectors of 512 bytes, 1
-//! = read or 0 = write. The columns are those of MQSim, and so is the reader.
+//! SSDsim ASCII traces (Hu et al., ICS 2011). Columns: nanoseconds, device, LBA and size in sectors
+//! of 512 bytes, 1 = read or 0 = write. The columns and the reader are those of MQSim.
 
 use super::{Probe, Reader, mqsim};
 

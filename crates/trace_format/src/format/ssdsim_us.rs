@@ -1,5 +1,5 @@
-//! The columns of SSDsim with times in microseconds. Distinguished from nanoseconds by the implied
-//! bandwidth: see `mqsim`.
+//! Columns of SSDsim with times in microseconds. The implied bandwidth distinguishes them from
+//! nanoseconds: see `mqsim`.
 
 use super::{Line, Probe, Reader, Record, mqsim, tick};
 use crate::error::Fault;

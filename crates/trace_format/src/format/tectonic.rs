@@ -3,9 +3,9 @@
 //! op_count, host, shard.
 //!
 //! Blocks are divided into shards, which have no address. Each shard gets slots of 16 MiB, in order
-//! of first appearance: as many as its first request needs, at least one. (Shards hold 8 MiB and
+//! of first appearance: as many as its first request needs, at least one. (Shards contain 8 MiB and
 //! sometimes a little more.) A later request beyond the slots of its shard is a bad line. Memory
-//! grows by some 50 bytes per shard. Operations that begin with `get` are reads, those with `put`
+//! grows by about 50 bytes per shard. Operations that start with `get` are reads, those with `put`
 //! writes.
 
 use rustc_hash::FxHashMap;
@@ -52,7 +52,7 @@ fn block_id(field: &[u8]) -> Option<u128> {
 }
 
 impl Tectonic {
-    /// Returns the address of a range of a shard.
+    /// Returns the address of a request to a shard; assigns slots to a new shard. Bytes.
     fn address(&mut self, shard: (u128, u64), offset: u64, bytes: u64) -> Result<u64, String> {
         let end = offset
             .checked_add(bytes)
@@ -65,7 +65,7 @@ impl Tectonic {
         if needed > slots.count {
             let room = slots.count * SLOT;
             return Err(format!(
-                "the request ends at byte {end} of a shard that was given {room}"
+                "the request ends at byte {end} of a shard whose slots end at byte {room}"
             ));
         }
         Ok(slots.first * SLOT + offset)
@@ -77,7 +77,7 @@ impl Tectonic {
         };
         let next = self.next + count;
         if next > u64::MAX / SLOT {
-            return Err("all shards together are beyond 2^64 bytes".to_owned());
+            return Err("all shards together exceed 2^64 bytes".to_owned());
         }
         self.next = next;
         self.shards.insert(shard, slots);
@@ -116,7 +116,7 @@ impl Line for Tectonic {
         fields.skip("host")?;
         let shard = fields.number("shard")?;
         fields.end()?;
-        // A request of zero length is refused as in every format, and gets no slot.
+        // A request of zero length is refused, as in every format, and must not get a slot.
         let offset = if bytes == 0 {
             0
         } else {
@@ -172,7 +172,7 @@ mod tests {
             of(line(1, 512, SLOT, "getChunkData.Permanent"))
                 .unwrap_err()
                 .reason,
-            "the request ends at byte 16777728 of a shard that was given 16777216"
+            "the request ends at byte 16777728 of a shard whose slots end at byte 16777216"
         );
     }
 

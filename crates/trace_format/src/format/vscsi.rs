@@ -1,12 +1,13 @@
-//! VMware vscsi traces, version 1 (CloudPhysics; Waldspurger et al., FAST 2015): 32 little-endian
-//! bytes per record: sequence number, bytes (32 bits each), number of scatter-gather elements, SCSI
-//! operation and version (16 bits each), LBA in sectors of 512 bytes, microseconds (64 bits each).
+//! VMware vscsi traces, version 1 (CloudPhysics; Waldspurger et al., FAST 2015). A record has 32
+//! bytes, little-endian: sequence number, bytes (32 bits each), number of scatter-gather elements,
+//! SCSI operation and version (16 bits each), LBA in sectors of 512 bytes, microseconds (64 bits
+//! each).
 //!
-//! An UNMAP has its ranges in its data (SBC-3), which a record does not contain: it is a bad line.
-//! A WRITE AND VERIFY completes when the medium holds the data (SBC-3): it counts as a durable
-//! write. The FUA bit of other writes is in the command, of which a record contains only the
-//! operation. A WRITE SAME counts as a write, whether or not it requests an unmap, which a record
-//! does not show.
+//! An UNMAP has its ranges in its data (SBC-3), which a record does not contain, so it is a bad
+//! line. A WRITE AND VERIFY completes when the data is on the medium (SBC-3), so it counts as a
+//! durable write. The FUA bit of other writes is part of the command, of which a record contains
+//! only the operation. A WRITE SAME counts as a write, because a record does not show whether it
+//! requests an unmap.
 
 use super::keys64le::little;
 use super::{Piece, Pieces, Probe, Reader, Record, tick};
@@ -20,12 +21,12 @@ const UNMAP: u16 = 0x42;
 
 struct Vscsi;
 
-/// Returns `true` for a WRITE AND VERIFY of 10, 16 or 12 bytes.
+/// Returns `true` for WRITE AND VERIFY (10), (16) and (12).
 fn is_verified(code: u16) -> bool {
     matches!(code, 0x2e | 0x8e | 0xae)
 }
 
-/// Returns the operation of a SCSI operation code.
+/// Returns the operation of a SCSI operation code; `None` for other commands.
 fn operation(code: u16) -> Option<Op> {
     match code {
         0x08 | 0x28 | 0x88 | 0xa8 => Some(Op::Read),
@@ -66,7 +67,7 @@ impl Piece for Vscsi {
             .ok_or_else(|| Fault::new(format!("the SCSI operation {code:#04x} is unknown")))?;
         if op == Op::Trim {
             let reason =
-                "an UNMAP (0x42) names its ranges in its data, which the format does not hold";
+                "an UNMAP (0x42) has its ranges in its data, which the format does not contain";
             return Err(Fault::new(reason));
         }
         let sector = little(&record[16..24]);
@@ -133,7 +134,7 @@ mod tests {
         );
         assert_eq!(
             Vscsi.parse(&bytes(VERSION, UNMAP)).unwrap_err().reason,
-            "an UNMAP (0x42) names its ranges in its data, which the format does not hold"
+            "an UNMAP (0x42) has its ranges in its data, which the format does not contain"
         );
     }
 }

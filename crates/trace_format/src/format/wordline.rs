@@ -1,9 +1,9 @@
 //! Wordline's own CSV: the header `time_ns,op,offset_bytes,size_bytes,volume`, then one request per
-//! line. A recording may have a sixth column, `response_ns`: the recorded response time.
+//! line. A recording may have a sixth column, `response_ns`, with the recorded response time.
 //!
-//! Times count from the start of the run, in nanoseconds with up to three decimals (picoseconds);
-//! they are not shifted to the first record. The operation is read, write, write-fua (a write that
-//! is durable on completion), trim or flush. The format is lossless.
+//! Times are nanoseconds since the start of the run, with up to three decimals (picoseconds). They
+//! are not shifted to the first record. The operation is read, write, write-fua (a write that is
+//! durable on completion), trim or flush. The format is lossless.
 
 use std::io::{self, Write};
 
@@ -18,7 +18,8 @@ pub(super) const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume";
 const WITH_RESPONSE: &str = "time_ns,op,offset_bytes,size_bytes,volume,response_ns";
 
 struct Wordline {
-    /// Whether a line may have the sixth column: if the header has it, or if there is no header.
+    /// Whether a line may have the sixth column, which requires that the header has it or is
+    /// absent.
     has_response: bool,
 }
 
@@ -32,8 +33,8 @@ pub(super) fn detect(probe: &Probe) -> bool {
     probe.begins(HEADER.as_bytes())
 }
 
-/// Returns `true` if the first line is a request without a header, or names most columns of the
-/// header in different words, such as `Time, Op, Offset`.
+/// Returns `true` if the first line is a request without a header, or a header with most columns in
+/// different words, such as `Time, Op, Offset`.
 pub(super) fn resembles(probe: &Probe) -> bool {
     let Some(line) = probe.lines().next() else {
         return false;

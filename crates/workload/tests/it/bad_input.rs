@@ -49,7 +49,7 @@ fn a_line_with_more_columns_than_the_header_is_an_error() {
     let lines = "0,read,0,512,0,7\n1,read,0,512,0\n";
     assert_eq!(
         error(format!("{HEADER}\n{lines}").as_bytes(), &STRICT),
-        format!("x.csv:2: column 6: there should be no such column, but it holds `7`; {SKIP}")
+        format!("x.csv:2: column 6: the format has no such column, but the line has `7`; {SKIP}")
     );
     let recorded = format!("{HEADER},response_ns\n{lines}");
     assert_eq!(read(recorded.as_bytes(), &STRICT).unwrap(), 2);
@@ -71,7 +71,7 @@ fn bad_line_is_reported_with_line_and_column() {
         ),
         (
             "1001,hm,0,Read,4096,512,1,2",
-            "column 8: there should be no such column, but it holds `2`",
+            "column 8: the format has no such column, but the line has `2`",
         ),
         ("1001,hm,0,Read,,512,1", "column 5: the offset is empty"),
         (
@@ -195,11 +195,11 @@ fn unrecognised_and_empty_files_are_refused() {
     assert_eq!(error(b"1,2,3\n4,5,6\n", &STRICT), unknown);
     assert_eq!(
         error(b"", &STRICT),
-        "x.csv: the file is empty; name a file that holds a trace"
+        "x.csv: the file is empty; name a file that contains a trace"
     );
     assert_eq!(
         error(&gzip(b""), &STRICT),
-        "x.csv: the gzip archive holds an empty file; name a file that holds a trace"
+        "x.csv: the gzip archive contains an empty file; name a file that contains a trace"
     );
 }
 
@@ -207,7 +207,7 @@ fn unrecognised_and_empty_files_are_refused() {
 fn error_for_a_nearly_native_file_states_the_header() {
     let header = "time_ns,op,offset_bytes,size_bytes,volume";
     let told = format!(
-        "x.csv: the format is not recognised; Wordline's own begins with the line {header}: write \
+        "x.csv: the format is not recognised; Wordline's own format starts with the line {header}: add \
          that line, or name it with --format, one of wordline, "
     );
     let near = [
@@ -295,7 +295,7 @@ fn truncated_archives_are_errors() {
         };
         let start = format!("x.csv.gz: the {name} ends early, after ");
         assert!(error.starts_with(&start), "{error}");
-        let end = format!(" bytes ({requests} whole lines); fetch or pack it again");
+        let end = format!(" bytes ({requests} whole lines); download or compress the file again");
         assert!(error.ends_with(&end), "{requests}: {error}");
         assert!(
             trace.next_request().unwrap().is_none(),
@@ -335,7 +335,7 @@ fn directories_and_missing_files_are_refused() {
     let name = path.display().to_string();
     assert_eq!(
         open(path.clone()),
-        format!("{name}: this is a directory, not a trace; name the files in it")
+        format!("{name}: the path is a directory, not a trace; name the files in the directory")
     );
     assert_eq!(
         open(path.join("absent.csv")),

@@ -201,7 +201,7 @@ fn invalid_columns_are_refused_with_a_remedy() {
         ("bytes=1,op=2", "columns: `offset` is missing; add its column, as in offset=3".to_owned()),
         ("offset=1,op=2", "columns: `bytes` is missing; add its column, as in bytes=3, or a size that all requests have, as in bytes=fixed:4096".to_owned()),
         ("offset=0,bytes=1,op=2", "columns: offset: the column 0 is not 1 to 10000; columns count from 1".to_owned()),
-        ("time=1,offset=2,bytes=3,op=4", "columns: time: its unit is missing; give s, ms, us, ns, ps or filetime, as in time=1:us".to_owned()),
+        ("time=1,offset=2,bytes=3,op=4", "columns: time: the unit is missing; give s, ms, us, ns, ps or filetime, as in time=1:us".to_owned()),
         ("time=1:sec,offset=2,bytes=3,op=4", "columns: time: `sec` is not a unit of time; give s, ms, us, ns, ps or filetime, as in time=1:us".to_owned()),
         ("offset=1:blocks,bytes=3,op=4", "columns: offset: `blocks` is not a unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096, 4k or 16KiB".to_owned()),
         ("offset=1,bytes=fixed:0,op=4", "columns: bytes: `0` is not a unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096, 4k or 16KiB".to_owned()),
@@ -250,7 +250,7 @@ fn errors_in_a_file_state_their_position() {
     assert_eq!(
         fault(beyond, "1,8,512,R\n"),
         format!(
-            "x.csv:1: column 5: the line ends before column 4096, which --columns requires; give a value that all lines share as fixed, as in bytes=fixed:4096; {skip}"
+            "x.csv:1: column 5: the line ends before column 4096, which --columns requires; if all lines have the same value, give it as fixed, as in bytes=fixed:4096; {skip}"
         )
     );
     assert_eq!(
@@ -262,7 +262,7 @@ fn errors_in_a_file_state_their_position() {
     );
     assert_eq!(
         fault("offset=1,bytes=lba,op=rw", "lba,rw\n1,R\n"),
-        "x.csv:1: column 1 is used twice; --columns offset=1,bytes=lba,op=rw: name one column for each field"
+        "x.csv:1: column 1 is used twice; name a separate column for each field in --columns offset=1,bytes=lba,op=rw"
     );
 }
 
@@ -273,7 +273,7 @@ fn columns_and_format_exclude_each_other() {
     let mut trace = Trace::from_bytes("x.csv", &b"1,2\n"[..], &options).unwrap();
     let fault = trace.next_request().unwrap_err().to_string();
     assert!(
-        fault.starts_with("x.csv:1: its columns are not described; pass --columns"),
+        fault.starts_with("x.csv:1: the columns of the table are not described; pass --columns"),
         "{fault}"
     );
     options

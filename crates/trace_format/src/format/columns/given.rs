@@ -1,4 +1,4 @@
-//! Parses the user's description of the columns.
+//! Parses the description of the columns, which the user gives.
 
 use std::str::FromStr;
 
@@ -13,7 +13,7 @@ const LAST_COLUMN: usize = 10_000;
 
 impl FromStr for Columns {
     type Err = String;
-    /// The error is one line that names the item and the valid words.
+    /// Errors are one line that names the item and the valid words.
     fn from_str(given: &str) -> Result<Self, String> {
         let mut parts: [Option<&str>; 6] = [None; 6];
         for item in given.split(',') {
@@ -96,7 +96,7 @@ fn time_column(value: &str) -> Result<(Column, TimeUnit), String> {
         Some("ps") => ("ps", 0, tick::PS),
         Some("filetime" | "100ns") => ("100 ns", 0, tick::FILETIME),
         other => {
-            let what = other.map_or("its unit is missing".to_owned(), |unit| {
+            let what = other.map_or("the unit is missing".to_owned(), |unit| {
                 format!("`{unit}` is not a unit of time")
             });
             return Err(format!(
@@ -126,7 +126,7 @@ fn bytes_column(value: &str) -> Result<FieldValue<u64>, String> {
     Ok(FieldValue::Column(column, unit))
 }
 
-/// Returns the bytes of a unit, or of a size.
+/// Returns the number of bytes of a unit or of a size.
 fn unit_bytes(unit: &str) -> Result<u64, String> {
     let digits = unit.bytes().take_while(u8::is_ascii_digit).count();
     let (number, word) = unit.split_at(digits);

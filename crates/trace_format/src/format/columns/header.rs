@@ -1,4 +1,4 @@
-//! Names of columns in the first line of a table.
+//! Column names in the first line of a table.
 
 use crate::error::shown;
 use crate::fields::{Fields, Row};
@@ -24,8 +24,8 @@ pub(super) fn unquoted(field: &[u8]) -> &[u8] {
     inner.map_or(field, <[u8]>::trim_ascii)
 }
 
-/// Returns the index of a name in a header: the exact match, otherwise a single match in either
-/// case.
+/// Returns the index of a name in a header. Prefers an exact match; otherwise accepts a single
+/// match that ignores case.
 pub(super) fn find(header: &[String], name: &str) -> Result<usize, (String, String)> {
     if let Some(at) = header.iter().position(|known| known == name) {
         return Ok(at);

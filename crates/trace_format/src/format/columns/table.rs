@@ -1,4 +1,4 @@
-//! Reads a table with known columns.
+//! Reads a table whose columns are described.
 
 use super::super::{Line, Probe, Reader, Record};
 use super::given::spelled;
@@ -21,12 +21,12 @@ enum Role {
 }
 
 struct Table<const SEPARATOR: u8> {
-    /// Roles of the columns, up to the last one needed.
+    /// Roles of the columns, up to the last column that is needed.
     roles: Vec<Role>,
     tick_ps: u64,
-    /// Header line, as it is in the file.
+    /// Header line as in the file.
     header: Option<Box<[u8]>>,
-    /// Values for fields without a column.
+    /// Record with the values of fields that have no column.
     blank: Record,
     spellings: Vec<(Box<[u8]>, Op)>,
     op_column: String,
@@ -34,13 +34,13 @@ struct Table<const SEPARATOR: u8> {
 }
 
 impl Columns {
-    /// Returns the unit of the time stamps; empty if there are none.
+    /// Returns the unit of the time stamps; empty if the table has none.
     pub fn time_unit(&self) -> &'static str {
         self.time.as_ref().map_or("", |(_, unit)| unit.name)
     }
 
-    /// Returns a reader of a file that begins as `probe` does, or the reason and the remedy if it
-    /// cannot be read.
+    /// Returns a reader of a file that starts with `probe`. On failure, returns the reason and the
+    /// remedy.
     pub fn reader(&self, probe: &Probe) -> Result<Box<dyn Reader>, (String, String)> {
         let first = probe.lines().next().unwrap_or_default();
         let told = |byte: &u8| first.contains(byte);
@@ -74,7 +74,7 @@ impl Columns {
                 let reason = format!("column {} is used twice", at + 1);
                 return Err((
                     reason,
-                    format!("--columns {self}: name one column for each field"),
+                    format!("name a separate column for each field in --columns {self}"),
                 ));
             }
             roles.push((at, role));
@@ -131,7 +131,8 @@ impl Columns {
 }
 
 impl<const SEPARATOR: u8> Table<SEPARATOR> {
-    /// Returns `true` if no numeric column of the line holds a number, so that it is a header.
+    /// Returns `true` if no numeric column of the line contains a number, so that the line is a
+    /// header.
     fn is_words(&self, line: &[u8]) -> bool {
         let mut fields: Fields<SEPARATOR> = Row::new(line);
         let numeric =
@@ -179,13 +180,15 @@ impl<const SEPARATOR: u8> Table<SEPARATOR> {
         })
     }
 
-    /// Returns the fault of a line that ends before the last column needed.
+    /// Returns the fault of a line that ends before the last column that is needed.
     #[cold]
     fn short(&self, fault: &Fault) -> Fault {
         let last = self.roles.len();
         let bytes = matches!(self.roles.last(), Some(Role::Bytes(_)));
         let hint = if bytes {
-            format!("; give a value that all lines share as fixed, as in bytes=fixed:{last}")
+            format!(
+                "; if all lines have the same value, give it as fixed, as in bytes=fixed:{last}"
+            )
         } else {
             String::new()
         };
