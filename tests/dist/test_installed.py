@@ -1,5 +1,5 @@
-"""What an installed wheel can do, from an empty folder, without the checkout: `make dist` runs this
-with the Python that the wheel is installed in."""
+"""Checks an installed wheel from an empty folder, without the checkout. `make dist` runs this file
+with the Python into which the wheel is installed."""
 
 import gzip
 import json
@@ -18,9 +18,8 @@ import wordline
 import wordline_studies
 
 ROOT = Path(__file__).parents[2]
-# The examples of the page on MQSim go on from files of MQSim: tests/python/test_mqsim.py has some.
-# Those on clusters, searches and calibrations need a cluster, Optuna and SciPy: test_sweep.py,
-# test_docs_numbers.py and test_calibrate.py.
+# Other tests run the examples of these pages: test_mqsim.py has files of MQSim, test_sweep.py a
+# cluster, test_docs_numbers.py Optuna, and test_calibrate.py SciPy.
 OWN_TESTS = {"mqsim", "cluster", "search", "calibrate"}
 PAGES = [
     ROOT / "README.md",
@@ -30,11 +29,12 @@ PAGES = [
 ]
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 TRACE = re.compile(r"[\w-]+\.csv(?:\.gz|\.zst)?")
-# These take minutes. That `study nand` runs is tested below.
+# These commands take minutes. A test below runs `study nand`.
 LONG = {"study", "bench", "growth"}
-# What examples use that is no dependency of Wordline, and needs a network.
+# Examples with these imports are left out: the packages are not dependencies of Wordline.
 OTHERS = ("from perfetto", "import plotly")
-# Examples with files of a shape that only their reader has: other tests have such files.
+# Commands with these arguments are left out: they need files of a particular format, which other
+# tests have.
 OWN_FILES = {"--columns", "<(unzip"}
 BUNDLED = "postgresql-mixed.csv.gz"
 
@@ -46,7 +46,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def called(*command: str) -> str:
-    """What a command prints. No compiler, and nothing of the checkout, is on its paths."""
+    """Runs a command and returns its standard output. Neither a compiler nor the checkout is on its
+    paths."""
     known = os.environ | {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "NO_COLOR": "1"}
     known.pop("PYTHONPATH", None)
     done = subprocess.run(command, env=known, capture_output=True, text=True, check=False)
@@ -54,12 +55,12 @@ def called(*command: str) -> str:
     return done.stdout
 
 
-def test_it_is_not_the_checkout() -> None:
+def test_the_installed_package_is_not_the_checkout() -> None:
     for package in (wordline, wordline_studies):
         assert ROOT not in Path(str(package.__file__)).resolve().parents
 
 
-def test_the_licences_came_along() -> None:
+def test_the_wheel_contains_the_licences() -> None:
     files = {path.name for path in distribution("wordline").files or ()}
     assert {"LICENSE-APACHE", "LICENSE-MIT"} <= files
 
@@ -67,19 +68,19 @@ def test_the_licences_came_along() -> None:
 def test_the_bundled_trace_is_found_by_its_name(place: Path) -> None:
     called("wordline", "run", "d4", "--trace", BUNDLED, "--max-requests", "100")
     summary = json.loads((place / "out/d4-postgresql-mixed/summary.json").read_text())
-    assert 0 < summary["input"]["requests"] <= 100  # a flush is none
+    assert 0 < summary["input"]["requests"] <= 100  # Flushes are not counted.
     assert [Path(one["path"]).name for one in summary["input"]["files"]] == [BUNDLED]
     assert json.loads(called("wordline", "trace", "stat", BUNDLED, "--json"))
 
 
-def test_every_device_is_there(place: Path) -> None:
+def test_every_preset_is_installed_and_valid(place: Path) -> None:
     presets = {path.stem for path in (ROOT / "presets").glob("*.toml")}
     assert {one["name"] for one in wordline.presets()} == presets
     for name in presets:
         called("wordline", "config", "check", name)
 
 
-def test_a_study_has_all_its_claims(place: Path) -> None:
+def test_a_study_tests_all_its_claims_and_lists_missing_traces(place: Path) -> None:
     told = called("wordline", "study", "nand", "--quick")
     assert "of 45 tested claims hold" in told
     study = json.loads((place / "out/study-nand/study.json").read_text())
@@ -88,7 +89,7 @@ def test_a_study_has_all_its_claims(place: Path) -> None:
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
-    """Language and text of each block, without its indentation."""
+    """Returns the language and the text of each code block, without its indentation."""
     return [
         (language, re.sub(f"^{indent}", "", text, flags=re.MULTILINE))
         for indent, language, text in BLOCK.findall(page.read_text())
@@ -96,7 +97,7 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 
 def commands(text: str) -> list[list[str]]:
-    """The calls of `wordline` in a block, as words, with `>` among them."""
+    """Returns the calls of `wordline` in a block as words, including a redirection with `>`."""
     lines = [line.removeprefix("$ ") for line in text.replace("\\\n", " ").splitlines()]
     words = [shlex.split(line, comments=True) for line in lines if line.startswith("wordline ")]
     short = [one for one in words if one[1] not in LONG or len(one) == 2]
@@ -104,7 +105,7 @@ def commands(text: str) -> list[list[str]]:
 
 
 def trace(name: str) -> None:
-    """A short trace of the reader's own, as examples suppose."""
+    """Writes a short trace under the name that an example uses for a trace of the reader."""
     draw = random.Random(name)
     lines = ["time_ns,op,offset_bytes,size_bytes,volume"]
     for index in range(2000):
@@ -119,12 +120,13 @@ def trace(name: str) -> None:
 
 
 def device(name: str, tomls: list[str]) -> None:
-    """The device file that an example names: the one that stands before it."""
+    """Writes the device file that an example uses: the TOML block before the example, or a
+    preset."""
     Path(name).write_text(tomls[-1] if tomls else called("wordline", "devices", "demo"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_examples_run_as_they_stand(page: Path, place: Path) -> None:
+def test_documented_examples_run_unchanged(page: Path, place: Path) -> None:
     tomls: list[str] = []
     code = ""
     for language, text in blocks(page):

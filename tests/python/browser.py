@@ -24,7 +24,7 @@ FLAGS = [
 ]
 
 needs_browser = pytest.mark.skipif(
-    BROWSER is None, reason="whether charts are drawn only a browser can tell; install chromium"
+    BROWSER is None, reason="only a browser can check whether charts are drawn; install chromium"
 )
 
 
@@ -36,7 +36,7 @@ def unfolded(page: Path, place: Path) -> Path:
 
 
 def dumped(page: Path, profile: Path, *flags: str) -> str:
-    """Returns the page after its scripts have run."""
+    """Returns the HTML of the page after its scripts have run."""
     assert BROWSER
     answer = subprocess.run(
         [
@@ -128,11 +128,13 @@ SCREENS = [(width, dark) for width in (420, 1400) for dark in (False, True)]
 
 @dataclass(frozen=True)
 class Screen:
-    """A page on a screen, its folded sections open: how wide it is, what its scripts complain of,
-    the texts of charts that are cut off at a side, the titles of axes that lie on others, the
-    captions that move with their table as it is scrolled, the tables that scroll without a word or
-    without the keyboard, the texts that hardly differ from what is behind them (a contrast below 3,
-    the least of WCAG 2.1), whether light stands on dark, and the last label below each chart."""
+    """Measurements of a page on a screen with all sections open, which are texts joined by
+    semicolons unless stated otherwise: `width` of the page in pixels; `fault`, errors of its
+    scripts; `cut`, texts of charts that are cut off at a side; `overlapping`, axis titles that
+    overlap; `moved`, captions that move when their table is scrolled; `silent`, tables that scroll
+    without a hint or without the keyboard; `faint`, texts with a contrast below 3, the minimum of
+    WCAG 2.1; `dark`, whether the page is light on dark; `lasts`, the last tick label of each
+    chart."""
 
     width: int
     fault: str
@@ -172,8 +174,8 @@ def on_a_screen(page: Path, scratch: Path, width: int, *, dark: bool = False) ->
 
 
 def require_fits(page: Path, scratch: Path) -> Screen:
-    """Fails for a page of more than 2 MB, or one with a fault on some screen; returns the
-    measurement on a phone."""
+    """Fails if the page has more than 2 MB, or a fault on any screen. Returns the measurement on a
+    phone."""
     assert page.stat().st_size < 2e6
     seen = [on_a_screen(page, scratch, width, dark=dark) for width, dark in SCREENS]
     for (width, dark), shown in zip(SCREENS, seen, strict=True):

@@ -1,4 +1,4 @@
-"""Fixtures: a small device, small traces, and the command as a user calls it."""
+"""Fixtures: a small device, small traces, and the `wordline` command."""
 
 import os
 import random
@@ -42,10 +42,10 @@ ALONE = {
     "test_bench.py": "measures the speed of the machine",
     "test_command_line.py::test_help_is_fast": "measures 150 ms",
     "test_growth.py": "measures the speed of the machine",
-    "test_interruption.py": "stops runs at fractions of the time that one took",
+    "test_interruption.py": "stops runs at fractions of the duration of a whole run",
     "test_memory.py": "takes and measures gigabytes",
     "test_process.py": "stops processes at set times",
-    "test_python.py::test_the_gil_is_released": "counts the turns of a thread",
+    "test_python.py::test_the_gil_is_released": "counts how often a thread runs",
 }
 
 # Files that take longest, in that order. Parallel runs start with them, to end at about the same
@@ -100,7 +100,7 @@ def environment() -> dict[str, str]:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working directory."""
+    """Makes an empty folder the working directory, and returns it."""
     folder = tmp_path / "work"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -109,7 +109,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def wordline(place: Path) -> Command:
-    """Calls the command in the working directory."""
+    """Returns a function that calls the command in the working directory."""
 
     def call(*args: str, **more: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -131,7 +131,7 @@ def tiny(place: Path) -> str:
 
 
 def msr(requests: int, reads: float = 0.5, seed: int = 1) -> str:
-    """A trace in the MSR Cambridge format: 4 KiB requests, one every 200 µs."""
+    """Returns a trace in the MSR Cambridge format: 4 KiB requests, one every 200 µs."""
     draw = random.Random(seed)
     lines: list[str] = []
     for index in range(requests):
@@ -148,7 +148,7 @@ def trace(place: Path) -> str:
 
 
 def files_of(size: int) -> Callable[[], None]:
-    """Limits the size of files that a process writes."""
+    """Returns a function that limits the size of files that a process writes."""
 
     def limit() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -159,7 +159,7 @@ def files_of(size: int) -> Callable[[], None]:
 
 @pytest.fixture
 def cluster() -> Iterator[Any]:
-    """A Dask cluster of two processes."""
+    """Starts a Dask cluster of two processes."""
     distributed = pytest.importorskip("distributed")
     import dask
 
@@ -173,5 +173,6 @@ def cluster() -> Iterator[Any]:
 
 
 def of_this_process(path: str) -> str:
-    """Content of a file, except that other processes see another file."""
+    """Returns a fingerprint of a file that differs between processes, as if each had another
+    file."""
     return f"{sha256(Path(path).read_bytes()).hexdigest()}{os.getpid()}"

@@ -1,4 +1,4 @@
-"""Reference model of a flash cache in front of a disk, written from the text of OP-FCL alone. Flash
+"""Reference model of a flash cache in front of a disk, written only from the text of OP-FCL. Flash
 and disk serve the parts of a request in sequence."""
 
 from collections import OrderedDict
@@ -59,7 +59,8 @@ class Log:
 
 
 class Store:
-    """One list of `capacity` pages, or a read list and a write list with `shares` of it."""
+    """A cache with one list of `capacity` pages, or with a read list and a write list, which have
+    `shares` of the capacity."""
 
     def __init__(self, log: Log, capacity: int, group: int, shares: Sequence[float] = ()) -> None:
         self.log, self.group = log, group
@@ -69,7 +70,8 @@ class Store:
         self.requests = self.pages = self.hits = self.destaged = 0
 
     def play(self, requests: Iterable[tuple[bool, int, int]]) -> None:
-        """Serves requests, given as whether they write, first page, and number of pages."""
+        """Serves requests. A request is a tuple: whether it writes, its first page, and its number
+        of pages."""
         for writes, first, count in requests:
             self.requests += 1
             self.pages += count

@@ -32,7 +32,7 @@ members = [{ name = "disk", count = 3 }]
 
 @pytest.fixture
 def disks(place: Path) -> str:
-    """Writes of 4 KiB, one every 200 µs, to disks 0, 1, 3, 0, 1, 3 and so on."""
+    """Returns a trace of 4 KiB writes, one every 200 µs, to disks 0, 1, 3, 0, 1, 3 and so on."""
     lines = ["time_ns,op,offset_bytes,size_bytes,volume"]
     for index in range(300):
         disk = (0, 1, 3)[index % 3]
@@ -79,7 +79,7 @@ def test_disks_of_a_trace_are_mapped_to_members(
     assert "<td>0, 3</td>" in page
 
 
-def test_a_terminal_lists_the_members(
+def test_the_terminal_lists_the_members(
     wordline: Command, place: Path, tiny: str, disks: str
 ) -> None:
     config = device(place, tiny, BY_DISK)

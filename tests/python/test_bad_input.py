@@ -24,7 +24,8 @@ GOOD = f"{START},host,0,Write,0,4096,1000\n"
 
 @dataclass(frozen=True)
 class Bad:
-    """A fault, its setup, and the words that the message must contain."""
+    """An invalid input: its name, the words that the message must contain, the arguments, and the
+    files and actions that prepare it."""
 
     name: str
     says: tuple[str, ...]
@@ -39,7 +40,7 @@ def device(name: str, change: tuple[str, str], *says: str) -> Bad:
 
 
 def line(name: str, text: str, *says: str) -> Bad:
-    """A trace whose tenth line is invalid."""
+    """Returns the case of a trace whose tenth line is invalid."""
     return Bad(name, ("disk.csv:10", *says), files={"disk.csv": GOOD * 9 + text + "\n"})
 
 
@@ -59,15 +60,21 @@ CASES = [
     device("overflowing count", ("channels = 2", "channels = 99999999999"), "channels"),
     device("no channels", ("channels = 2", "channels = 0"), "ssd.channels"),
     device("no pages", ("pages_per_block = 16", "pages_per_block = 0"), "pages_per_block"),
-    device("page no multiple of 512", ("page_bytes = 4096", "page_bytes = 1000"), "page_bytes"),
-    device("nothing left to use", ("ratio = 0.25", "ratio = 1.5"), "over_provisioning_ratio"),
+    device(
+        "page size not a multiple of 512", ("page_bytes = 4096", "page_bytes = 1000"), "page_bytes"
+    ),
+    device("no user capacity left", ("ratio = 0.25", "ratio = 1.5"), "over_provisioning_ratio"),
     device("unknown policy", ("ratio = 0.25", 'ratio = 0.25\nmapping = "psge"'), "mapping", "psge"),
-    device("smaller than its reserve", ("blocks_per_plane = 32", "blocks_per_plane = 1"), "blocks"),
-    device("later schema", ("schema = 1", "schema = 99"), "schema"),
-    device("no TOML", ("[ssd]", "[ssd"), "tiny.toml:4"),
+    device(
+        "plane smaller than its reserve",
+        ("blocks_per_plane = 32", "blocks_per_plane = 1"),
+        "blocks",
+    ),
+    device("newer schema", ("schema = 1", "schema = 99"), "schema"),
+    device("invalid TOML", ("[ssd]", "[ssd"), "tiny.toml:4"),
     Bad("binary device", ("tiny.toml:2", "UTF-8"), files={"tiny.toml": bytes(range(256))}),
     Bad(
-        "device absent",
+        "missing device",
         ("absent.toml: no such file; check the path; `wordline devices` lists the presets",),
         args=("absent.toml",),
     ),
@@ -76,41 +83,43 @@ CASES = [
         ("demo.toml: no such file; did you mean 'demo' or 'demo-store'? `wordline devices`",),
         args=("demo.toml",),
     ),
-    Bad("device misspelt", ("'d5'; did you mean 'd4'? `wordline devices`",), args=("d5",)),
+    Bad("misspelt device", ("'d5'; did you mean 'd4'? `wordline devices`",), args=("d5",)),
     Bad(
         "device unlike any preset",
         ("'nothing'; check the name; `wordline devices` lists the presets",),
         args=("nothing",),
     ),
     Bad(
-        "device a folder",
+        "folder as device",
         ("is a folder",),
         args=("folder.toml",),
         prepare=lambda: Path("folder.toml").mkdir(),
     ),
-    Bad("no load at all", ("tiny.toml", "[workload]"), args=("tiny.toml",)),
-    option("override of nothing", "--set", "ftl.gc.vctim=fifo", says=("ftl.gc.vctim", "victim")),
-    option("override without value", "--set", "seed", says=("--set", "KEY=VALUE")),
+    Bad("no load", ("tiny.toml", "[workload]"), args=("tiny.toml",)),
+    option(
+        "override of an unknown key", "--set", "ftl.gc.vctim=fifo", says=("ftl.gc.vctim", "victim")
+    ),
+    option("override without a value", "--set", "seed", says=("--set", "KEY=VALUE")),
     option("override of the wrong type", "--set", "ssd.channels=many", says=("ssd.channels",)),
-    Bad("trace absent", ("absent.csv", "not exist"), args=("tiny.toml", "--trace", "absent.csv")),
+    Bad("missing trace", ("absent.csv", "not exist"), args=("tiny.toml", "--trace", "absent.csv")),
     Bad(
-        "trace a folder",
+        "folder as trace",
         ("folder", "is a "),
         args=("tiny.toml", "--trace", "folder"),
         prepare=lambda: Path("folder").mkdir(),
     ),
     whole("empty trace", "", "empty"),
-    whole("binary rubbish", random.Random(1).randbytes(5000), "format"),
+    whole("binary data as trace", random.Random(1).randbytes(5000), "format"),
     whole("truncated gzip", gzip.compress(msr(3000).encode())[:-200], "ends early"),
-    whole("gzip header alone", gzip.compress(b"")[:6], ""),
+    whole("gzip header only", gzip.compress(b"")[:6], ""),
     line("wrong column count", f"{START},host,0,Write,0,4096", "column"),
     line("not a number", f"{START},host,0,Write,zero,4096,1", "column 5"),
     line("negative offset", f"{START},host,0,Write,-4096,4096,1", "column 5"),
     line("overflowing offset", f"{START},host,0,Write,99999999999999999999999,4096,1", "column 5"),
-    line("end beyond 64 bits", f"{START},host,0,Write,{2**64 - 512},4096,1", ""),
+    line("end of request beyond 64 bits", f"{START},host,0,Write,{2**64 - 512},4096,1", ""),
     line("unknown operation", f"{START},host,0,Wrote,0,4096,1", "column 4", "Wrote"),
-    line("time going backwards", f"{START - 1},host,0,Write,0,4096,1", "--time-order"),
-    line("zero length", f"{START},host,0,Write,0,0,1", "the size is 0"),
+    line("time stamps going backwards", f"{START - 1},host,0,Write,0,4096,1", "--time-order"),
+    line("zero size", f"{START},host,0,Write,0,0,1", "the size is 0"),
     line("unaligned offset", f"{START},host,0,Write,100,4096,1", "--align"),
     line("unaligned size", f"{START},host,0,Write,0,100,1", "--align"),
     line("several volumes", f"{START},host,1,Write,0,4096,1", "--volumes"),
@@ -118,15 +127,15 @@ CASES = [
     option("unknown format", "--format", "xml", says=("xml", "msr")),
     option("wrong format", "--format", "vscsi", says=("disk.csv",)),
     option("unknown volume", "--volumes", "many", says=("many", "stack")),
-    option("volume absent", "--volumes", "7", says=("no read or write", "volume")),
+    option("missing volume", "--volumes", "7", says=("no read or write", "volume")),
     option("unknown choice", "--fit", "squeeze", says=("--fit", "squeeze", "wrap")),
     option("negative seed", "--seed", "-1", says=("--seed: -1 ",)),
     option("no requests", "--max-requests", "0", says=("--max-requests: 0 ",)),
     option("unknown option", "--sead", "1", says=("--sead", "--seed")),
     option("out is a file", "--out", "disk.csv", says=("disk.csv", "is a file")),
-    option("out below a file", "--out", "disk.csv/deep/er", says=("is a file",)),
+    option("out inside a file", "--out", "disk.csv/deep/er", says=("is a file",)),
     option("out is the working directory", "--out", ".", says=("inside",)),
-    option("out has too long a name", "--out", "x" * 300, says=("too long", "shorter")),
+    option("out with too long a name", "--out", "x" * 300, says=("too long", "shorter")),
     Bad("no device", ("DEVICE",), args=()),
     Bad("device after the traces", ("DEVICE",), args=("--trace", "disk.csv", "tiny.toml")),
 ]
@@ -134,7 +143,7 @@ CASES = [
 
 @pytest.mark.parametrize("bad", CASES, ids=lambda bad: bad.name)
 @pytest.mark.usefixtures("tiny", "trace")
-def test_bad_input(wordline: Command, bad: Bad) -> None:
+def test_bad_input_is_an_error_with_place_and_remedy(wordline: Command, bad: Bad) -> None:
     for name, content in bad.files.items():
         Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
     bad.prepare()
@@ -145,7 +154,9 @@ def test_bad_input(wordline: Command, bad: Bad) -> None:
     assert first.startswith("error: ")
     assert "Traceback" not in answer.stderr
     assert "panicked" not in answer.stderr
-    assert not rest or "^" in answer.stderr, "more than a line, and no caret below a line of TOML"
+    assert not rest or "^" in answer.stderr, (
+        "only errors in TOML may have more than one line, with a caret below the place"
+    )
     for part in bad.says:
         assert part in answer.stderr
     left = {path.name for path in Path().iterdir()} - before
@@ -153,7 +164,7 @@ def test_bad_input(wordline: Command, bad: Bad) -> None:
     assert not list(Path().glob("**/.*"))
 
 
-def test_an_error_in_the_middle_keeps_the_results_so_far(
+def test_an_error_in_the_middle_of_a_trace_keeps_the_results_so_far(
     wordline: Command, tiny: str, place: Path
 ) -> None:
     (place / "disk.csv").write_text(msr(70_000) + "rubbish\n" + msr(500))
@@ -195,7 +206,9 @@ def test_bad_lines_can_be_skipped(wordline: Command, tiny: str, place: Path) -> 
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 @pytest.mark.usefixtures("tiny", "trace")
-def test_other_commands_fail_in_the_same_way(wordline: Command, args: list[str], says: str) -> None:
+def test_other_commands_report_bad_input_in_one_line(
+    wordline: Command, args: list[str], says: str
+) -> None:
     answer = wordline(*args)
     assert answer.returncode == 2
     assert answer.stderr.startswith("error: ")
@@ -225,7 +238,7 @@ def test_a_file_that_does_not_end_is_rejected(
     assert capsys.readouterr().err == f"error: {says}; name a file\n"
 
 
-def test_a_pipe_of_the_shell_is_a_file(place: Path) -> None:
+def test_a_pipe_from_process_substitution_is_accepted(place: Path) -> None:
     (place / "tiny.toml").write_text(TINY)
     check = f'"{sys.executable}" -m wordline config check <(cat tiny.toml)'
     answer = subprocess.run(["bash", "-c", check], capture_output=True, text=True, check=False)
@@ -246,13 +259,15 @@ def test_a_pipe_of_the_shell_is_a_file(place: Path) -> None:
     ],
     ids=lambda given: next(iter(given)),
 )
-def test_messages_are_short_enough_to_be_read(tiny: str, given: dict[str, Any]) -> None:
+def test_messages_truncate_long_values(tiny: str, given: dict[str, Any]) -> None:
     with pytest.raises((TypeError, package.WordlineError)) as fault:
         package.run(tiny, "disk.csv", **given)
     assert len(str(fault.value)) < 4_000
 
 
-def test_a_damaged_results_folder_is_named(wordline: Command, tiny: str, trace: str) -> None:
+def test_an_error_names_the_damaged_file_of_a_results_folder(
+    wordline: Command, tiny: str, trace: str
+) -> None:
     wordline("run", tiny, "--trace", trace, "--out", "here")
     Path("here/series.parquet").write_bytes(b"PAR1")
     answer = wordline("report", "here")
@@ -264,7 +279,8 @@ def test_a_damaged_results_folder_is_named(wordline: Command, tiny: str, trace: 
 
 
 def _obey_permissions() -> None:
-    """Removes root's privilege to write anywhere, for the next program."""
+    """Removes the privilege of root to write anywhere from the program that this process executes
+    next."""
     drop_from_bounding_set, dac_override = 24, 1
     if os.geteuid() == 0 and ctypes.CDLL(None).prctl(drop_from_bounding_set, dac_override, 0, 0, 0):
         raise OSError("root keeps its right to write anywhere")

@@ -17,7 +17,7 @@ MACHINE = Machine(event_ns=10.0, access_ns=50.0)
 
 
 def run(cpu_s: float = 3.0, precondition_cpu_s: float = 1.0, **flash: int) -> Run:
-    """A run of 1000 requests of one page, with 3000 events."""
+    """Returns a run of 1000 requests of one page, with 3000 events."""
     counts = {
         "host_page_writes": 0,
         "page_reads": 0,
@@ -52,7 +52,7 @@ def measure(name: str, one: Run | None = None) -> Measure:
     return bench.measure(bench.WORKS[name], one or run(), MACHINE)
 
 
-def test_measured_reads_include_the_whole_process() -> None:
+def test_rates_include_the_cpu_time_of_the_whole_process() -> None:
     (rate,) = measure("rr4k", run(page_reads=1000))["rates"]
     assert (rate["unit"], rate["count"], rate["cpu_s"]) == ("requests", 1000, 3.0)
     assert rate["per_cpu_s"] == pytest.approx(1000 / 3.0, abs=0.1)
@@ -82,20 +82,20 @@ def test_settled_writes_count_their_preconditioning_separately() -> None:
     assert prepared["limit_per_cpu_s"] == pytest.approx(10_000 / least_s, rel=1e-6)
 
 
-def test_sequential_writes_count_adjacent_pages() -> None:
+def test_sequential_writes_do_not_wait_for_memory() -> None:
     (rate,) = measure("sw128k", run(host_page_writes=32_000, page_programs=32_000))["rates"]
     assert (rate["unit"], rate["count"], rate["cpu_s"]) == ("pages", 32_000, 3.0)
     assert rate["limit_per_cpu_s"] == pytest.approx(32_000 / (3000 * 10e-9), rel=1e-6)
 
 
-def test_time_of_preconditioning_is_required() -> None:
+def test_a_summary_without_the_time_of_preconditioning_is_an_error() -> None:
     one = run()
     del one.summary["speed"]["precondition_cpu_s"]
     with pytest.raises(KeyError):
         measure("rw4k", one)
 
 
-def test_the_record_gives_the_results_of_the_previous_run(tmp_path: Path) -> None:
+def test_a_record_provides_the_previous_results_and_keeps_other_workloads(tmp_path: Path) -> None:
     record = tmp_path / "out" / "bench.json"
     assert bench.read_record(record) == []
     first = [measure("rr4k", run(cpu_s=2.0)), measure("sw128k")]
@@ -144,7 +144,7 @@ def test_an_unwritable_record_is_reported_before_any_measurement(
     assert record in capsys.readouterr().err
 
 
-def test_a_record_that_is_a_folder(tmp_path: Path) -> None:
+def test_a_record_that_is_a_folder_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(WordlineError, match="cannot be read"):
         bench.read_record(tmp_path)
 
@@ -182,7 +182,7 @@ def test_the_table_has_a_row_for_each_rate(
         (["postgresql-mixed.csv.gz", "b.csv"], ["replay 1", "replay 2"]),
     ],
 )
-def test_a_replay_has_a_row_of_one_line(
+def test_each_replay_has_one_row_in_the_table(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     traces: list[str],
@@ -220,19 +220,19 @@ def test_a_narrow_terminal_leaves_columns_out(
     assert any(line.strip().startswith("sw128k: pages") for line in lines)
 
 
-def test_works_are_measured_once_however_often_they_are_named(tmp_path: Path) -> None:
+def test_a_workload_named_twice_is_measured_once(tmp_path: Path) -> None:
     trace = tmp_path / "a.csv"
     works = bench.chosen(["rr4k", "replay", "rr4k", "replay"], [str(trace)])
     assert [work.name for work in works] == ["rr4k", "replay a.csv"]
     assert str(trace) in works[1].arguments
 
 
-def test_a_trace_is_found_from_another_folder(place: Path) -> None:
+def test_a_trace_is_passed_by_its_absolute_path(place: Path) -> None:
     (work,) = bench.chosen([], ["a.csv"])[len(bench.WORKS) :]
     assert str(place / "a.csv") in work.arguments
 
 
-def test_the_machine_is_measured() -> None:
+def test_machine_measurements_are_positive_and_reject_empty_input() -> None:
     assert _wordline.bench_queue(32, bench.DURATIONS_PS) > 0
     assert _wordline.bench_access(1000) > 0
     for waiting, durations in ((0, [1]), (1, [])):

@@ -40,7 +40,7 @@ def device(tmp_path: Path) -> Path:
     return path
 
 
-def test_series_and_summary_count_the_same(device: Path) -> None:
+def test_series_sum_to_the_summary(device: Path) -> None:
     result = wordline.run(device)
     buffer = result.summary["buffer"]
     assert buffer is not None
@@ -62,7 +62,7 @@ def test_series_and_summary_count_the_same(device: Path) -> None:
     assert 0.05 < asked["durable_writes"] / asked["writes"] < 0.15
 
 
-def test_a_buffer_takes_the_time_that_its_parts_say(device: Path) -> None:
+def test_a_read_hit_takes_bandwidth_and_latency_of_the_buffer(device: Path) -> None:
     result = wordline.run(device, requests=True)
     rows = result.requests.polars()
     hits = rows.filter(
@@ -76,7 +76,7 @@ def test_a_buffer_takes_the_time_that_its_parts_say(device: Path) -> None:
     assert result.summary["breakdown"]["all"]["buffer_us"] > 1
 
 
-def test_without_a_buffer_there_is_nothing_to_tell(device: Path) -> None:
+def test_without_a_buffer_flushes_are_ignored_with_a_note(device: Path) -> None:
     result = wordline.run(device, overrides={"buffer.capacity_kib": 0})
     assert result.summary["buffer"] is None
     assert result.summary["input"]["flushes_ignored"] == 40
@@ -86,7 +86,7 @@ def test_without_a_buffer_there_is_nothing_to_tell(device: Path) -> None:
     assert result.summary["breakdown"]["all"]["buffer_us"] == 0
 
 
-def test_capacitors_save_what_a_power_cut_takes(device: Path) -> None:
+def test_capacitors_save_dirty_pages_from_power_cuts(device: Path) -> None:
     def lost_and_saved(*, capacitors: bool) -> tuple[int, int]:
         overrides = {"buffer.capacitors": capacitors, "workload.flush_every_requests": 0}
         power = wordline.run(
@@ -103,7 +103,7 @@ def test_capacitors_save_what_a_power_cut_takes(device: Path) -> None:
     assert saved > 0
 
 
-def test_terminal_and_report_tell_of_it(device: Path, tmp_path: Path) -> None:
+def test_terminal_and_report_show_the_buffer_if_there_is_one(device: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     command = [sys.executable, "-m", "wordline", "run", str(device), "--out", str(out)]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""Cache simulations, as a user calls them."""
+"""Simulations of replacement policies over a trace, from Python and the command line."""
 
 import json
 import signal
@@ -20,7 +20,7 @@ import wordline as package
 from wordline._caching.cache import CacheInput, CacheRun, CacheSummary
 
 BUNDLED = Path(__file__).parents[2] / "traces" / "postgresql-mixed.csv.gz"
-# Hits of the first 10,000,000 requests, as public simulators report them.
+# Hits in the first 10,000,000 requests, as public simulators report them.
 PUBLISHED = {
     "lru": (5_632_348, 7_538_588, 8_889_420),
     "fifo": (5_281_005, 7_231_162, 8_711_632),
@@ -36,7 +36,7 @@ def done(answer: subprocess.CompletedProcess[str]) -> str:
 
 
 def hits_by_hand(keys: list[int], capacity: int, *, recency: bool) -> int:
-    """Hits of LRU or FIFO, from a dictionary."""
+    """Returns the hits of LRU or FIFO, computed with an ordered dictionary."""
     cache: OrderedDict[int, None] = OrderedDict()
     hits = 0
     for key in keys:
@@ -138,7 +138,7 @@ def test_the_table_has_a_row_for_each_run() -> None:
     assert "4 runs" in repr(result)
 
 
-def test_the_folder_holds_numbers_table_and_page(wordline: Command, trace: str) -> None:
+def test_the_results_folder_has_summary_table_and_page(wordline: Command, trace: str) -> None:
     output = done(wordline("cache", trace, "lru,fifo", "5%,50%", "--out", "here", "--json"))
     assert {path.name for path in Path("here").iterdir()} == {
         "summary.json",
@@ -209,7 +209,7 @@ def test_errors_are_one_line_with_a_remedy(
     assert fault in answer.stderr
 
 
-def test_faults_of_the_trace_name_it(wordline: Command, place: Path) -> None:
+def test_errors_in_a_trace_name_file_and_line(wordline: Command, place: Path) -> None:
     answer = wordline("cache", "absent.csv")
     assert (answer.returncode, answer.stdout) == (2, "")
     assert answer.stderr.startswith("error: absent.csv: the file cannot be opened")
@@ -221,7 +221,9 @@ def test_faults_of_the_trace_name_it(wordline: Command, place: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [["cache", "t.csv", "lru", "2p"], ["mrc", "t.csv"]])
-def test_no_clock_is_needed(wordline: Command, place: Path, words: list[str]) -> None:
+def test_traces_need_no_valid_times_unless_they_are_sorted(
+    wordline: Command, place: Path, words: list[str]
+) -> None:
     rows = [f"{time},read,{4096 * n},4096,0\n" for n, time in enumerate(["", "-5", "9" * 30, "1"])]
     (place / "t.csv").write_text("time_ns,op,offset_bytes,size_bytes,volume\n" + "".join(rows))
     told = json.loads(done(wordline(*words, "--json")))

@@ -1,4 +1,4 @@
-"""Does a calibration recover the values that its measurements were made from?"""
+"""A calibration recovers the constants and times from which its measurements were made."""
 
 import csv
 import json
@@ -19,8 +19,7 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
 # Published fits of Kim, Choi, Min, FAST 2019: planar MLC of 2y nm and 72-layer TLC. The points
-# below are
-# computed from them with added noise; they are not measurements.
+# below are computed from them with added noise; they are not measurements.
 MLC = {
     "e": 8.34e-5,
     "a": 3.30e-11,
@@ -48,7 +47,8 @@ TRUTH = {"mlc": MLC, "tlc": TLC}
 
 
 def points(cells: str, seed: int, bits: float = 0) -> list[Point]:
-    """Points with noise of 3 % of the rate, or with Poisson counts of errors in `bits` bits."""
+    """Returns points with noise of 3 % of the rate, or with Poisson counts of errors in `bits`
+    bits."""
     draw = np.random.default_rng(seed)
     made: list[Point] = []
     for cycles in (100, 500, 1500, 3000, 6000):
@@ -234,7 +234,7 @@ fill_ratio = 0.0
 
 
 def run_alone(device: str, op: str, overrides: dict[str, object]) -> list[float]:
-    """Latencies in us of single-page requests that never wait for each other."""
+    """Returns latencies in µs of single-page requests that never wait for each other."""
     found = wordline.run(device, trace=f"{op}.csv", overrides=overrides, requests=True)
     rows = found.requests.polars()
     return [row["latency_ps"] / 1e6 for row in rows.iter_rows(named=True) if row["op"] == op]
@@ -273,7 +273,7 @@ def test_calibration_recovers_the_page_times_of_a_run(place: Path) -> None:
         ("write", 0): 431,
         ("write", 1): 1737,
     }.items():
-        assert times[key] == pytest.approx(us, abs=0.002)  # samples have nanoseconds
+        assert times[key] == pytest.approx(us, abs=0.002)  # Samples have a resolution of 1 ns.
     timing = tomllib.loads(config.show("mine/device.toml"))["nand"]["timing"]
     assert timing["read_ns"] == pytest.approx([41_000, 83_000], abs=2)
     assert timing["program_ns"] == pytest.approx([431_000, 1_737_000], abs=2)
@@ -296,7 +296,8 @@ def test_a_fio_log_yields_medians_and_intervals(place: Path) -> None:
             one["low_us"] <= ns / 1000 <= one["high_us"]
             for one, ns in zip(found.levels, truth, strict=True)
         )
-    assert inside >= 52  # binomial, 60 at 95 %: fewer have a probability of 0.001
+    # Of 60 intervals at 95 %, fewer cover the truth with a probability of 0.001 (binomial).
+    assert inside >= 52
 
 
 MEASURED = Path(__file__).parent / "measured" / "read_latency_su800.csv"

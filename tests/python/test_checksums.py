@@ -1,4 +1,5 @@
-"""Every command that reads results rejects or notes changed results and those of other versions."""
+"""Every command that reads results rejects or reports changed results and results of other
+versions."""
 
 import json
 import os
@@ -23,7 +24,7 @@ READERS = {
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run and a sweep, for tests that damage copies of them."""
+    """Writes a run and a sweep. Tests damage copies of them."""
     folder = tmp_path_factory.mktemp("written")
     device, trace = folder / "tiny.toml", folder / "disk.csv"
     device.write_text(TINY)
@@ -47,7 +48,7 @@ def flip(path: Path) -> None:
     path.write_bytes(content)
 
 
-def test_the_checksums_match_gzip(written: Path) -> None:
+def test_checksums_are_crc_32_of_all_files_but_the_report(written: Path) -> None:
     stated = json.loads((written / "here/checksums.json").read_text())
     files = {path.name for path in (written / "here").iterdir()}
     assert set(stated["crc32"]) == files - {"checksums.json", "report.html"}
@@ -126,7 +127,9 @@ def test_results_of_another_schema_or_a_newer_version_are_rejected(
 
 
 @pytest.mark.parametrize("command", ["report", "compare"])
-def test_results_without_checksums_are_noted(copies: Path, wordline: Command, command: str) -> None:
+def test_results_without_checksums_are_read_with_a_note(
+    copies: Path, wordline: Command, command: str
+) -> None:
     (copies / "here/checksums.json").unlink()
     done = wordline(*READERS[command])
     assert done.returncode == 0, done.stderr
@@ -150,7 +153,7 @@ def test_results_without_checksums_are_noted(copies: Path, wordline: Command, co
         "[" * 100_000,
     ],
 )
-def test_damaged_checksums_are_rejected_in_a_sentence(
+def test_a_damaged_file_of_checksums_is_rejected_in_one_line(
     copies: Path, wordline: Command, content: str
 ) -> None:
     (copies / "here/checksums.json").write_text(content)
@@ -160,7 +163,7 @@ def test_damaged_checksums_are_rejected_in_a_sentence(
 
 
 @pytest.mark.parametrize("name", ["series.parquet", "checksums.json"])
-def test_a_pipe_in_place_of_a_result_is_not_waited_for(
+def test_a_pipe_in_place_of_a_result_is_rejected_at_once(
     copies: Path, wordline: Command, name: str
 ) -> None:
     (copies / "here" / name).unlink()
@@ -170,7 +173,7 @@ def test_a_pipe_in_place_of_a_result_is_not_waited_for(
     assert done.stderr.startswith(f"error: here/{name}: is ")
 
 
-def test_versions_are_compared_as_numbers() -> None:
+def test_versions_are_compared_by_number_not_as_text() -> None:
     checksums.require_version("here", package.__version__)
     checksums.require_version("here", "0.0.9")
     for version in ("0.10.0", "100.0", "1.2.3+local"):
@@ -179,7 +182,7 @@ def test_versions_are_compared_as_numbers() -> None:
 
 
 @pytest.mark.usefixtures("copies")
-def test_a_rebuilt_report_is_not_a_change(wordline: Command) -> None:
+def test_a_rebuilt_report_does_not_invalidate_the_checksums(wordline: Command) -> None:
     for _ in range(2):
         assert wordline("report", "here").stderr == ""
     assert wordline("sweep", "report", "sweep").returncode == 0

@@ -1,4 +1,4 @@
-"""The command line, as a new user meets it."""
+"""The command line: help, presets, output files and exit codes."""
 
 import json
 import os
@@ -63,7 +63,7 @@ def done(answer: subprocess.CompletedProcess[str]) -> str:
         "report",
     ],
 )
-def test_every_command_explains_itself(wordline: Command, command: str) -> None:
+def test_every_command_has_help_with_examples(wordline: Command, command: str) -> None:
     page = done(wordline(*command.split(), "--help"))
     assert page.startswith(f"Usage: {' '.join(['wordline', *command.split()])}")
     assert "wordline " in page.split("Options:")[0].replace("Usage: wordline", "")
@@ -96,7 +96,7 @@ def test_an_option_without_its_value_refers_to_the_help(
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])
-def test_version(wordline: Command, option: str) -> None:
+def test_the_version_option_prints_the_installed_version(wordline: Command, option: str) -> None:
     assert done(wordline(option)) == f"wordline {package.__version__}\n"
 
 
@@ -106,7 +106,7 @@ def test_a_group_without_a_command_prints_its_help(wordline: Command, name: str)
     assert done(wordline(*words)) == done(wordline(*words, "--help"))
 
 
-def test_a_line_of_help_is_never_cut_off(
+def test_lines_of_help_fit_into_80_columns(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for words in ([], ["trace"], ["config"]):
@@ -252,7 +252,7 @@ def test_help_is_fast() -> None:
         start = time.perf_counter()
         subprocess.run(command, capture_output=True, check=True)
         took.append(time.perf_counter() - start)
-    # 150 ms on an idle machine; the margin is for one that also runs other tests.
+    # Help takes 150 ms on an idle machine. The margin allows for other tests that run.
     assert statistics.median(took) < 0.6
 
 
@@ -302,12 +302,14 @@ def test_request_rows_are_written_on_demand(wordline: Command, tiny: str, trace:
     assert (rows["latency_ps"] == rows.select(pl.sum_horizontal(parts)).to_series()).all()
 
 
-def test_json_is_the_summary_file(wordline: Command, tiny: str, trace: str) -> None:
+def test_json_output_equals_the_summary_file(wordline: Command, tiny: str, trace: str) -> None:
     output = done(wordline("run", tiny, "--trace", trace, "--json", "--out", "here"))
     assert json.loads(output) == json.loads(Path("here/summary.json").read_text())
 
 
-def test_same_inputs_same_digest_in_two_processes(wordline: Command, tiny: str, trace: str) -> None:
+def test_same_inputs_give_the_same_digest_in_two_processes(
+    wordline: Command, tiny: str, trace: str
+) -> None:
     first, second, other = (
         json.loads(done(wordline("run", tiny, "--trace", trace, "--json", "--no-report", *more)))
         for more in ([], [], ["--max-requests", "1999"])
@@ -325,7 +327,7 @@ def test_the_resolved_configuration_reproduces_the_run(
     assert first["latency"] == second["latency"]
 
 
-def test_default_folders_never_collide(wordline: Command, tiny: str, trace: str) -> None:
+def test_each_run_without_out_gets_a_new_folder(wordline: Command, tiny: str, trace: str) -> None:
     for _ in range(3):
         done(wordline("run", tiny, "--trace", trace, "--no-report", "--max-requests", "10"))
     assert {path.name for path in Path("out").iterdir()} == {
@@ -335,7 +337,9 @@ def test_default_folders_never_collide(wordline: Command, tiny: str, trace: str)
     }
 
 
-def test_only_a_former_result_is_replaced(wordline: Command, tiny: str, trace: str) -> None:
+def test_a_run_replaces_a_former_result_but_no_other_files(
+    wordline: Command, tiny: str, trace: str
+) -> None:
     run = ("run", tiny, "--trace", trace, "--no-report", "--max-requests")
     done(wordline(*run, "10", "--out", "here"))
     done(wordline(*run, "20", "--out", "here"))
@@ -398,7 +402,7 @@ def test_the_report_can_be_rebuilt_from_the_folder(
     assert Path("elsewhere.html").read_bytes() == page
 
 
-def test_trace_stat_counts(wordline: Command, trace: str) -> None:
+def test_trace_stat_counts_requests(wordline: Command, trace: str) -> None:
     answer = json.loads(done(wordline("trace", "stat", trace, "--json")))
     lines = Path(trace).read_text().splitlines()
     assert answer["requests"] == len(lines)
@@ -408,7 +412,7 @@ def test_trace_stat_counts(wordline: Command, trace: str) -> None:
 
 def test_trace_stat_measures_idle_periods(wordline: Command, place: Path) -> None:
     lines = ["time_ns,op,offset_bytes,size_bytes,volume"]
-    # one page read in 100 us, two programmed in 400 us: 50 us idle, none, 3 s idle
+    # One page read in 100 us, two pages programmed in 400 us: idle for 50 us, busy, idle for 3 s.
     lines += ["0,read,0,4096,0", "150000,write,0,4097,0", "550000,flush,0,0,0"]
     lines += ["3000550000,read,0,512,0"]
     (place / "mine.csv").write_text("\n".join(lines) + "\n")
@@ -478,7 +482,7 @@ def test_policies_list_their_papers(wordline: Command) -> None:
     assert one in everything
 
 
-def test_bench_measures_from_outside(wordline: Command) -> None:
+def test_bench_measures_the_whole_process(wordline: Command) -> None:
     (measure,) = json.loads(done(wordline("bench", "sw128k", "--json")))
     assert measure["work"] == "sw128k"
     assert measure["requests"] == 80_000
@@ -488,7 +492,9 @@ def test_bench_measures_from_outside(wordline: Command) -> None:
 
 
 @pytest.mark.parametrize("read_by", [[], ["--"]], ids=["argv", "click"])
-def test_closed_streams(place: Path, tiny: str, read_by: list[str]) -> None:
+def test_closed_standard_streams_cause_no_error_and_mix_no_output(
+    place: Path, tiny: str, read_by: list[str]
+) -> None:
     """`2>&-` must not move errors to standard output, and `>&-` is not an error."""
 
     def run(closed: str, *args: str) -> subprocess.CompletedProcess[str]:

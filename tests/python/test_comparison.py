@@ -170,7 +170,7 @@ def test_differences_between_keys_are_not_noise() -> None:
     assert single.table()["sweep 2 beyond noise"].is_null().all()
 
 
-def test_configurations_are_complete(device: str, wordline: Command) -> None:
+def test_differing_keys_include_defaults_and_varied_values(device: str, wordline: Command) -> None:
     wordline("run", device, "--out", "greedy")
     wordline("run", device, "--set", "ftl.gc.victim=fifo", "--out", "fifo")
     wordline("run", device, "--set", "ftl.gc.victim.d-choices.d=3", "--out", "some")
@@ -221,7 +221,7 @@ def test_damaged_results_are_reported(device: str, wordline: Command, name: str)
 
 
 def points(seeds: int) -> polars.DataFrame:
-    """Points with known metrics: a = 10 x, b depends on word and x together, c is noise."""
+    """Returns points with known metrics: a = 10 x, b depends on word and x together, c is noise."""
     draw = random.Random(1)
     rows: list[dict[str, Any]] = []
     for x in (1, 2, 3):
@@ -257,7 +257,7 @@ def with_metrics(frame: polars.DataFrame, **added: polars.Expr) -> polars.DataFr
 
 
 def chosen(chart: dict[str, Any], name: str) -> dict[str, Any]:
-    """Returns the figure with this name from a chart with a choice."""
+    """Returns the figure with this name from a chart with several figures."""
     return next(one for one in chart["choices"] if one["name"] == name)
 
 

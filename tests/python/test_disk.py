@@ -37,7 +37,7 @@ def run(device: Any, overrides: dict[str, Any] | None = None, **options: Any) ->
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("closed", [False, True])
-def test_the_parts_of_a_response_are_all_of_it(preset: str, closed: bool):
+def test_components_sum_to_the_mean_response_time(preset: str, closed: bool):
     overrides = {"replay.mode.closed-loop.queue_depth": 4} if closed else {}
     result = run(preset, overrides)
     summary = result.summary
@@ -56,7 +56,7 @@ def test_the_parts_of_a_response_are_all_of_it(preset: str, closed: bool):
         assert spent <= summary["time"]["simulated_s"]
 
 
-def test_queues_that_know_places_serve_more():
+def test_queues_ordered_by_position_have_higher_throughput():
     served = {
         queue: package.run(
             "atlas-10k-iv",
@@ -126,7 +126,7 @@ def test_terminal_and_report_show_the_disk_and_no_flash(wordline: Command, place
         (["--set", "disk.queue=elevator"], "c-look"),
     ],
 )
-def test_what_a_disk_cannot_be_is_said(wordline: Command, arguments: list[str], words: str):
+def test_invalid_disk_settings_are_reported(wordline: Command, arguments: list[str], words: str):
     done = wordline("run", "atlas-10k", "--trace", TRACE, *arguments)
     assert done.returncode == 2
     assert words in done.stderr

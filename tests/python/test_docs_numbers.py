@@ -23,7 +23,7 @@ def text(page: str) -> str:
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """Fenced blocks of a language, without their indentation."""
+    """Returns the fenced blocks of a language, without their indentation."""
     fences = re.findall(r"^( *)```(\w*)\n(.*?)^ *```$", text(page), re.MULTILINE | re.DOTALL)
     return [
         re.sub(rf"^{indent}", "", block, flags=re.MULTILINE)
@@ -33,7 +33,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def rows(page: str, first: str) -> Iterator[list[str]]:
-    """Cells of the table whose heading starts with `first`, row by row."""
+    """Yields the rows of the table whose heading starts with `first`, as lists of cells."""
     lines = iter(text(page).splitlines())
     for line in lines:
         if line.strip().startswith(f"| {first} |"):
@@ -46,7 +46,7 @@ def rows(page: str, first: str) -> Iterator[list[str]]:
 
 
 def printed(page: str, heading: str) -> list[str]:
-    """Lines of the block with a terminal table, without rules."""
+    """Returns the lines of the block with a terminal table, without rules."""
     (block,) = [one for one in blocks(page, "") if one.lstrip().startswith(heading)]
     return [line.strip() for line in block.splitlines() if not set(line) <= {" ", "─"}]
 
@@ -59,18 +59,20 @@ def shown(capsys: pytest.CaptureFixture[str], *args: str) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def wide(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A terminal wide enough for all columns."""
+    """Sets a terminal width that shows all columns."""
     assert place
     monkeypatch.setenv("COLUMNS", "160")
 
 
-def test_members_of_an_array(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_array_page_shows_the_members_of_its_example(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (place / "raid.toml").write_text(blocks("how-to/array.md", "toml")[0])
     out = shown(capsys, "raid.toml", "--trace", TRACE)
     assert set(printed("how-to/array.md", "Member")) <= set(out)
 
 
-def test_slowdowns_of_a_pair_of_disks(place: Path) -> None:
+def test_array_page_quotes_the_slowdowns_of_two_disks(place: Path) -> None:
     (pair, streams) = blocks("how-to/array.md", "toml")[-2:]
     (place / "pair.toml").write_text(pair + streams)
     page = text("how-to/array.md")
@@ -87,7 +89,9 @@ def slowdowns(device: str, overrides: Any) -> dict[str, float]:
     return {stream["name"]: stream["slowdown"]["all"] for stream in result.summary["streams"]}
 
 
-def test_concurrent_streams(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_streams_page_shows_the_slowdowns_of_its_example(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (place / "hosts.toml").write_text(blocks("how-to/streams.md", "toml")[0])
     out = shown(capsys, "hosts.toml", "--slowdown")
     assert set(printed("how-to/streams.md", "Stream")) <= set(out)
@@ -96,7 +100,7 @@ def test_concurrent_streams(place: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert tuple(f"{one:.2f}" for one in urgent.values()) == said
 
 
-def test_mappings_and_schedules(place: Path) -> None:
+def test_gc_page_quotes_each_mapping_and_schedule(place: Path) -> None:
     (place / "bursts.toml").write_text(blocks("how-to/gc.md", "toml")[0])
     table = list(rows("how-to/gc.md", "mapping"))
     assert len(table) == 9
@@ -110,7 +114,9 @@ def test_mappings_and_schedules(place: Path) -> None:
         assert found == [write, read, erases, amplification], (mapping, schedule)
 
 
-def test_policies_of_a_buffer(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_buffer_page_quotes_each_replacement_policy(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (place / "buffered.toml").write_text(blocks("how-to/buffer.md", "toml")[0])
     out = " ".join(shown(capsys, "buffered.toml", "--trace", TRACE))
     (line,) = blocks("how-to/buffer.md", "text")
@@ -139,7 +145,7 @@ def test_policies_of_a_buffer(place: Path, capsys: pytest.CaptureFixture[str]) -
         assert found == [hits, clean, read, write, without], policy
 
 
-def test_disk_of_the_store_tutorial(place: Path) -> None:
+def test_store_tutorial_quotes_the_trace_and_the_disk_alone(place: Path) -> None:
     assert place
     page = text("tutorial-store.md")
     said = (
@@ -181,7 +187,7 @@ def test_store_tutorial_agrees_with_the_models(place: Path) -> None:
     assert worst["flash_bytes"] == int(longest) << 20
 
 
-def test_results_of_searches(place: Path) -> None:
+def test_search_page_quotes_the_best_trials(place: Path) -> None:
     assert place
     page = text("how-to/search.md")
     (found,) = re.findall(
@@ -202,7 +208,7 @@ def test_results_of_searches(place: Path) -> None:
     assert float(cases[0][2]) < 20 < float(cases[1][2])
 
 
-def test_a_buffer_without_power(place: Path) -> None:
+def test_buffer_page_quotes_the_pages_lost_and_saved_in_power_cuts(place: Path) -> None:
     (place / "buffered.toml").write_text(blocks("how-to/buffer.md", "toml")[0])
     page = text("how-to/buffer.md")
     (said,) = re.findall(r"`power.pages_lost`: ([\d,]+) in (\d+) cuts here", page)
@@ -222,7 +228,9 @@ def test_a_buffer_without_power(place: Path) -> None:
             assert (units.whole(power["pages_lost"]), str(power["cuts"])) == said
 
 
-def test_hits_and_erases_of_read_caches(capsys: pytest.CaptureFixture[str]) -> None:
+def test_flash_cache_page_quotes_hits_and_erases_of_its_sweep(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     page = "how-to/flash-cache.md"
     (block,) = [one for one in blocks(page, "sh") if one.startswith("wordline sweep")]
     command = shlex.split(block.replace("\\\n", " "))[1:]

@@ -1,4 +1,4 @@
-"""Do read errors follow scipy's binomial distribution?"""
+"""Read errors follow the binomial distribution, as SciPy computes it."""
 
 import math
 

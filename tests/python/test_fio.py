@@ -89,12 +89,14 @@ def test_jobs_inherit_global_options(tmp_path: Path) -> None:
         (1000, "1mi", 1 << 20),
     ],
 )
-def test_sizes_are_read_as_fio_reads_them(tmp_path: Path, base: int, text: str, size: int) -> None:
+def test_sizes_are_parsed_as_fio_parses_them(
+    tmp_path: Path, base: int, text: str, size: int
+) -> None:
     load = streams(tmp_path, f"[a]\nkb_base={base}\nbs={text}\nnumber_ios=1\n")
     assert load.streams[0]["workload"]["request_bytes"] == size
 
 
-def test_a_region_is_a_share_or_a_size(tmp_path: Path) -> None:
+def test_regions_are_given_as_shares_or_sizes(tmp_path: Path) -> None:
     (one,) = streams(tmp_path, "[a]\nsize=64m\noffset=25%\nbs=64k\n").streams
     workload = one["workload"]
     assert workload["offset_bytes"] == CAPACITY // 4 // 65536 * 65536
@@ -116,7 +118,9 @@ def test_a_region_is_a_share_or_a_size(tmp_path: Path) -> None:
         ("size=1m\nfilesize=2m\nio_size=4m", 2 << 20, 1024),
     ],
 )
-def test_a_file_size_is_the_region(tmp_path: Path, text: str, length: int, requests: int) -> None:
+def test_filesize_sets_the_region_and_size_the_amount(
+    tmp_path: Path, text: str, length: int, requests: int
+) -> None:
     made = streams(tmp_path, f"[a]\nrw=write\n{text}")
     load = made.streams[0]["workload"]
     assert int(load["working_set_ratio"] * CAPACITY) // 512 * 512 == length
@@ -124,7 +128,7 @@ def test_a_file_size_is_the_region(tmp_path: Path, text: str, length: int, reque
     assert made.notes == []
 
 
-def test_mixes_directions_and_rates(tmp_path: Path) -> None:
+def test_mixes_directions_and_rates_become_workload_keys(tmp_path: Path) -> None:
     def workload(text: str) -> dict[str, object]:
         return streams(tmp_path, f"[a]\nnumber_ios=10\n{text}\n").streams[0]["workload"]
 
@@ -154,7 +158,8 @@ def test_mixes_directions_and_rates(tmp_path: Path) -> None:
 
 
 def test_jobs_end_by_size_or_time(tmp_path: Path) -> None:
-    """As in fio's manual: the smaller of size and runtime; with time_based, only the runtime."""
+    """As in fio's manual: a job ends at the smaller of size and runtime; with time_based, only at
+    the runtime."""
 
     def end(text: str) -> tuple[int, float | None]:
         (one,) = streams(tmp_path, f"[a]\nsize=4m\n{text}\n").streams
@@ -170,7 +175,7 @@ def test_jobs_end_by_size_or_time(tmp_path: Path) -> None:
 
 
 def test_time_based_jobs_end_on_time(tmp_path: Path) -> None:
-    """A closed loop, a rate, and both concurrently, each for its own time."""
+    """Runs a closed loop and a rate concurrently. Each job has its own runtime."""
     text = """[global]
 time_based
 size=10%
@@ -208,7 +213,7 @@ def test_a_range_of_sizes_is_drawn_as_fio_draws_it(tmp_path: Path, low: int, hig
     assert {size: count / steps for size, count in sizes.items()} == pytest.approx(mix, abs=1e-4)
 
 
-def test_the_last_of_size_and_range_counts(tmp_path: Path) -> None:
+def test_the_later_of_size_and_range_applies(tmp_path: Path) -> None:
     def sizes(text: str) -> object:
         (one,) = streams(tmp_path, f"{text}\nnumber_ios=1\n").streams
         return one["workload"]["request_bytes"]
@@ -284,7 +289,7 @@ def test_unmodelled_options_are_rejected_by_name(tmp_path: Path, text: str, mess
     assert fault(tmp_path, text).startswith(message)
 
 
-def test_one_job_of_several(tmp_path: Path) -> None:
+def test_one_of_several_jobs_can_be_selected(tmp_path: Path) -> None:
     text = "[a]\nnumber_ios=1\n[b]\nstonewall\nnumber_ios=2\n"
     assert [one["name"] for one in streams(tmp_path, text, "b").streams] == ["b"]
     assert fault(tmp_path, text, "c") == "job.fio: no job is called 'c'; its jobs are a, b"
@@ -308,7 +313,7 @@ size=1m
 
 @pytest.fixture
 def results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """Results of a job file, from the command."""
+    """Runs a job file with the command, and returns the folder of its results."""
     job, out = tmp_path / "job.fio", tmp_path / "out"
     job.write_text(JOB)
     args = ["run", "d4", "--fio", str(job), "--requests", "--no-report", "--out", str(out)]
@@ -354,7 +359,7 @@ def test_logs_have_a_line_for_each_request(results: Path, tmp_path: Path) -> Non
         assert all(one[1] == 1 for one in iops)
 
 
-def test_logs_of_intervals_add_up(results: Path, tmp_path: Path) -> None:
+def test_logs_per_interval_sum_to_the_requests(results: Path, tmp_path: Path) -> None:
     logs.write(results, tmp_path / "y", log_avg_msec=1)
     rows = pl.read_parquet(results / "requests.parquet").filter(pl.col("stream") == 0)
     end = (rows["arrival_ps"] + rows["latency_ps"]).max()
@@ -372,7 +377,8 @@ def test_logs_of_intervals_add_up(results: Path, tmp_path: Path) -> None:
 
 
 def test_the_documented_logs_have_the_names_that_fio_plot_looks_for(results: Path) -> None:
-    """RW-iodepth-N-numjobs-N_TYPE: `return_filename_filter_string` in dataimport.py of fio-plot."""
+    """Names are RW-iodepth-N-numjobs-N_TYPE: `return_filename_filter_string` in dataimport.py of
+    fio-plot."""
     page = (Path(__file__).parents[2] / "docs/how-to/fio.md").read_text()
     (command,) = re.findall(r"^wordline (fio-logs .* logs/randrw-.*)$", page, re.MULTILINE)
     (plot,) = re.findall(r"^fio-plot (.*)$", page, re.MULTILINE)
@@ -385,11 +391,13 @@ def test_the_documented_logs_have_the_names_that_fio_plot_looks_for(results: Pat
         assert (folder / f"{named}_{kind}.1.log").exists()
 
 
-def test_logs_need_requests(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_logs_require_a_run_with_requests(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["fio-logs", str(tmp_path), str(tmp_path / "x")]) == 2
     assert "requests.parquet: no such file; run again with --requests" in capsys.readouterr().err
 
 
-def test_a_section_needs_its_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_section_without_a_job_file_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "d4", "--fio-section", "a"]) == 2
     assert "--fio-section: no job file; name it with --fio" in capsys.readouterr().err

@@ -44,7 +44,8 @@ def test_hits_and_misses_sum_to_the_pages_read():
 
 def test_a_suspected_queue_saves_fills_and_zero_migration_saves_moves():
     def of_pages(overrides: dict[str, Any]) -> Any:
-        """Single pages, one at a time, so that both runs queue requests in the same order."""
+        """Runs requests for single pages, one at a time, so that both runs queue requests in the
+        same order."""
         load = {
             "pattern": {"zipf": {"theta": 0.8}},
             "requests": 60_000,
@@ -67,7 +68,7 @@ def test_a_suspected_queue_saves_fills_and_zero_migration_saves_moves():
     assert dropped["flash"]["erases"] < plain["flash"]["erases"]
 
 
-def test_every_page_served_from_flash_can_be_checked():
+def test_verify_checks_every_page_read():
     cache = run(verify=True)["cache"]
     assert cache["pages_checked"] == cache["pages_read"] - cache["joined"] > 0
 
@@ -150,7 +151,7 @@ RARE = {
 
 
 def test_the_estimated_disk_load_without_the_cache_is_correct():
-    """Of 40 reads a second of 5 ms each: a fifth of the time."""
+    """40 reads per second of 5 ms each keep the disk busy for a fifth of the time."""
     load = {"workload": RARE, "disk.serial": True, "replay.mode": "open-loop"}
     cached = package.run("xia2017-read-cache", overrides=load, requests=False).summary["cache"]
     assert cached is not None
@@ -165,7 +166,8 @@ def test_the_estimated_disk_load_without_the_cache_is_correct():
 
 
 def test_the_curve_passes_through_the_hit_ratio_of_an_lru_cache():
-    """Single pages, one at a time: the run is an LRU cache, and the curve knows nothing of it."""
+    """Requests are single pages, one at a time, so the run is an LRU cache. The curve is estimated
+    independently of it."""
     load = {
         "pattern": {"zipf": {"theta": 0.7}},
         "requests": 200_000,
@@ -230,7 +232,7 @@ class TestCacheOnFlash:
             None,
         ]
 
-    def test_without_a_feasible_size_the_notes_remain(self, wordline: Command, place: Path):
+    def test_without_a_feasible_size_notes_give_the_reasons(self, wordline: Command, place: Path):
         done = wordline("cache", TRACE, "lru", "64p", "--flash", "d4", "--out", "out")
         assert done.returncode == 0, done.stderr
         assert "No flash device of 64 pages" in " ".join(done.stdout.split())

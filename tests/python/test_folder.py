@@ -18,7 +18,7 @@ def text(content: str) -> Callable[[str], object]:
 CONFIG = {"config.resolved.toml": text("")}
 
 
-def test_a_folder_appears_with_its_parents(place: Path) -> None:
+def test_missing_parents_of_a_folder_are_created(place: Path) -> None:
     files = output_folder.write("a/b/c", {"summary.json": text("{}")} | CONFIG, "run")
     written = ["summary.json", "config.resolved.toml", "checksums.json"]
     assert files == [f"{place}/a/b/c/{name}" for name in written]
@@ -52,7 +52,7 @@ def test_ctrl_c_while_writing_leaves_nothing(place: Path) -> None:
     assert not list(place.iterdir())
 
 
-def test_a_link_stays_a_link(place: Path) -> None:
+def test_writing_through_a_link_keeps_the_link(place: Path) -> None:
     (place / "real").mkdir()
     (place / "link").symlink_to("real")
     output_folder.write("link", {"summary.json": text("{}")} | CONFIG, "run")
@@ -95,7 +95,9 @@ def test_a_name_taken_by_another_process_is_kept(place: Path) -> None:
     ("names", "other"),
     [(["growth.json", "growth.csv", "mine.txt"], "mine.txt"), (["index.html"], "index.html")],
 )
-def test_foreign_files_in_a_folder_are_named(place: Path, names: list[str], other: str) -> None:
+def test_an_error_names_a_foreign_file_in_the_folder(
+    place: Path, names: list[str], other: str
+) -> None:
     (place / "here").mkdir()
     for name in names:
         (place / "here" / name).touch()

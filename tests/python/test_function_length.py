@@ -1,4 +1,4 @@
-"""No function is too long to be read at once."""
+"""No function is longer than a limit, so that each can be read at once."""
 
 import ast
 from collections.abc import Iterator
@@ -9,12 +9,12 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "python"
 MOST = 60
-"""Lines of a function without its signature and docstring."""
+"""Maximum number of lines of a function without its signature and docstring."""
 DECLARATIONS = {"Figure"}
-"""Calls whose lines do not count: the figure of a study is one declaration, a table of rows, claims
-and texts, which reads no better in parts."""
+"""Calls whose lines do not count. The figure of a study is a single declaration, a table of rows,
+claims and texts, and splitting it would not make it more readable."""
 LONGER: dict[str, str] = {}
-"""Functions, as `wordline_studies.gc.worst._worst`, that may be longer, and why."""
+"""Functions that may be longer, such as `wordline_studies.gc.worst._worst`, with the reason."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -25,7 +25,7 @@ def lines_of(node: ast.AST) -> set[int]:
 
 
 def length(function: Function) -> int:
-    """The lines of a function that count."""
+    """Returns the number of lines of a function that count."""
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
     lines = {line for statement in body for line in lines_of(statement)}
     if body:
@@ -37,7 +37,7 @@ def length(function: Function) -> int:
 
 
 def functions(tree: ast.AST, place: str) -> Iterator[tuple[str, Function]]:
-    """All functions below a node by their names, those in classes and functions too."""
+    """Yields all functions below a node by name, including those in classes and functions."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, Function | ast.ClassDef):
             name = f"{place}.{node.name}"
@@ -49,7 +49,7 @@ def functions(tree: ast.AST, place: str) -> Iterator[tuple[str, Function]]:
 
 
 def too_long() -> dict[str, int]:
-    """The functions of the packages with more lines than they may have."""
+    """Returns the functions of the packages that exceed the limit, with their numbers of lines."""
     found: dict[str, int] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
@@ -62,7 +62,9 @@ def too_long() -> dict[str, int]:
 def test_no_function_is_too_long() -> None:
     found = too_long()
     assert found.keys() - LONGER.keys() == set()
-    assert LONGER.keys() - found.keys() == set(), "these are short now"
+    assert LONGER.keys() - found.keys() == set(), (
+        "these functions are within the limit; remove them from LONGER"
+    )
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,7 @@ def test_no_function_is_too_long() -> None:
         ('def f():\n    """Nothing."""\n', 0),
     ],
 )
-def test_lines_are_counted(text: str, lines: int) -> None:
+def test_signatures_docstrings_and_declarations_do_not_count(text: str, lines: int) -> None:
     (function,) = ast.parse(dedent(text)).body
     assert isinstance(function, Function)
     assert length(function) == lines

@@ -1,4 +1,5 @@
-"""Growth: every point is the device that it is said to be, and the verdict follows the costs."""
+"""Growth: each point simulates the device that its sweep describes, and the verdict follows from
+the costs."""
 
 import csv
 import json
@@ -50,7 +51,7 @@ def test_every_point_is_a_valid_device(name: str) -> None:
 
 
 def size(point: Point) -> tuple[int, int]:
-    """Dies and blocks."""
+    """Returns the numbers of dies and blocks of a point."""
     config = resolved(point)
     ssd, geometry = config["ssd"], config["nand"]["geometry"]
     dies = ssd["channels"] * ssd["ways"] * geometry["dies_per_package"]
@@ -77,7 +78,7 @@ def test_the_capacity_sweep_keeps_the_used_pages() -> None:
     assert (CAPACITIES[0], CAPACITIES[-1]) == (2**30, 2**44)
 
 
-def test_the_longest_run_is_asked_for() -> None:
+def test_the_longest_run_requires_full() -> None:
     assert max(point.at for series in sweeps()[0].series for point in series.points) == 10**7
     assert max(point.at for point in points("requests")) == 10**8
 
@@ -89,7 +90,7 @@ def cost(
     misses: float | None = None,
     instructions: float = 1000.0,
 ) -> Cost:
-    """A point; instructions are those of an event."""
+    """Returns the cost of a point. `instructions` are per event."""
     counted = None if misses is None else Count(instructions * events, misses)
     return Cost(
         at=at,
@@ -111,12 +112,12 @@ def cost(
     [
         ([cost(1, 100), cost(2, 149)], "flat"),
         ([cost(1, 100), cost(2, 151)], "grows, misses not counted"),
-        # Ten misses of 20 ns are 200 ns of the 300 that the larger takes longer.
+        # Ten more misses of 20 ns explain 200 of the 300 ns by which the costs differ.
         ([cost(1, 300, misses=1), cost(2, 600, misses=11)], "flat apart from cache misses"),
         ([cost(1, 300, misses=1), cost(2, 700, misses=11)], "grows"),
-        # It also does more.
+        # The number of instructions also grows.
         ([cost(1, 300, misses=1), cost(2, 600, misses=11, instructions=1600)], "grows"),
-        # As dear by request, but for half the work.
+        # The cost per request is equal, but a request has half as many events.
         ([cost(1, 300, events=6), cost(2, 300, events=3)], "grows, misses not counted"),
         (
             [cost(1, 300, 6, misses=0, instructions=700), cost(2, 300, 3, misses=5)],
@@ -124,7 +125,9 @@ def cost(
         ),
     ],
 )
-def test_the_verdict(costs: Sequence[Cost], verdict: str) -> None:
+def test_the_verdict_depends_on_costs_misses_and_instructions(
+    costs: Sequence[Cost], verdict: str
+) -> None:
     assert Line("reads", costs).verdict == verdict
     assert Line("reads", list(reversed(costs))).verdict == verdict
 
@@ -149,7 +152,7 @@ def test_a_run_that_takes_no_longer_than_its_start_has_a_cost() -> None:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sweep of two points that takes no time."""
+    """Replaces the sweeps by one with two points, which takes little time."""
     keys = {"workload.requests": 2000, "workload.read_ratio": 1.0}
     both = [Point(ways, SMALL | keys | {"ssd.ways": ways}) for ways in (1, 2)]
     sweep = Sweep("ways", "Ways", "ways", "nothing", [Series("reads", both)])
@@ -176,7 +179,7 @@ def test_growth_writes_a_page_and_all_numbers(place: Path) -> None:
 
 @needs_browser
 def test_the_page_fits_on_a_phone(tmp_path: Path) -> None:
-    """All sweeps, with costs that differ and counts of some."""
+    """Draws all sweeps, with costs that differ and with counted misses."""
     found = [
         Measured(
             sweep,
@@ -218,13 +221,13 @@ def test_unknown_sweeps_are_rejected(wordline: Command, args: list[str], says: s
     assert "Traceback" not in answer.stderr
 
 
-def test_each_sweep_has_at_least_two_points() -> None:
+def test_each_series_of_a_quick_sweep_has_at_least_two_points() -> None:
     (sweep,) = growth.chosen(["requests", "requests"], quick=True)
     assert all(len(series.points) > 1 for series in sweep.series)
 
 
 @pytest.mark.parametrize("columns", [60, 80])
-def test_the_table_fits(
+def test_the_table_fits_into_a_narrow_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -246,7 +249,7 @@ def test_the_table_fits(
         ("", "failed"),
     ],
 )
-def test_why_valgrind_failed(said: str, reason: str) -> None:
+def test_the_error_of_valgrind_is_that_of_the_program(said: str, reason: str) -> None:
     assert counting._reason(said) == reason  # pyright: ignore[reportPrivateUsage]
 
 
@@ -254,7 +257,7 @@ def test_why_valgrind_failed(said: str, reason: str) -> None:
 def test_the_first_requests_are_counted_if_there_are_few(
     requests: int, misses: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a run whose first thousand requests miss ten times each, and all others once."""
+    """The first thousand requests of the run miss ten times each, all others once."""
 
     def total(point: Point) -> tuple[int, int]:
         cold = min(point.requests, 1000)

@@ -1,4 +1,4 @@
-"""Does the chart of health show what happened, and nothing where nothing did?"""
+"""The chart of health draws events per interval, and nothing without events."""
 
 import polars as pl
 import pytest
@@ -9,7 +9,7 @@ COUNTS = ("read_retries", "refreshes", "blocks_retired", "spares_taken")
 
 
 def series(**counts: list[int]) -> pl.DataFrame:
-    """Three intervals of half a second, in which devices held requests all the time."""
+    """Returns three intervals of half a second, in which devices held requests all the time."""
     whole = {column: [0, 0, 0] for column in COUNTS} | counts
     return pl.DataFrame(
         {
@@ -37,7 +37,7 @@ def test_counts_are_drawn_per_second_and_spare_blocks_as_levels() -> None:
     }
 
 
-def test_without_spare_blocks_none_are_drawn() -> None:
+def test_a_device_without_spare_blocks_has_no_line_for_them() -> None:
     drawn = time_series.health(series(refreshes=[1, 0, 0]), None)
     assert drawn is not None
     assert [line["name"] for line in drawn["data"]] == ["read reclaims and refreshes"]

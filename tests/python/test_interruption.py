@@ -86,7 +86,7 @@ def test_every_signal_keeps_the_results_so_far(tiny: str, place: Path, number: i
     assert {path.name for path in place.iterdir()} == {"tiny.toml", "here"}
 
 
-def test_what_nohup_ignores_stays_ignored(tiny: str, place: Path) -> None:
+def test_a_signal_that_nohup_ignores_stays_ignored(tiny: str, place: Path) -> None:
     code = (
         "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); "
         "os.execv(sys.executable, [sys.executable, '-m', 'wordline', *sys.argv[1:]])"
@@ -108,7 +108,7 @@ def test_what_nohup_ignores_stays_ignored(tiny: str, place: Path) -> None:
     assert process.returncode == 143
 
 
-def test_a_library_leaves_signals_alone() -> None:
+def test_importing_the_package_changes_no_signal_handler() -> None:
     code = (
         "import signal; names = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]\n"
         "before = [signal.getsignal(name) for name in names]\n"
@@ -136,7 +136,7 @@ def test_a_conversion_that_is_stopped_leaves_nothing(place: Path, number: int) -
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_no_process_of_a_study_is_left(place: Path, number: int) -> None:
+def test_a_killed_study_leaves_no_process(place: Path, number: int) -> None:
     process = start("study", "palloc")
     workers: list[int] = []
     deadline = time.monotonic() + 60
@@ -153,9 +153,8 @@ def test_no_process_of_a_study_is_left(place: Path, number: int) -> None:
     while any(map(alive, workers)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not [pid for pid in workers if alive(pid)]
-    # Only the completed runs, from which the study continues, and the locked file, because SIGKILL
-    # leaves no
-    # time to remove anything.
+    # What remains are the completed runs, from which the study continues, and after SIGKILL the
+    # lock file, because the process had no time to remove it.
     allowed = {"points.jsonl"} | ({".study-palloc.lock"} if number == signal.SIGKILL else set())
     assert {path.name for path in place.rglob("*") if path.is_file()} <= allowed
 
@@ -191,7 +190,7 @@ def test_the_last_line_names_the_outputs_whenever_a_signal_arrives(
             assert not json.loads((here / "summary.json").read_text())["partial"]
             assert ("without report.html" in said) == ("report.html" not in there)
         else:
-            # The process had ended or had not started; the start of Python prints nothing.
+            # The process had already ended, or Python was still starting, which prints nothing.
             assert said == ""
             assert not there or {"summary.json", "report.html"} <= there
         assert not list(place.glob(".*"))
@@ -203,7 +202,7 @@ def interrupted(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
-class TestTheSentence:
+class TestMessage:
     def test_a_finished_run_is_kept_when_its_report_is_interrupted(
         self,
         tiny: str,
@@ -222,7 +221,7 @@ class TestTheSentence:
         assert json.loads((here / "summary.json").read_text())["partial"] is False
         assert cli.main(["report", "here"]) == 0
 
-    def test_python_keeps_a_finished_run_as_well(
+    def test_an_interrupted_report_keeps_a_finished_run_in_python(
         self, tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("wordline._render.report.render", interrupted)
@@ -247,7 +246,7 @@ class TestTheSentence:
         assert early.value.result.summary["input"]["requests"] == 2000
         assert Path("here/summary.json").exists()
 
-    def test_an_existing_checkpoint_is_named(
+    def test_the_message_names_an_existing_checkpoint(
         self,
         tiny: str,
         place: Path,
@@ -265,7 +264,7 @@ class TestTheSentence:
         assert f"{here} holds checkpoint.wls; `wordline resume {here}` continues the run" in said
         assert "nothing was written" not in said
 
-    def test_a_prepared_file_is_named(
+    def test_the_message_names_a_prepared_file(
         self,
         tiny: str,
         place: Path,
@@ -308,8 +307,8 @@ def alive(pid: int) -> bool:
 
 
 def until_started(process: "subprocess.Popen[str]") -> None:
-    """Waits until the interpreter imports Wordline, which replaces its SIGINT handler. Messages of
-    the interpreter's own start are not Wordline's."""
+    """Waits until the interpreter imports Wordline, which replaces its SIGINT handler. Before that,
+    the interpreter itself prints messages."""
     handled = False
     while process.poll() is None:
         status = Path(f"/proc/{process.pid}/status").read_text()
@@ -334,7 +333,7 @@ def test_ctrl_c_during_import_prints_no_traceback() -> None:
 
 @pytest.fixture
 def full_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 64 KiB."""
+    """Mounts a disk of 64 KiB."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
@@ -352,11 +351,11 @@ def test_a_full_disk_prints_one_line_and_leaves_no_files(
     assert answer.stderr.count("\n") == 1
     assert "No space left on device" in answer.stderr
     assert str(full_disk / "here") in answer.stderr
-    assert "p99" in answer.stdout, "the summary is shown, for it is all that is left"
+    assert "p99" in answer.stdout, "the summary is printed, because it cannot be saved"
     assert not list(full_disk.iterdir())
 
 
-def test_a_full_standard_output_is_one_line(tiny: str) -> None:
+def test_a_full_standard_output_is_an_error_of_one_line(tiny: str) -> None:
     with Path("/dev/full").open("w") as full:
         answer = subprocess.run(
             [*COMMAND, "config", "show", tiny],

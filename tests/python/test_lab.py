@@ -56,7 +56,8 @@ def test_the_first_steady_window_is_found() -> None:
 
 
 def series(*rows: tuple[float, float, float, int, int]) -> dict[str, list[float]]:
-    """Columns of a series from its rows: start, end, maximum latency, die time of GC, bytes."""
+    """Returns the columns of a series from its rows: start, end, maximum latency, die time of GC,
+    bytes."""
     names = ("start_s", "end_s", "max_us", "gc_die_ms", "write_bytes")
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
@@ -154,7 +155,8 @@ def test_the_gain_of_trim_is_a_fraction() -> None:
 
 
 def requests(*rows: tuple[int, int, int]) -> polars.DataFrame:
-    """Rows of a table of requests: arrival, wait for a slot, latency, in µs."""
+    """Returns a table of requests from rows of arrival, wait for a slot, and latency.
+    Microseconds."""
     return polars.DataFrame(
         [
             {
@@ -218,7 +220,7 @@ def test_load_and_preconditioning_of_the_device_are_left_out(tiny: str) -> None:
     assert made.config["host"]["queue_depth"] == 9
 
 
-def test_littles_law(tiny: str) -> None:
+def test_the_workers_experiment_obeys_littles_law(tiny: str) -> None:
     found = lab(tiny, only=["workers"], quick=True)["workers"].figures["loads"]
     assert [row["outstanding"] for row in found] == 2 * [*workers.WORKERS, workers.QUEUE]
     for row in found:
@@ -406,7 +408,7 @@ def test_invalid_names_are_reported(wordline: Command, tiny: str, place: Path) -
     assert not (place / "out").exists()
 
 
-def test_experiments_come_in_the_order_of_the_report() -> None:
+def test_experiments_are_in_the_order_of_the_report() -> None:
     for names in (["trim", "cliff", "trim"], "trim,cliff", "trim, cliff"):
         assert [one.name for one in experiments(names)] == ["cliff", "trim"]
     assert [one.name for one in experiments("cliff")] == ["cliff"]

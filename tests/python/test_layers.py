@@ -1,5 +1,5 @@
-"""Layers of packages: imports point downwards only, without cycles. Imports inside functions count,
-imports for types do not."""
+"""Layers of packages: imports point downwards only, without cycles. Imports inside functions count;
+imports for type checkers do not."""
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
@@ -23,13 +23,14 @@ LAYERS = (
     {"wordline.cli", "wordline.fio", "wordline.mqsim", "wordline.report"},
     {STUDIES},
 )
-"""Packages from the lowest layer to the highest. Packages of a layer do not import each other."""
+"""Packages from the lowest layer to the highest. Packages of the same layer do not import each
+other."""
 PART_OF = {
     "wordline.config": "wordline._api",
     "wordline.entry_point": "wordline.cli",
     "wordline.__main__": "wordline.cli",
 }
-"""Modules outside the package that they belong to."""
+"""Modules that belong to another package than their path suggests."""
 RANKS = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}
 ANNOTATIONS = ("annotation", "returns")
 EXTENSION = "wordline._wordline"
@@ -53,7 +54,7 @@ class Import:
 
 @cache
 def modules() -> Mapping[str, Source]:
-    """All modules by name."""
+    """Returns all modules by name."""
     found: dict[str, Source] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
@@ -64,8 +65,8 @@ def modules() -> Mapping[str, Source]:
 
 @cache
 def imports(name: str) -> frozenset[Import]:
-    """Modules that a module imports, at import time or later. Importing a module imports its
-    package."""
+    """Returns the modules that a module imports, at import time or later. Importing a module
+    imports its package."""
     tree = ast.parse(modules()[name].path.read_text(encoding="utf-8"))
     found: set[Import] = set()
     has_text_annotations = "annotations" in {
@@ -85,7 +86,7 @@ def imports(name: str) -> frozenset[Import]:
 
 
 def evaluated(node: ast.AST, left_out: Collection[str]) -> Iterator[ast.AST]:
-    """Nodes that are executed, without type-checking blocks and the given fields."""
+    """Yields the nodes that are executed, without type-checking blocks and the given fields."""
     if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
         is_negated = isinstance(node.test, ast.UnaryOp)
         for one in node.body if is_negated else node.orelse:
@@ -101,7 +102,8 @@ def evaluated(node: ast.AST, left_out: Collection[str]) -> Iterator[ast.AST]:
 
 
 def named(node: ast.AST) -> Iterator[str]:
-    """Modules of these packages that a node names. A public name stands for its module."""
+    """Yields the modules of these packages that a node names. A public name stands for its
+    module."""
     if isinstance(node, ast.Import):
         yield from (one.name for one in node.names if is_ours(one.name))
     elif isinstance(node, ast.ImportFrom) and node.module and is_ours(node.module):
@@ -131,7 +133,7 @@ def package_of(module: str) -> str:
     return PART_OF.get(package, package)
 
 
-def test_every_package_has_its_layer() -> None:
+def test_every_package_has_a_layer() -> None:
     assert {package_of(module) for module in modules()} <= RANKS.keys()
 
 

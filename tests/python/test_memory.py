@@ -42,7 +42,7 @@ print(status("VmHWM:") - before)
 
 
 def measured(device: str, overrides: dict[str, Any], **options: Any) -> int:
-    """Peak growth of a process during a run, in bytes."""
+    """Returns the peak growth of a process during a run, in bytes."""
     given = json.dumps([device, overrides, options])
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, given], capture_output=True, text=True, check=True
@@ -65,7 +65,7 @@ LOAD = {"workload.requests": 1000, "workload.read_ratio": 1.0}
 
 
 @linux
-def test_a_prepared_device_takes_no_more_memory(
+def test_a_prepared_device_takes_no_more_memory_than_estimated(
     tmp_path: Path,
 ) -> None:
     given = LOAD | {BLOCKS: 4096, "precondition.overwrite_ratio": 0.05}
@@ -73,7 +73,7 @@ def test_a_prepared_device_takes_no_more_memory(
     told = memory("d4", given)["prepared_bytes"]
     assert aged.stat().st_size > 0.5 * told
     truth = measured("d4", given, prepared=str(aged))
-    print(f"told {told:,}, measured {truth:,}")
+    print(f"estimated {told:,}, measured {truth:,}")
     assert truth <= 1.1 * told + 2 * 2**20
 
 
@@ -83,12 +83,12 @@ def test_a_prepared_device_takes_no_more_memory(
 def test_the_estimate_matches_a_filled_device(
     device: str, overrides: dict[str, Any], fill: float
 ) -> None:
-    """At most 10 % below the measurement, plus 2 MiB for its granularity; at most 30 % above, plus
-    the 8 MiB that are allowed for everything else."""
+    """The estimate is at most 10 % below the measurement, plus 2 MiB for its granularity, and at
+    most 30 % above it, plus the 8 MiB that are allowed for everything else."""
     given = overrides | LOAD | {"precondition.fill_ratio": fill}
     told = memory(device, given)["prepared_bytes"]
     truth = measured(device, given)
-    print(f"{device} {overrides} filled {fill}: told {told:,}, measured {truth:,}")
+    print(f"{device} {overrides} filled {fill}: estimated {told:,}, measured {truth:,}")
     assert truth <= 1.1 * told + 2 * 2**20
     assert told <= 1.3 * truth + 8 * 2**20
 
@@ -106,7 +106,7 @@ def test_the_maximum_matches_a_fully_written_device(device: str, overrides: dict
     given = overrides | LOAD | {"precondition.overwrite_ratio": 1.0}
     told = memory(device, given)["most_bytes"]
     truth = measured(device, given)
-    print(f"{device} {overrides} overwritten: told {told:,}, measured {truth:,}")
+    print(f"{device} {overrides} overwritten: estimated {told:,}, measured {truth:,}")
     assert truth <= 1.1 * told + 2 * 2**20
     assert told <= 1.3 * truth + 16 * 2**20
 
@@ -170,7 +170,7 @@ def test_the_interpreter_survives_a_device_that_is_too_large() -> None:
 
 @linux
 def test_a_run_that_runs_out_of_memory_keeps_its_results() -> None:
-    """The memory of request rows has no bound that is known beforehand."""
+    """The memory of request rows cannot be bounded before the run."""
     code = (
         "import resource, wordline\n"
         "load = {'workload.requests': 100_000_000, 'workload.read_ratio': 1.0,"
@@ -202,7 +202,7 @@ def test_config_check_prints_the_estimate() -> None:
     assert "of address space" in second
 
 
-def test_the_tables_are_named() -> None:
+def test_the_estimate_lists_its_tables_by_name() -> None:
     told = wordline.config.memory("d4")
     names = {table["name"] for table in told["tables"]}
     assert {"map of logical pages", "owners of physical pages", "valid pages"} <= names

@@ -167,7 +167,7 @@ def test_a_device_becomes_a_configuration(tmp_path: Path) -> None:
     assert made.toml.startswith("".join(f"# {note}\n" for note in made.notes))
 
 
-def test_nothing_is_left_out_silently(tmp_path: Path) -> None:
+def test_every_parameter_is_converted_or_noted(tmp_path: Path) -> None:
     made = mqsim.imported(device(tmp_path, {"New_Knob": 3}), workload(tmp_path, FLOW))
     told = "\n".join(made.notes)
     for name in ("New_Knob", "Data_Cache_DRAM_Row_Size", "Preemptible_GC", "Seed", "Channel_IDs"):
@@ -208,7 +208,7 @@ def test_flows_become_streams_that_run(tmp_path: Path) -> None:
     assert result.summary["input"]["requests"] == 1500
 
 
-def test_a_trace_is_named_with_its_unit(tmp_path: Path) -> None:
+def test_a_trace_is_listed_with_the_options_that_read_it(tmp_path: Path) -> None:
     for unit, option in (
         ("NANOSECOND", "--format mqsim"),
         ("MICROSECOND", "--format ssdsim-us"),
@@ -243,14 +243,16 @@ def test_a_trace_is_named_with_its_unit(tmp_path: Path) -> None:
         ({"Flash_Channel_Width": 4}, "Flash_Channel_Width: a bus of 4 bytes is not modelled"),
     ],
 )
-def test_faults_name_the_parameter(tmp_path: Path, ssd: dict[str, Any], message: str) -> None:
+def test_an_error_names_file_and_parameter(
+    tmp_path: Path, ssd: dict[str, Any], message: str
+) -> None:
     file = device(tmp_path, ssd)
     with pytest.raises(WordlineError) as told:
         mqsim.imported(file)
     assert str(told.value).startswith(f"{file}: Device_Parameter_Set: {message}")
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
+def test_files_that_are_not_from_mqsim_are_rejected(tmp_path: Path) -> None:
     def fault(text: str) -> str:
         file = tmp_path / "x.xml"
         file.write_text(text)
@@ -264,7 +266,9 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     assert fault(bomb) == "declares a document type; remove the declaration"
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_a_valid_device(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     files = str(device(tmp_path)), str(workload(tmp_path, FLOW))
     command = ["config", "import-mqsim", files[0], "--workload", files[1]]
     assert main(command) == 0

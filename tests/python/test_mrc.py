@@ -1,4 +1,4 @@
-"""Miss-ratio curves, as a user calls them."""
+"""Miss-ratio curves, from Python and the command line."""
 
 import json
 import subprocess
@@ -32,7 +32,7 @@ def test_the_exact_curve_matches_lru_at_every_size(trace: str) -> None:
 
 
 @pytest.mark.slow
-def test_estimates_of_the_whole_trace_are_as_good_as_published(place: Path) -> None:
+def test_estimates_are_as_accurate_as_published(place: Path) -> None:
     trace = zipf.keys32le(place / "zipf.bin", 10_000_000)
     found = {one["method"]: one for one in package.mrc(trace, accuracy=True).accuracy}
     shards, aet = found["SHARDS, rate 0.01"], found["AET"]
@@ -65,7 +65,7 @@ def test_a_sample_of_all_pages_is_exact() -> None:
         assert curve["sizes"] == exact["sizes"]
 
 
-def test_sampling_alone_gives_the_same_curve() -> None:
+def test_sampling_without_other_methods_gives_the_same_curve() -> None:
     _, beside = package.mrc(BUNDLED, "exact,shards", rate=0.1, sizes="100p").curves
     result = package.mrc(BUNDLED, "shards", rate=0.1, sizes="100p")
     (alone,) = result.curves
@@ -77,8 +77,9 @@ def test_sampling_alone_gives_the_same_curve() -> None:
 
 
 def test_the_memory_of_a_sample_is_reported(tmp_path: Path) -> None:
-    """2^21 pages, each once. A 1024th is 2,048 within the sampling error (7 % is three deviations).
-    A number of samples is never exceeded; exact methods report no sample."""
+    """The trace has 2^21 pages, each requested once. A 1024th of them is 2,048 within the sampling
+    error (7 % is three standard deviations). A limit on samples is never exceeded. Exact methods
+    report no sample."""
     path = tmp_path / "distinct.csv"
     rows = [f"0,write,{one << 30},{1 << 30},0" for one in range(8)]
     path.write_text("\n".join(["time_ns,op,offset_bytes,size_bytes,volume", *rows, ""]))

@@ -19,7 +19,7 @@ KINDS = [kind for _, kind in TAKEN]
 
 
 def for_checkers(kind: type[Options]) -> dict[str, str]:
-    """Names and types of the keywords for type checkers."""
+    """Returns the names and types of the keywords that type checkers see."""
     tree = ast.parse(inspect.getsource(sys.modules[kind.__module__]))
     name = kind.__name__.replace("Options", "Keywords")
     (found,) = [
@@ -55,7 +55,8 @@ def test_options_are_keywords_of_the_signature(
 def test_help_explains_every_option_once(
     function: Callable[..., object], kind: type[Options]
 ) -> None:
-    """A line that begins an explanation has four spaces, names with commas, and more spaces."""
+    """A line that begins an explanation has four spaces, one or more names separated by commas, and
+    two or more spaces."""
     explained: list[str] = []
     for text in (kind.__doc__ or "", function.__doc__ or ""):
         heads = re.findall(r"^    ([a-z_]+(?:, [a-z_]+)*)(?:  .*|,?)$", text, re.MULTILINE)

@@ -22,7 +22,8 @@ SAMPLED = ["--set", "observe.chip_load_interval_ms=10", "--requests", "--max-req
 def calls(
     tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, Callable[[str], int]]:
-    """By command, a function that writes into a folder and returns the exit code."""
+    """Returns, for each command, a function that runs it into a folder and returns the exit
+    code."""
     figure = Figure(id="1", title="Figure 1", section="1", measured="Nothing.")
     made = Study("test", "A test", "Nobody", (lambda _: figure,))
     monkeypatch.setattr(studies, "load", lambda _: made)
@@ -64,7 +65,7 @@ def _rates() -> str:
 
 
 def _without_measuring(out: str, command: str) -> int:
-    """Writes the files of a command without minutes of measurements."""
+    """Writes the files of a command without its measurements, which take minutes."""
     writers = {
         name: lambda part: output_folder.write_text(part, "")
         for name in output_folder.FILES[command]
@@ -95,7 +96,7 @@ def test_every_table_of_a_run_is_declared() -> None:
 
 
 @pytest.mark.parametrize("command", list(output_folder.FILES))
-def test_any_choice_of_optional_files_is_replaced(command: str, place: Path) -> None:
+def test_a_result_with_any_optional_files_is_replaced(command: str, place: Path) -> None:
     always = output_folder.ALWAYS[command]
     perhaps = sorted(set(output_folder.FILES[command]) - always)
     for number, chosen in enumerate([(), *((one,) for one in perhaps), perhaps]):
@@ -113,7 +114,9 @@ def test_help_names_every_file(wordline: Command, command: str) -> None:
     assert not [name for name in output_folder.FILES[command] if name not in page]
 
 
-def test_the_command_that_wrote_a_folder_is_named(calls: dict[str, Callable[[str], int]]) -> None:
+def test_an_error_names_the_command_that_wrote_a_folder(
+    calls: dict[str, Callable[[str], int]],
+) -> None:
     assert calls["cache"]("there") == 0
     with pytest.raises(WordlineError, match=r"results of `wordline cache`, which `wordline run`"):
         output_folder.check("there", "run")

@@ -10,7 +10,7 @@ import pytest
 import wordline
 from wordline import Package, WordlineError, _wordline
 
-# Of jung2013-slc, in picoseconds: 25 ns a cycle, 2,048 bytes at 40 MB/s.
+# Times of jung2013-slc in picoseconds: 25 ns per cycle, and 2,048 bytes at 40 MB/s.
 CYCLE = 25_000
 DATA = 2048 * CYCLE
 READ, PROGRAM = 25_000_000, 250_000_000
@@ -21,7 +21,7 @@ def slc() -> Package:
     return wordline.package("jung2013-slc")
 
 
-def test_a_program_takes_its_stages(slc: Package) -> None:
+def test_a_program_takes_the_sum_of_its_stages(slc: Package) -> None:
     report = slc.stream("program", requests=10, queue_depth=1)
     page = 7 * CYCLE + DATA + PROGRAM + 2 * CYCLE
     assert report["elapsed_ps"] == 10 * page
@@ -31,7 +31,7 @@ def test_a_program_takes_its_stages(slc: Package) -> None:
     assert report["bandwidth_mb_per_s"] == pytest.approx(2048 / (page / 1e12) / 1e6)
 
 
-def test_the_parts_of_a_report_agree(slc: Package) -> None:
+def test_dies_modes_and_strips_sum_to_the_totals(slc: Package) -> None:
     four = wordline.package("jung2013-slc", {"nand.geometry.dies_per_package": 4})
     report = four.stream("read", requests=500, cache_rows=4, strips=True)
     dies = report["per_die"]
@@ -52,7 +52,7 @@ def test_the_parts_of_a_report_agree(slc: Package) -> None:
     assert "strips" not in slc.stream("read", requests=1)
 
 
-def test_the_bus_is_held_for_one_die_at_a_time() -> None:
+def test_the_bus_serves_one_die_at_a_time() -> None:
     package = wordline.package("jung2013-slc", {"nand.geometry.dies_per_package": 4})
     report = package.stream("read", requests=200, strips=True)
     bus = [one for one in report.get("strips", []) if one["stage"] not in ("TON", "TIN", "BER")]
@@ -61,7 +61,7 @@ def test_the_bus_is_held_for_one_die_at_a_time() -> None:
         assert earlier["until_ps"] <= later["from_ps"]
 
 
-def test_dies_interleave_unless_told_not_to() -> None:
+def test_four_interleaved_dies_are_four_times_as_fast() -> None:
     package = wordline.package("jung2013-slc", {"nand.geometry.dies_per_package": 4})
     together = package.stream("program", requests=400)
     alone = package.stream("program", requests=400, interleaved=False)
@@ -109,7 +109,7 @@ def test_a_migration_moves_every_page(slc: Package) -> None:
         (lambda p: p.migrate(1, "fast"), "mode: 'fast' is not one of legacy, cache"),
     ],
 )
-def test_a_fault_says_what_is_wrong(
+def test_an_invalid_argument_is_an_error(
     slc: Package, call: Callable[[Any], object], message: str
 ) -> None:
     with pytest.raises(WordlineError, match=message):
@@ -118,7 +118,7 @@ def test_a_fault_says_what_is_wrong(
 
 @pytest.mark.parametrize("value", ["yes", None, 1, 0.5])
 @pytest.mark.parametrize("name", ["interleaved", "strips"])
-def test_a_flag_is_true_or_false(slc: Package, name: str, value: Any) -> None:
+def test_a_flag_that_is_not_boolean_is_a_type_error(slc: Package, name: str, value: Any) -> None:
     message = f"{name} must be True or False, not {value!r}"
     with pytest.raises(TypeError, match=message):
         slc.stream("read", requests=1, **{name: value})
@@ -127,7 +127,7 @@ def test_a_flag_is_true_or_false(slc: Package, name: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", ["3", None, True, 1.5])
-def test_a_number_is_a_whole_number(slc: Package, value: Any) -> None:
+def test_a_count_that_is_not_an_integer_is_a_type_error(slc: Package, value: Any) -> None:
     with pytest.raises(TypeError, match="requests must be a whole number"):
         slc.stream("read", requests=value)
     with pytest.raises(TypeError, match="cache_rows must be a whole number"):
@@ -141,12 +141,12 @@ def test_a_number_is_a_whole_number(slc: Package, value: Any) -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64])
-def test_a_seed_out_of_range_is_refused(seed: int) -> None:
+def test_a_seed_out_of_range_is_rejected(seed: int) -> None:
     with pytest.raises(WordlineError, match=rf"seed: {seed} is not between 0 and 2\^64 - 1; give"):
         wordline.package("jung2013-slc", seed=seed)
 
 
-def test_every_seed_in_range_runs() -> None:
+def test_the_smallest_and_largest_seed_are_accepted() -> None:
     for seed in (0, 2**64 - 1):
         wordline.package("jung2013-slc", seed=seed).stream("read", requests=1)
 
@@ -163,7 +163,7 @@ def test_the_limits_are_those_of_the_simulator(slc: Package) -> None:
         slc.stream("read", **{"requests": 1, name: limits[name]})  # type: ignore[arg-type]
 
 
-def test_a_large_package_needs_no_queue_depth() -> None:
+def test_the_default_queue_depth_is_capped_for_large_packages() -> None:
     # A command on every die takes 64 x 64 x 4096 pages; the default depth is twice that.
     large = {
         "nand.geometry.dies_per_package": 64,
@@ -174,7 +174,7 @@ def test_a_large_package_needs_no_queue_depth() -> None:
     assert package.stream("read", requests=10, cache_rows=4096)["pages"] == 10
 
 
-def test_only_the_nand_tables_matter() -> None:
+def test_only_the_nand_tables_are_checked() -> None:
     # Four blocks per plane are too few for a flash translation layer.
     small = wordline.package(
         "jung2013-slc",
@@ -184,7 +184,7 @@ def test_only_the_nand_tables_matter() -> None:
     assert small.migrate(4, "multi-plane-move")["bytes"] == 4 * 64 * 2048
 
 
-def test_a_part_without_internal_data_moves_refuses_them() -> None:
+def test_a_part_without_copyback_rejects_move_modes() -> None:
     part = wordline.package("jung2013-slc", {"nand.internal_data_move": False})
     for mode in ("move", "multi-plane-move"):
         with pytest.raises(WordlineError, match="cannot move pages inside its planes; set nand"):
@@ -192,7 +192,7 @@ def test_a_part_without_internal_data_moves_refuses_them() -> None:
     assert part.migrate(1)["requests"] == 1
 
 
-def test_a_device_that_is_not_sound_is_refused_at_once() -> None:
+def test_an_invalid_device_is_rejected_before_any_experiment() -> None:
     with pytest.raises(WordlineError, match="page_bytes"):
         wordline.package("jung2013-slc", {"nand.geometry.page_bytes": 1000})
     with pytest.raises(WordlineError, match="nonesuch"):

@@ -28,7 +28,7 @@ def cut_short(trace: str) -> Result:
 
 
 @pytest.mark.parametrize("copied", COPIES, ids=["pickle", "deepcopy"])
-def test_a_result_comes_back_whole(copied: object) -> None:
+def test_a_copied_result_equals_the_original(copied: object) -> None:
     result = simulated(1)
     back = copied(result)
     assert (back.summary, back.config, back.partial) == (result.summary, result.config, False)
@@ -52,7 +52,7 @@ def test_a_result_comes_back_whole(copied: object) -> None:
         (wordline.plan_cache, PlanResult),
     ],
 )
-def test_what_was_found_in_a_trace_comes_back(
+def test_a_copied_trace_analysis_equals_the_original(
     trace: str, work: object, kind: type, copied: object
 ) -> None:
     result = work(trace)
@@ -63,7 +63,7 @@ def test_what_was_found_in_a_trace_comes_back(
     assert back.report("a.html").read_text() == result.report("b.html").read_text()
 
 
-def test_other_processes_give_results_and_errors() -> None:
+def test_results_and_errors_are_returned_from_other_processes() -> None:
     Path("bad.csv").write_text(msr(70_000) + "rubbish\n")
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
@@ -76,7 +76,7 @@ def test_other_processes_give_results_and_errors() -> None:
     assert failed.result.summary["input"]["requests"] > 0
 
 
-def test_another_version_is_refused_in_a_sentence(
+def test_a_pickle_of_another_version_is_rejected(
     trace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = simulated(1)
@@ -89,7 +89,7 @@ def test_another_version_is_refused_in_a_sentence(
             pickle.loads(one)
 
 
-def test_a_notebook_shows_a_table_and_runs_nothing_of_others() -> None:
+def test_notebook_tables_escape_names() -> None:
     name = "<img src=x onerror=alert(1)>.csv"
     Path(name).write_text(msr(300))
     for result in (wordline.cache(name), wordline.mrc(name), wordline.plan_cache(name)):

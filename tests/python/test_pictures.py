@@ -14,7 +14,7 @@ RENEW = "the pictures show something else; renew them with `make pictures`"
 
 
 def module() -> ModuleType:
-    """The module docs/pictures.py."""
+    """Returns the module docs/pictures.py."""
     spec = importlib.util.spec_from_file_location("pictures", PICTURES)
     assert spec
     assert spec.loader
@@ -32,7 +32,7 @@ def test_the_documented_timeline_comes_from_the_documented_command(place: Path) 
     assert "timeline.png" in kept["pictures"]
 
 
-def test_pictures_show_what_the_program_prints() -> None:
+def test_pictures_show_the_current_output_of_the_program() -> None:
     pictures = module()
     kept = json.loads((DOCS / "images/demo.json").read_text())
     summary = wordline.run("demo", pictures.TRACE, requests=False).summary

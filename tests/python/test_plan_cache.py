@@ -33,13 +33,14 @@ Pages = list[tuple[int, bool]]
 
 
 def drawn(requests: int, pages: int, power: int) -> Pages:
-    """Reads and writes of single pages with a skewed popularity; a third are writes."""
+    """Returns reads and writes of single pages with a skewed popularity. A third of them are
+    writes."""
     draw = random.Random(7)
     return [(int(draw.random() ** power * pages), draw.random() < 1 / 3) for _ in range(requests)]
 
 
 def written(place: Path, requested: Pages) -> str:
-    """Writes them as a trace, one request per millisecond."""
+    """Writes the requests as a trace, one request per millisecond."""
     lines = [
         f"{number * 1_000_000},{'write' if write else 'read'},{page * PAGE},{PAGE},0"
         for number, (page, write) in enumerate(requested)
@@ -50,7 +51,7 @@ def written(place: Path, requested: Pages) -> str:
 
 
 def victims(u: float) -> float:
-    """Root below 1 of u = (x - 1) / ln x, by Newton's method."""
+    """Returns the root below 1 of u = (x - 1) / ln x, by Newton's method."""
     x = math.exp(-1 / u) / 2
     for _ in range(200):
         x -= (x - 1 - u * math.log(x)) / (1 - u / x)
@@ -68,7 +69,7 @@ def answers(size: PlanSize) -> dict[str, PlanAnswer]:
 
 
 def bearable(flash: PlanFlash, pages: int) -> float:
-    """Share of the flash that can be cached: all but the reserve and one block."""
+    """Returns the share of the flash that can be cached: all but the reserve and one block."""
     free = max(round(pages * flash["free_ratio"]), flash["pages_per_block"])
     return (pages - free - flash["pages_per_block"]) / pages
 
@@ -92,7 +93,8 @@ class Stack:
 
 
 def hit_ratio(places: list[float], segment: int) -> Callable[[float], float]:
-    """Share of the distances within a size, interpolated linearly between the ends of segments."""
+    """Returns a function of the size: the share of the distances within it, interpolated linearly
+    between the ends of segments."""
 
     def within(size: float) -> float:
         low = math.floor(size / segment)
@@ -138,8 +140,8 @@ def test_the_best_list_is_the_cheapest_that_leaves_room_for_gc(place: Path) -> N
 def divided(
     requested: Pages, summary: PlanSummary, size: PlanSize, shares: list[float]
 ) -> tuple[float, float, float]:
-    """Cost, cached share and read share of two lists, from reference lists. The reads that the
-    write list serves follow from its size."""
+    """Returns cost, cached share and read share of two lists, computed with reference lists. The
+    reads that the write list serves follow from its size."""
     flash, pages = summary["flash"], size["flash_pages"]
     disk_read, disk_write = size["disk_read_us"], size["disk_write_us"]
     segment, held, best = pages // STEPS, STEPS // 2, (math.inf, 0.0, 0.0)
@@ -182,7 +184,7 @@ def divided(
     return best
 
 
-def test_two_lists_are_divided_as_a_reference_model_does(place: Path) -> None:
+def test_two_lists_are_divided_as_in_a_reference_model(place: Path) -> None:
     requested = drawn(6_000, 5_000, 2)
     plan = package.plan_cache(written(place, requested), sizes=[4096], steps=STEPS)
     (size,) = plan.sizes
@@ -205,7 +207,7 @@ def test_two_lists_are_divided_as_a_reference_model_does(place: Path) -> None:
     assert rw["read_pages"] == pytest.approx(pages * u * r, abs=1)
 
 
-def test_a_write_cache_follows_the_formula(place: Path) -> None:
+def test_the_size_of_a_write_cache_minimises_the_published_cost(place: Path) -> None:
     requested = drawn(6_000, 5_000, 2)
     plan = package.plan_cache(written(place, requested), sizes=[6400])
     flash, size = plan.summary["flash"], plan.sizes[0]
@@ -245,7 +247,7 @@ def test_a_write_cache_follows_the_formula(place: Path) -> None:
     assert found["page_us"] == pytest.approx(busy / len(requested))
 
 
-def test_times_come_from_the_devices() -> None:
+def test_operation_times_come_from_flash_and_disk() -> None:
     requested = "traces/postgresql-mixed.csv.gz"
     bundled = Path(__file__).parents[2] / requested
     summary = package.plan_cache(bundled, sizes="16MiB").summary
@@ -265,7 +267,7 @@ def test_times_come_from_the_devices() -> None:
     assert other["disk"]["read_us"] == pytest.approx(7700 + 4096 / 72, abs=0.001)
 
 
-def test_a_positioned_disk_gives_the_mean_of_random_accesses(trace: str) -> None:
+def test_times_of_a_disk_with_an_arm_are_means_of_random_accesses(trace: str) -> None:
     disk = package.plan_cache(trace, disk="atlas-10k-iv", sizes="16MiB").summary["disk"]
     assert disk["found_by"] == "random-accesses"
     # 7.73 and 8.25 ms, of the measured drive's model
@@ -293,7 +295,7 @@ def test_the_planned_latency_of_the_disk_matches_a_run(place: Path, disk: str) -
 
 
 def recorded(place: Path, requests: list[tuple[int, str, int, int]]) -> str:
-    """A trace of times in ms, operations, first pages and numbers of pages."""
+    """Writes a trace from times in ms, operations, first pages and numbers of pages."""
     lines = [
         f"{ms * 1_000_000},{op},{page * PAGE},{count * PAGE},0" for ms, op, page, count in requests
     ]
@@ -321,9 +323,8 @@ def test_sequential_misses_cost_less_per_page_than_random_ones(place: Path) -> N
 def test_no_flash_is_recommended_if_the_disk_cache_absorbs_writes(
     place: Path,
 ) -> None:
-    # One write per second: the disk completes it in its buffer and destages before the next. Full
-    # flash must
-    # wait until the evicted page is on the platters.
+    # One write per second: the disk completes it in its buffer and destages it before the next. A
+    # full flash must wait until the evicted page is on the platters.
     draw = random.Random(5)
     requests = [(1_000 * place, "write", draw.randrange(10**8), 1) for place in range(6_000)]
     plan = package.plan_cache(

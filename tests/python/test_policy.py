@@ -1,5 +1,6 @@
-"""Replacement policies in Python: equal rules give equal runs, and errors are reported."""
-# ruff: noqa: ARG001, ARG002 - a policy has its arguments, used or not
+"""Replacement policies in Python: the same rule in Python and in Rust gives the same run, and
+errors are reported."""
+# ruff: noqa: ARG001, ARG002 - a policy has all arguments, even if it does not use them
 
 import html
 import json
@@ -25,7 +26,7 @@ PAGE = Path(__file__).parents[2] / "docs/how-to/policy-in-python.md"
 
 
 def documented() -> dict[str, Any]:
-    """The classes of the how-to page, unchanged."""
+    """Returns the classes of the how-to page, unchanged."""
     blocks = re.findall(r"( *)```python\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
     names: dict[str, Any] = {}
     for indent, block in blocks:
@@ -41,7 +42,7 @@ BUFFER = {"buffer.capacity_kib": 256, "precondition.fill_ratio": 0.9}
 
 
 def requests(count: int, trims: bool = False, gap_ns: int = 60_000) -> str:
-    """Skewed reads and writes of one to three pages, and trims of a page."""
+    """Returns a trace of skewed reads and writes of one to three pages, and trims of a page."""
     draw = random.Random(7)
     lines = ["time_ns,op,offset_bytes,size_bytes,volume"]
     for index in range(count):
@@ -67,13 +68,13 @@ def trimmed(place: Path) -> str:
 
 
 def counts(result: wordline.CacheResult, policy: str) -> list[dict[str, object]]:
-    """Runs of a policy without its name."""
+    """Returns the runs of a policy, without its name."""
     runs = [dict(run) for run in result.runs if run["policy"] == policy]
     return [{key: value for key, value in run.items() if key != "policy"} for run in runs]
 
 
 @pytest.mark.parametrize("trace", ["skewed", "trimmed"])
-def test_over_a_trace_the_same_rule_gives_the_same_counts(
+def test_python_and_rust_policies_have_the_same_counts_over_a_trace(
     trace: str, request: pytest.FixtureRequest
 ) -> None:
     sizes = [1, 2, 3, 10, 100, 1000, 5000]
@@ -103,7 +104,7 @@ def test_over_a_trace_the_same_rule_gives_the_same_counts(
         (lambda pages: LCR(pages, 1.0), "lcr.window_ratio=1.0"),
     ],
 )
-def test_in_a_device_the_same_rule_gives_the_same_run(
+def test_python_and_rust_policies_give_the_same_run_of_a_device(
     tiny: str, trimmed: str, policy: Any, name: str
 ) -> None:
     known = f"buffer.replacement.{name}" if "=" in name else f"buffer.replacement={name}"
@@ -116,12 +117,12 @@ def test_in_a_device_the_same_rule_gives_the_same_run(
     assert own.summary["buffer"]["dirty_evictions"] > 100
 
 
-def test_the_policies_of_the_page_are_told_apart(tiny: str, skewed: str) -> None:
+def test_the_documented_policies_give_different_runs(tiny: str, skewed: str) -> None:
     runs = [wordline.run(tiny, skewed, overrides=BUFFER, buffer=one) for one in (LRU, CFLRU, LCR)]
     assert len({run.summary["digest"] for run in runs}) == 3
 
 
-def test_a_power_cut_makes_a_policy_anew(tiny: str, skewed: str) -> None:
+def test_each_power_cut_creates_a_new_policy(tiny: str, skewed: str) -> None:
     made: list[int] = []
 
     def make(pages: int) -> wordline.Replacement:
@@ -140,10 +141,10 @@ def test_a_power_cut_makes_a_policy_anew(tiny: str, skewed: str) -> None:
         assert made == [64] * (1 + own.summary["power"]["cuts"])
 
 
-def test_pages_are_logical_pages_and_pages_of_the_trace(place: Path, tiny: str) -> None:
+def test_policies_receive_logical_pages_or_pages_of_the_trace(place: Path, tiny: str) -> None:
     heard: list[tuple[int, bool]] = []
 
-    class Hearing(LRU):
+    class Recording(LRU):
         def hit(self, page: int, write: bool) -> None:
             heard.append((page, write))
             super().hit(page, write)
@@ -156,14 +157,16 @@ def test_pages_are_logical_pages_and_pages_of_the_trace(place: Path, tiny: str) 
     header = "time_ns,op,offset_bytes,size_bytes,volume"
     (place / "few.csv").write_text("\n".join([header, *lines]) + "\n")
     expected = [(10, True), (11, True), (11, False), (1, False)]
-    wordline.run(tiny, "few.csv", overrides=BUFFER, buffer=Hearing)
+    wordline.run(tiny, "few.csv", overrides=BUFFER, buffer=Recording)
     assert heard == expected
     heard.clear()
-    wordline.cache("few.csv", [Hearing], 2)
+    wordline.cache("few.csv", [Recording], 2)
     assert heard == expected
 
 
-def test_the_configuration_of_a_run_says_what_it_lacks(tiny: str, skewed: str, place: Path) -> None:
+def test_the_written_configuration_requires_the_policy_again(
+    tiny: str, skewed: str, place: Path
+) -> None:
     result = wordline.run(tiny, skewed, overrides=BUFFER, buffer=LRU, out="out")
     told = (place / "out/config.resolved.toml").read_text()
     assert 'replacement = "given:LRU"' in told
@@ -211,7 +214,7 @@ class Twice(Wrong):
         return self.before
 
 
-class Nobody(Wrong):
+class ReturnsNone(Wrong):
     def go_wrong(self, view: wordline.View) -> Any:
         return None
 
@@ -221,27 +224,27 @@ class Negative(Wrong):
         return -1
 
 
-class AskingOfAbsent(Wrong):
+class QueriesAbsent(Wrong):
     def go_wrong(self, view: wordline.View) -> Any:
         return view.is_dirty(10**9)
 
 
-def test_without_a_device_no_chip_has_work(place: Path) -> None:
+def test_views_report_idle_dies_without_a_device(place: Path) -> None:
     (place / "disk.csv").write_text(msr(300))
     seen: set[tuple[float, bool]] = set()
 
-    class Asking(LRU):
+    class Querying(LRU):
         def evict(self, view: wordline.View) -> int:
             page = next(iter(self.pages))
             seen.add((view.load(page), view.is_collecting(page)))
             return super().evict(view)
 
-    wordline.cache("disk.csv", [Asking], "4p")
+    wordline.cache("disk.csv", [Querying], "4p")
     assert seen == {(0.0, False)}
 
 
 class Late(Wrong):
-    """Queries a view that it kept."""
+    """An LRU that queries a view after the call that received it."""
 
     view: Any = None
 
@@ -273,9 +276,9 @@ FAULTS: list[tuple[type, list[str]]] = [
     (Raising, ["policy Raising: evict failed: KeyError", "Traceback", '{}["no such key"]']),
     (Absent, ["policy Absent: evict names page 1000000000, which is not in the cache"]),
     (Twice, ["policy Twice: evict names page", "which is not in the cache"]),
-    (Nobody, ["policy Nobody: evict returned None"]),
+    (ReturnsNone, ["policy ReturnsNone: evict returned None"]),
     (Negative, ["policy Negative: evict returned -1"]),
-    (AskingOfAbsent, ["KeyError", "page 1000000000 is not in the cache"]),
+    (QueriesAbsent, ["KeyError", "page 1000000000 is not in the cache"]),
     (Late, ["policy Late: hit failed: RuntimeError", "only be used during the call of evict"]),
     (HitRaises, ["policy HitRaises: hit failed: AssertionError: enough"]),
     (AdmitRaises, ["policy AdmitRaises: admit failed: AssertionError: enough"]),
@@ -283,7 +286,7 @@ FAULTS: list[tuple[type, list[str]]] = [
 
 
 @pytest.mark.parametrize(("policy", "said"), FAULTS)
-def test_a_fault_ends_a_run_with_what_there_is(
+def test_an_error_in_a_policy_ends_the_run_with_a_partial_result(
     tiny: str, skewed: str, policy: type, said: list[str]
 ) -> None:
     with pytest.raises(wordline.RunError) as raised:
@@ -296,7 +299,7 @@ def test_a_fault_ends_a_run_with_what_there_is(
     assert summary["error"] == str(raised.value)
 
 
-def test_the_report_of_a_fault_shows_the_traceback(tiny: str, skewed: str) -> None:
+def test_the_report_shows_the_traceback_of_a_failed_policy(tiny: str, skewed: str) -> None:
     with pytest.raises(wordline.RunError) as raised:
         wordline.run(tiny, skewed, overrides=BUFFER, buffer=Raising, out="out")
     page = (Path("out") / "report.html").read_text()
@@ -304,7 +307,9 @@ def test_the_report_of_a_fault_shows_the_traceback(tiny: str, skewed: str) -> No
     assert html.escape(str(raised.value).splitlines()[1]) in page
 
 
-def test_streams_slowdowns_and_progress(tiny: str, skewed: str, place: Path) -> None:
+def test_slowdowns_with_a_python_policy_equal_those_with_a_rust_policy(
+    tiny: str, skewed: str, place: Path
+) -> None:
     (place / "other.csv").write_text(requests(1000, gap_ns=300_000))
     run = partial(
         wordline.run, tiny, streams={"a": skewed, "b": "other.csv"}, slowdown=True, overrides=BUFFER
@@ -318,7 +323,7 @@ def test_streams_slowdowns_and_progress(tiny: str, skewed: str, place: Path) -> 
 
 
 @pytest.mark.parametrize(("policy", "said"), FAULTS)
-def test_a_fault_over_a_trace_leaves_the_runs_before(
+def test_an_error_in_a_policy_over_a_trace_keeps_the_completed_runs(
     skewed: str, policy: type, said: list[str]
 ) -> None:
     with pytest.raises(wordline.PolicyError) as raised:
@@ -332,7 +337,7 @@ def test_a_fault_over_a_trace_leaves_the_runs_before(
     assert not Path("out").exists()
 
 
-def test_a_class_that_cannot_be_made_starts_nothing(tiny: str, skewed: str) -> None:
+def test_a_policy_that_cannot_be_created_fails_before_the_run(tiny: str, skewed: str) -> None:
     class Lacking:
         def __init__(self, pages: int) -> None: ...
         def hit(self, page: int, write: bool) -> None: ...
@@ -354,7 +359,7 @@ def test_a_class_that_cannot_be_made_starts_nothing(tiny: str, skewed: str) -> N
             wordline.cache(skewed, policy, 4)
 
 
-def test_wrong_arguments_are_refused(tiny: str, skewed: str) -> None:
+def test_wrong_arguments_are_rejected(tiny: str, skewed: str) -> None:
     with pytest.raises(TypeError, match="a policy must be"):
         wordline.run(tiny, skewed, overrides=BUFFER, buffer="lru")  # pyright: ignore
     with pytest.raises(TypeError, match="a policy must be"):
@@ -363,7 +368,7 @@ def test_wrong_arguments_are_refused(tiny: str, skewed: str) -> None:
         wordline.run(tiny, skewed, buffer=LRU)
 
 
-def test_a_trim_needs_remove(tiny: str, trimmed: str) -> None:
+def test_a_trim_requires_the_method_remove(tiny: str, trimmed: str) -> None:
     class Forgetful(LRU):
         remove: Any = None
 
@@ -373,7 +378,7 @@ def test_a_trim_needs_remove(tiny: str, trimmed: str) -> None:
         wordline.cache(trimmed, [Forgetful], 64)
 
 
-def test_an_interruption_inside_a_policy_is_ctrl_c(tiny: str, skewed: str) -> None:
+def test_a_keyboard_interrupt_inside_a_policy_interrupts_the_run(tiny: str, skewed: str) -> None:
     class Interrupted(Wrong):
         def go_wrong(self, view: wordline.View) -> Any:
             raise KeyboardInterrupt
@@ -407,7 +412,9 @@ except KeyboardInterrupt:
         'wordline.cache("skewed.csv", [partial(LRU) for _ in range(100_000)], 64)',
     ],
 )
-def test_ctrl_c_ends_a_run(tiny: str, skewed: str, place: Path, call: str) -> None:
+def test_ctrl_c_ends_work_that_uses_a_python_policy(
+    tiny: str, skewed: str, place: Path, call: str
+) -> None:
     (place / tiny).write_text(TINY + "\n[workload]\nrequests = 4000000000\n")
     code = CTRL_C.format(tests=str(Path(__file__).parent), call=call)
     process = subprocess.Popen(
@@ -422,7 +429,7 @@ def test_ctrl_c_ends_a_run(tiny: str, skewed: str, place: Path, call: str) -> No
 
 
 def test_policies_may_run_simulations_and_threads(tiny: str, skewed: str) -> None:
-    """A view is valid only for its owner, in the thread that received it."""
+    """A view is valid only for the policy that received it, and in the same thread."""
     asked: list[bool] = []
 
     class Nested(CFLRU):
@@ -457,7 +464,7 @@ def test_policies_may_run_simulations_and_threads(tiny: str, skewed: str) -> Non
     assert counts(results["plain"], "CFLRU") == counts(alone, "cflru")
 
 
-def test_an_array_makes_a_policy_for_each_device(tiny: str, place: Path) -> None:
+def test_an_array_creates_a_policy_for_each_device(tiny: str, place: Path) -> None:
     made: list[int] = []
 
     class Counted(OrderedDict[int, None]):

@@ -1,4 +1,4 @@
-"""Descriptions of presets agree with their configurations."""
+"""The descriptions of presets agree with their configurations."""
 
 import re
 import tomllib
@@ -85,7 +85,7 @@ def test_descriptions_agree_with_configurations(rule: str) -> None:
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_a_description_is_about_the_device_not_the_simulator(name: str) -> None:
+def test_descriptions_do_not_mention_models_and_kinds_match_tables(name: str) -> None:
     assert "model" not in PRESETS[name]["description"]
     kind = PRESETS[name]["kind"]
     tables = tomllib.loads(PRESETS[name]["text"])

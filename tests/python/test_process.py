@@ -13,7 +13,7 @@ from wordline import WordlineError
 from wordline._internal.process import ended
 
 
-def test_a_process_is_alone_in_an_empty_folder(place: Path) -> None:
+def test_a_process_runs_in_an_empty_temporary_folder(place: Path) -> None:
     (place / "d4").mkdir()
     code = "import os; print(os.getcwd(), os.listdir())"
     done = ended([sys.executable, "-c", code])
@@ -33,18 +33,18 @@ def test_a_process_is_alone_in_an_empty_folder(place: Path) -> None:
         ("exit(3)", "a process ended with exit code 3"),
     ],
 )
-def test_a_process_that_fails_says_why(code: str, reason: str) -> None:
+def test_the_error_of_a_failed_process_is_its_own_message(code: str, reason: str) -> None:
     with pytest.raises(WordlineError) as fault:
         ended([sys.executable, "-c", f"import sys\n{code}"])
     assert str(fault.value) == reason
 
 
-def test_much_output_does_not_block() -> None:
+def test_output_larger_than_a_pipe_does_not_block() -> None:
     code = "import sys; sys.stderr.write('x' * 10**6); print('y' * 10**6)"
     assert len(ended([sys.executable, "-c", code]).output) == 10**6 + 1
 
 
-def test_no_process_is_left_after_ctrl_c(place: Path) -> None:
+def test_ctrl_c_ends_the_child_process(place: Path) -> None:
     told = place / "pid"
     inner = f"import os, time; open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
     outer = (

@@ -48,7 +48,7 @@ def test_latency_components_of_every_request_sum_to_its_latency(result: wordline
     assert (rows.select(pl.min_horizontal(PARTS)).to_series() >= 0).all()
 
 
-def test_summary_and_rows_agree(result: wordline.Result) -> None:
+def test_the_summary_agrees_with_the_rows_of_requests(result: wordline.Result) -> None:
     rows = result.requests.polars()
     for op in ("read", "write"):
         latencies = rows.filter(pl.col("op").cast(pl.String) == op)["latency_ps"] / 1e6
@@ -63,7 +63,7 @@ def test_summary_and_rows_agree(result: wordline.Result) -> None:
 
 
 def shape_of(kind: Any) -> Any:
-    """A TypedDict as nested sets of keys."""
+    """Returns a TypedDict as nested sets of keys."""
     hints = get_type_hints(kind)
     return {name: shape_of(hint) if is_typeddict(hint) else None for name, hint in hints.items()}
 
@@ -90,7 +90,7 @@ def test_the_series_sums_to_the_summary(result: wordline.Result) -> None:
         assert series[row].explode().is_between(0, 1).all()
 
 
-def test_blocks_sum_to_the_erases(tiny: str, place: Path) -> None:
+def test_erases_per_block_sum_to_the_erases_of_the_summary(tiny: str, place: Path) -> None:
     (place / "writes.csv").write_text(msr(10_000, reads=0))
     result = wordline.run(tiny, "writes.csv", requests=False)
     assert result.summary["flash"]["erases"] > 0
@@ -108,7 +108,7 @@ def test_the_distribution_rises_to_one(result: wordline.Result) -> None:
         }
 
 
-def test_arrow_libraries_agree(result: wordline.Result) -> None:
+def test_arrow_libraries_read_equal_tables(result: wordline.Result) -> None:
     for table in (result.requests, result.series, result.latency, result.blocks, result.wear):
         read = pa.table(table)
         assert read.num_rows == table.polars().height
@@ -141,7 +141,7 @@ def test_rows_can_be_left_out(tiny: str, trace: str) -> None:
         _ = result.requests
 
 
-def test_same_inputs_same_digest_in_one_process(tiny: str, trace: str) -> None:
+def test_same_inputs_give_the_same_digest_in_one_process(tiny: str, trace: str) -> None:
     first, second = (wordline.run(tiny, trace, seed=5) for _ in range(2))
     assert first.summary["digest"] == second.summary["digest"]
     assert first.requests.polars().equals(second.requests.polars())
@@ -204,7 +204,7 @@ def test_devices_may_be_paths_presets_or_mappings(tiny: str, place: Path, trace:
     assert wordline.run("d4", trace).summary["device"]["channels"] == 8
 
 
-def test_overrides_may_nest_or_name_paths(tiny: str, trace: str) -> None:
+def test_overrides_may_be_nested_or_dotted(tiny: str, trace: str) -> None:
     flat = wordline.run(tiny, trace, overrides={"ftl.gc.victim.d-choices.d": 4})
     nested = wordline.run(
         tiny, trace, overrides={"ftl": {"gc": {"victim": {"d-choices": {"d": 4}}}}}
@@ -363,7 +363,8 @@ OURS = (wordline.WordlineError, TypeError, ValueError)
 
 
 def tried(**arguments: Any) -> None:
-    """Runs any arguments: they succeed, or fail with one of Wordline's errors in a few lines."""
+    """Runs any arguments. The run must succeed, or fail with one of Wordline's errors and a
+    message."""
     try:
         wordline.run(**{"max_requests": 20, **arguments})
     except OURS as fault:
@@ -376,21 +377,21 @@ def tried(**arguments: Any) -> None:
 
 @hard
 @given(key=keys | st.text(max_size=10), value=anything)
-def test_any_override(tiny: str, trace: str, key: str, value: Any) -> None:
+def test_any_override_runs_or_is_rejected(tiny: str, trace: str, key: str, value: Any) -> None:
     if isinstance(value, int) and value > 64:
-        value %= 64  # a device of 2**60 channels is rejected, one of 2**20 takes long
+        value %= 64  # A device of 2**60 channels is rejected, but one of 2**20 takes long.
     tried(device=tiny, trace=trace, overrides={key: value})
 
 
 @hard
 @given(name=options, value=anything)
-def test_any_option(tiny: str, trace: str, name: str, value: Any) -> None:
+def test_any_option_runs_or_is_rejected(tiny: str, trace: str, name: str, value: Any) -> None:
     tried(**{"device": tiny, "trace": trace, name: value})
 
 
 @hard
 @given(device=anything)
-def test_any_device(trace: str, device: Any) -> None:
+def test_any_device_runs_or_is_rejected(trace: str, device: Any) -> None:
     tried(device=device, trace=trace)
 
 
@@ -399,14 +400,14 @@ def test_any_device(trace: str, device: Any) -> None:
     text=st.text(max_size=60)
     | st.just(TINY).flatmap(lambda text: st.permutations(text.split("\n")).map("\n".join))
 )
-def test_any_device_file(place: Path, trace: str, text: str) -> None:
+def test_any_device_file_runs_or_is_rejected(place: Path, trace: str, text: str) -> None:
     (place / "any.toml").write_bytes(text.encode(errors="surrogatepass"))
     tried(device="any.toml", trace=trace)
 
 
 @hard
 @given(trace=anything)
-def test_any_trace(tiny: str, trace: Any) -> None:
+def test_any_trace_argument_runs_or_is_rejected(tiny: str, trace: Any) -> None:
     tried(device=tiny, trace=trace)
 
 
@@ -415,7 +416,7 @@ def test_any_trace(tiny: str, trace: Any) -> None:
     content=st.binary(max_size=200)
     | st.text(alphabet="0123456789,.-RW \n\t", max_size=200).map(str.encode)
 )
-def test_any_trace_file(tiny: str, place: Path, content: bytes) -> None:
+def test_any_trace_file_runs_or_is_rejected(tiny: str, place: Path, content: bytes) -> None:
     (place / "any.csv").write_bytes(content)
     tried(device=tiny, trace="any.csv")
 

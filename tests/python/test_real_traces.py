@@ -1,5 +1,5 @@
 """Simulates every trace of ../shared/traces with every read verified, which takes minutes. The
-traces belong to others and are not part of the project; without them the test is skipped."""
+traces are not part of the project; without them the test is skipped."""
 
 from pathlib import Path
 

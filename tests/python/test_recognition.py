@@ -14,7 +14,8 @@ FIVE = "".join(f"{place * 1_000_000} 0 {place * 8 % 4000} 8 1\n" for place in ra
 
 @pytest.fixture
 def five(place: Path) -> str:
-    """Five integers per line: 1,000 requests per second if times are ns, one if they are us."""
+    """Writes five integers per line: 1,000 requests per second if times are ns, one if they are
+    us."""
     (place / "five.txt").write_text(FIVE)
     return "five.txt"
 
@@ -65,7 +66,7 @@ def test_an_ambiguous_time_unit_is_a_warning(wordline: Command, tiny: str, five:
     assert any("to select the right one" in note for note in summary["notes"])
 
 
-def test_an_ambiguous_size_unit_is_named(wordline: Command, place: Path) -> None:
+def test_an_ambiguous_size_unit_is_a_warning(wordline: Command, place: Path) -> None:
     lines = (f"{7 * n}.000000\t0\t{24 * n}\t3\t1\n" for n in range(200))
     (place / "five.txt").write_text("".join(lines))
     told = " ".join(wordline("trace", "stat", "five.txt").stdout.split())
@@ -96,12 +97,12 @@ def test_text_in_another_encoding_is_not_a_key_trace(
     assert not (place / "out.spc").exists()
 
 
-def test_names_in_latin_1_are_text(place: Path) -> None:
+def test_a_trace_with_names_in_latin_1_is_read_as_text(place: Path) -> None:
     (place / "latin.csv").write_bytes(msr(500).replace("host", "h\xf6st").encode("latin-1"))
     (told,) = package.trace_stat("latin.csv")["files"]
     assert told["format"] == "msr"
 
 
-def test_a_summary_is_json(wordline: Command, five: str) -> None:
+def test_json_output_names_the_time_unit(wordline: Command, five: str) -> None:
     told = json.loads(wordline("trace", "stat", "--json", five).stdout)
     assert told["files"][0]["time_unit"] == "ns"

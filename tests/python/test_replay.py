@@ -16,14 +16,14 @@ CLOSED = {"replay.mode.closed-loop.queue_depth": 4}
 
 
 def recorded(times_ns: list[int]) -> str:
-    """A read of 4 KiB at each of these times."""
+    """Returns a trace with a read of 4 KiB at each of these times."""
     rows = (f"{time},read,{4096 * (place % 1000)},4096,0\n" for place, time in enumerate(times_ns))
     return HEADER + "".join(rows)
 
 
 @pytest.fixture
 def trace(place: Path) -> str:
-    """Three requests in ten seconds, the first of them two seconds after the start."""
+    """Writes three requests in ten seconds, the first of them two seconds after the start."""
     (place / "disk.csv").write_text(recorded([2 * SECOND, 3 * SECOND, 12 * SECOND]))
     return "disk.csv"
 
@@ -105,7 +105,7 @@ def test_each_stream_reports_its_replay_mode(tiny: str, trace: str) -> None:
     [
         # 900 requests at once, a pause of a minute, then one more.
         ([0] * 900 + [60 * SECOND], "bursts"),
-        # One request per microsecond, each of which takes at least 50.
+        # One request per microsecond. Each takes at least 50 µs.
         (list(range(0, 3_000_000, 1000)), "the offered load exceeds the throughput of this store"),
         (list(range(0, 3_000_000_000, 1_000_000)), None),
         # A burst at the end, and a burst before a pause.
@@ -139,7 +139,8 @@ JUMP = 300 * 86_400 * SECOND
 
 @pytest.fixture
 def jumping(place: Path) -> str:
-    """A clock that was set forward by 300 days during a recording, and back again."""
+    """Writes a trace whose clock was set forward by 300 days during the recording, and back
+    again."""
     times = [SECOND, 2 * SECOND, JUMP, JUMP + SECOND, 3 * SECOND, 4 * SECOND]
     rows = "".join(f"{time} 0 {8 * place} 8 1\n" for place, time in enumerate(times))
     (place / "jump.mqsim").write_text(rows)
@@ -159,8 +160,7 @@ def test_a_clock_jump_is_not_a_bad_line(wordline: Command, tiny: str, jumping: s
 
 
 def test_cache_simulations_ignore_clock_jumps(jumping: str, place: Path) -> None:
-    """Neither a clock jump nor a clock that goes back farther than requests can be sorted
-    matters."""
+    """Neither a clock jump matters, nor a clock that goes back farther than the reader can sort."""
     told = package.cache(jumping, "lru", "2p", format="mqsim").summary
     assert told["input"]["requests"] == 6
     back = "".join(f"{10**9 - place} 0 {8 * (place % 50)} 8 1\n" for place in range(70_000))
@@ -180,7 +180,7 @@ def test_invalid_time_gaps_are_rejected(tiny: str, trace: str, gaps: str) -> Non
 def test_a_closed_loop_reports_no_duration_after_a_clock_jump(
     wordline: Command, tiny: str, place: Path
 ) -> None:
-    """The third record is 40 years ahead, as with one processor's wrong clock."""
+    """The third record is 40 years ahead, as if one processor had a wrong clock."""
     times = [0, SECOND, 40 * 365 * 86_400 * SECOND, 2 * SECOND, 3 * SECOND]
     lines = (f"{time} 0 {8 * n} 8 1\n" for n, time in enumerate(times))
     (place / "jumps.txt").write_text("".join(lines))

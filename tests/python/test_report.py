@@ -27,7 +27,7 @@ ALL = {"distribution", "tail", "breakdown", "time", "channels", "dies"} | WRITTE
 
 @dataclass(frozen=True)
 class Seen:
-    """A page after its script has run, and what the script reported."""
+    """A page after its script has run, and the results that the script reported."""
 
     html: str
     charts: str
@@ -65,7 +65,7 @@ def charts(page: Path) -> set[str]:
         (lambda: msr(1, reads=1), ALL - WRITTEN - {"tail"}),
         (lambda: msr(70_000) + "rubbish\n", ALL - WRITTEN),
     ],
-    ids=["mixed, with collection", "reads alone", "one request", "partial"],
+    ids=["mixed, with GC", "reads only", "one request", "partial"],
 )
 def test_every_chart_is_drawn(
     tiny: str, tmp_path: Path, lines: Callable[[], str], expected: set[str]
@@ -88,13 +88,14 @@ def test_foreign_text_is_escaped(tiny: str, tmp_path: Path) -> None:
 
 
 def zero_and_up(seen: dict[str, Any], axis: str) -> float:
-    """Position of 0 on a logarithmic axis; below all values if it has none."""
+    """Returns the position of 0 on a logarithmic axis, or a position below all values if it has
+    none."""
     ticks = dict(zip(seen[axis]["ticktext"], seen[axis]["tickvals"], strict=True))
     return ticks.get("0", 0.0)
 
 
 def later(lines: str) -> str:
-    """The same requests, 100 seconds later."""
+    """Returns the same requests, 100 seconds later."""
     parts = (line.split(",", 1) for line in lines.splitlines())
     return "".join(f"{int(time) + 10**9},{rest}\n" for time, rest in parts)
 
@@ -107,7 +108,7 @@ def later(lines: str) -> str:
         (lambda: msr(60, reads=1), 1.0),
         (lambda: msr(20_000, reads=0.3), 0.0),
     ],
-    ids=["few zeros", "many zeros", "nothing but zeros", "with collection"],
+    ids=["few zeros", "many zeros", "only zeros", "with GC"],
 )
 def test_latency_curves_match_the_requests(
     tiny: str, lines: Callable[[], str], least_zeros: float
@@ -137,7 +138,7 @@ def agree(chart: dict[str, Any], op: str, took: np.ndarray) -> None:
     assert drawn["line"]["shape"] == "hv"
     zero = zero_and_up(layout, "xaxis")
     x, y = np.array(drawn["x"]), np.array(drawn["y"])
-    assert (x > 0).all(), "a logarithmic axis does not show what is not above 0"
+    assert (x > 0).all(), "a logarithmic axis shows only values above 0"
     low, high = (10**end for end in layout["xaxis"]["range"])
     assert ((low <= x) & (x <= high)).all()
     x = np.where(x == zero, 0.0, x)
@@ -147,13 +148,13 @@ def agree(chart: dict[str, Any], op: str, took: np.ndarray) -> None:
         return float((took <= us * (1 + 1e-6)).mean())
 
     until = 2 * took.max() + 1
-    if layout["yaxis"].get("type") == "log":  # a logarithmic axis cannot show the final 0
+    if layout["yaxis"].get("type") == "log":  # A logarithmic axis cannot show the final 0.
         x, share, until = x[:-1], share[:-1], took.max() * 0.999
     assert (x[0], share[0]) == (pytest.approx(took.min(), rel=1e-6), pytest.approx(0, abs=1e-12))
     for us, seen in zip(x[1:], share[1:], strict=True):
         # Times are drawn with seven digits.
         assert below(us * (1 - 2e-6)) - 1e-8 <= seen <= below(us) + 1e-8
-    # Elsewhere: the step against the requests within a bucket of it.
+    # Between the points, the step agrees with the requests within one bucket.
     for us in np.geomspace(1e-3, until, 400):
         at = np.searchsorted(x, us, side="right") - 1
         seen = share[at] if at >= 0 else 0.0
@@ -264,7 +265,7 @@ def test_a_copied_result_keeps_its_set_keys(tiny: str) -> None:
     assert "<dd>99</dd>" in without_folds(result.report("report.html").read_text())
 
 
-def test_details_are_folded_and_their_headings_are_not(tiny: str) -> None:
+def test_folded_sections_show_their_headings(tiny: str) -> None:
     text = simulated(tiny, msr(10_000, reads=0.3)).read_text()
     shown = without_folds(text)
     for name in ("Load on the hardware", "Flash", "The run"):
@@ -284,7 +285,7 @@ def test_folded_charts_are_drawn_when_they_are_opened(tiny: str, tmp_path: Path)
 
 
 def test_logarithmic_axes_have_whole_numbers_at_their_ticks(tiny: str) -> None:
-    """The labels are not 8, 9, 10k, 2, 3, the last digits that the library shows by default."""
+    """The library would show only the last digits, such as 8, 9, 10k, 2, 3."""
     Path("disk.csv").write_text(msr(20_000, reads=0.3))
     shown = charts_of(wordline.run(tiny, "disk.csv").report("report.html").read_text())
     axes = [
@@ -322,7 +323,7 @@ def test_a_logarithmic_axis_has_few_round_labels(
     assert high >= np.log10(max(values))
 
 
-def test_a_host_side_has_a_section(tiny: str) -> None:
+def test_the_report_has_a_section_for_the_host_side(tiny: str) -> None:
     Path("disk.csv").write_text(msr(500))
     side = {"host_side.architecture.flash-software.mapping": "b-tree"}
     result = wordline.run(tiny, "disk.csv", overrides=side)
@@ -350,14 +351,14 @@ def test_empty_charts_have_an_explanation(tiny: str) -> None:
 
 
 def paused() -> str:
-    """500 requests in 0.1 s, a pause of ten minutes, and 500 more."""
+    """Returns 500 requests in 0.1 s, a pause of ten minutes, and 500 more requests."""
     first = msr(500, reads=0.5)
     parts = (line.split(",", 1) for line in msr(500, reads=0.5, seed=2).splitlines())
     return first + "".join(f"{int(time) + 6 * 10**9},{rest}\n" for time, rest in parts)
 
 
 def test_pauses_can_be_left_out(tiny: str) -> None:
-    """Each interval is then as wide as its active time."""
+    """Without pauses, each interval is as wide as its active time."""
     Path("disk.csv").write_text(paused())
     result = wordline.run(tiny, "disk.csv", out="out")
     (menu,) = charts_of(Path("out/report.html").read_text())["time"]["layout"]["updatemenus"]
@@ -388,7 +389,7 @@ def test_pauses_can_be_left_out(tiny: str) -> None:
 
 
 def test_only_pauses_with_room_are_labelled(tiny: str) -> None:
-    """30 pauses of equal length."""
+    """The load has 30 pauses of equal length."""
     lines = msr(310, reads=0.5).splitlines()
     parts = [line.split(",", 1) for line in lines]
     Path("disk.csv").write_text(
@@ -433,7 +434,7 @@ def test_members_have_distinct_line_styles(tiny: str) -> None:
     assert len(looks) == len(drawn) == 20
 
 
-def test_sums_over_planes_are_explained_where_they_stand(tiny: str) -> None:
+def test_times_summed_over_planes_have_an_explanation(tiny: str) -> None:
     text = simulated(tiny, msr(3000, reads=0.1)).read_text()
     assert re.search(r"time in GC, summed over planes<small>from the choice of a victim", text)
 

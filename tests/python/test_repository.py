@@ -1,4 +1,4 @@
-"""Facts that are stated twice in the repository agree."""
+"""Facts that are stated in several places of the repository agree."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def test_the_licence_is_the_same_everywhere() -> None:
     assert " OR ".join(re.findall("- (.+)", listed)) == PYPROJECT["license"] == CARGO["license"]
 
 
-def test_the_container_has_the_oldest_rust_that_works() -> None:
+def test_the_container_has_the_minimum_rust_version() -> None:
     folder = ROOT / ".devcontainer"
     named = json.loads((folder / "devcontainer.json").read_text())["build"]["dockerfile"]
     (rust,) = re.findall(r"^FROM rust:([\d.]+)-", (folder / named).read_text(), re.MULTILINE)
@@ -33,7 +33,7 @@ def test_the_container_has_the_oldest_rust_that_works() -> None:
 
 
 def features(*selection: str) -> set[str]:
-    """Crates that a build compiles, with version and features."""
+    """Returns the crates that a build compiles, with version and features."""
     command = [os.environ.get("CARGO", "cargo"), "tree", "--locked", "--prefix", "none"]
     listed = subprocess.run(
         [*command, "--format", "{p} {f}", *selection],
@@ -45,7 +45,7 @@ def features(*selection: str) -> set[str]:
     return {line.removesuffix(" (*)") for line in listed.stdout.splitlines()}
 
 
-def test_the_benches_compile_nothing_that_the_wheel_has() -> None:
+def test_the_workspace_builds_all_crates_of_the_wheel_with_the_same_features() -> None:
     wheel = features("--package", "wordline-py", "--edges", "normal,build")
     benches = features("--workspace", "--edges", "normal,build,dev")
     assert len(wheel) > 50
@@ -53,7 +53,7 @@ def test_the_benches_compile_nothing_that_the_wheel_has() -> None:
 
 
 @pytest.mark.parametrize("named", [*ALONE, *LONGEST])
-def test_tests_that_are_named_exist(named: str) -> None:
+def test_every_test_named_in_conftest_exists(named: str) -> None:
     file, _, function = named.partition("::")
     text = (Path(__file__).parent / file).read_text()
     assert f"def {function}(" in text if function else "def test_" in text

@@ -102,7 +102,7 @@ def test_request_numbers_count_per_stream(tiny: str, trace: pl.DataFrame) -> Non
         require_joined(rows.filter(pl.col("stream") == stream), trace)
 
 
-def test_numbers_survive_power_cuts(tiny: str, trace: pl.DataFrame) -> None:
+def test_power_cuts_do_not_change_request_numbers(tiny: str, trace: pl.DataFrame) -> None:
     result = package.run(tiny, "trace.csv", requests=True, power_cut_every=200)
     assert result.summary["power"]["requests_lost"] > 0
     require_joined(result.requests.polars(), trace)

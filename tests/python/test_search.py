@@ -47,7 +47,7 @@ def search(device: str, **more: Any) -> wordline.Search:
     return wordline.search(device, **(given | more))
 
 
-def test_a_grid_tries_everything_once_and_finds_the_best(device: str) -> None:
+def test_a_grid_tries_every_combination_once_and_finds_the_best(device: str) -> None:
     found = search(device, sampler="grid", trials=50)
     table = found.table()
     assert table.height == 10
@@ -138,7 +138,7 @@ def test_two_objectives_have_a_pareto_front(device: str) -> None:
     assert {row["trial"] for row in rows if row["best"]} == expected
 
 
-def test_one_job_and_a_seed_are_repeatable(device: str) -> None:
+def test_a_search_with_one_job_and_a_seed_is_repeatable(device: str) -> None:
     one, other = (search(device, jobs=1, trials=14, seed=3).table() for _ in range(2))
     assert_frame_equal(one, other)
 
@@ -440,7 +440,7 @@ def test_a_search_can_be_interrupted_before_its_first_trial_is_complete(
     assert (place / "here/report.html").is_file()
 
 
-def test_bounds_are_read() -> None:
+def test_bounds_are_parsed() -> None:
     assert bound("a.b < 2").excess(3) == 1
     assert bound("a.b >= 2e3").excess(1500) == 500
     assert str(bound(" a.b<=2 ")) == "a.b < 2"

@@ -1,4 +1,4 @@
-"""Does the terminal print "1 page" rather than "1 pages"?"""
+"""The terminal prints "1 page", not "1 pages"."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ PLURAL = re.compile(r"(?<![\d.,-])1 (?:other |more |distinct )?(?!is\b|was\b|has
 
 @pytest.fixture
 def one(place: Path) -> None:
-    """Traces with one request of each kind, within the device and beyond its end."""
+    """Writes traces with one request of each kind, within the device and beyond its end."""
     (place / "one.csv").write_text(HEADER + "0,write,0,4096,0\n1000,read,0,4096,0\n")
     (place / "read.csv").write_text(HEADER + "0,read,0,4096,0\n")
     (place / "far.csv").write_text(HEADER + "0,write,1000000000000,4096,0\n")
@@ -34,7 +34,7 @@ def one(place: Path) -> None:
         "trace convert read.csv read.msr --to msr",
     ],
 )
-def test_a_count_of_one_is_singular(wordline: Command, command: str) -> None:
+def test_a_count_of_one_has_a_singular_noun(wordline: Command, command: str) -> None:
     done = wordline(*command.split())
     said = done.stdout + done.stderr
     assert re.search(r"\b1 [a-z]", said), said

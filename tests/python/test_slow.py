@@ -18,7 +18,7 @@ PS = 10**12
 
 @pytest.fixture
 def result(tiny: str, place: Path) -> wordline.Result:
-    """Twenty seconds with a request every 2 ms, and with GC."""
+    """Runs twenty seconds with a request every 2 ms, and with GC."""
     (place / "disk.csv").write_text(msr(10_000, reads=0.3))
     overrides = {
         "replay.mode.open-loop.time_scale": 10,
@@ -29,7 +29,7 @@ def result(tiny: str, place: Path) -> wordline.Result:
 
 
 def completions(result: wordline.Result, op: str) -> list[tuple[int, int]]:
-    """Completion times and latencies of requests in picoseconds."""
+    """Returns completion times and latencies of requests in picoseconds."""
     rows = result.requests.polars().filter(pl.col("op").cast(pl.String).is_in(OPS[op]))
     rows = rows.select(pl.col("arrival_ps") + pl.col("latency_ps"), pl.col("latency_ps"))
     return [(end, latency) for end, latency in rows.rows()]
@@ -74,14 +74,16 @@ def test_a_run_without_slow_requests_has_no_excess(tiny: str, trace: str) -> Non
     assert told["above"] == [{"excess_us": 0, "requests": 0}]
 
 
-def test_automatic_intervals_are_few(result: wordline.Result, tiny: str) -> None:
+def test_the_default_interval_divides_the_run_into_32_to_64_parts(
+    result: wordline.Result, tiny: str
+) -> None:
     overrides = {"replay.mode.open-loop.time_scale": 10}
     told = wordline.run(tiny, "disk.csv", overrides=overrides, requests=False).summary["worst_case"]
     assert 32 <= len(told["all"]["intervals_us"]) <= 64
     assert told["all"]["max_us"] == result.summary["worst_case"]["all"]["max_us"]
 
 
-def test_a_worst_case_interval_far_too_short_is_widened(tiny: str, trace: str) -> None:
+def test_a_worst_case_interval_that_is_too_short_is_widened(tiny: str, trace: str) -> None:
     overrides = {"observe.worst_case_interval_s": 1e-6}
     told = wordline.run(tiny, trace, overrides=overrides, requests=False).summary["worst_case"]
     assert len(told["all"]["intervals_us"]) <= 1024
@@ -89,7 +91,7 @@ def test_a_worst_case_interval_far_too_short_is_widened(tiny: str, trace: str) -
 
 
 def test_the_device_is_busy_while_it_holds_requests(result: wordline.Result) -> None:
-    """Without a link, that is the union of the intervals from arrival to completion."""
+    """Without a link, the busy time is the union of the intervals from arrival to completion."""
     rows = result.requests.polars().sort("arrival_ps")
     assert rows["host_queue_ps"].sum() == 0, "or a request arrives before it is in the device"
     busy = until = 0

@@ -1,4 +1,4 @@
-"""Does the SMART log page follow NVMe, and do series sum to the summary?"""
+"""The SMART log page follows NVMe, and series sum to the summary."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ KIB = 1024
 
 
 def device(**workload: Any) -> dict[str, Any]:
-    """A small device with spare blocks."""
+    """Returns a small device with spare blocks."""
     return {
         "base": "d4",
         "ftl": {"spare_blocks": 4, "over_provisioning_ratio": 0.4},
@@ -65,7 +65,7 @@ def test_each_member_has_a_smart_log_and_a_cache_has_none() -> None:
     assert sum(commands) == 400
 
 
-def test_series_of_health_add_up() -> None:
+def test_health_series_sum_to_the_summary() -> None:
     load = device(requests=20_000, read_ratio=0.7, request_bytes=4 * KIB)
     load["nand"]["reliability"] |= {
         "errors": {"table": {"cycles": [0.0], "rates": [6e-3]}},

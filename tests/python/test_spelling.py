@@ -17,7 +17,7 @@ def python_says(*args: object, **given: object) -> str:
 
 @pytest.fixture
 def backwards(place: Path) -> str:
-    """A trace whose second time stamp precedes its first."""
+    """Writes a trace whose second time stamp precedes the first."""
     assert place
     lines = msr(2).splitlines()
     text = "\n".join([lines[1], lines[0]])
@@ -93,15 +93,13 @@ def test_overrides_are_named_as_they_were_given(wordline: Command, tiny: str, tr
         ("a --word that is no option", "a --word that is no option"),
     ],
 )
-def test_options_in_a_message_are_parameters_to_python(text: str, expected: str) -> None:
+def test_options_in_a_message_become_parameters_in_python(text: str, expected: str) -> None:
     assert spelling.message(text) == expected
     with spelling.of_command({}):
         assert spelling.message(text) == text
 
 
-def test_an_option_that_a_cache_shares_with_a_device_is_named(
-    wordline: Command, trace: str
-) -> None:
+def test_a_page_size_that_differs_from_the_flash_is_an_error(wordline: Command, trace: str) -> None:
     said = wordline("cache", trace, "lru", "1%", "--flash", "d4", "--page-bytes", "512").stderr
     assert said.startswith(
         "error: --page-bytes: 512 is not the page size of d4 (4096 bytes); leave --page-bytes out"

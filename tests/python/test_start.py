@@ -24,7 +24,7 @@ def python(code: str) -> str:
     return done.stdout
 
 
-def test_a_run_does_without_slow_imports(tiny: str) -> None:
+def test_a_run_imports_no_slow_modules(tiny: str) -> None:
     loaded = python(
         "import sys; before = set(sys.modules)\n"
         "from wordline.cli import main\n"
@@ -189,7 +189,7 @@ def test_the_plain_parser_agrees_with_click(words: list[str]) -> None:
 
 
 def _plain(value: object) -> object:
-    """A value in the form of both parsers: lists for tuples, strings for paths."""
+    """Returns a value in the same form for both parsers: lists for tuples, strings for paths."""
     if isinstance(value, tuple | list):
         return [_plain(one) for one in value]
     return str(value) if isinstance(value, Path) else value
@@ -237,7 +237,7 @@ def test_other_arguments_are_left_to_click(args: list[str]) -> None:
 
 
 def test_defaults_of_both_parsers_agree() -> None:
-    """The defaults of click are those of the functions."""
+    """The defaults of click equal those of the functions."""
     for name, value in defaults().items():
         given = {"device", "out", "trace", "streams", "overrides"}
         for_all = {"quiet"}
@@ -266,7 +266,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_json_is_written_as_python_does(value: object) -> None:
+def test_json_is_formatted_as_by_python(value: object) -> None:
     text = json.dumps(value, indent=2, ensure_ascii=False)
     assert _wordline.python_json(text) == json.dumps(value, indent=2)
 
@@ -282,5 +282,5 @@ def test_json_is_written_as_python_does(value: object) -> None:
         ("-0.0", "-0.0"),
     ],
 )
-def test_floating_point_is_written_as_python_does(other: str, here: str) -> None:
+def test_floats_are_formatted_as_by_python(other: str, here: str) -> None:
     assert _wordline.python_json(f"[{other}]") == f"[{here}]" == json.dumps([float(other)])

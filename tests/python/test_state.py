@@ -1,4 +1,4 @@
-"""Interrupted and resumed runs, and prepared devices, as a user handles them."""
+"""Interrupted and resumed runs, and prepared devices, from Python and the command line."""
 
 import json
 import os
@@ -25,7 +25,7 @@ arrival.closed-loop.queue_depth = 8
 
 @pytest.fixture
 def busy(tiny: str, place: Path) -> str:
-    """A device under a load of a second or more."""
+    """Writes a device with a load that takes a second or more."""
     with (place / tiny).open("a") as file:
         file.write(LOAD)
     return tiny
@@ -33,7 +33,7 @@ def busy(tiny: str, place: Path) -> str:
 
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Files of an uninterrupted run of that device."""
+    """Returns the files of an uninterrupted run of that device."""
     folder = tmp_path_factory.mktemp("straight")
     (folder / "tiny.toml").write_text(TINY + LOAD)
     run = start("run", "tiny.toml", "--requests", "--out", "straight", cwd=folder)
@@ -54,7 +54,7 @@ def start(*args: str, cwd: Path | None = None) -> subprocess.Popen[str]:
 
 
 def left(folder: Path) -> dict[str, Any]:
-    """Every file of a run, without its speed."""
+    """Returns every file of a run, without the speed of the run."""
     summary = json.loads((folder / "summary.json").read_text())
     del summary["speed"]
     tables = {path.name: path.read_bytes() for path in folder.glob("*.parquet")}
@@ -137,7 +137,7 @@ def test_python_resumes_with_the_same_results(busy: str) -> None:
     assert json.loads(Path("here/summary.json").read_text())["digest"] == straight.summary["digest"]
 
 
-def test_a_state_without_a_folder_needs_a_file(busy: str) -> None:
+def test_checkpoints_without_a_results_folder_need_a_file(busy: str) -> None:
     with pytest.raises(wordline.WordlineError, match="checkpoint_every: no folder given"):
         wordline.run(busy, checkpoint_every=60)
     with pytest.raises(wordline.WordlineError, match="is not a time"):

@@ -50,7 +50,7 @@ def test_the_interval_has_its_nominal_coverage() -> None:
     assert 0.935 < covered / 4000 < 0.965
 
 
-def test_the_test_has_a_false_positive_rate_of_five_per_cent() -> None:
+def test_welchs_test_has_a_false_positive_rate_of_five_per_cent() -> None:
     random = numpy.random.default_rng(2)
     pairs = zip(random.normal(0, 1, (3000, 6)), random.normal(0, 3, (3000, 4)), strict=True)
     tests = [statistics.difference([one.tolist()], [other.tolist()]) for one, other in pairs]
@@ -108,7 +108,7 @@ def test_a_single_number_has_no_interval() -> None:
     assert statistics.difference([[3.0, 3.0]], [[4.0, 4.0]]).exceeds_noise is True
 
 
-def test_effects_share_the_variance() -> None:
+def test_explained_shares_of_the_variance_match_known_groups() -> None:
     # Two groups, 1 and 3 from a midpoint: all of the variance is between them.
     assert statistics.explained({"a": [1.0, 1.0], "b": [3.0, 3.0]}) == pytest.approx(1.0)
     assert statistics.explained({"a": [1.0, 3.0], "b": [3.0, 1.0]}) == pytest.approx(0.0)

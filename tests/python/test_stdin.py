@@ -33,7 +33,7 @@ def recording() -> bytes:
 
 
 def answer(place: Path, words: list[str], content: bytes) -> str:
-    """Output of a command whose standard input is a pipe with `content`."""
+    """Returns the output of a command whose standard input is a pipe with `content`."""
     done = subprocess.run(
         [*COMMAND, *words],
         cwd=place,
@@ -48,7 +48,7 @@ def answer(place: Path, words: list[str], content: bytes) -> str:
 
 
 def without_paths(told: Any) -> Any:
-    """A result without the parts that depend on the name of the input."""
+    """Returns a result without the parts that depend on the name of the input."""
     if isinstance(told, dict):
         return {key: without_paths(of) for key, of in told.items() if key not in ("path", "speed")}
     return [without_paths(one) for one in told] if isinstance(told, list) else told
@@ -160,7 +160,7 @@ def test_two_names_of_standard_input_are_one_stream(
     assert told["input"]["requests"] == 2 * REQUESTS
 
 
-def test_standard_input_has_a_name(tiny: str, place: Path, recording: bytes) -> None:
+def test_results_and_errors_name_standard_input(tiny: str, place: Path, recording: bytes) -> None:
     told = answer(place, ["run", tiny, "--no-report", "--trace", "-"], recording)
     assert "under <stdin>" in told
     assert (place / "out/tiny-stdin/summary.json").exists()
@@ -204,7 +204,7 @@ def test_a_file_on_standard_input_is_read_from_its_offset(place: Path, words: li
     assert told(len("".join(lines[:100])), "whole.csv") == told(0, "rest.csv")
 
 
-def test_a_missing_temporary_folder_is_named(place: Path, recording: bytes) -> None:
+def test_an_error_names_a_missing_temporary_folder(place: Path, recording: bytes) -> None:
     done = subprocess.run(
         STAT,
         cwd=place,

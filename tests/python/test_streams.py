@@ -152,7 +152,7 @@ def test_the_resolved_configuration_reproduces_the_run(
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 @pytest.mark.usefixtures("traces")
-def test_faults_are_one_line(wordline: Command, tiny: str, args: list[str], says: str) -> None:
+def test_errors_are_one_line(wordline: Command, tiny: str, args: list[str], says: str) -> None:
     answer = wordline("run", tiny, *args)
     assert answer.returncode == 2
     assert answer.stderr.startswith("error: ")
@@ -161,7 +161,7 @@ def test_faults_are_one_line(wordline: Command, tiny: str, args: list[str], says
     assert not Path("out").exists()
 
 
-def test_a_fault_in_a_device_file_is_shown_in_place(wordline: Command, two: str) -> None:
+def test_an_error_in_a_device_file_shows_its_line(wordline: Command, two: str) -> None:
     Path(two).write_text(Path(two).read_text().replace('"high"', '"hihg"'))
     answer = wordline("run", two)
     assert answer.returncode == 2
@@ -169,7 +169,7 @@ def test_a_fault_in_a_device_file_is_shown_in_place(wordline: Command, two: str)
     assert "^" in answer.stderr
 
 
-def test_python_takes_streams_by_name(tiny: str, traces: tuple[str, str]) -> None:
+def test_python_accepts_streams_by_name(tiny: str, traces: tuple[str, str]) -> None:
     a, b = traces
     result = package.run(tiny, streams={"db": a, "log": [Path(b), a]}, slowdown=True)
     told = result.summary

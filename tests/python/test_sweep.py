@@ -1,4 +1,4 @@
-"""Sweeps: the points of a plan, each of which runs once in all circumstances."""
+"""Sweeps: each point of a plan runs once, whatever interrupts the sweep or runs its points."""
 
 import importlib
 import itertools
@@ -52,7 +52,7 @@ def device(tiny: str, place: Path) -> str:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> polars.DataFrame:
-    """Points of an uninterrupted sweep of that device over forty seeds."""
+    """Returns the points of an uninterrupted sweep of that device over forty seeds."""
     folder = tmp_path_factory.mktemp("whole")
     (folder / "tiny.toml").write_text(TINY + LOAD)
     subprocess.run(
@@ -65,8 +65,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> polars.DataFrame:
     return polars.read_parquet(folder / "whole/points.parquet")
 
 
-class TestKept:
-    def test_only_recent_and_used_prepared_devices_stay(self, tmp_path: Path) -> None:
+class TestPreparedDevices:
+    def test_only_recently_used_prepared_devices_are_kept(self, tmp_path: Path) -> None:
         from wordline._sweep.prepared_devices import Kept
 
         made: list[str] = []
@@ -146,7 +146,7 @@ class TestPlans:
             (1, 2, "y"),
         ]
 
-    def test_single_points_are_listed(self) -> None:
+    def test_each_single_point_is_a_point_of_the_sweep(self) -> None:
         found = points(points=[{"a": 1, "fit": "wrap"}, {"a": 5, "fit": "error"}])
         assert [(one.overrides["a"], one.options["fit"]) for one in found] == [
             (1, "wrap"),
@@ -220,7 +220,7 @@ class TestPlans:
         (place / "plan.toml").write_text(as_toml(plan))
         assert plans.read(place / "plan.toml") == plan
 
-    def test_every_key_is_explained(self) -> None:
+    def test_every_key_of_a_plan_file_is_explained(self) -> None:
         assert set(plans.KEYS) == set(plans.Plan.__dataclass_fields__)
 
 
@@ -315,7 +315,7 @@ class TestRuns:
         assert rows["latency.all.mean_us ±"][0] == pytest.approx(width, rel=1e-5)
 
     @pytest.mark.parametrize("reader", ["duckdb", "pandas"])
-    def test_other_libraries_open_the_table(self, device: str, reader: str) -> None:
+    def test_other_libraries_read_the_table(self, device: str, reader: str) -> None:
         library = importlib.import_module(reader)
         table = wordline.sweep(device, vary=VARY, out="here").table()
         path = "here/points.parquet"
@@ -332,7 +332,7 @@ class TestRuns:
         expected = table.select("digest", *VARY).rows()
         assert [tuple(row[key] for key in keys) for row in found] == expected
 
-    def test_a_sweep_pickles_and_shows_itself(self, device: str) -> None:
+    def test_a_sweep_can_be_pickled_and_has_a_repr(self, device: str) -> None:
         done = wordline.sweep(device, seeds=2, out="here")
         again = pickle.loads(pickle.dumps(done))
         assert_frame_equal(again.table(), done.table())
@@ -342,7 +342,7 @@ class TestRuns:
 
 
 class TestStops:
-    def test_the_same_sweep_continues(self, device: str, place: Path) -> None:
+    def test_the_same_sweep_continues_from_its_journal(self, device: str, place: Path) -> None:
         whole = table(device, out="whole")
         table(device, out="here")
         lines = (place / "here/points.jsonl").read_text().splitlines(keepends=True)
@@ -513,7 +513,9 @@ class TestStops:
             table(device, out="here")
         assert not (place / "here").exists()
 
-    def test_a_changed_digit_in_the_journal_is_not_a_result(self, device: str, place: Path) -> None:
+    def test_a_point_with_a_changed_line_in_the_journal_runs_again(
+        self, device: str, place: Path
+    ) -> None:
         whole = table(device, out="here")
         journal = place / "here/points.jsonl"
         lines = journal.read_bytes().splitlines(keepends=True)
@@ -543,7 +545,7 @@ class TestStops:
             found = None
         assert found in (None, values)
 
-    def test_a_killed_process_costs_no_point(self, device: str) -> None:
+    def test_the_point_of_a_killed_process_runs_again(self, device: str) -> None:
         killed: list[int] = []
 
         def kill(_state: object) -> None:
@@ -598,7 +600,7 @@ class TestMemory:
 
 
 def _children_of(pid: int) -> list[int]:
-    """Child processes that run points."""
+    """Returns the child processes that run points."""
     found: list[int] = []
     for one in Path("/proc").glob("[0-9]*"):
         try:
@@ -733,7 +735,7 @@ class TestCommand:
         assert done.returncode == 2
         assert "is a file" in done.stderr
 
-    def test_faults_set_the_exit_code(self, device: str, wordline: Command) -> None:
+    def test_a_failed_point_sets_the_exit_code(self, device: str, wordline: Command) -> None:
         Path("bad.csv").write_text("time_ns,op,offset_bytes,size_bytes,volume\n0,what,0,512,0\n")
         Path(device).write_text(Path(device).read_text().replace(LOAD, ""))
         done = wordline("sweep", device, "--trace", "bad.csv", "--out", "here")
@@ -874,7 +876,7 @@ class TestCluster:
 
 
 def _kept_devices(dask_worker: Any) -> list[str]:
-    """Files of prepared devices at a worker."""
+    """Returns the files of prepared devices at a worker."""
     return [one.name for one in Path(dask_worker.local_directory).glob("*.wls")]
 
 

@@ -1,4 +1,4 @@
-"""Output on narrow terminals and on ASCII terminals; path arguments and forks."""
+"""Output on narrow terminals and on ASCII terminals, path arguments, and forks."""
 
 import io
 import os
@@ -41,7 +41,7 @@ def said(args: list[str], **variables: str) -> str:
 
 @pytest.fixture(scope="module")
 def works(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
-    """Commands that print tables of results."""
+    """Returns commands that print tables of results."""
     folder = tmp_path_factory.mktemp("works")
     tiny = str(folder / "tiny.toml")
     Path(tiny).write_text(TINY)
@@ -61,13 +61,13 @@ def works(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def wide(works: list[list[str]]) -> list[set[str]]:
-    """Words of each output on a wide terminal."""
+    """Returns the words of each output on a wide terminal."""
     return [set(said(command, COLUMNS="300").split()) for command in works]
 
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
-    """A trace of reads and writes in the SPC format."""
+    """Writes a trace of reads and writes in the SPC format."""
     return spc(tmp_path)
 
 
@@ -162,7 +162,7 @@ def test_a_value_that_is_not_a_path_is_a_type_error(
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning", "ignore:.*fork.*:RuntimeWarning")
 def test_a_forked_child_writes_its_report(tmp_path: Path) -> None:
-    """The threads of polars, whose pool is in use before, do not survive a fork."""
+    """Polars has started its threads before the fork. They do not exist in the child."""
     code = (
         "import os, sys, signal, wordline\n"
         "result = wordline.run('demo', overrides={'workload.requests': 100})\n"
@@ -181,7 +181,7 @@ def test_a_forked_child_writes_its_report(tmp_path: Path) -> None:
 
 
 def test_a_request_across_the_end_is_noted_as_two(tiny: str, place: Path) -> None:
-    """A request of 8 KiB that starts 4 KiB before the end of the device of 6 MiB."""
+    """A request of 8 KiB starts 4 KiB before the end of the device, which has 6 MiB."""
     end = wordline.run(tiny, overrides={"workload.requests": 1}).summary["device"]["user_bytes"]
     rows = f"time_ns,op,offset_bytes,size_bytes,volume\n0,write,{end - 4096},8192,0\n"
     (place / "end.csv").write_text(rows)

@@ -1,4 +1,4 @@
-"""Are rows of a long series merged according to the meaning of each column?"""
+"""Intervals of a long series are merged according to the meaning of each column."""
 
 from pathlib import Path
 

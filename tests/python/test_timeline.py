@@ -1,5 +1,5 @@
-"""The timeline of a run, read by Perfetto's trace processor and through Perfetto's protobuf classes
-with the nesting rules below."""
+"""The timeline of a run, read in two ways: by Perfetto's trace processor, and through Perfetto's
+protobuf classes with the nesting rules below."""
 
 import json
 import signal
@@ -137,7 +137,7 @@ def through_protobuf(path: Path) -> Shown:
 
 
 def path_of(query: Query, track: int | None) -> tuple[str, ...]:
-    """Names from the device down to a track."""
+    """Returns the names from the device down to a track."""
     names = []
     while track is not None:
         [row] = query(f"select name, parent_id from track where id = {track}")
@@ -180,7 +180,7 @@ def read(request: pytest.FixtureRequest) -> Reader:
 
 @pytest.fixture
 def busy(tiny: str, place: Path) -> str:
-    """A full device under a closed loop, so that GC runs."""
+    """Writes a full device under a closed loop, so that GC runs."""
     with (place / tiny).open("a") as file:
         file.write(BUSY)
     return tiny
@@ -211,7 +211,7 @@ def test_busy_times_and_counts_match_the_summary(
     summary = run(wordline, busy, "--timeline-until", "1000s")
     shown = read(Path("t.pftrace"))
     flash = summary["flash"]
-    assert flash["gc_pages_moved"] > 100, "collection is to be seen"
+    assert flash["gc_pages_moved"] > 100, "the run has no GC"
     for kind, number in (("channel", summary["device"]["channels"]), ("die", 2)):
         expected = summary["utilisation"][f"{kind}_mean"] * number
         expected *= summary["time"]["simulated_s"] * 1e9
@@ -253,7 +253,7 @@ def test_a_window_matches_the_busy_time_of_the_series(
     assert min(span.start for span in spans) >= 20_000_000
     assert max(span.end for span in spans) <= 50_000_000
     times = [now for values in shown.values.values() for now, _ in values]
-    assert min(times) == 20_000_000, "a counter is known when the window begins"
+    assert min(times) == 20_000_000, "a counter has a value when the window begins"
     assert max(times) < 50_000_000
 
 
@@ -419,7 +419,7 @@ def test_a_timeline_without_operations_is_explained(
         ("0.0005ns", 0),
     ],
 )
-def test_times_are_exact(time: str, expected: int) -> None:
+def test_times_are_converted_exactly(time: str, expected: int) -> None:
     assert picoseconds("timeline_from", time) == expected
 
 

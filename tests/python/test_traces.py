@@ -14,18 +14,18 @@ BUNDLED = Path(__file__).parents[2] / "traces" / "postgresql-mixed.csv.gz"
 
 
 def table_of(hint: Any) -> Any:
-    """The TypedDict that a hint names, also as a union with None."""
+    """Returns the TypedDict that a hint names, also from a union with None."""
     return next((kind for kind in (hint, *get_args(hint)) if is_typeddict(kind)), None)
 
 
 def shape_of(kind: Any) -> Any:
-    """A TypedDict as nested sets of keys."""
+    """Returns a TypedDict as nested sets of keys."""
     tables = {name: table_of(hint) for name, hint in get_type_hints(kind).items()}
     return {name: shape_of(table) if table else None for name, table in tables.items()}
 
 
 def keys_of(value: Any) -> Any:
-    """Names in a table, in its nested tables, and in the first table of a list."""
+    """Returns the names in a table, in its nested tables, and in the first table of a list."""
     if isinstance(value, list):
         value = value[0] if value else None
     return {name: keys_of(of) for name, of in value.items()} if isinstance(value, dict) else None
@@ -47,7 +47,7 @@ def test_a_slower_device_is_idle_for_less() -> None:
     assert slow["longest_s"] < fast["longest_s"]
 
 
-def test_wrong_numbers_name_the_parameter() -> None:
+def test_an_error_names_the_parameter_of_an_invalid_number() -> None:
     with pytest.raises(TypeError, match="page_read_us must be a number, not 'x'"):
         wordline.trace_stat(BUNDLED, page_read_us="x")  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match="page_program_us must be a number, not True"):
@@ -58,7 +58,7 @@ def test_wrong_numbers_name_the_parameter() -> None:
         wordline.trace_stat(BUNDLED, idle_threshold_s=10**400)
 
 
-def test_a_table_of_any_columns_is_read_everywhere(tmp_path: Path) -> None:
+def test_every_command_reads_a_table_with_named_columns(tmp_path: Path) -> None:
     table = tmp_path / "mine.txt"
     lines = [f"{10 * at}\tdev\t{at % 2}\t{8 * (at % 50)}\t4096" for at in range(200)]
     table.write_text("\n".join(["t\tname\tread\tlba\tlen", *lines]) + "\n")

