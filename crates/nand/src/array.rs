@@ -30,7 +30,7 @@ pub enum Violation {
     },
     /// The page has reached its number of partial programs (NOP).
     #[error(
-        "program of {address} after {programs} partial programs, the limit of a page; erase its block first, or raise nand.partial_programs"
+        "program of {address}, which has reached its limit of {programs} partial programs; erase its block first, or raise nand.partial_programs"
     )]
     TooManyPrograms {
         /// Address of the page, as text.
@@ -46,7 +46,7 @@ pub enum Violation {
     },
     /// The block has reached its endurance.
     #[error(
-        "erase of {address} after {erases} cycles, its endurance; raise nand.endurance_cycles or write less"
+        "erase of {address}, which has reached its endurance of {erases} cycles; raise nand.endurance_cycles or write less"
     )]
     WornOut {
         /// Address of the block, as text.
@@ -235,7 +235,7 @@ impl Array {
             modes.programmed(self.layout.block_of(page), mode);
         }
     }
-    /// Programs a page, or returns the rule that this violates.
+    /// Programs a page, or returns the rule that the program violates.
     #[inline]
     pub fn program(&mut self, page: Ppn) -> Result<(), Violation> {
         let block = self.layout.block_of(page);

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decoding_and_encoding_an_address_returns_it() {
+    fn addresses_survive_decoding_and_encoding() {
         let geometry = Geometry {
             planes_per_die: 3,
             blocks_per_plane: 5,
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn layout_of_more_than_32_bits_of_pages_is_rejected() {
+    fn layout_with_page_numbers_beyond_32_bits_is_rejected() {
         let geometry = Geometry {
             blocks_per_plane: 1 << 20,
             pages_per_block: 1 << 12,

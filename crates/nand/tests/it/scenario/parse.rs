@@ -10,7 +10,7 @@ use super::{Ask, Asked, Given, Item, Nand, Scenario, Strip, Wanted, What, fault,
 const COLUMNS: [&str; 5] = ["from ns", "until ns", "die", "stage", "what"];
 const ARRAY: [Stage; 3] = [Stage::Ton, Stage::Tin, Stage::Ber];
 
-/// Numbered lines.
+/// Lines with their numbers, from 1.
 type Lines<'a> = Vec<(usize, &'a str)>;
 
 /// Parses a scenario. `file` is its name in messages.
