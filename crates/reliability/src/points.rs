@@ -58,7 +58,7 @@ pub(crate) fn fault(
         }
         if values.iter().any(|value| !(0.0..=most).contains(value)) {
             let reason = format!("a value is not between 0 and {most}");
-            return fault(key, reason, "set it to shares");
+            return fault(key, reason, "set every value to a share in that range");
         }
     }
     None

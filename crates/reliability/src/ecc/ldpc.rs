@@ -94,7 +94,11 @@ impl Correct for Ldpc {
             let reason =
                 "a later level corrects less than an earlier one, or has no reference voltage"
                     .into();
-            return fault("correctable", reason, "sort the levels in rising order");
+            return fault(
+                "correctable",
+                reason,
+                "sort the levels in rising order, each with at least one voltage",
+            );
         }
         if self
             .correctable
@@ -105,7 +109,7 @@ impl Correct for Ldpc {
             return fault(
                 "correctable",
                 reason,
-                "set it to shares of the bits of a codeword",
+                "give shares of the bits of a codeword in that range",
             );
         }
         let ladder = self

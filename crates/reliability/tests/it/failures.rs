@@ -34,7 +34,7 @@ fn survival_over_all_cycles_has_a_weibull_distribution() {
 }
 
 #[test]
-fn a_scale_of_zero_never_fails_and_a_table_is_exact_at_its_points() {
+fn scale_zero_causes_no_failures_and_a_table_is_exact_at_its_points() {
     let never = Weibull {
         erase_cycles: 0.0,
         program_cycles: 0.0,
