@@ -95,7 +95,7 @@ mod tests {
 
     /// An entry has the LBA in bytes 0 to 5 and the count in bytes 6 and 7.
     #[test]
-    fn an_entry_is_48_bits_of_address_and_16_of_count() {
+    fn an_entry_has_48_address_bits_and_16_count_bits() {
         let range = TrimRange {
             sector: 0x0000_1122_3344_5566,
             sectors: 0x7788,

@@ -91,7 +91,7 @@ impl Estimate {
         let tightest = resident.min_by_key(|limit| limit.left)?;
         (self.most() > tightest.left).then(|| {
             format!(
-                "If the whole device is written, the run takes {} of memory, and {} are available ({}): \
+                "If the whole device is written, the run takes {} of memory, but only {} are available ({}): \
                  lower {}.",
                 bytes(self.most()),
                 bytes(tightest.left),
@@ -159,7 +159,7 @@ impl fmt::Display for MemoryError {
         };
         write!(
             f,
-            "the run needs {} of {what}, and {} are left ({}); {advice}",
+            "the run needs {} of {what}, but only {} are left ({}); {advice}",
             bytes(self.needed),
             bytes(self.left),
             self.source,
