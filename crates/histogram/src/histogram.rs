@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn tiny_spread_of_long_spans_does_not_cancel() {
+    fn deviation_of_long_spans_with_a_tiny_spread_is_exact() {
         let day = 86_400_000_000_000_000;
         let std = of(&[day, day + 2]).std_us().unwrap();
         assert_eq!(std, 1e-6);

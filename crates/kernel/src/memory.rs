@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_saturate_at_the_maximum() {
+    fn table_sizes_saturate_at_the_maximum() {
         assert_eq!(Table::written::<u64>("map", u64::MAX).most, u64::MAX);
     }
 }

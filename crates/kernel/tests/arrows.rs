@@ -366,7 +366,7 @@ fn name(package: &Value) -> String {
 }
 
 #[test]
-fn crates_depend_downward_only() {
+fn crates_depend_only_downward() {
     let dependencies = dependencies();
     for (package, used) in &dependencies {
         let (_, may_use) = MAY_USE

@@ -273,7 +273,7 @@ fn an_array_of_one_device_survives_power_cuts_like_that_device() {
 }
 
 #[test]
-fn requests_complete_or_are_lost_at_a_power_cut_of_an_array() {
+fn every_request_of_an_array_completes_or_is_lost_in_a_power_cut() {
     for interface in interfaces() {
         for map in [striped, AddressMap::concatenated] {
             let channels = [1, 2, 1];

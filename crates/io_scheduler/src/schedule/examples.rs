@@ -258,7 +258,7 @@ fn sprinkler_visits_the_first_package_of_every_channel_first() {
 
 /// A read overtakes a write to its die. No operation overtakes its dependences.
 #[test]
-fn read_first_lets_reads_overtake_writes_except_that_of_their_page() {
+fn read_first_lets_reads_overtake_writes_except_the_program_of_their_page() {
     let mut bench = Bench::new("read-first", &[]);
     let geometry = Geometry {
         dies_per_package: DIES,

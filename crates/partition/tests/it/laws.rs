@@ -299,7 +299,7 @@ fn sampled_stacks_estimate_hits() {
 }
 
 #[test]
-fn period_without_pages_changes_nothing() {
+fn period_without_pages_changes_no_sizes() {
     for name in ["rw-fcl", "op-fcl"] {
         let mut policy = policy(
             &format!(r#"{{"{name}": {{"period_requests": 10}}}}"#),

@@ -158,7 +158,7 @@ impl Whole {
 }
 
 #[test]
-fn over_provisioning_is_the_share_not_cached() {
+fn over_provisioning_is_the_share_of_pages_that_is_not_cached() {
     assert_eq!(over_provisioning(650, 1000), 0.35);
     assert_eq!(cached_pages(0.35, 1000), 650);
     let percents = (15..=85).map(|percent| f64::from(percent) / 100.0);
@@ -433,7 +433,7 @@ fn detector_reacts_to_a_shift_and_not_to_a_moving_hot_set() {
 /// The policy trains at the start, for two fills. After that it does not train, even if the hot set
 /// moves, until the shape of the curve changes.
 #[test]
-fn flashes_are_retrained_when_the_curve_shifts() {
+fn miniature_flashes_are_retrained_when_the_curve_shifts() {
     let space = space(512);
     let parameters = LocalityDriven {
         curve: Method::Exact,

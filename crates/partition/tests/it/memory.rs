@@ -42,7 +42,7 @@ fn ghosts_use_the_declared_memory() {
 
 /// The memory of a sampled stack does not depend on the size of the flash.
 #[test]
-fn samples_use_the_declared_memory_and_below_5_percent_of_that_of_ghosts() {
+fn samples_use_the_declared_memory_and_less_than_5_percent_of_that_of_ghosts() {
     let (space, pages) = (space(1 << 20), NonZeroU32::new(2048).unwrap());
     let mut period = Period::sampled(&space, 16, pages, 1);
     for page in (0..u64::from(space.total_pages)).cycle().take(3 << 20) {
