@@ -49,9 +49,9 @@ pub trait BlockDevice {
 
     /// Returns the number of bytes that the host can address.
     fn user_bytes(&self) -> u64;
-    /// Returns `true` if the device can accept another request of `stream`. While it returns
-    /// `false`, a submission of another stream does not change the result: only an event, a power
-    /// cut or the end of the power cut can.
+    /// Returns `true` if the device can accept another request of `stream`. While the answer is
+    /// `false`, a submission of another stream does not change it: only an event, a power cut or
+    /// the end of the power cut can.
     fn can_accept(&self, stream: u32) -> bool;
     /// Returns the number of upcoming requests that the host announces through
     /// [`BlockDevice::look_ahead`]; 0 if the device uses none.

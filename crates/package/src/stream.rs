@@ -23,7 +23,7 @@ pub struct Stream {
     /// Bytes of a request, rounded up to whole pages, which start at the next page. An erase
     /// request is one block.
     pub request_bytes: u64,
-    /// Requests. Count.
+    /// Number of requests.
     pub requests: u32,
     /// Outstanding requests. When a command that ends a request is done, the next request is
     /// issued. Count.

@@ -86,7 +86,7 @@ const EMPTY: Ends = Ends {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Counts {
     dies: Vec<u32>,
-    /// Programs among those of each die.
+    /// Waiting programs of each die. Count.
     programs: Vec<u32>,
     packages: Vec<u32>,
     channels: Vec<u32>,

@@ -357,8 +357,8 @@ fn pages_unreadable_in_the_backing_store_are_errors_and_not_inserted() {
     assert_eq!(run.serve(&[(Op::Read, 0, PAGE)]), [false]);
 }
 
-/// Cache in front of an SSD with read errors, in every mode: all requests complete, and data served
-/// is the last written content.
+/// A cache in front of an SSD with read errors completes all requests in every mode, and data that
+/// it serves is the last written content.
 #[test]
 fn a_cache_of_an_ssd_with_errors_serves_correct_data_or_reports_errors() {
     for mode in MODES {
