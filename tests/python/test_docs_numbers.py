@@ -76,7 +76,7 @@ def test_array_page_quotes_the_slowdowns_of_two_disks(place: Path) -> None:
     (pair, streams) = blocks("how-to/array.md", "toml")[-2:]
     (place / "pair.toml").write_text(pair + streams)
     page = text("how-to/array.md")
-    (times,) = re.findall(r"their mean is ([\d.]+) times what it is alone", page)
+    (times,) = re.findall(r"their mean response time is ([\d.]+) times as long as alone", page)
     users = slowdowns("pair.toml", [])["users"]
     assert f"{users:.2f}" == times
     (command,) = re.findall(r"`wordline run pair.toml --slowdown (--set [^`]*)`", page)
