@@ -265,7 +265,7 @@ impl BackEnd {
     }
 
     /// Returns `true` if every command is one page or block, executed in queue order and without
-    /// interruption, as [`Plan::has_basic_dies`] states. Such dies use the code compiled for
+    /// interruption, as [`Plan::has_basic_dies`] states. Basic dies use the code compiled for
     /// [`Basic`].
     #[inline]
     pub fn is_basic(&self) -> bool {

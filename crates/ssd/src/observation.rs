@@ -37,12 +37,12 @@ pub enum Observation {
     Read {
         /// Events that delayed the read.
         met: ReadEvents,
-        /// Response time.
+        /// Response time of the read.
         response: Time,
     },
     /// A bus grant ends now.
     Bus {
-        /// Channel.
+        /// Number of the channel.
         channel: u32,
         /// Start of the grant.
         from: Time,
@@ -68,7 +68,7 @@ pub enum Observation {
     /// A die was occupied until now, from the first command cycle to the last bus cycle. A
     /// suspended operation is reported at its suspension and again at its end.
     Die {
-        /// Die.
+        /// Die that was occupied.
         die: Die,
         /// Start of the occupation.
         from: Time,
@@ -86,7 +86,7 @@ pub enum Observation {
     /// Whole or partial pages have been allocated for writes of the host, or of the DRAM buffer if
     /// there is one.
     PagesWritten {
-        /// Number of pages.
+        /// Number of pages allocated.
         pages: u32,
     },
     /// Bytes have been programmed. Programs that a power cut interrupts do not count.
@@ -99,7 +99,7 @@ pub enum Observation {
     /// A die starts to read a page ahead, or a read takes a page that was read ahead from the data
     /// register.
     ReadAhead {
-        /// Whether a read takes the page.
+        /// Whether a read takes the page; otherwise a die starts to read it.
         used: bool,
     },
     /// A page was read from flash to complete a partial write.
@@ -124,7 +124,7 @@ pub enum Observation {
     },
     /// A TRIM has started.
     TrimBegun {
-        /// Pages that it covers in full.
+        /// Pages that the TRIM covers in full.
         pages: u64,
     },
     /// The host has discarded a page, which need not have held data.
@@ -139,12 +139,12 @@ pub enum Observation {
     Replaced,
     /// A block has gone bad.
     BlockRetired {
-        /// Whether a spare block has replaced it.
+        /// Whether a spare block has replaced the block.
         replaced: bool,
     },
     /// Pages needed read retries.
     Retried {
-        /// Retries since the last such observation.
+        /// Retries since the last observation of this kind.
         retries: u32,
     },
     /// Power was cut and restored, and the device has recovered. It is ready after

@@ -36,7 +36,7 @@ pub struct Plan {
     pub buffer: Option<wordline_dram_buffer::Plan>,
     /// Physical read-ahead of the dies, if enabled.
     pub read_ahead: Option<Physical>,
-    /// Translation layer.
+    /// Flash translation layer.
     pub ftl: wordline_ftl::Plan,
     /// Pages, from the first, that were written before the run and are placed in the order of their
     /// first read; 0 if pages are placed by address.

@@ -140,10 +140,10 @@ pub struct Usage {
     pub array: [Time; 3],
     /// Bus time.
     pub bus: Time,
+    /// Time spent waiting for the bus.
+    pub bus_wait: Time,
     /// Array time of the commands, counted once per command for all its planes, and their short
     /// busy times.
-    pub bus_wait: Time,
-    /// Array time of the commands, regardless of the number of planes, and their short busy times.
     pub cell: Time,
 }
 

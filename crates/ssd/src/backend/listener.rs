@@ -11,7 +11,7 @@ use super::table::TransactionTable;
 use crate::event::{Event, Kind};
 use crate::observation::{DeviceProbe, Observation};
 
-/// Callback handler with access to the table.
+/// Callbacks of the channels, with access to the transaction table.
 pub(super) struct ChannelListener<'a, P, F> {
     table: &'a TransactionTable,
     queue: &'a mut EventQueue<Event>,

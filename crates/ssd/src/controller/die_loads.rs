@@ -19,15 +19,15 @@ pub struct DieLoad {
     pub programs: u32,
     /// GC runs in progress. Count.
     pub collections: u32,
-    /// Time of these GC runs in sequence on an otherwise idle die: pages to move and blocks to
-    /// erase, as known at their start.
+    /// Time that these GC runs take in sequence on an otherwise idle die, from the pages to move
+    /// and the blocks to erase that are known at their start.
     pub collecting: Time,
-    /// Time of the longest of them: the die's `P T_gc` (Liu et al., LCR, eq. 2), where `P` is 1
-    /// however many of its planes run GC.
+    /// Time of the longest of these GC runs: the die's `P T_gc` (Liu et al., LCR, eq. 2), where `P`
+    /// is 1 however many of its planes run GC.
     pub longest: Time,
 }
 
-/// Load that the back end does not count, and the times of operations.
+/// Stalled programs and GC runs, which the back end does not count, and the times of operations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DieLoads {
     /// Programs that wait for a free page, and GC runs with their time, by die.
@@ -50,7 +50,8 @@ impl DieLoads {
             erase: time(Operation::Erase),
         }
     }
-    /// Returns the programs that wait for a free page of a die, and its GC runs.
+    /// Returns the part of a die's load that the back end does not count: programs that wait for a
+    /// free page, and GC runs.
     pub fn of(&self, die: Die) -> DieLoad {
         self.dies[die.index()]
     }
@@ -105,7 +106,7 @@ impl DieLoads {
     pub fn goes_on(&mut self, die: Die) {
         self.dies[die.index()].programs -= 1;
     }
-    /// Returns the load of a die, including its back end and scheduler.
+    /// Returns the load of a die, including its operations in the back end and in the scheduler.
     pub fn load_of(&self, flash: &Flash, die: Die) -> DieLoad {
         let mut load = self.of(die);
         let (all, programs) = flash.load_of(die);

@@ -24,7 +24,8 @@ pub struct ErrorCounts {
     pub worst_codewords: u64,
     /// Uncorrectable pages that the host read or wrote in part. Count.
     pub host_failures: u64,
-    /// Pages that were uncorrectable when they were moved, or that contain such data. Count.
+    /// Pages whose data were lost, completely or in part, because they were uncorrectable when they
+    /// were moved. Count.
     pub pages_lost: u64,
     /// Page reads whose raw bit error rate exceeded the limit of the model. Count.
     pub limited: u64,
@@ -39,11 +40,11 @@ wordline_kernel::since!(ErrorCounts: reads, reads_retried, retries, worst_codewo
 pub(crate) struct ReadAnnotations {
     /// Events that delayed the request.
     pub met: ReadEvents,
-    /// Whether one of its pages could not be read or written.
+    /// Whether a page of the request could not be read or written.
     pub failed: bool,
     /// Whether a page could not be written or trimmed.
     pub unwritten: bool,
-    /// Time of the last decoding of its last page.
+    /// Time of the last decoding of the request's last page.
     pub decode: Time,
 }
 

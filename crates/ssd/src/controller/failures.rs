@@ -31,7 +31,7 @@ pub struct FailureCounts {
     pub erases: u64,
     /// Failed page programs. Count.
     pub programs: u64,
-    /// Pages copied to spare blocks for them. Count.
+    /// Pages copied to spare blocks after failed programs. Count.
     pub pages_copied: u64,
     /// Pages of host writes and TRIMs that were not written, or possibly not. Count.
     pub host_failures: u64,
@@ -48,7 +48,8 @@ wordline_kernel::since!(FailureCounts: erases, programs, pages_copied, host_fail
 pub(super) struct Failures {
     /// Generator of failures.
     pub draws: Rng,
-    /// Blocks that a spare block will replace once the failed operation ends, once per replacement.
+    /// Blocks that a spare block will replace when the failed operation ends. A block is listed
+    /// once per replacement.
     replacing: Vec<Block>,
     /// Whether an operation has failed, or will fail, without a spare block; GC then stops.
     pub is_ending: bool,

@@ -68,7 +68,7 @@ impl Rewrite {
     }
 }
 
-/// A pending write of a whole or partial page, or a TRIM behind one.
+/// A pending write of a whole or partial page, or a TRIM that is queued behind one.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct PageWrite {
     pub owner: u32,
@@ -191,7 +191,7 @@ impl PendingWrites {
     pub fn has(&self, page: Lpn) -> bool {
         self.by_page.contains_key(&page)
     }
-    /// Returns `true` if one of these writes belongs to another request than `owner`.
+    /// Returns `true` if one of these writes belongs to a request other than `owner`.
     pub fn any_of_others<'a>(
         &self,
         owner: u32,

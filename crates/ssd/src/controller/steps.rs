@@ -75,8 +75,8 @@ impl<M: Mapping> Collector<M> {
         self.run(cx, id).then(|| self.end(id)).flatten()
     }
 
-    /// Returns the next paused job from index `place` on that its schedule lets continue, and
-    /// unpauses it.
+    /// Unpauses and returns the next paused job, from index `place` on, that its schedule lets
+    /// continue.
     pub fn resumable(&mut self, now: Time, place: &mut usize) -> Option<JobId> {
         while let Some(id) = self.jobs.paused(*place) {
             let collecting = self.jobs.get(id).and_then(|job| job.collecting);
@@ -134,8 +134,8 @@ impl<M: Mapping> Collector<M> {
         over
     }
 
-    /// Reads all pages that a job has to move before its next other step, if the mapping knows them
-    /// and they enter their dies' queues directly. Returns their number.
+    /// Reads all pages that a job has to move before its next step of another kind, if the mapping
+    /// knows them and they enter their dies' queues directly. Returns their number.
     #[inline]
     pub fn read_all(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> u32 {
         if self.internal_data_move || self.base.follows || self.base.flash.issue.is_some() {
@@ -273,8 +273,8 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Programs the copy of a page that was read, if it is still the current one; this continues
-    /// the step that the read started.
+    /// Programs the copy of a page that GC has read, if the page is still current. The program
+    /// continues the step that the read started.
     #[inline(always)]
     pub fn program_copy(
         &mut self,

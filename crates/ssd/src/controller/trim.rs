@@ -27,8 +27,8 @@ pub(super) struct Trims {
     pub writes_map: bool,
     /// Open run of consecutive TRIMs, if whole mapping units are only freed along a run.
     pub run: Option<Run>,
-    /// Whether more pages of the same TRIM follow, so that the map in flash is written once for
-    /// all.
+    /// Whether more pages of the same TRIM follow, so that the map in flash is written once for all
+    /// of them.
     pub gathering: bool,
     /// Pages that wait for a job of the mapping that has not started.
     mapped: Vec<(JobId, PageTrim)>,
@@ -243,7 +243,7 @@ impl<M: Mapping> Controller<M> {
         request: &Request,
     ) {
         if request.op == Op::Flush {
-            // Completed writes are in flash.
+            // All completed writes are in flash, so the flush is done at once.
             self.expect(ticket, 1, request.op);
             self.gc.page_done(cx, ticket, PageComponents::NONE);
             return;

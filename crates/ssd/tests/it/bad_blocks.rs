@@ -32,7 +32,8 @@ fn failing(failures: Failures) -> Option<Box<Failing>> {
     }))
 }
 
-/// Erases and programs fail with these probabilities, regardless of wear.
+/// Returns a failure model in which erases and programs fail with these probabilities, regardless
+/// of wear.
 fn constant(erase: f64, program: f64) -> Failures {
     Failures::Table(Table {
         cycles: vec![0.0],
@@ -160,8 +161,8 @@ fn reads_report_block_replacement() {
         let requests = [
             at(US(0), Op::Write, 0, PAGE),
             at(US(0), Op::Write, PAGE, PAGE),
-            // On the die of page 0: until 5,000 + 2 x 420 us, plus the read of a page and its
-            // transfer.
+            // The replacement occupies the die of page 0 until 5,000 + 2 x 420 us, plus the read of
+            // a page and its transfer.
             at(US(5000), Op::Write, 2 * PAGE, PAGE),
             at(US(5100), Op::Read, 0, PAGE),
             at(US(5100), Op::Read, PAGE, PAGE),
@@ -294,7 +295,7 @@ fn buffer(pages: u32) -> wordline_dram_buffer::Plan {
     }
 }
 
-/// Writes a device at random until `requests` are served, with power cuts after at most `gap`
+/// Random writes of a device until `requests` are served, with power cuts after at most `gap`
 /// events if `gap` is set.
 struct Run {
     failed: u64,

@@ -359,7 +359,7 @@ fn look_ahead_gc_merges_before_a_write_that_would_not_fit() {
         let times = Times::of(&plan);
         let merge = times.total(8, 2);
         for spare in [false, true] {
-            // One picosecond less than the time of the merge, or more.
+            // One picosecond more or less than the time of the merge.
             let idle = Time(if spare { merge.0 + 1 } else { merge.0 - 1 });
             assert!(idle < Time::from_us(15_200), "its announcement is due");
             let mut requests = Vec::new();

@@ -95,7 +95,7 @@ fn pages_of_a_multi_plane_read_are_retried_one_by_one() {
 fn share_of_uncorrectable_pages_matches_theory() {
     let bch = Bch::default();
     let code = bch.code().unwrap();
-    // One page in ten.
+    // A codeword fails with a probability of 0.026, so one page in ten is uncorrectable.
     let mut rate = rate_for(code.bits, bch.correctable, 0.026);
     for _ in 0..3 {
         let expected = page_fails(code.bits, rate, bch.correctable, 4);

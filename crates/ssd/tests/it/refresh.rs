@@ -31,8 +31,8 @@ fn in_place() -> Target {
     Target::InPlace(InPlace {})
 }
 
-/// Reads have no errors, and the data of a block move after [`LIMIT`] of them. Two planes, each on
-/// its own die and channel.
+/// Returns a device of two planes, each on its own die and channel. Reads have no errors, and the
+/// data of a block move after [`LIMIT`] reads.
 fn plan(mapping: &Family, refresh: Refresh) -> Plan {
     let config = Config {
         over_provisioning_ratio: 0.4,

@@ -50,8 +50,8 @@ pub fn plan(
     })
 }
 
-/// Sets the times of reads, programs and erases. 4 KiB take 20 us on the bus, and nothing else
-/// takes bus time.
+/// Sets the times of reads, programs and erases. A page of 4 KiB takes 20 us on the bus, and
+/// nothing else takes bus time.
 pub fn take(plan: &mut Plan, pages_per_block: u32, [read, program, erase]: [Time; 3]) {
     let geometry = Geometry {
         pages_per_block,
@@ -69,7 +69,7 @@ pub fn take(plan: &mut Plan, pages_per_block: u32, [read, program, erase]: [Time
     plan.part.chains = Chains::new(&geometry, &timing, &Cell::default());
 }
 
-/// Writes all pages sequentially.
+/// Returns the preconditioning that writes all pages sequentially.
 pub fn all_written(plan: &Plan) -> Precondition {
     Precondition {
         fill_pages: plan.ftl.user_pages,
@@ -80,7 +80,7 @@ pub fn all_written(plan: &Plan) -> Precondition {
     }
 }
 
-/// Returns a device all of whose pages have been written sequentially.
+/// Returns a device whose pages have all been written sequentially.
 pub fn filled(plan: &Plan) -> Ssd<Map> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     ssd.precondition(&all_written(plan), |_| true).unwrap();
@@ -242,7 +242,7 @@ impl Probe<Observation> for Tally {
 pub struct Load {
     pub requests: u64,
     pub read_ratio: f64,
-    /// Sizes are multiples of this up to `most_bytes`; offsets are multiples of it.
+    /// Granularity of sizes, up to `most_bytes`, and of offsets. Bytes.
     pub grain_bytes: u64,
     pub most_bytes: u64,
     /// Share of the device that is used.
@@ -397,7 +397,7 @@ pub fn play<M: Mapping>(ssd: &mut Ssd<M>, requests: &[Request]) -> (Vec<Played>,
     (played.into_iter().map(Option::unwrap).collect(), tally)
 }
 
-/// Returns a request that arrives at a time.
+/// Returns a request that arrives at `arrival`.
 pub fn at(arrival: Time, op: Op, offset: u64, bytes: u64) -> Request {
     Request {
         stream: 0,
