@@ -19,7 +19,7 @@ pub struct Checks {
     pub rows: Option<u64>,
     /// Whether every read is verified.
     pub verify: bool,
-    /// Whether the power may fail.
+    /// Whether the run has power cuts.
     pub power_cuts: bool,
 }
 

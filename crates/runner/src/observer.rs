@@ -106,7 +106,7 @@ struct Member {
 }
 
 impl Member {
-    /// Returns the device's own lanes.
+    /// Returns the device's channels and dies among those of the store.
     fn own<'a>(&self, all: Lanes<'a>) -> Lanes<'a> {
         Lanes {
             buses: &all.buses[self.channels.clone()],
@@ -135,7 +135,7 @@ pub(crate) struct Several {
     is_first_addressed: bool,
     /// Whether a host model in front of the store reports the requests.
     is_hosted: bool,
-    /// Parts of host requests in progress in the devices that serve the host.
+    /// Parts of host requests that are in progress in the devices that serve the host. Count.
     serving: u32,
 }
 

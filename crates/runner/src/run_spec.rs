@@ -76,7 +76,7 @@ pub struct Done {
     pub resolved_toml: String,
 }
 
-/// Requests of a trace that are read before the run starts.
+/// Number of requests of a trace that are read before the run starts.
 const HEAD: u64 = 1 << 16;
 
 /// Error of a run that could not start.
@@ -148,12 +148,12 @@ pub enum JobError {
         "{0}: --slowdown compares whole runs and cannot be combined with a warm-up; leave out --slowdown or the warm-up ([observe])"
     )]
     SlowdownAfterWarmUp(String),
-    /// Slowdown is asked for with a single stream.
+    /// Slowdown is requested with a single stream.
     #[error(
         "{0}: --slowdown compares streams, but the run has one; add another ([[streams]], --stream NAME=FILE) or leave --slowdown out"
     )]
     OneStream(String),
-    /// Checkpoints are asked for in a run that cannot be resumed.
+    /// Checkpoints are requested in a run that cannot be resumed.
     #[error("--checkpoint-every: this run could not be resumed: {0}")]
     Unresumable(String),
     /// A buffer policy is passed for a device without a DRAM buffer.
@@ -577,7 +577,8 @@ impl RunSpec {
     }
 }
 
-/// Returns the error of a replay by time stamps in file order.
+/// Returns the error of a run that issues requests by time stamp, but reads its traces in file
+/// order.
 fn open_loop_of_files(traces: &[PathBuf]) -> WorkloadError {
     let path = traces.first().map_or(Path::new("trace"), PathBuf::as_path);
     WorkloadError::new(

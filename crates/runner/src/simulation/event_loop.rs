@@ -268,7 +268,7 @@ where
         }
     }
     let mut ended = serve(store, host, observer, watcher, state);
-    // After an error, completions of the same instant are still to be taken.
+    // After an error, completions of the same instant must still be taken.
     host.completed(ended.now, store, observer.recorder_mut());
     if host.warms_up() || ended.warm_until < Time::MAX {
         ended.stop.get_or_insert(Stop::WarmUp);

@@ -26,7 +26,7 @@ pub(super) struct Intake<'a> {
     /// Whether flushes are issued; without a buffer they have no effect.
     flushes: bool,
     replay: Replay,
-    /// End of a closed loop.
+    /// End time of a closed loop; [`Time::MAX`] if it has none.
     until: Time,
     pub(super) error: Option<WorkloadError>,
     pub(super) at: Position,

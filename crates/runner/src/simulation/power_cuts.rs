@@ -9,7 +9,8 @@ use wordline_kernel::Rng;
 pub(super) struct PowerCuts {
     pub(super) random: Rng,
     pub(super) every: u64,
-    /// Number of requests that are issued before the next power cut.
+    /// Number of issued requests, counted from the start of the run, after which the power fails
+    /// next.
     pub(super) after_requests: u64,
     /// Number of the event at which the power fails; `None` until those requests are issued.
     pub(super) at_event: Option<u64>,

@@ -129,8 +129,8 @@ pub(super) fn pristine(plan: &Plan, options: &Options) -> Result<Vec<Ssd<Map>>, 
     Ok(ssds)
 }
 
-/// Preconditions the devices, and reports the progress to the watch. Returns what was written to
-/// each.
+/// Preconditions the devices, and reports the progress to the watch. Returns the counts of each
+/// device.
 pub(super) fn preconditioned(
     plan: &Plan,
     ssds: &mut [Ssd<Map>],

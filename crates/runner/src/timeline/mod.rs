@@ -136,7 +136,7 @@ impl Inside {
     }
 }
 
-/// Counts the requests in a device.
+/// Counter of the requests in a device.
 #[derive(Debug)]
 struct Requests {
     counter: CounterId,

@@ -142,7 +142,8 @@ fn chosen_sizes_add_up_to_the_flash() {
     }
 }
 
-/// A policy counts in memory, so no period ends if power cuts are more frequent than periods.
+/// A partition policy counts requests in volatile memory, so no period ends if power cuts are more
+/// frequent than periods.
 #[test]
 fn power_cuts_in_every_period_keep_the_sizes() {
     let config = format!("{STORE}partition = {{ op-fcl = {{ period_requests = 1500 }} }}\n{LOAD}");

@@ -135,8 +135,9 @@ fn busy_time_is_operations_times_demand() {
     assert!((sum / mean - 1.0).abs() < 1e-9, "parts {sum}, mean {mean}");
 }
 
-/// A closed loop with N requests outstanding: N = throughput x response time (Little 1961). Only
-/// the drain after the last arrival, no longer than the longest response time, has fewer.
+/// A closed loop with N requests outstanding: N = throughput x response time (Little 1961). Fewer
+/// requests are outstanding only in the drain after the last arrival, which is no longer than the
+/// longest response time.
 #[test]
 fn closed_loop_obeys_littles_law() {
     let workload =

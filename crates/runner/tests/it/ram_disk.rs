@@ -33,7 +33,7 @@ fn run_on_a_ram_disk_reports_its_responses() {
     assert!(summary.disks.is_empty());
 }
 
-/// Four channels and sixteen outstanding requests: four per service time.
+/// Four channels with sixteen outstanding requests complete four requests per service time.
 #[test]
 fn ram_disk_serves_one_request_per_channel_and_service_time() {
     let load = "[workload]\nrequests = 4000\nread_ratio = 1.0\nrequest_bytes = 4096\n\
@@ -49,7 +49,7 @@ fn ram_disk_serves_one_request_per_channel_and_service_time() {
     );
 }
 
-/// Poisson arrivals through the whole simulator: M/D/1 at 50 %.
+/// A whole run with Poisson arrivals at a utilisation of 50 % waits as an M/D/1 queue.
 #[test]
 fn open_loop_run_waits_as_an_m_d_1_queue() {
     let iops = 0.5 / SERVICE_NS * 1e9;

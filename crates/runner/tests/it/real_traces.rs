@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use wordline_runner::{RunSpec, Summary};
 use wordline_workload::TraceOptions;
 
-/// Requests simulated of each trace.
+/// Number of requests simulated per trace.
 const HEAD: u64 = 2_000;
 
 fn folder() -> Option<PathBuf> {

@@ -69,7 +69,7 @@ fn assert_adds_up(flash: &FlashSummary, page_bytes: u64, of: &str) {
     assert_eq!(flash.write_amplification, expected, "{of}");
 }
 
-/// Checks what also holds without failed programs and power cuts.
+/// Checks the additional equations of runs without failed programs and power cuts.
 fn assert_explained(summary: &Summary, page_bytes: u64, of: &str) {
     let (flash, parts) = (&summary.flash, &summary.flash.programmed);
     assert_adds_up(flash, page_bytes, of);
@@ -86,7 +86,7 @@ fn assert_explained(summary: &Summary, page_bytes: u64, of: &str) {
     assert_eq!(parts.spare_bytes, 0, "{of}");
 }
 
-/// Without a buffer, the only program of a host byte for the host is that of its write.
+/// Without a buffer, each host byte is programmed for the host once, by its write.
 #[test]
 fn host_bytes_equal_the_writes_in_every_mapping() {
     for mapping in ["page", "block", "log-block", "hybrid", "buffered", "dftl"] {
