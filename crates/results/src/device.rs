@@ -30,7 +30,7 @@ pub struct Device {
     pub bad_blocks: Option<BadBlockDevice>,
     /// Counts per program mode; `None` if all pages are programmed in one mode.
     pub graded: Option<Graded>,
-    /// Pages that went through the SLC cache; `None` without one.
+    /// Counts of the SLC cache; `None` without one.
     pub slc_cache: Option<SlcCounts>,
     /// Page reads compared with the content oracle, and page writes tracked; `None` without
     /// `--verify`.

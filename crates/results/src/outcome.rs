@@ -131,7 +131,7 @@ pub struct CacheOutcome {
     pub figures: flash_cache::CacheStats,
     /// Pages that left the cache, by reason.
     pub counts: flash_cache::residents::Counts,
-    /// Pages at the end of the run.
+    /// Pages in the cache at the end of the run.
     pub pages: CachePages,
     /// Response times by the tier that served the request.
     pub hits: Hits,

@@ -18,7 +18,7 @@ fn us(time: Time) -> f64 {
     time.as_us()
 }
 
-/// Builds the first column of a table with rows per member of an array.
+/// Builds the first column of a table that has rows for each member of an array.
 fn of_member(members: impl Iterator<Item = u32>) -> Column {
     let heading = Heading::new("member", "", "Member of the array, from 0");
     (heading, Values::from(members.collect::<Vec<u32>>()))

@@ -11,7 +11,7 @@ use wordline_ssd::Usage;
 /// A die with its time by use and its energy.
 struct DieRow {
     member: u32,
-    /// Wiring of its device.
+    /// Wiring of the device that contains the die.
     wiring: Dimensions,
     /// Number of the die in the device.
     die: u32,
