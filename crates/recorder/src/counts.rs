@@ -198,7 +198,8 @@ impl Merge for Cell {
     }
 }
 
-/// Longest response times of reads and of writes that ended in an interval; `None` without any.
+/// Longest response times of the reads and of the writes that ended in an interval; `None` if none
+/// ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Longest(pub [Option<Time>; 2]);
 

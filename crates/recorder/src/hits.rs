@@ -28,14 +28,14 @@ impl ByTier {
 /// Requests by the tier that served them, and the miss-ratio curve of page reads.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hits {
-    /// Reads.
+    /// Response times of reads.
     pub reads: ByTier,
-    /// Writes.
+    /// Response times of writes.
     pub writes: ByTier,
     sampled: Option<Sampled>,
 }
 
-/// Sample of the pages of reads, in order of completion.
+/// Sample of the pages that reads requested, in order of completion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sampled {
     page_bytes: u64,

@@ -246,7 +246,7 @@ impl Recorder {
         }
     }
 
-    /// Records a completed request; in an array, `member` is that of the last part.
+    /// Records a completed request. In an array, `member` served the part that completed last.
     #[inline(always)]
     pub fn request(
         &mut self,
@@ -278,7 +278,7 @@ impl Recorder {
             *longest = (*longest).max(Some(latency));
         }
         if self.rows.is_some() {
-            // With copies, values that are only added to sums need no memory.
+            // With copies, values that are only added to sums stay in registers.
             let (request, parts) = (*request, *parts);
             self.keep_row(&request, latency, &parts, member);
         }

@@ -50,7 +50,7 @@ pub(super) fn column(place: usize) -> (Heading, Kind) {
     })
 }
 
-/// Columns of an array's requests: one more at the end.
+/// Number of columns of an array's requests, which have one more at the end.
 pub(super) const MEMBER_ROW: usize = ROW + 1;
 
 pub(super) const MEMBER: (Heading, Kind) = (
