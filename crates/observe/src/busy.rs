@@ -208,7 +208,7 @@ mod tests {
     /// Busy spans of each lane: from, until, and whether an abort ended it.
     type Spans = Vec<Vec<(u64, u64, bool)>>;
 
-    /// Lanes with busy spans, and the instants at which all operations are aborted.
+    /// Generates lanes with busy spans, and the instants at which all operations are aborted.
     fn spans() -> impl Strategy<Value = (Spans, Vec<u64>)> {
         let lane = prop::collection::vec((0_u64..400, 1_u64..300), 0..30);
         let breaks = prop::collection::btree_set(0_u64..9_000, 0..4);

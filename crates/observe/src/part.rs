@@ -39,7 +39,7 @@ impl Part {
     pub(crate) fn target(&self) -> &Path {
         &self.target
     }
-    /// Creates an error of the file.
+    /// Creates the error of a failed operation on the file.
     pub(crate) fn refuse(&self, action: &'static str, reason: io::Error) -> ObserveError {
         ObserveError::file(&self.target, action, reason)
     }
@@ -60,7 +60,7 @@ impl Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // After the move the name may belong to another process.
+        // After the move, the name of the part may belong to another process.
         if is_still(&self.unfinished, &self.lock) {
             // If it cannot be removed, there is no way to report it.
             let _ = fs::remove_file(&self.unfinished);
@@ -90,7 +90,8 @@ fn claimed(target: &Path) -> io::Result<(PathBuf, File)> {
             number += 1;
             continue;
         }
-        // Its process may have moved it to the final path before this one locked it.
+        // The process that held the part may have moved it to the final path before this one locked
+        // it.
         if is_still(&path, &file) {
             if file.metadata()?.is_file() {
                 file.set_len(0)?;

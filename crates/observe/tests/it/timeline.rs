@@ -26,7 +26,7 @@ struct Found {
 }
 
 impl Found {
-    /// Reads a trace and checks what every reader relies on.
+    /// Reads a trace, and checks the properties that every reader relies on.
     fn read(bytes: &[u8]) -> Self {
         let packets = Trace::decode(bytes).unwrap().packets;
         assert_eq!(
