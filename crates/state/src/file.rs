@@ -47,7 +47,7 @@ pub struct Header {
     pub build: String,
     /// Kind of the state (`kind`).
     pub kind: String,
-    /// Further description.
+    /// Description of the content, whose form depends on the kind.
     pub content: Value,
 }
 

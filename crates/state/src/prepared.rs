@@ -51,7 +51,7 @@ pub fn key(plan: &Plan, spare_areas: bool) -> String {
     format!("{:016x}", hash.finish())
 }
 
-/// Prepared devices of a plan: as values, or as references to be written.
+/// Prepared devices of a plan: as values, or as references for writing.
 #[derive(Serialize, Deserialize)]
 struct Devices<Done, Device> {
     /// Preconditioning of each device.
