@@ -1,4 +1,4 @@
-//! The `[ftl]` table applied to an array and validated.
+//! Validated parameters of the `[ftl]` table for a given array.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -13,28 +13,28 @@ use crate::share::share;
 use crate::slc_cache::Caches;
 use crate::summary::Summaries;
 
-/// Validated translation layer, from which a map can be built.
+/// Validated parameters of a translation layer, from which a map can be created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Array without the spare blocks of its planes, which are the last ones.
     pub layout: Layout,
-    /// Channels, ways, dies and planes of the array.
+    /// Numbers of channels, ways, dies and planes of the array.
     pub dimensions: Dimensions,
     /// Size of a page. Bytes.
     pub page_bytes: u32,
-    /// Pages that the host can address. Count.
+    /// Number of pages that the host can address. Count.
     pub user_pages: u32,
-    /// Free-block threshold: GC of a plane runs while it has fewer free blocks. Up to the reserve,
-    /// GC runs only when a write finds no room. Blocks.
+    /// Free-block threshold: GC of a plane runs while it has fewer free blocks. If it is not above
+    /// the reserve, GC runs only when a write finds no room. Blocks.
     pub start_blocks: u32,
     /// Free-page threshold: GC of a plane runs while it has this number of free pages or fewer, and
-    /// fewer free blocks than `start_blocks`; 0 if blocks alone decide. Pages.
+    /// fewer free blocks than `start_blocks`; 0 if only free blocks count. Pages.
     pub start_pages: u32,
     /// GC reserve: free blocks that only GC may take. Blocks.
     pub reserve_blocks: u32,
     /// Pages that block summaries take.
     pub summaries: Summaries,
-    /// Pages of a block in single-level mode. Count.
+    /// Number of pages of a block in single-level mode. Count.
     pub slc_pages: u32,
     /// Configured policies.
     pub config: Config,
@@ -42,7 +42,7 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// Error of a translation layer that cannot work.
+/// Error of a configuration with which the translation layer cannot work.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{key}: {reason}; {remedy}")]
 pub struct PlanError {
@@ -54,7 +54,7 @@ pub struct PlanError {
     pub remedy: String,
 }
 
-/// Layout of an array without the spare blocks of its planes.
+/// Returns the layout of an array without the spare blocks of its planes.
 fn without_spares(layout: Layout, spare_blocks: u32) -> Result<Layout, PlanError> {
     let all = layout.blocks_per_plane;
     if spare_blocks >= all {
@@ -70,7 +70,7 @@ fn without_spares(layout: Layout, spare_blocks: u32) -> Result<Layout, PlanError
     })
 }
 
-/// Free blocks of a plane that only GC may take. Count.
+/// Returns the number of free blocks of a plane that only GC may take. Count.
 fn reserve_blocks(config: &Config, layout: &Layout) -> Result<u32, PlanError> {
     let (gc, family) = (&config.gc, &config.mapping);
     let Some(blocks) = gc.hard_free_blocks else {
@@ -92,7 +92,7 @@ fn reserve_blocks(config: &Config, layout: &Layout) -> Result<u32, PlanError> {
     })
 }
 
-/// Free-block threshold: GC of a plane starts below it. Blocks.
+/// Returns the free-block threshold: GC of a plane starts below it. Blocks.
 fn start_blocks(config: &Config, layout: &Layout, reserve_blocks: u32) -> Result<u32, PlanError> {
     let (gc, family) = (&config.gc, &config.mapping);
     let moves_data = config.wear.moves_data();
@@ -181,8 +181,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Adds block summaries. Their space is taken from over-provisioning; the pages that the host
-    /// can address do not change. For page mapping.
+    /// Adds block summaries. Their space is taken from over-provisioning; the number of pages that
+    /// the host can address does not change. Only for page mapping.
     pub fn with_summaries(self) -> Result<Self, PlanError> {
         let per_block = self.layout.pages_per_block;
         let summaries = Summaries::of(per_block, self.page_bytes);
@@ -201,13 +201,13 @@ impl Plan {
         plan.config.mapping.check(&plan)?;
         Ok(plan)
     }
-    /// Pages of a block that are not part of its summary. Count.
+    /// Returns the number of pages of a block that are not part of its summary. Count.
     pub fn data_pages(&self) -> u32 {
         self.layout.pages_per_block - self.summaries.pages
     }
 
-    /// Over-provisioned blocks of a plane: those that its share of the host's pages,
-    /// metadata and the dedicated blocks of an SLC cache do not take. Count.
+    /// Returns the number of over-provisioned blocks of a plane: those that its share of the host's
+    /// pages, metadata and the dedicated blocks of an SLC cache do not take. Count.
     pub fn spare_blocks(&self) -> u32 {
         let user = self.user_pages.div_ceil(self.layout.planes());
         let filled = user.div_ceil(self.data_pages());
@@ -216,8 +216,8 @@ impl Plan {
         self.layout.blocks_per_plane.saturating_sub(taken)
     }
 
-    /// Sets the bits per cell: in single-level mode a cell stores one of them, and a block contains
-    /// 1 / `bits` of its pages.
+    /// Sets the number of bits per cell. In single-level mode a cell stores one of them, and a
+    /// block contains 1 / `bits` of its pages.
     #[must_use]
     pub fn of_cells(mut self, bits: u32) -> Self {
         self.slc_pages = (self.layout.pages_per_block / bits.max(1)).max(1);
@@ -229,12 +229,14 @@ impl Plan {
         self.start_blocks <= self.reserve_blocks
     }
 
-    /// Number of free blocks with which neither the threshold of a plane nor a write requires GC.
+    /// Returns the number of free blocks from which on neither the threshold of a plane nor a write
+    /// requires GC.
     pub fn rest_blocks(&self) -> u32 {
         self.start_blocks.max(self.reserve_blocks + 1)
     }
 
-    /// Checks that `ftl.gc.check` is supported: only page mapping tracks when a block is full.
+    /// Checks that `ftl.gc.check` is supported: only page mapping tracks when the host's active
+    /// block is full.
     fn check_full_blocks(&self) -> Result<(), PlanError> {
         let config = &self.config;
         let is_plain = config.mapping.abilities().free_pages
@@ -290,7 +292,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Blocks per plane that are used in single-level mode only. Count.
+    /// Returns the number of blocks per plane that are used in single-level mode only. Count.
     pub fn dedicated_blocks(&self) -> u32 {
         let size = self.config.slc_cache.size();
         size.map_or(0, |size| size.dedicated(self.layout.blocks_per_plane))
@@ -334,7 +336,7 @@ impl Plan {
             return Err(PlanError {
                 key: "ssd.channels",
                 reason: format!(
-                    "channels, ways, dies and planes make {} planes, the array has {planes}",
+                    "channels, ways, dies and planes make {} planes, but the array has {planes}",
                     self.dimensions.total()
                 ),
                 remedy: "describe the same device in both".into(),

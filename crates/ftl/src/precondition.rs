@@ -1,4 +1,4 @@
-//! Preconditioning: brings a device into its initial state, without timing.
+//! Preconditioning, which brings a device into its initial state without timing.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Rng;
@@ -9,16 +9,16 @@ use crate::mapping::Mapping;
 use crate::recovery::ProgramObserver;
 use crate::untimed::{FlashOps, InstantError, UntimedFtl};
 
-/// Work before the clock starts.
+/// Writes to perform before the clock starts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Precondition {
-    /// Logical pages written once, sequentially from the first.
+    /// Number of logical pages to write once, sequentially from the first.
     pub fill_pages: u32,
-    /// Whether they are written in a random order instead.
+    /// Whether the fill writes the pages in a random order instead.
     pub scattered: bool,
-    /// Random page writes after the fill, to the filled pages.
+    /// Number of random page writes after the fill, to the filled pages.
     pub overwrite_pages: u64,
-    /// Further random page writes until steady state, if any.
+    /// Criterion for further random page writes until steady state, if any.
     pub settle: Option<Settle>,
     /// Seed of the random stream `precondition`.
     pub seed: u64,
@@ -27,14 +27,14 @@ pub struct Precondition {
 /// Criterion for the end of the random page writes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settle {
-    /// Steady state: two successive windows, each of as many writes as half the filled pages,
-    /// differ by less than this share. Ratio.
+    /// Tolerance of steady state: the write amplification of two successive windows must differ by
+    /// less than this share. A window has half as many writes as there are filled pages. Ratio.
     pub tolerance_ratio: f64,
-    /// Most page writes.
+    /// Maximum number of page writes.
     pub limit_pages: u64,
 }
 
-/// Result of preconditioning.
+/// Outcome of preconditioning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Preconditioned {
     /// Flash operations of the fill.
@@ -49,16 +49,17 @@ pub struct Preconditioned {
     pub stopped: bool,
 }
 
-/// Fewest pages written between two checks for interruption.
+/// Minimum number of pages written between two checks for interruption.
 const STRIDE: u32 = 1 << 16;
 
-/// Random pages drawn at a time, so that their map entries can be prefetched.
+/// Number of random pages drawn together, so that their map entries can be prefetched.
 const AHEAD: usize = 32;
 
 /// Preconditioning in progress.
 struct Filler<'a, M, N, G> {
     device: UntimedFtl<'a, M, N>,
-    /// Pages of a fill between two checks; a multiple of one block per plane.
+    /// Number of pages of a fill between two checks for interruption; a multiple of one block per
+    /// plane.
     stride: u32,
     random: Rng,
     pages: u64,
@@ -66,7 +67,7 @@ struct Filler<'a, M, N, G> {
 }
 
 impl<M: Mapping, N: ProgramObserver, G: FnMut(u64) -> bool> Filler<'_, M, N, G> {
-    /// Writes the first pages sequentially; returns `false` if interrupted.
+    /// Writes the first `pages` pages sequentially. Returns `false` if interrupted.
     fn fill(&mut self, pages: u32) -> Result<bool, InstantError> {
         let mut next = 0;
         while pages - next >= self.stride {
@@ -79,7 +80,7 @@ impl<M: Mapping, N: ProgramObserver, G: FnMut(u64) -> bool> Filler<'_, M, N, G> 
         self.device.write_row(next..pages)?;
         Ok(true)
     }
-    /// Writes the first pages in a random order; returns `false` if interrupted.
+    /// Writes the first `pages` pages in a random order. Returns `false` if interrupted.
     fn scatter(&mut self, pages: u32, seed: u64) -> Result<bool, InstantError> {
         let mut order: Vec<u32> = (0..pages).collect();
         let mut random = Rng::new(seed, "scattered");
@@ -96,7 +97,7 @@ impl<M: Mapping, N: ProgramObserver, G: FnMut(u64) -> bool> Filler<'_, M, N, G> 
         }
         Ok(true)
     }
-    /// Writes `count` random pages; returns `false` if interrupted.
+    /// Writes `count` random pages. Returns `false` if interrupted.
     fn overwrite(&mut self, count: u64) -> Result<bool, InstantError> {
         let mut drawn = [0; AHEAD];
         let mut number = 0;
@@ -116,7 +117,8 @@ impl<M: Mapping, N: ProgramObserver, G: FnMut(u64) -> bool> Filler<'_, M, N, G> 
         }
         Ok(true)
     }
-    /// Overwrites window after window, and records the outcome.
+    /// Overwrites one window after another until steady state, the limit or an interruption, and
+    /// records the outcome.
     fn settle(&mut self, settle: Settle, done: &mut Preconditioned) -> Result<(), InstantError> {
         let window = (self.pages / 2).max(1);
         let start = self.device.work();
@@ -144,8 +146,8 @@ impl<M: Mapping, N: ProgramObserver, G: FnMut(u64) -> bool> Filler<'_, M, N, G> 
 }
 
 impl Precondition {
-    /// Runs preconditioning. `note` observes every program. `go_on` receives the pages written so
-    /// far and may end it early.
+    /// Runs preconditioning. `note` observes every program. `go_on` receives the number of pages
+    /// written so far, and returns `false` to end preconditioning early.
     pub fn run(
         &self,
         mapping: &mut impl Mapping,

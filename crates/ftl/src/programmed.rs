@@ -1,13 +1,13 @@
-//! Purposes of programmed bytes.
+//! Purposes for which bytes are programmed.
 
 use crate::job::GcKind;
 
-/// Purpose of programmed bytes. A byte counts when the program of its page is complete.
+/// Purpose of programmed bytes. A byte is counted when the program of its page is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Programmed {
     /// Data of the host, or of the DRAM buffer.
     Host,
-    /// Rest of partially written pages: read from flash before, or padding.
+    /// Rest of partially written pages: data read from flash before the program, or padding.
     Fill,
     /// Valid pages that GC moves out of a victim.
     Gc,
@@ -23,7 +23,7 @@ pub enum Programmed {
     Rewrite,
     /// Parts of the map, records of erases and of dead pages, and padding of blocks.
     Map,
-    /// Summaries of blocks.
+    /// Block summaries.
     Summary,
     /// Pages copied to a spare block after a failed program, including the page itself.
     Spare,
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_of_all_matches_the_discriminants() {
+    fn purposes_in_all_are_in_order_of_their_discriminants() {
         for (place, kind) in Programmed::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, place);
         }

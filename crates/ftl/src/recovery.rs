@@ -19,20 +19,20 @@ pub enum PageOwner {
     Metadata(u32),
 }
 
-/// Label of the pages of block summaries.
+/// Metadata label of the pages of block summaries.
 pub const SUMMARY: u32 = u32::MAX / 2;
 
-/// Extra record of a page's owner in the spare area. A copy has the same label.
+/// Extra record of a page's owner in the spare area. A copy of the page has the same label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Label {
-    /// Meaning of the page, defined by the owner; 0 for none.
+    /// Meaning of the page, defined by its owner; 0 for none.
     pub what: u64,
     /// Version of the page, counted by the owner.
     pub sequence: u64,
 }
 
 impl Label {
-    /// Label of a page without one.
+    /// Label of a page that has none.
     pub const NONE: Self = Self {
         what: 0,
         sequence: 0,
@@ -44,10 +44,10 @@ impl Label {
 pub struct SpareRecord {
     /// Owner of the page.
     pub owner: PageOwner,
-    /// Sequence number of the write, counted over the device: of two versions of a page, the one
+    /// Sequence number of the write, counted over the device. Of two versions of a page, the one
     /// with the greater number is newer. A copy made by GC keeps the number.
     pub sequence: u64,
-    /// Number of the placed page, counted over the device and including copies: of two copies of
+    /// Placement number of the page, counted over the device and including copies. Of two copies of
     /// one version, the one with the greater number was made from the other.
     pub order: u64,
     /// Label set by the owner.
@@ -57,7 +57,8 @@ pub struct SpareRecord {
 /// Spare areas of all pages.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Spare {
-    /// Owner of each page: 0, or 1 + the logical page; metadata labels count down from the maximum.
+    /// Owner of each page: 0 for none, or 1 + the logical page. Metadata labels count down from the
+    /// maximum.
     #[serde(with = "wordline_kernel::dense")]
     owners: Vec<u32>,
     #[serde(with = "wordline_kernel::dense")]
@@ -72,7 +73,7 @@ pub struct Spare {
 }
 
 impl Spare {
-    /// Spare areas of an erased array.
+    /// Creates the spare areas of an erased array.
     pub fn new(layout: &Layout) -> Self {
         let pages = layout.pages() as usize;
         Self {
@@ -83,7 +84,7 @@ impl Spare {
             label_sequences: Vec::new(),
         }
     }
-    /// Memory that the spare areas take.
+    /// Returns the memory estimate of the spare areas on a device filled to `fill`.
     pub fn memory(layout: &Layout, fill: Fill) -> [Table; 3] {
         let pages = u64::from(layout.pages());
         [
@@ -109,13 +110,13 @@ impl Spare {
             self.label_sequences[place.index()] = tag.label.sequence;
         }
     }
-    /// Clears the record of a page that is not readable: it was never programmed, its block was
-    /// erased, or the power failed during its program.
+    /// Clears the record of a page that is not readable, because it was never programmed, its block
+    /// was erased, or the power failed during its program.
     pub fn clear(&mut self, place: Ppn) {
         self.owners[place.index()] = 0;
     }
-    /// Digest of the records that a summary of these pages lists; an unreadable page is listed as
-    /// such.
+    /// Returns a digest of the records of these pages, as a summary lists them. An unreadable page
+    /// is listed as unreadable.
     fn digest(&self, pages: Range<u32>) -> u64 {
         let mut digest = Digest::default();
         for place in pages.map(|page| page as usize) {
@@ -221,16 +222,16 @@ impl SpareWriter {
             label,
         }
     }
-    /// Record of a host page that is placed now.
+    /// Returns the record of a host page that is placed now.
     pub fn of_host(&mut self, page: Lpn, label: Label) -> SpareRecord {
         self.next(PageOwner::Host(page), label)
     }
-    /// Record of a metadata page that is placed now, with its number and its label.
+    /// Returns the record of a metadata page that is placed now, with its number and its label.
     pub fn of_own(&mut self, number: u32, label: Label) -> SpareRecord {
         self.next(PageOwner::Metadata(number), label)
     }
-    /// Record of a block summary page that is programmed now. Its sequence number is a digest of
-    /// the records that it lists.
+    /// Returns the record of a block summary page that is programmed now. Its sequence number is a
+    /// digest of the records that it lists.
     pub fn of_summary(&mut self, page: &SummaryPage) -> SpareRecord {
         self.order += 1;
         SpareRecord {
@@ -240,24 +241,25 @@ impl SpareWriter {
             label: Label::NONE,
         }
     }
-    /// Record of a copy that is placed now; `None` if its source, which has been programmed, is not
-    /// readable.
+    /// Returns the record of a copy that is placed now, or `None` if its source, which has been
+    /// programmed, is not readable.
     pub fn of_copy(&mut self, from: Ppn) -> Option<SpareRecord> {
         let order = self.place_copy();
         self.of_placed_copy(from, order)
     }
-    /// Number of a copy that is placed now, in the order of all placed pages. Its source may not
-    /// have been programmed yet.
+    /// Returns the placement number of a copy that is placed now. Its source may not have been
+    /// programmed yet.
     pub fn place_copy(&mut self) -> u64 {
         self.order += 1;
         self.order
     }
-    /// Record of a copy that received its number before, once its source has been programmed.
+    /// Returns the record of a copy with the placement number `order`, once its source has been
+    /// programmed.
     pub fn of_placed_copy(&self, from: Ppn, order: u64) -> Option<SpareRecord> {
         let tag = self.spare.read(from, self.user_pages)?;
         Some(SpareRecord { order, ..tag })
     }
-    /// The flash, as recovery reads it.
+    /// Returns the view of the flash that recovery reads.
     pub fn flash<'a>(&'a self, array: &'a Array, layout: Layout) -> Flash<'a> {
         Flash::new(array, layout, &self.spare, self.user_pages)
     }
@@ -279,10 +281,10 @@ impl ProgramObserver for SpareWriter {
     }
 }
 
-/// The flash, as recovery reads it page by page.
+/// View of the flash that recovery reads, page by page.
 #[derive(Debug)]
 pub struct Flash<'a> {
-    /// Array: programmed pages and erases of each block.
+    /// Array, with the number of programmed pages and erases of each block.
     pub array: &'a Array,
     /// Layout of the array.
     pub layout: Layout,
@@ -300,7 +302,7 @@ impl<'a> Flash<'a> {
             user_pages,
         }
     }
-    /// Record of a page; `None` if it is not readable.
+    /// Returns the record of a page, or `None` if it is not readable.
     pub fn tag(&self, place: Ppn) -> Option<SpareRecord> {
         self.spare.read(place, self.user_pages)
     }
@@ -314,8 +316,8 @@ impl<'a> Flash<'a> {
                 })
             })
     }
-    /// All copies of the current version of each host page: the current copy, which `current`
-    /// returns, and those that GC has left behind.
+    /// Iterates over all copies of the current version of each host page: the current copy, which
+    /// `current` returns, and those that GC has left behind.
     pub fn copies(&self, current: impl Fn(Lpn) -> Option<Ppn>) -> impl Iterator<Item = (Lpn, Ppn)> {
         let blocks = (0..self.layout.blocks()).map(Block);
         let pages = blocks.flat_map(|block| self.pages(block));
@@ -328,7 +330,8 @@ impl<'a> Flash<'a> {
             (latest.sequence == tag.sequence).then_some((page, place))
         })
     }
-    /// Programmed pages of a block with their records, including pages whose program failed.
+    /// Iterates over the programmed pages of a block with their records, including pages whose
+    /// program failed.
     pub fn pages(&self, block: Block) -> impl Iterator<Item = (Ppn, Option<SpareRecord>)> + '_ {
         let first = self.layout.page(block, 0).0;
         let programmed = self.array.programmed(block);
@@ -345,14 +348,14 @@ struct Copies {
 }
 
 /// Locations of the latest version of each page. An interrupted GC run leaves two copies of a
-/// version. On each plane either the first or the last copies count, whichever leave more blocks to
-/// erase: a GC run that was copying is undone, and one that was erasing is completed. The blocks
-/// that it had taken, or those that it was to gain, become free.
+/// version. For each plane either the first or the last copies are used, whichever leave more
+/// blocks to erase: a GC run that was copying is undone, and one that was erasing is completed. The
+/// blocks that the run had taken, or those that it would have gained, become free.
 #[derive(Clone, Debug)]
 pub(crate) struct Latest(Vec<Option<Copies>>);
 
 impl Latest {
-    /// Creates the table for `pages` pages, none of which has been found.
+    /// Creates the table for `pages` pages, none of which has been found yet.
     pub fn new(pages: usize) -> Self {
         Self(vec![None; pages])
     }
@@ -375,8 +378,8 @@ impl Latest {
             }
         }
     }
-    /// Pages found, each with its location and the number of its placement. A page that was placed
-    /// again but counts at its earlier location has the highest number of all.
+    /// Iterates over the pages found, each with its location and its placement number. A page with
+    /// a later copy that is not used has the maximum number.
     pub fn decide(&self, flash: &Flash<'_>) -> impl Iterator<Item = (u32, Ppn, u64)> {
         let finished = self.finished(flash);
         let layout = flash.layout;
@@ -391,7 +394,7 @@ impl Latest {
             })
         })
     }
-    /// Returns, for each plane, whether the last copies count.
+    /// Returns, for each plane, whether the last copies are used.
     fn finished(&self, flash: &Flash<'_>) -> Vec<bool> {
         let layout = flash.layout;
         let mut held = vec![[false; 2]; layout.blocks() as usize];
@@ -410,13 +413,13 @@ impl Latest {
     }
 }
 
-/// Cost of a recovery, and the work left before the device can be used.
+/// Cost of a recovery, and the erases left before the device can be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
-    /// Pages whose spare areas were read, including one page per erased block, which shows that it
-    /// is erased. Count.
+    /// Number of pages whose spare areas were read, including one page per erased block, which
+    /// shows that the block is erased. Count.
     pub pages_read: u64,
-    /// Blocks without useful data, which must be erased; report each with
+    /// Blocks without useful data, which must be erased. Report each erase with
     /// [`crate::Mapping::erased`].
     pub erase: Vec<Block>,
 }

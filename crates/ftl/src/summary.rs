@@ -1,4 +1,4 @@
-//! Block summaries: the last pages of a block list the records of its other pages.
+//! Block summaries: the last pages of a block, which list the records of its other pages.
 //!
 //! OP-FCL stores its map in this way (Oh et al. 2012, section 5: "at the last page of each block"),
 //! like the segment summaries of a log-structured file system (Rosenblum and Ousterhout 1992).
@@ -9,8 +9,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Layout, Ppn};
 
-/// Bytes of a summary per page: owner with a flag for newer data, version, and order of placement,
-/// eight bytes each.
+/// Bytes of a summary per listed page: owner with a flag for dirty data, version, and placement
+/// number, eight bytes each.
 const ENTRY_BYTES: u32 = 24;
 
 /// Page of a block summary.
@@ -18,21 +18,21 @@ const ENTRY_BYTES: u32 = 24;
 pub struct SummaryPage {
     /// Location of the summary page.
     pub place: Ppn,
-    /// Pages that it lists.
+    /// Pages that it lists, by their numbers in the array.
     pub of: Range<u32>,
 }
 
-/// Size of the summary of each block; none by default.
+/// Size of the summary of each block. No summaries by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summaries {
-    /// Summary pages per block, which are its last ones. Count.
+    /// Number of summary pages per block: its last ones. Count.
     pub pages: u32,
-    /// Other pages listed per summary page. Count.
+    /// Number of pages listed per summary page. Count.
     pub per_page: u32,
 }
 
 impl Summaries {
-    /// Smallest summary that lists all other pages of a block.
+    /// Returns the smallest summary that lists all other pages of a block.
     pub fn of(pages_per_block: u32, page_bytes: u32) -> Self {
         let per_page = (page_bytes / ENTRY_BYTES).max(1);
         Self {
@@ -45,7 +45,7 @@ impl Summaries {
     pub fn exist(self) -> bool {
         self.pages > 0
     }
-    /// Pages of the summary of a block, in order.
+    /// Iterates over the summary pages of a block, in order.
     pub fn of_block(self, layout: &Layout, block: Block) -> impl Iterator<Item = SummaryPage> {
         let data = layout.pages_per_block - self.pages;
         let first = layout.page(block, 0).0;
@@ -66,7 +66,7 @@ mod tests {
     use wordline_nand::Geometry;
 
     #[test]
-    fn a_summary_lists_every_other_page_once_in_the_fewest_pages() {
+    fn summary_lists_every_other_page_once_in_as_few_pages_as_possible() {
         for (pages_per_block, page_bytes) in
             [(8, 4096), (64, 4096), (256, 4096), (768, 16384), (100, 512)]
         {

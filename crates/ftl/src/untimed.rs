@@ -1,6 +1,6 @@
-//! Translation layer whose operations take no simulated time, for preconditioning and tests.
+//! Translation layer without simulated time, for preconditioning and tests.
 //!
-//! The resulting state is exactly that of the same writes served one after another.
+//! The resulting state equals that of the same writes served one after another.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -21,12 +21,12 @@ pub enum InstantError {
     Violation(#[from] Violation),
     /// No plane can take the page, and GC can gain no space.
     #[error(
-        "the device has no room for page {0}, and garbage collection can gain none; raise ftl.over_provisioning_ratio"
+        "the device has no room for page {0}, and garbage collection can gain no space; raise ftl.over_provisioning_ratio"
     )]
     Full(u32),
 }
 
-/// Flash operations executed.
+/// Numbers of flash operations executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlashOps {
     /// Pages written by the host. Count.
@@ -40,12 +40,13 @@ pub struct FlashOps {
 }
 
 impl FlashOps {
-    /// Write amplification: (written + moved + metadata) / written; `None` before the first write.
+    /// Returns the write amplification: (written + moved + metadata) / written. `None` before the
+    /// first write.
     pub fn write_amplification(&self) -> Option<f64> {
         (self.written > 0)
             .then(|| (self.written + self.moved + self.metadata) as f64 / self.written as f64)
     }
-    /// Operations since `earlier`.
+    /// Returns the operations since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: Self) -> Self {
         Self {
@@ -57,7 +58,7 @@ impl FlashOps {
     }
 }
 
-/// Mapping and its array, without a clock.
+/// Mapping and its array, driven without a clock.
 #[derive(Debug)]
 pub struct UntimedFtl<'a, M, N = ()> {
     mapping: &'a mut M,
@@ -66,19 +67,20 @@ pub struct UntimedFtl<'a, M, N = ()> {
     work: FlashOps,
     /// Observer of page programs.
     note: N,
-    /// Steps issued together.
+    /// Steps of the current job to issue together, up to a barrier.
     steps: Vec<Step>,
 }
 
 impl<'a, M: Mapping> UntimedFtl<'a, M> {
-    /// Writes through `mapping` to `array`.
+    /// Creates an FTL that writes through `mapping` to `array`.
     pub fn new(mapping: &'a mut M, array: &'a mut Array, layout: Layout) -> Self {
         Self::noting(mapping, array, layout, ())
     }
 }
 
 impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
-    /// Writes through `mapping` to `array`, and reports every program to `note`.
+    /// Creates an FTL that writes through `mapping` to `array`, and reports every program to
+    /// `note`.
     pub fn noting(mapping: &'a mut M, array: &'a mut Array, layout: Layout, note: N) -> Self {
         Self {
             mapping,
@@ -89,11 +91,11 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
             steps: Vec::new(),
         }
     }
-    /// Operations executed so far.
+    /// Returns the operations executed so far.
     pub fn work(&self) -> FlashOps {
         self.work
     }
-    /// Writes a page, and runs GC if that leaves too few free blocks.
+    /// Writes a page, and runs GC if the write leaves too few free blocks.
     #[inline]
     pub fn write(&mut self, page: Lpn) -> Result<(), InstantError> {
         self.fetch(page)?;
@@ -138,8 +140,8 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         Ok(())
     }
     /// Writes the first pages of a row as whole blocks, if they were never written. Returns their
-    /// number; 0 if a program observer is present, which must receive the pages in order of
-    /// writing.
+    /// number, which is 0 if there is a program observer, because an observer must receive the
+    /// pages in order of writing.
     fn fill(&mut self, pages: Range<u32>) -> Result<u32, InstantError> {
         if N::LISTENS {
             return Ok(0);
@@ -150,7 +152,7 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         self.work.written += u64::from(filled);
         Ok(filled)
     }
-    /// Runs GC on the plane of a page that was written, if that left too few free blocks.
+    /// Runs GC on the plane of a page that was written, if the write left too few free blocks.
     #[inline]
     fn collect_at(&mut self, place: Ppn) -> Result<(), InstantError> {
         let plane = self.layout.plane_of(self.layout.block_of(place));
@@ -159,13 +161,13 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         {}
         Ok(())
     }
-    /// Prefetches the pages to be written next: see [`Mapping::prefetch`].
+    /// Prefetches the tables for the pages that will be written next: see [`Mapping::prefetch`].
     pub fn prefetch(&mut self, pages: &[u32]) {
         for page in pages {
             self.mapping.prefetch(Lpn(*page));
         }
     }
-    /// Discards a page.
+    /// Unmaps a page.
     pub fn trim(&mut self, page: Lpn) -> Result<(), InstantError> {
         self.fetch(page)?;
         self.mapping.trim(page);
@@ -178,7 +180,8 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         }
         Ok(())
     }
-    /// Runs GC where `page` waits for room, as long as space is gained, and places the page.
+    /// Runs GC on the planes where `page` waits for room, as long as space is gained. Returns the
+    /// location of the page.
     #[cold]
     fn make_room(&mut self, page: Lpn, want: SpaceRequest) -> Result<Ppn, InstantError> {
         let mut want = want;
@@ -201,8 +204,8 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
             }
         }
     }
-    /// Runs GC on a plane until it reaches its threshold and has room for a write, or no space can
-    /// be gained. Returns `true` if space was gained.
+    /// Runs GC on a plane until it reaches its threshold and has room for a write, or until no more
+    /// space can be gained. Returns `true` if space was gained.
     fn collect(&mut self, plane: Plane) -> Result<bool, InstantError> {
         let mut gained = false;
         while self.mapping.lacks_room(plane) && self.collect_once(SpaceRequest::Free(plane))? {
@@ -225,7 +228,7 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         self.run(job)?;
         Ok(true)
     }
-    /// Executes a job, from one barrier to the next.
+    /// Executes a job to its end, from one barrier to the next.
     fn run(&mut self, job: JobId) -> Result<(), InstantError> {
         loop {
             let Self {

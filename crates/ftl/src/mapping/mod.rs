@@ -1,7 +1,8 @@
-//! Mappings: the location of every logical page.
+//! Mappings, which locate every logical page.
 //!
-//! A mapping includes its allocation and GC, because families differ in both (a hybrid mapping
-//! merges where page mapping moves). The device requests one decision at a time and executes it.
+//! A mapping includes its allocation and GC, because mapping families differ in both: a hybrid
+//! mapping merges where page mapping moves. The device requests one decision at a time and executes
+//! it.
 
 pub mod block;
 pub mod buffered;
@@ -33,28 +34,28 @@ use crate::summary::SummaryPage;
 /// Result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteOutcome {
-    /// The page is to be programmed at this location, where lookups now find it.
+    /// The page must be programmed at this location, where look-ups now find it.
     Placed(Ppn),
     /// There is no room. Call [`Mapping::collect`] with this request, and write again when a GC run
     /// has ended.
     Blocked(SpaceRequest),
 }
 
-/// Counts of lookups in a cached map.
+/// Counters of look-ups in a cached map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapCache {
-    /// Requests for pages whose entries were in memory. Count.
+    /// Number of requests for pages whose entries were in memory. Count.
     pub hits: u64,
-    /// Requests for pages whose entries were not in memory. Count.
+    /// Number of requests for pages whose entries were not in memory. Count.
     pub misses: u64,
-    /// Entries evicted from the cache. Count.
+    /// Number of entries evicted from the cache. Count.
     pub evictions: u64,
-    /// Evicted entries that had changed since their translation page was written. Count.
+    /// Number of evicted entries that had changed since their translation page was written. Count.
     pub dirty_evictions: u64,
 }
 
 impl MapCache {
-    /// Sum of the counts of two maps.
+    /// Returns the sum of the counters of two maps.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -68,31 +69,31 @@ impl MapCache {
 
 wordline_kernel::since!(MapCache: hits, misses, evictions, dirty_evictions);
 
-/// Mapping family, as the device uses it. Its methods take no simulated time; the flash operations
-/// that follow do.
+/// Mapping, as the device uses it. Its methods take no simulated time; the flash operations that
+/// they cause do.
 pub trait Mapping {
     /// Whether the mapping supports block summaries.
     const SUMMARIZES: bool = false;
 
-    /// Interface for bulk operations, if the mapping has one.
+    /// Returns the interface for bulk operations, if the mapping has one.
     #[inline]
     fn bulk(&mut self) -> Option<&mut impl Bulk> {
         None::<&mut PageMap>
     }
-    /// Pages that the host can address. Count.
+    /// Returns the number of pages that the host can address. Count.
     fn user_pages(&self) -> u32;
     /// Returns `true` if the pages belong to an owner instead of the host. The owner may discard
-    /// pages; their numbers are not addresses, and after a power cut the owner determines their
+    /// pages. Their numbers are not addresses, and after a power cut the owner determines their
     /// content.
     fn is_owned(&self) -> bool {
         false
     }
-    /// Limit of page numbers in spare areas: lower numbers are logical pages, higher ones are
-    /// metadata.
+    /// Returns the limit of page numbers in spare areas: lower numbers are logical pages, others
+    /// are metadata.
     fn numbers(&self) -> u32 {
         self.user_pages()
     }
-    /// Extra spare-area label for the page being programmed.
+    /// Returns the extra spare-area label of the page being programmed.
     #[inline]
     fn label(&self, _page: Lpn) -> Label {
         Label::NONE
@@ -100,17 +101,19 @@ pub trait Mapping {
     /// Reports the location of a page that was submitted with a label.
     #[inline]
     fn placed(&mut self, _place: Ppn, _label: Label) {}
-    /// Next summary page to program, after the programs of all pages placed in its block. Call it
-    /// after each placed page whose program has been issued, until it returns `None`.
+    /// Returns the next summary page to program, after the programs of all pages placed in its
+    /// block. Call it after each placed page whose program has been issued, until it returns
+    /// `None`.
     #[inline]
     fn summary(&mut self) -> Option<SummaryPage> {
         None
     }
-    /// Free blocks of the device. Takes constant time.
+    /// Returns the number of free blocks of the device. Takes constant time.
     fn free_blocks(&self) -> u32;
-    /// Free blocks of a plane. Takes constant time.
+    /// Returns the number of free blocks of a plane. Takes constant time.
     fn free_blocks_of(&self, plane: Plane) -> u32;
-    /// Pages with current data, including metadata. Takes time linear in the blocks.
+    /// Returns the number of pages with current data, including metadata. Takes time linear in the
+    /// number of blocks.
     fn valid_pages(&self) -> u64;
     /// Returns `true` if a page that is being programmed is in a block in single-level mode.
     fn is_single_level(&self, _place: Ppn) -> bool {
@@ -123,50 +126,51 @@ pub trait Mapping {
         false
     }
     /// Starts a GC run that folds the oldest full block of the SLC cache: its data moves to blocks
-    /// in the mode of the part. Returns `None` if the plane has a GC run in progress or no block to
-    /// spare, or if no block of the cache is full.
+    /// in the mode of the part. Returns `None` if no block of the cache is full, or if the plane
+    /// has a GC run in progress or no free block to spare.
     fn fold(&mut self, _plane: Plane) -> Option<Collection> {
         None
     }
-    /// Location of the current copy of a page, if it was ever written.
+    /// Returns the location of the current copy of a page, or `None` without one.
     fn lookup(&self, page: Lpn) -> Option<Ppn>;
-    /// Logical page last programmed at a location, current or not. `None` for metadata, or if the
-    /// mapping does not know.
+    /// Returns the logical page last programmed at a location, whether current or not. `None` for
+    /// metadata, or if the mapping does not track it.
     fn page_at(&self, _place: Ppn) -> Option<Lpn> {
         None
     }
-    /// Loads the map entry of `page` into the CPU cache ahead of its use. Speeds up large maps and
+    /// Loads the map entry of `page` into the CPU cache before its use. Speeds up large maps and
     /// does not change results.
     #[inline]
     fn prefetch(&mut self, _page: Lpn) {}
-    /// Plane of all copies of a page, if the address alone decides.
+    /// Returns the plane of all copies of a page, if the address alone determines it.
     fn home_plane(&self, page: Lpn) -> Option<Plane>;
-    /// Job that must run before the map entry of `page` is in memory, to be read or (`update`)
-    /// changed; `None` if the entry is there. Call it again when the job has ended. Families with
-    /// the whole map in memory always return `None`.
+    /// Returns the job that must run before the map entry of `page` is in memory, where it can be
+    /// read or (`update`) changed. Returns `None` if the entry is in memory. Call it again when the
+    /// job has ended. Families with the whole map in memory always return `None`.
     #[inline]
     fn fetch(&mut self, _page: Lpn, _update: bool) -> Option<JobId> {
         None
     }
-    /// Counts of lookups since the map was built, if part of the map is in flash.
+    /// Returns the counters of look-ups since the map was created, if a part of the map is in
+    /// flash.
     fn map_cache(&self) -> Option<MapCache> {
         None
     }
-    /// Updates the outstanding work of the dies, for allocations that use it
+    /// Updates the outstanding work of the dies, for allocation policies that use it
     /// ([`crate::allocate::Allocate::is_by_work`]).
     fn set_die_loads(&mut self, _work: impl Fn(Die) -> Time) {}
     /// Allocates a page for a new copy of a logical page; the previous copy becomes invalid.
     fn write(&mut self, page: Lpn) -> WriteOutcome;
     /// Allocates pages on all planes of a die, one host page each, that one multi-plane command can
     /// program: the same page of blocks that are kept aligned for this purpose. Returns `false` and
-    /// changes nothing if there are none; the pages are then written one by one.
+    /// changes nothing if there are none; write the pages one by one then.
     fn write_in_step(&mut self, _pages: &[Lpn], _places: &mut Vec<Ppn>) -> bool {
         false
     }
-    /// Writes the first pages of a row that was never written, with the result of calling
-    /// [`Mapping::write`] for each: whole blocks, as long as no plane needs GC. Calls `filled` for
-    /// each block, not in order of filling; its error ends the row. Returns the number of pages
-    /// written, which is 0 if the mapping has no faster way than `write`.
+    /// Writes the first pages of a row that was never written, as whole blocks, as long as no plane
+    /// needs GC. The result is that of calling [`Mapping::write`] for each page. Calls `filled` for
+    /// each block, not in order of filling; an error of `filled` ends the row. Returns the number
+    /// of pages written, which is 0 if the mapping has no faster way than `write`.
     fn fill<E>(
         &mut self,
         _pages: Range<u32>,
@@ -176,7 +180,7 @@ pub trait Mapping {
     }
     /// Exchanges the current copy of a page with the page programmed at `place`, as if each had
     /// been programmed at the other's location. Returns `false` and changes nothing if either is
-    /// being reclaimed or erased, or if the mapping does not support it.
+    /// being reclaimed or erased, or if the mapping does not support exchanges.
     fn exchange(&mut self, _page: Lpn, _place: Ppn) -> bool {
         false
     }
@@ -184,51 +188,54 @@ pub trait Mapping {
     fn trim(&mut self, page: Lpn);
     /// Returns `true` if `plane` is below its free-block threshold.
     fn wants_collection(&self, plane: Plane) -> bool;
-    /// Returns `true` if `plane` needs GC, or if a write to it would wait for a GC run; the
-    /// threshold may be below what a write needs.
+    /// Returns `true` if `plane` needs GC, or if a write to it would wait for a GC run. The latter
+    /// can be the case above the threshold.
     fn lacks_room(&self, plane: Plane) -> bool {
         self.wants_collection(plane)
     }
-    /// Starts a GC run. Returns `None` if one is in progress on the plane or no space can be
-    /// gained. Resolve [`SpaceRequest::Anywhere`] first, plane by plane.
+    /// Starts a GC run that gains the requested space. Returns `None` if the plane has a GC run in
+    /// progress, or if no space can be gained. Resolve [`SpaceRequest::Anywhere`] first, plane by
+    /// plane.
     fn collect(&mut self, want: SpaceRequest) -> Option<Collection>;
     /// Starts a GC run that refreshes the data of a block. Returns `None` if the plane has a GC run
-    /// in progress or no block to spare, if the block takes programs or has no data, or if the
-    /// mapping does not support it.
+    /// in progress or no free block to spare, if the block takes programs or has no data, or if the
+    /// mapping does not support refresh.
     fn refresh(&mut self, _block: Block) -> Option<Collection> {
         None
     }
-    /// Returns `true` if a full block, which is not being reclaimed, has no valid page, so that
-    /// [`Mapping::clear`] can erase it. Always `false` if the mapping does not track it.
+    /// Returns `true` if a block is full, has no valid page and is not being reclaimed, so that
+    /// [`Mapping::clear`] can erase it. Always `false` if the mapping does not track this.
     fn is_spent(&self, _block: Block) -> bool {
         false
     }
-    /// Starts a GC run that only erases a block for which [`Mapping::is_spent`] holds. Returns
+    /// Starts a GC run that only erases a block for which [`Mapping::is_spent`] is `true`. Returns
     /// `None` if the plane has a GC run in progress.
     fn clear(&mut self, _block: Block) -> Option<Collection> {
         None
     }
-    /// Unmaps a page and records it in the map in flash at once. Unlike [`Mapping::trim`], the
-    /// entry need not be fetched first. Returns the job that updates the map in flash, if the map
-    /// is there; the update is complete when the job has ended.
+    /// Unmaps a page and records it in the map in flash immediately. Unlike for [`Mapping::trim`],
+    /// the entry need not be fetched first. Returns the job that updates the map in flash, if the
+    /// map is there; the update is complete when the job has ended.
     fn trim_through(&mut self, page: Lpn) -> Option<JobId> {
         self.trim(page);
         None
     }
-    /// Returns `true` if a job, all of whose issued steps are complete, has no step left.
+    /// Returns `true` if a job has no step left. All its issued steps must be complete.
     fn is_over(&self, job: JobId) -> bool;
-    /// Next step of a job, which must have at least one. After [`Step::Wait`], call it again when
+    /// Returns the next step of a job that is not over. After [`Step::Wait`], call it again when
     /// all earlier steps are complete.
     fn step(&mut self, job: JobId) -> Step;
-    /// Target for the copy of a page that a job has read, or `None` if the page is no longer valid.
+    /// Returns the target for the copy of a page that a job has read, or `None` if the page is no
+    /// longer valid.
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn>;
     /// Reports the erase of a block, which now has `erases` erases.
     fn erased(&mut self, block: Block, erases: u32);
-    /// Freezes the mapping because the device is read-only: no page is programmed or erased from
-    /// now on, and requests must not wait for either. Jobs in progress end with their next step.
+    /// Freezes the mapping because the device is read-only: from now on no page is programmed and
+    /// no block erased, and requests must wait for neither. Jobs in progress end with their next
+    /// step.
     fn freeze(&mut self) {}
-    /// Reports that a block which recovery was to erase cannot be erased. The device is at the end
-    /// of its life and read-only.
+    /// Reports that a block which recovery should have erased cannot be erased. The device is at
+    /// the end of its life and read-only.
     fn retired(&mut self, _block: Block) {}
 
     /// Opens a free block to replace the full update block of a logical block, so that writes
@@ -237,79 +244,82 @@ pub trait Mapping {
     fn replace(&mut self, _block: LogicalBlock) -> bool {
         false
     }
-    /// Delays the merge of the logical block of `page`, if it gains a block: the write has left its
-    /// plane below the free-block threshold, and no GC run follows now (Jung 2013, algorithm 3,
+    /// Delays the merge of the logical block of `page`, if it gains a block. Called when a write
+    /// has left its plane below the free-block threshold and GC is delayed (Jung 2013, algorithm 3,
     /// line 5). Families without logical blocks do nothing.
     fn delay(&mut self, _page: Lpn) {}
-    /// Delayed GC run of a plane that has waited for the longest time: the merge of a logical block
-    /// whose update block was replaced, or whose write left the plane below its free-block
-    /// threshold. Families without logical blocks return the next GC candidate of a plane below its
-    /// threshold.
+    /// Returns the delayed GC run of a plane that has waited for the longest time: the merge of a
+    /// logical block whose update block was replaced, or whose write left the plane below its
+    /// free-block threshold. Families without logical blocks return the next GC candidate of a
+    /// plane below its threshold.
     fn delayed(&self, _plane: Plane) -> Option<SpaceRequest> {
         None
     }
-    /// Next GC candidate of a plane that is below its free-block threshold, if any.
+    /// Returns the next GC candidate of a plane that is below its free-block threshold, if any.
     fn reclaim(&self, plane: Plane) -> Option<SpaceRequest> {
         self.delayed(plane)
     }
-    /// GC candidate of a plane that is not urgent: blocks without a free page (the job list of
-    /// proactive block compaction, Jung 2013, section 7.5.1.2). The one that has waited for the
-    /// longest time.
+    /// Returns the GC candidate of a plane that has waited for the longest time, if GC is not
+    /// urgent. Candidates are blocks without a free page (the job list of proactive block
+    /// compaction, Jung 2013, section 7.5.1.2).
     fn full(&self, plane: Plane) -> Option<SpaceRequest>;
-    /// Least recently written GC candidate of a plane. `None` for families without logical blocks.
+    /// Returns the least recently written GC candidate of a plane. `None` for families without
+    /// logical blocks.
     fn least_recent(&self, _plane: Plane) -> Option<SpaceRequest> {
         None
     }
-    /// First GC run on `plane` that `writes` would need if they arrived now, in order, if any. Each
-    /// write is given as its first page and its number of pages.
+    /// Returns the first GC run on `plane` that `writes` would need if they arrived now, in order.
+    /// `None` if they need none. Each write is given as its first page and its number of pages.
     fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest>;
-    /// Expected cost of a GC run started now.
+    /// Returns the expected cost of a GC run started now.
     fn cost(&self, want: SpaceRequest) -> Cost;
 
     /// Rebuilds the tables from the content of the flash after a power cut.
     fn recover(&mut self, flash: &Flash<'_>) -> Recovery;
-    /// Checks the tables against each other, for tests and verification. Takes time linear in the
-    /// pages.
+    /// Checks the tables for consistency, for tests and verification. Takes time linear in the
+    /// number of pages.
     fn audit(&self) -> Result<(), String>;
 }
 
-/// Abilities in which families differ.
+/// Features in which mapping families differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
-    /// Any logical page may be in any page of any block, whatever its neighbours are.
+    /// Whether any logical page may be in any page of any block, regardless of its neighbours.
     pub any_place: bool,
-    /// The family counts free pages, and tracks when the host's active block is full.
+    /// Whether the family counts free pages, and tracks when the host's active block is full.
     pub free_pages: bool,
-    /// The family tracks when a block has no valid page left, and can refresh blocks.
+    /// Whether the family tracks when a block has no valid page left, and can refresh blocks.
     pub whole_blocks: bool,
 }
 
-/// Parameters of a family: its requirements on an array, and its map.
+/// Parameters of a mapping family: checks a plan for it, and creates its map.
 pub trait Build {
     /// Type of the map.
     type Map: Mapping;
-    /// Abilities of the family.
+    /// Returns the features of the family.
     fn abilities(&self) -> Abilities {
         Abilities::default()
     }
-    /// Free blocks of a plane that a GC run may take before it frees one. Count.
+    /// Returns the number of free blocks that a GC run of a plane may take before it frees one.
+    /// Count.
     fn reserve_blocks(&self) -> u32 {
         1
     }
-    /// Free blocks beyond the reserve that a wear-levelling move takes. Count.
+    /// Returns the number of free blocks beyond the reserve that a wear-levelling move takes.
+    /// Count.
     fn wear_blocks(&self) -> u32 {
         1
     }
-    /// Blocks per plane reserved for metadata. Count.
+    /// Returns the number of blocks per plane reserved for metadata. Count.
     fn metadata_blocks(&self, _plan: &Plan) -> u32 {
         0
     }
     /// Checks that the family supports a plan: its own parameters, the other policies, and the room
     /// available.
     fn check(&self, plan: &Plan) -> Result<(), PlanError>;
-    /// Memory that the map takes on a device filled to `fill`.
+    /// Returns the memory estimate of the map on a device filled to `fill`.
     fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table>;
-    /// Builds an empty map over an erased array.
+    /// Creates an empty map over an erased array.
     fn build(&self, plan: &Plan) -> Self::Map;
 }
 
@@ -322,7 +332,7 @@ macro_rules! members {
             }
         }
 
-        /// Mapping of a device, of any family.
+        /// Mapping of a device, of any mapping family.
         #[derive(Clone, Debug)]
         #[allow(missing_docs, clippy::large_enum_variant)] // a device has one
         #[derive(Serialize, Deserialize)]
@@ -353,7 +363,7 @@ macro_rules! members {
 }
 
 /// Like `each`, for methods called for every page: inlines page mapping behind one comparison, and
-/// calls other families out of line.
+/// calls other mapping families out of line.
 macro_rules! page_first {
     ($map:expr, $inner:ident => $body:expr) => {
         if let Map::Page($inner) = $map {
@@ -379,18 +389,19 @@ members! {
 }
 
 impl Map {
-    /// Builds the empty map of a plan's family.
+    /// Creates the empty map of a plan's mapping family.
     pub fn new(plan: &Plan) -> Self {
         plan.config.mapping.build(plan)
     }
-    /// Memory that the map takes on a device filled to `fill`.
+    /// Returns the memory estimate of the map on a device filled to `fill`.
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
         plan.config.mapping.memory(plan, fill)
     }
 }
 
 impl Family {
-    /// Names of the families with an ability, as a list of alternatives: `"page" or "dftl"`.
+    /// Returns the names of the mapping families with a feature, as a list of alternatives: `"page"
+    /// or "dftl"`.
     pub fn able(can: impl Fn(Abilities) -> bool) -> String {
         let able = Self::defaults();
         let able = able.iter().filter(|family| can(family.abilities()));

@@ -1,8 +1,8 @@
 //! Page mapping whose pages have an owner: a cache merged with the FTL.
 //!
 //! The logical pages are numbers assigned by the owner, not host addresses, and the map grows with
-//! them. The owner decides which pages are worth moving, and is notified of pages lost with a
-//! block.
+//! them. The owner decides which pages are worth moving, and is notified of pages that it loses
+//! with their block.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -20,25 +20,25 @@ use crate::plan::Plan;
 use crate::recovery::{Flash, Label, Recovery};
 use crate::summary::{Summaries, SummaryPage};
 
-/// Page map with the owner of its pages.
+/// Page map together with the owner of its pages.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OwnedMap<O> {
     pages: Pages,
     reclaim: Reclaiming,
     owner: O,
-    /// State, per plane, of the owner's metadata page that the GC run programs before its erase.
+    /// By plane: progress of the owner's metadata page that the GC run programs before its erase.
     recording: Vec<Recording>,
     summaries: Summaries,
-    /// Summary pages to program.
+    /// Summary pages that remain to be programmed.
     due: VecDeque<SummaryPage>,
-    /// Summary pages issued. Count.
+    /// Number of summary pages issued. Count.
     summarized: u64,
 }
 
 /// Progress of a metadata page that a GC run programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Recording {
-    /// There is no metadata page.
+    /// There is no metadata page to program.
     Nothing,
     /// The program of the page has been issued.
     Program(Lpn),
@@ -46,22 +46,22 @@ enum Recording {
     Wait(Lpn),
 }
 
-/// Pages, as the owner changes them.
+/// Page map, with the operations that its owner may perform.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pages {
     layout: Layout,
     map: PageMap,
-    /// Per logical page, 1 + the physical page of a copy that is invalid and still readable, or 0.
+    /// By logical page: 1 + the physical page of a copy that is invalid but still readable, or 0.
     #[serde(with = "wordline_kernel::dense")]
     suspected: Vec<u32>,
 }
 
 impl Pages {
-    /// Location of a page, if its copy is valid.
+    /// Returns the location of a page, if its copy is valid.
     pub fn lookup(&self, page: Lpn) -> Option<Ppn> {
         self.map.lookup(page)
     }
-    /// Returns `true` if a page is suspected: invalid, and still readable.
+    /// Returns `true` if a page is suspected: invalid, but still readable.
     pub fn is_suspected(&self, page: Lpn) -> bool {
         let suspected = self.suspected.get(page.index());
         suspected.is_some_and(|place| *place > 0)
@@ -73,9 +73,9 @@ impl Pages {
             self.suspected.resize(self.map.map.len(), 0);
         }
     }
-    /// Marks a page as suspected, because the owner no longer relies on it: GC treats it as
-    /// invalid, and it remains readable until its block is erased. Returns `false` if it is not
-    /// readable, because it has no copy or is being reclaimed.
+    /// Marks a page as suspected, because the owner no longer relies on it. GC treats it as
+    /// invalid, and it remains readable until its block is erased. Returns `false` if the page is
+    /// not readable, because it has no copy or is being reclaimed.
     pub fn suspect(&mut self, page: Lpn) -> bool {
         let Some(place) = self.map.lookup(page) else {
             return false;
@@ -100,12 +100,13 @@ impl Pages {
         self.suspected[page.index()] = 0;
         self.map.trim(page);
     }
-    /// Read access to the page map.
+    /// Returns the page map, for reading.
     pub fn map(&self) -> &PageMap {
         &self.map
     }
 
-    /// Withdraws the pages of a GC victim from their owner, except for those that are moved.
+    /// Takes the pages of a GC victim that are not moved from their owner. Returns the number of
+    /// valid pages taken.
     fn take(&mut self, block: Block, reclaim: &Reclaiming, owner: &mut impl Owner) -> u32 {
         let mut dropped = 0;
         for offset in 0..self.layout.pages_per_block {
@@ -151,7 +152,7 @@ impl<O: Owner> OwnedMap<O> {
         let first = self.pages.layout.page(block, 0).0;
         first..first + self.pages.layout.pages_per_block
     }
-    /// Handles the placement of a page: the last page of a block makes its summary due.
+    /// Handles the placement of a page. The last data page of a block makes its summary due.
     #[inline]
     fn has_place(&mut self, place: Ppn) {
         if self.summaries.exist() {
@@ -165,11 +166,12 @@ impl<O: Owner> OwnedMap<O> {
             self.due.extend(self.summaries.of_block(layout, block));
         }
     }
-    /// Summary pages that have been programmed or are being programmed. Count.
+    /// Returns the number of summary pages that have been programmed or are being programmed.
+    /// Count.
     pub fn summarized(&self) -> u64 {
         self.summarized
     }
-    /// Finds, after a power cut, the full blocks whose summary has not been started.
+    /// Finds the full blocks whose summary has not been started, after a power cut.
     fn find_due(&mut self, flash: &Flash<'_>, erase: &[Block]) {
         self.due.clear();
         if !self.summaries.exist() {
@@ -184,7 +186,7 @@ impl<O: Owner> OwnedMap<O> {
         }
     }
     /// Handles the start of a GC run: the owner loses the pages that are not moved. Wear levelling
-    /// and refresh move all.
+    /// and refresh move all valid pages.
     fn take_pages(&mut self, mut collection: Collection) -> Option<Collection> {
         let victim = self.pages.map.victim(Plane(collection.job.0))?;
         if matches!(collection.kind, GcKind::Wear | GcKind::Refresh) {
@@ -195,7 +197,8 @@ impl<O: Owner> OwnedMap<O> {
         collection.cost.pages -= self.pages.take(victim, &self.reclaim, &mut self.owner);
         Some(collection)
     }
-    /// Moves all pages of a victim for their owner.
+    /// Handles the start of a GC run that moves all valid pages: the owner loses only suspected
+    /// pages.
     fn take_all(&mut self, victim: Block) {
         self.owes_no_summary(victim);
         self.pages
@@ -206,8 +209,8 @@ impl<O: Owner> OwnedMap<O> {
         self.due
             .retain(|page| layout.block_of(page.place) != victim);
     }
-    /// Steps before the erase of a plane's victim, whose pages have all been moved: the program of
-    /// the owner's metadata page, and the wait for it.
+    /// Returns a step before the erase of a plane's victim, whose pages have all been moved: the
+    /// program of the owner's metadata page, or the wait for it. `None` if no metadata page is due.
     fn record(&mut self, plane: Plane) -> Option<Step> {
         loop {
             match self.recording[plane.index()] {
@@ -236,15 +239,15 @@ impl<O: Owner> OwnedMap<O> {
             }
         }
     }
-    /// Owner of the pages.
+    /// Returns the owner of the pages.
     pub fn owner(&self) -> &O {
         &self.owner
     }
-    /// Read access to the pages.
+    /// Returns the pages, for reading.
     pub fn pages(&self) -> &Pages {
         &self.pages
     }
-    /// Mutable access to the owner and the pages.
+    /// Returns the owner and the pages, for changes.
     pub fn parts(&mut self) -> (&mut O, &mut Pages) {
         (&mut self.owner, &mut self.pages)
     }
@@ -258,7 +261,8 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn is_owned(&self) -> bool {
         true
     }
-    /// Page numbers grow with the entries of the owner, and there is no other metadata.
+    /// Returns a fixed limit: page numbers grow with the entries of the owner, and summaries are
+    /// the only metadata.
     fn numbers(&self) -> u32 {
         u32::MAX / 2
     }
@@ -302,8 +306,8 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn set_die_loads(&mut self, work: impl Fn(Die) -> Time) {
         self.pages.map.set_die_loads(work);
     }
-    /// A suspected page was evicted while its program was in progress: it remains suspected, at its
-    /// new location.
+    /// Allocates a page for a new copy. A page that became suspected before this stays suspected,
+    /// at its new location.
     #[inline]
     fn write(&mut self, page: Lpn) -> WriteOutcome {
         let written = self.pages.map.write(page);
@@ -375,7 +379,7 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn cost(&self, want: SpaceRequest) -> Cost {
         self.pages.map.cost(want)
     }
-    /// The owner decides which pages are restored. Suspected pages are not.
+    /// Restores the pages that the owner claims. Suspected pages are not restored.
     fn recover(&mut self, flash: &Flash<'_>) -> Recovery {
         self.recording.fill(Recording::Nothing);
         let claims = self.owner.recover(flash);
@@ -396,7 +400,7 @@ impl<O: Owner> Mapping for OwnedMap<O> {
             let held = map.owners[place.index()] == page + 1 && !map.blocks.is_valid(place);
             if !held || map.lookup(Lpn(page)).is_some() {
                 return Err(format!(
-                    "page {page} is suspected at {}, where it is not readable",
+                    "page {page} is suspected at {}, but is not readable there or has another copy",
                     self.pages.layout.describe(place)
                 ));
             }

@@ -36,8 +36,8 @@ use crate::plan::{Plan, PlanError};
 use crate::recovery::{Flash, Recovery};
 use crate::wear::{FreeBlocks, Spend};
 
-/// Any logical page can be in any physical page; the whole map is in DRAM, so a lookup costs no
-/// flash operation. Garbage collection moves pages within their plane.
+/// Any logical page can be in any physical page. The whole map is in DRAM, so a look-up costs no
+/// flash operation. GC moves pages within their plane.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Page {}
@@ -70,19 +70,19 @@ impl Build for Page {
     }
 }
 
-/// Writer for which an active block of a plane is open.
+/// Writer to which an active block of a plane belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Writer {
-    /// The host, and GC if both share a block.
+    /// The host, and GC if it shares the host's block.
     Host = 0,
     /// GC, if it has a separate block.
     Collection = 1,
     /// Wear levelling.
     Wear = 2,
-    /// The host, bypassing the SLC cache: the block set aside while the host writes to a cache
-    /// block.
+    /// The host, bypassing the SLC cache: its normal block, which is set aside while the host
+    /// writes to a cache block.
     Direct = 3,
-    /// In-place refresh: the block that temporarily takes the data, then the original block.
+    /// In-place refresh: first the block that temporarily takes the data, then the original block.
     Return = 4,
 }
 
@@ -92,7 +92,7 @@ struct Active {
     block: Block,
     /// Next page to program.
     next: u32,
-    /// Page after the last one of the block; equal to `next` if there is no room, and initially.
+    /// Page after the last page of the block; equal to `next` without an open block.
     end: u32,
 }
 
@@ -107,15 +107,15 @@ impl Active {
 /// State of a plane.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct PlaneState {
-    /// Free blocks, without those kept for metadata. Count.
+    /// Number of free blocks, excluding those kept for metadata. Count.
     free: u32,
-    /// Free blocks kept for metadata. Count.
+    /// Number of free blocks kept for metadata. Count.
     kept: u32,
-    /// Invalid pages in GC candidates. Count.
+    /// Number of invalid pages in GC candidates. Count.
     stale: u32,
-    /// GC victim. The reserve has room for the pages of one block.
+    /// GC run in progress. The reserve has room for the pages of one victim.
     victim: Option<Victim>,
-    /// Whether wear levelling caused the last GC run; it does not cause the next.
+    /// Whether wear levelling caused the last GC run. It does not cause two in a row.
     leveled: bool,
     /// Whether the plane was below its free-block threshold when the host's active block became
     /// full, and still is. Used only if free blocks are checked at that time.
@@ -125,9 +125,9 @@ struct PlaneState {
 }
 
 impl PlaneState {
-    /// Returns `true` if the host may program a page now. Blocks of the reserve are for GC: the
-    /// host does not take one. If the active block is `shared`, the host does not write to a block
-    /// that GC has taken either.
+    /// Returns `true` if the host may program a page now. The host does not take blocks of the
+    /// reserve. If the active block is `shared` with GC, the host does not write to a block that GC
+    /// has taken from the reserve either.
     #[inline]
     fn has_room(&self, reserve: u32, shared: bool) -> bool {
         if self.active[Writer::Host as usize].is_full() {
@@ -136,12 +136,12 @@ impl PlaneState {
             !shared || self.free >= reserve
         }
     }
-    /// Free pages in active blocks. Count.
+    /// Returns the number of free pages in active blocks. Count.
     fn room(&self) -> u32 {
         let room = |active: &Active| active.end - active.next;
         self.active.iter().map(room).sum()
     }
-    /// Index of the active block that is `block`, if it is not the host's.
+    /// Returns the index of the active block that is `block`, if it is not the host's.
     fn active_of_collection(&self, block: Block) -> Option<usize> {
         let is_block = |which: &usize| {
             let active = &self.active[*which];
@@ -153,48 +153,50 @@ impl PlaneState {
 
 /// Page-mapped translation layer.
 ///
-/// Map and owners are dense arrays of 32-bit words. The words of pages that were never written stay
-/// untouched and take no memory; each page used takes eight bytes.
+/// The map and the owners are dense arrays of 32-bit words. The words of pages that were never
+/// written stay untouched and take no memory; each page used takes eight bytes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PageMap {
     pub(super) layout: Layout,
     /// Free-block threshold: GC of a plane starts below it. Blocks.
     start_blocks: u32,
-    /// Number of free blocks with which neither the threshold of a plane nor a write requires GC.
+    /// Number of free blocks from which on neither the threshold of a plane nor a write requires
+    /// GC.
     rest_blocks: u32,
-    /// Free-page threshold: GC of a plane starts at it; 0 if free blocks alone decide. Pages.
+    /// Free-page threshold: GC of a plane starts at it; 0 if only free blocks count. Pages.
     start_pages: u32,
-    /// Whether free blocks alone decide, at any time.
+    /// Whether only free blocks determine if a plane needs GC, regardless of free pages and of
+    /// `checks_full_blocks`.
     by_blocks_alone: bool,
     /// Whether a plane compares free blocks with its threshold only when the host's active block is
     /// full.
     checks_full_blocks: bool,
     reserve_blocks: u32,
-    /// Active block to which GC writes.
+    /// Writer to whose active block GC writes.
     collection: Writer,
-    /// Map: 1 + the physical page of each logical page, or 0. Metadata pages follow the host's.
+    /// 1 + the physical page of each logical page, or 0. Metadata pages follow the host's.
     #[serde(with = "wordline_kernel::dense")]
     pub(super) map: Vec<u32>,
-    /// Owners: 1 + the logical page last programmed in each physical page, as in its spare area.
-    /// The copy is current if the map points back to it.
+    /// 1 + the logical page last programmed in each physical page, as in its spare area. The copy
+    /// is current if the map points back to it.
     #[serde(with = "wordline_kernel::dense")]
     pub(super) owners: Vec<u32>,
     pub(super) blocks: Blocks,
     planes: Vec<PlaneState>,
-    /// Block of each plane that is kept aligned with those of the other planes of its die; empty
-    /// until there is one.
+    /// By plane: block that is kept aligned with those of the other planes of its die. Empty before
+    /// the first such write.
     in_step: Vec<Active>,
-    /// Free blocks of all planes. Count.
+    /// Number of free blocks of all planes. Count.
     free_blocks: u32,
     allocator: Allocator,
     chooser: Chooser,
     free: FreeBlocks,
-    /// No page from this one on was ever written, and no block of the host is open: the limit of
-    /// [`Mapping::fill`]. Any other writer opens a block first, which sets it to the end of the
+    /// First page from which on no page was ever written, while no block of the host is open: the
+    /// limit of [`Mapping::fill`]. Any other writer that opens a block sets it to the end of the
     /// map.
     unwritten: u32,
-    /// Whether pages may be on other planes than the allocator's, because their owner has
-    /// renumbered them.
+    /// Whether pages may be on planes other than those the allocator selects, because their owner
+    /// has renumbered them.
     scattered: bool,
     /// SLC cache, if there is one.
     cache: Option<Box<Cache>>,
@@ -202,7 +204,7 @@ pub struct PageMap {
     /// not saved.
     #[serde(skip)]
     ahead: Option<Lpn>,
-    /// Plan from which the map was built, to rebuild it after a power cut.
+    /// Plan from which the map was created, to recreate it after a power cut.
     plan: Box<Plan>,
 }
 
@@ -253,8 +255,8 @@ impl PageMap {
             plan: Box::new(plan.clone()),
         }
     }
-    /// Memory that the map takes on a device filled to `fill`, with room for `pages` metadata
-    /// pages.
+    /// Returns the memory estimate of the map on a device filled to `fill`, with room for `pages`
+    /// metadata pages.
     pub(super) fn memory(plan: &Plan, pages: u32, fill: Fill) -> Vec<Table> {
         let layout = &plan.layout;
         let logical = u64::from(plan.user_pages) + u64::from(pages);
@@ -272,7 +274,8 @@ impl PageMap {
         tables.extend(Blocks::memory(layout, fill));
         tables
     }
-    /// Pages of a block that contain the current copy of a logical page. Count.
+    /// Returns the number of pages of a block that contain the current copy of a logical page.
+    /// Count.
     pub fn valid(&self, block: Block) -> u32 {
         let state = &self.planes[self.layout.plane_of(block).index()];
         let is_block = |active: &&Active| active.block == block;
@@ -286,12 +289,12 @@ impl PageMap {
             .map(room);
         self.blocks.valid(block) - rooms.sum::<u32>()
     }
-    /// Block tables. Free pages of an active block are counted as valid.
+    /// Returns the block tables. They count free pages of an active block as valid.
     pub fn blocks(&self) -> &Blocks {
         &self.blocks
     }
-    /// Returns `true` if a plane below its free-block threshold needs GC, given that free pages may
-    /// count, or only the time at which the host's active block became full.
+    /// Returns `true` if a plane below its free-block threshold needs GC, considering free pages
+    /// and the time of the check, if these are configured.
     #[cold]
     fn is_short(&self, state: &PlaneState) -> bool {
         (!self.checks_full_blocks || state.short)
@@ -300,7 +303,7 @@ impl PageMap {
     fn is_short_of_pages(&self, state: &PlaneState) -> bool {
         state.free * self.data_pages() + state.room() <= self.start_pages
     }
-    /// Handles a full active block of the host.
+    /// Checks the threshold when an active block of the host has become full, if configured.
     #[cold]
     fn full_block(&mut self, plane: Plane) {
         if self.checks_full_blocks {
@@ -308,18 +311,18 @@ impl PageMap {
             state.short = state.free < self.start_blocks;
         }
     }
-    /// Extends the map to `pages` logical pages, as if it had been built with that size.
+    /// Extends the map to `pages` logical pages, as if it had been created with that size.
     pub(super) fn grow(&mut self, pages: u32) {
         let pages = pages as usize;
         if self.map.len() < pages {
             self.map.resize(pages.next_power_of_two(), 0);
         }
     }
-    /// Pages of a block that are not part of its summary. Count.
+    /// Returns the number of pages of a block that are not part of its summary. Count.
     pub(super) fn data_pages(&self) -> u32 {
         self.plan.data_pages()
     }
-    /// GC victim of a plane, if any.
+    /// Returns the GC victim of a plane, if any.
     pub fn victim(&self, plane: Plane) -> Option<Block> {
         self.planes[plane.index()].victim.map(|victim| victim.block)
     }
@@ -445,7 +448,7 @@ impl Mapping for PageMap {
         let valid = self.blocks.valid(block);
         assert!(
             valid == 0,
-            "block {} erased with {valid} valid pages",
+            "block {} was erased with {valid} valid pages",
             block.0
         );
         self.blocks.enter(block, Phase::Free);
@@ -474,7 +477,8 @@ impl Mapping for PageMap {
     fn retired(&mut self, block: Block) {
         self.blocks.enter(block, Phase::Bad);
     }
-    /// A plane below its free-block threshold whose GC run is still to come.
+    /// Returns a request if the plane is below its free-block threshold and its GC run has not
+    /// started yet.
     fn delayed(&self, plane: Plane) -> Option<SpaceRequest> {
         self.full(plane).filter(|_| self.wants_collection(plane))
     }

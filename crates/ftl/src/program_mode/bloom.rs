@@ -1,38 +1,38 @@
-//! Read and write hotness of pages, from pairs of Bloom filters (Xia 2017, section 5.3.1).
+//! Read and write hotness of pages, measured with pairs of Bloom filters (Xia 2017, section 5.3.1).
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::random::splitmix;
 
 use crate::lpn::Lpn;
 
-/// Pairs of filters, one for reads and one for writes each.
+/// Number of pairs of filters. A pair has a filter of reads and a filter of writes.
 pub const PAIRS: usize = 4;
-/// Bits per filter.
+/// Number of bits per filter.
 pub const BITS: usize = 2048;
-/// Bits per page in a filter.
+/// Number of bits that a page sets in a filter.
 const HASHES: u64 = 2;
 const WORDS: usize = BITS / 64;
-/// Weight of a filter that contains a page, in halves, by the number of filters cleared after it.
+/// Weight of a filter that contains a page, in halves, by the number of pairs cleared after it.
 const WEIGHTS: [u32; PAIRS] = [4, 3, 2, 1];
 
 type Filter = Vec<u64>;
 
-/// Bloom filters. Accesses are entered in the pairs in turn; the pair cleared the longest time ago
-/// is cleared at regular intervals.
+/// Bloom filters of reads and writes. Accesses are entered in the pairs in turn. At regular
+/// intervals, the pair cleared the longest time ago is cleared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Separator {
     /// Filters of reads and of writes, per pair.
     pairs: [[Filter; 2]; PAIRS],
-    /// Index of the pair that takes accesses now.
+    /// Index of the pair that takes accesses.
     turn: usize,
     /// Index of the pair that is cleared next.
     oldest: usize,
-    /// Steps until it is cleared. Count.
+    /// Number of steps until that pair is cleared. Count.
     left: u32,
     decay: u32,
 }
 
-/// Read and write hotness of a page, in halves: 0 to 10.
+/// Read and write hotness of a page, each from 0 to 10, in halves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hotness {
     /// Read hotness.
@@ -41,7 +41,7 @@ pub struct Hotness {
     pub write: u32,
 }
 
-/// Bit positions of a page.
+/// Iterates over the positions of a page's bits in a filter.
 fn places(page: Lpn) -> impl Iterator<Item = usize> {
     (0..HASHES).map(move |hash| {
         let scattered = splitmix(u64::from(page.0) | (hash + 1) << 32);
@@ -50,7 +50,7 @@ fn places(page: Lpn) -> impl Iterator<Item = usize> {
 }
 
 impl Separator {
-    /// Creates empty filters; one pair is cleared every `decay` steps.
+    /// Creates empty filters. One pair is cleared every `decay` steps.
     pub fn new(decay: u32) -> Self {
         let filter = || vec![0; WORDS];
         Self {
@@ -73,14 +73,14 @@ impl Separator {
             self.oldest = (self.oldest + 1) % PAIRS;
         }
     }
-    /// Enters an access to a page.
+    /// Enters an access to a page into the current pair.
     pub fn enter(&mut self, page: Lpn, write: bool) {
         let filter = &mut self.pairs[self.turn][usize::from(write)];
         for place in places(page) {
             filter[place / 64] |= 1 << (place % 64);
         }
     }
-    /// Hotness of a page.
+    /// Returns the hotness of a page.
     pub fn hotness(&self, page: Lpn) -> Hotness {
         let mut hotness = Hotness::default();
         for (place, [reads, writes]) in self.pairs.iter().enumerate() {
@@ -94,7 +94,7 @@ impl Separator {
         }
         hotness
     }
-    /// Size of the filters. Bytes.
+    /// Returns the total size of the filters. Bytes.
     pub const fn bytes() -> u32 {
         (PAIRS * 2 * BITS / 8) as u32
     }
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn filters_take_two_kibibytes() {
+    fn filters_take_2_kib() {
         assert_eq!(Separator::bytes(), 2048);
     }
 
@@ -124,10 +124,10 @@ mod tests {
             found.push(seen(&separator));
             (0..512).for_each(|_| separator.step());
         }
-        // Cleared at the first decay.
+        // The pair is cleared at the first decay.
         assert_eq!(found, [1, 0, 0, 0]);
-        // An access entered in a pair just cleared loses weight with each pair that is cleared
-        // after it.
+        // An access entered in a pair that was just cleared loses weight with each pair that is
+        // cleared after it.
         let mut separator = Separator::new(512);
         (0..512).for_each(|_| separator.step());
         separator.enter(Lpn(7), true);
@@ -139,9 +139,9 @@ mod tests {
         assert_eq!(found, [4, 3, 2, 1, 0]);
     }
 
-    /// For writes to distinct pages, one per step, in steady state: a pair is cleared every 2048
-    /// steps and takes every fourth write. A filter with i pages contains another with probability
-    /// (1 - (1 - 1/2048)^2i)^2.
+    /// Returns the expected hotness for writes to distinct pages, one per step, in steady state. A
+    /// pair is cleared every 2048 steps and takes every fourth write. A filter with i pages falsely
+    /// contains another page with probability (1 - (1 - 1/2048)^2i)^2.
     fn theory() -> (f64, f64) {
         let holds =
             |pages: u32| (1.0 - (1.0 - 1.0 / 2048.0_f64).powf(f64::from(2 * pages))).powi(2);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn unseen_pages_appear_written_as_often_as_predicted() {
+    fn false_positive_rate_of_unseen_pages_matches_theory() {
         let (expected, mean) = theory();
         assert!((expected - 0.2165).abs() < 2e-3 && (mean - 0.190).abs() < 2e-3);
         let mut separator = Separator::new(512);
@@ -184,7 +184,8 @@ mod tests {
         assert!((found - mean).abs() < 0.005, "{found}, expected {mean}");
     }
 
-    /// Reference: exact sets instead of filters, each with the step at which it was cleared.
+    /// Reference implementation with exact sets instead of filters, each with the step at which it
+    /// was cleared.
     struct Sets {
         pairs: [([HashSet<u32>; 2], u32); PAIRS],
         steps: u32,
@@ -233,7 +234,7 @@ mod tests {
                 looks += 1;
             }
         }
-        // Sixty pages fill a twentieth of a filter: at most one lookup in a hundred is a false
+        // Sixty pages fill a twentieth of a filter, so at most one look-up in a hundred is a false
         // positive.
         assert!(
             f64::from(equal) > 0.97 * f64::from(looks),

@@ -1,4 +1,4 @@
-//! Program mode and code by the use of a page.
+//! Program mode and error-correcting code, selected by the use of a page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,29 +10,29 @@ use super::bloom::{Hotness, Separator};
 use super::{Characteristic, Graded, Regulate, Rewriting, Storage};
 use crate::lpn::Lpn;
 
-/// Pages that are only written are programmed fast, and therefore read with LDPC; other pages are
-/// programmed as usual, and read with BCH. A page that is both read and written is programmed fast
-/// if its write hotness exceeds its read hotness by more than m. A page programmed fast is
-/// rewritten at once, as usual, if its read hotness exceeds its write hotness by more than n. Bloom
-/// filters determine the hotness of pages. In the terms of `nand.programming`, fast is mode `low`
-/// and usual is mode `medium`.
+/// Pages that are only written are programmed fast, and therefore read with LDPC. Other pages are
+/// programmed at the usual speed, and read with BCH. A page that is both read and written is
+/// programmed fast if its write hotness exceeds its read hotness by more than m. A page programmed
+/// fast is rewritten at once, at the usual speed, if its read hotness exceeds its write hotness by
+/// more than n. Bloom filters determine the hotness of pages. In the terms of `nand.programming`,
+/// fast is mode `low`, and the usual speed is mode `medium`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DifferentiatedEcc {
     /// Threshold for fast programs: a page that is both read and written is programmed fast if its
-    /// write hotness minus its read hotness is greater.
+    /// write hotness minus its read hotness is greater than this.
     #[schemars(range(min = -5.0, max = 5.0))]
     pub m: f64,
-    /// Threshold for rewrites: a page programmed fast is rewritten if it is read and its read
-    /// hotness minus its write hotness is greater.
+    /// Threshold for rewrites: when a page programmed fast is read, it is rewritten if its read
+    /// hotness minus its write hotness is greater than this.
     #[schemars(range(min = 0.0, max = 5.0))]
     pub n: f64,
-    /// Steps after which the oldest pair of filters is cleared. Count.
+    /// Number of steps after which the oldest pair of filters is cleared. Count.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub decay: u32,
     /// Meaning of a step: a `request` of the host, or the access to a `page`.
     pub step: Step,
-    /// Program mode of data older than the run: `low`, `medium`, `high`, `reduced`.
+    /// Program mode of data older than the run: `low`, `medium`, `high` or `reduced`.
     pub preloaded: ProgramMode,
 }
 
@@ -40,7 +40,7 @@ pub struct DifferentiatedEcc {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
-    /// A host request, whatever its number of pages.
+    /// A host request, regardless of its number of pages.
     #[default]
     Request,
     /// An access to a page.
@@ -63,7 +63,7 @@ impl Cited for DifferentiatedEcc {
     const PAPER: &'static str = "Q. Xia, Towards Design and Analysis for High-Performance and Reliable SSDs, PhD thesis, Virginia Commonwealth University, 2017, chapter 5";
 }
 
-/// Filters, with the thresholds in halves.
+/// Filters, and the thresholds in halves.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     separator: Separator,
@@ -86,7 +86,7 @@ impl State {
     pub(super) fn memory(_user_pages: u32, _fill: Fill) -> Vec<Table> {
         Vec::new()
     }
-    /// Mode of a page that the filters contain; `None` if they do not contain it, or only as read.
+    /// Returns the mode of a page that the filters contain as written, otherwise `None`.
     fn grade(&self, page: Lpn) -> Option<ProgramMode> {
         let Hotness { read, write } = self.separator.hotness(page);
         if write == 0 {
@@ -132,7 +132,8 @@ impl Regulate for State {
     fn rewritten(&self) -> ProgramMode {
         ProgramMode::Medium
     }
-    /// A page in no filter, or only in those of reads, keeps its mode.
+    /// Returns the mode of a moved page. A page that the filters do not contain as written keeps
+    /// its mode.
     fn moved(&self, page: Option<Lpn>, mode: ProgramMode) -> ProgramMode {
         page.and_then(|page| self.grade(page)).unwrap_or(mode)
     }

@@ -1,4 +1,4 @@
-//! The same program mode for all pages.
+//! Fixed program mode for all pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::lpn::Lpn;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fixed {
-    /// Mode of every page, including data older than the run: `low`, `medium`, `high`, `reduced`.
+    /// Mode of every page, including data older than the run: `low`, `medium`, `high` or `reduced`.
     pub mode: ProgramMode,
 }
 

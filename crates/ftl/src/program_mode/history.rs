@@ -9,17 +9,17 @@ use wordline_reliability::ProgramMode;
 use super::{Characteristic, Graded, Regulate, Rewriting, Storage};
 use crate::lpn::Lpn;
 
-/// Bit of a page that was accessed at least once.
+/// Flag of a page that was accessed at least once.
 const ACCESSED: u8 = 1 << 7;
-/// Bit position of the number of recorded accesses. The bits below it are one per access, the last
-/// one lowest: set for a write.
+/// Bit position of the number of recorded accesses. The bits below it represent one access each,
+/// the most recent one lowest; a bit is set for a write.
 const COUNT: u8 = 4;
 
-/// Windows of the accesses to each page that a scheme considers: the current access and earlier
-/// ones.
+/// Windows of accesses, per page, on which a scheme bases its decisions: the current access and the
+/// preceding ones.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct History {
-    /// Recorded past accesses. Count.
+    /// Number of recorded past accesses. Count.
     kept: u8,
     #[serde(with = "wordline_kernel::dense")]
     pages: Vec<u8>,
@@ -33,7 +33,7 @@ impl History {
             pages: vec![0; user_pages as usize],
         }
     }
-    /// Memory that the histories take.
+    /// Returns the memory estimate of the histories.
     pub fn memory(user_pages: u32, fill: Fill) -> Vec<Table> {
         let pages = user_pages.into();
         vec![Table::zeroed::<u8>("access histories", pages, fill.logical)]
@@ -57,7 +57,7 @@ impl History {
             _ => Characteristic::Interleaved,
         }
     }
-    /// Bits per page: the past accesses, and a flag for pages written at high cost.
+    /// Returns the bits per page: one per past access, and a flag for pages written at high cost.
     pub fn storage(&self) -> Storage {
         Storage {
             bits_per_page: u32::from(self.kept) + 1,
@@ -67,7 +67,7 @@ impl History {
 }
 
 /// Returns `true` if a page that is read should be rewritten at high cost: it is read-only and was
-/// not written at high cost. For a page that was never accessed before, only this read is known.
+/// not written at high cost. If the page was never accessed before, this read alone counts.
 pub fn wants_high(found: Characteristic, mode: ProgramMode) -> bool {
     matches!(found, Characteristic::New | Characteristic::ReadOnly) && mode != ProgramMode::High
 }
@@ -76,13 +76,14 @@ pub fn wants_high(found: Characteristic, mode: ProgramMode) -> bool {
 pub trait WriteOnly {
     /// Whether the mode depends on waiting requests.
     const ASKS_FOR_QUEUE: bool = false;
-    /// Program mode. `queued`: an operation of another host request waits.
+    /// Returns the program mode. `queued` states whether an operation of another host request
+    /// waits.
     fn mode(queued: bool) -> ProgramMode;
 }
 
-/// History-guided scheme of Li et al., section 4.2. First writes have high cost, writes of pages
-/// that are both read and written medium cost. A read-only page is rewritten at high cost in idle
-/// time, unless it already has high cost.
+/// History-guided scheme of Li et al., section 4.2. First writes have high cost; writes of pages
+/// that are both read and written have medium cost. A read-only page is rewritten at high cost in
+/// idle time, unless it already has high cost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Guided<S> {
@@ -101,7 +102,7 @@ impl<S> Guided<S> {
             scheme: PhantomData,
         }
     }
-    /// Memory that the scheme takes.
+    /// Returns the memory estimate of the scheme.
     pub(super) fn memory(user_pages: u32, fill: Fill) -> Vec<Table> {
         History::memory(user_pages, fill)
     }
@@ -141,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// Reference: all accesses of a page in a list.
+    /// Reference implementation: takes all accesses of a page as a list.
     fn naive(past: &[bool], write: bool, window: usize) -> Characteristic {
         if past.is_empty() {
             return Characteristic::New;
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn one_byte_per_page_matches_the_full_access_list() {
+    fn one_byte_per_page_gives_the_characteristic_of_the_full_access_list() {
         for window in 1..=3 {
             let mut history = History::new(window, 5);
             let mut all = vec![Vec::new(); 5];
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_of_two_takes_two_bits_per_page() {
+    fn window_of_two_accesses_takes_two_bits_per_page() {
         // One bit of history and the flag: 32 Mbit for the 16 Mi pages of 64 GiB.
         let storage = History::new(2, 1).storage();
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Program mode by the length of the queue.
+//! Program mode selected by the length of the queue.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,15 +9,15 @@ use wordline_reliability::ProgramMode;
 use super::{Characteristic, Graded, Regulate, Rewriting, Storage};
 use crate::lpn::Lpn;
 
-/// Writes have low cost while operations of other requests wait, and otherwise high cost. Pages
+/// Writes have low cost while operations of other requests wait, and high cost otherwise. Pages
 /// written at low cost are rewritten at high cost in idle time; the time of rewrites is assumed,
 /// because it was not published.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Li {
-    /// Low-cost pages to rewrite: `all`, or those that are `read`.
+    /// Low-cost pages to rewrite: `all` of them, or those that are `read`.
     pub rewrite: Rewritten,
-    /// Program mode of data older than the run: `low`, `medium`, `high`, `reduced`.
+    /// Program mode of data older than the run: `low`, `medium`, `high` or `reduced`.
     pub preloaded: ProgramMode,
 }
 
@@ -45,7 +45,7 @@ impl Cited for Li {
     const PAPER: &'static str = "Q. Li, L. Shi, C. Gao, K. Wu, C. J. Xue, Q. Zhuge, E. H.-M. Sha, Maximizing IO performance via conflict reduction for flash memory storage systems, DATE 2015";
 }
 
-/// Configured settings.
+/// Configured parameters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     rewrite: Rewritten,

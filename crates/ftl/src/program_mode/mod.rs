@@ -1,5 +1,5 @@
-//! Program modes: how writes are programmed, and which pages are rewritten to speed up their reads.
-//! Regulates the costs of reads and writes, and wear.
+//! Program modes: regulate the costs of reads and writes, and wear, by the mode in which pages are
+//! programmed or rewritten.
 //!
 //! A regulator observes every host access to a page and selects the program mode of pages. It has
 //! no clock; the device reports whether requests wait.
@@ -38,12 +38,12 @@ pub enum Characteristic {
 pub struct Graded {
     /// Mode of the program.
     pub mode: ProgramMode,
-    /// Whether the page is to be rewritten in the mode of [`Regulate::rewritten`].
+    /// Whether the page must be rewritten later in the mode of [`Regulate::rewritten`].
     pub rewrite: bool,
 }
 
 impl Graded {
-    /// A program without a later rewrite.
+    /// Returns a program without a later rewrite.
     pub const fn once(mode: ProgramMode) -> Self {
         Self {
             mode,
@@ -59,7 +59,7 @@ pub enum Rewriting {
     Never,
     /// When their die has no work for the host.
     Idle,
-    /// At once.
+    /// Immediately.
     AtOnce,
 }
 
@@ -68,17 +68,18 @@ pub enum Rewriting {
 pub struct Storage {
     /// Bits in addition to the map entry of each page.
     pub bits_per_page: u32,
-    /// Bytes in addition, independent of the size of the device.
+    /// Additional bytes, independent of the size of the device.
     pub bytes: u32,
 }
 
 /// Selects program modes.
 pub trait Regulate {
-    /// Program mode of data older than the run.
+    /// Returns the program mode of data older than the run.
     fn preloaded(&self) -> ProgramMode;
     /// Reports the start of a host request.
     fn begins(&mut self) {}
-    /// Reports a host access to a page. The result is passed back when the access is served.
+    /// Reports a host access to a page. The device passes the result back when the access is
+    /// issued.
     fn access(&mut self, _page: Lpn, _write: bool) -> Characteristic {
         Characteristic::New
     }
@@ -86,23 +87,23 @@ pub trait Regulate {
     fn asks_for_queue(&self) -> bool {
         false
     }
-    /// Program mode of a page when its write is issued. `queued`: an operation of another host
-    /// request waits in the device.
+    /// Returns the program mode of a page when its write is issued. `queued` states whether an
+    /// operation of another host request waits in the device.
     fn write(&self, page: Lpn, found: Characteristic, queued: bool) -> Graded;
-    /// Returns `true` if a page programmed in `mode`, whose read is issued, is to be rewritten.
+    /// Returns `true` if a page programmed in `mode`, whose read is issued, must be rewritten.
     fn read(&self, _page: Lpn, _found: Characteristic, _mode: ProgramMode) -> bool {
         false
     }
-    /// Time at which pages are rewritten.
+    /// Returns the time at which pages are rewritten.
     fn rewriting(&self) -> Rewriting {
         Rewriting::Never
     }
-    /// Mode of rewrites. A page that already has it is not rewritten.
+    /// Returns the mode of rewrites. A page that already has this mode is not rewritten.
     fn rewritten(&self) -> ProgramMode {
         ProgramMode::High
     }
-    /// Mode of a page that GC moves and that was programmed in `mode`. The page number is `None`
-    /// for metadata, or if the mapping does not know it.
+    /// Returns the mode of a page that GC moves and that was programmed in `mode`. The page number
+    /// is `None` for metadata, or if the mapping does not track it.
     fn moved(&self, _page: Option<Lpn>, mode: ProgramMode) -> ProgramMode {
         mode
     }
@@ -110,7 +111,7 @@ pub trait Regulate {
     fn regrades(&self) -> bool {
         false
     }
-    /// Controller memory that the scheme needs.
+    /// Returns the controller memory that the scheme needs.
     fn storage(&self) -> Storage;
 }
 
@@ -129,24 +130,24 @@ macro_rules! members {
         pub enum Regulator { $($Variant($file::State)),+ }
 
         impl Regulation {
-            /// Memory that the state takes for `user_pages` pages.
+            /// Returns the memory estimate of the state for `user_pages` pages.
             pub fn memory(&self, user_pages: u32, fill: Fill) -> Vec<Table> {
                 match self { $(Self::$Variant(_) => $file::State::memory(user_pages, fill)),+ }
             }
         }
 
         impl Regulator {
-            /// State of a policy before the first request, for `user_pages` pages.
+            /// Creates the state of a policy before the first request, for `user_pages` pages.
             pub fn new(policy: &Regulation, user_pages: u32) -> Self {
                 match policy {
                     $(Regulation::$Variant(policy) => Self::$Variant($file::State::new(policy, user_pages))),+
                 }
             }
-            /// Regulator of the selected policy.
+            /// Returns the regulator as a trait object.
             pub fn policy(&self) -> &dyn Regulate {
                 match self { $(Self::$Variant(state) => state),+ }
             }
-            /// Mutable access to the regulator of the selected policy.
+            /// Returns the regulator as a mutable trait object.
             pub fn policy_mut(&mut self) -> &mut dyn Regulate {
                 match self { $(Self::$Variant(state) => state),+ }
             }

@@ -13,10 +13,10 @@ use super::history::{Guided, WriteOnly};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RL {
-    /// Accesses to a page that are considered, including the current one. Count.
+    /// Number of accesses to a page that are considered, including the current one. Count.
     #[schemars(range(min = 1, max = 3))]
     pub window: u32,
-    /// Program mode of data older than the run: `low`, `medium`, `high`, `reduced`.
+    /// Program mode of data older than the run: `low`, `medium`, `high` or `reduced`.
     pub preloaded: ProgramMode,
 }
 

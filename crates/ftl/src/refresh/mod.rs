@@ -1,4 +1,4 @@
-//! Refresh: moves the data of a block that was read too often or programmed too long ago
+//! Refresh, which moves the data of a block that was read too often or programmed too long ago
 //! (`[ftl.refresh]`).
 
 pub mod target;
@@ -8,12 +8,12 @@ pub use target::{Return, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Refresh of the data of blocks that were read too often or programmed too long ago
+/// Refresh of data in blocks that were read too often or programmed too long ago
 /// (`nand.reliability.read_limit` and `refresh_days`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Refresh {
-    /// Target of the data.
+    /// Block to which the data is moved.
     pub target: Target,
     /// Points at which a refresh yields to host requests that wait for its die.
     pub steps: Steps,
@@ -26,10 +26,10 @@ pub enum Steps {
     /// As `ftl.gc.schedule` specifies for GC.
     #[default]
     Schedule,
-    /// After each flash operation on a page: the host goes first until the plane's free blocks are
-    /// down to the reserve, or a write waits for the refresh.
+    /// After each flash operation on a page: host requests are served first until the plane's free
+    /// blocks are down to the reserve, or a write waits for the refresh.
     Page,
-    /// As in on-demand GC: all reads of the block are queued at once, and each copy when its page
-    /// has been read; a request waits for the operations queued before it.
+    /// None, as in on-demand GC: all reads of the block are queued at once, and each copy when its
+    /// page has been read. A request waits for the operations queued before it.
     Block,
 }

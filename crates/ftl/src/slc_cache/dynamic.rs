@@ -1,4 +1,4 @@
-//! SLC cache of free blocks.
+//! SLC cache made of free blocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,12 +8,13 @@ use super::{Caches, Size};
 
 /// Free blocks are lent to single-level mode as long as a plane has more of them than the GC
 /// threshold, so the cache shrinks as valid data grows. Host pages go to lent blocks while one has
-/// room, and otherwise to normal blocks. Full blocks are folded and returned, the oldest first:
+/// room, and to normal blocks otherwise. Full blocks are folded and returned, the oldest first:
 /// when the device has been idle for `fold_after_ms`, and as the first choice of GC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dynamic {
-    /// Maximum lent blocks, rounded down, at least one per plane. Share of a plane's blocks. Ratio.
+    /// Maximum number of lent blocks, rounded down, at least one per plane. Share of a plane's
+    /// blocks. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub ratio: f64,
     /// Idle time of the device before blocks are folded. Milliseconds.

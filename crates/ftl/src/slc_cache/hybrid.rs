@@ -7,14 +7,16 @@ use wordline_kernel::slot::Cited;
 use super::{Caches, Size};
 
 /// Dedicated blocks as in `static`, which are used first, and lent blocks as in `dynamic`. The
-/// dedicated blocks remain, however full the device is.
+/// dedicated blocks remain, regardless of how full the device is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hybrid {
-    /// Dedicated blocks, rounded down, at least one per plane. Share of a plane's blocks. Ratio.
+    /// Number of dedicated blocks, rounded down, at least one per plane. Share of a plane's blocks.
+    /// Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub static_ratio: f64,
-    /// Maximum lent blocks, rounded down, at least one per plane. Share of a plane's blocks. Ratio.
+    /// Maximum number of lent blocks, rounded down, at least one per plane. Share of a plane's
+    /// blocks. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub dynamic_ratio: f64,
     /// Idle time of the device before blocks are folded. Milliseconds.

@@ -1,4 +1,4 @@
-//! SLC cache: blocks in single-level mode take host writes until they are folded.
+//! SLC cache: blocks that take host writes in single-level mode until they are folded.
 
 pub mod dynamic;
 pub mod hybrid;
@@ -14,19 +14,20 @@ use crate::share::share;
 pub struct Size {
     /// Blocks that are used in single-level mode only. Share of the plane's blocks.
     pub dedicated_ratio: f64,
-    /// Maximum free blocks lent in addition. Share of the plane's blocks.
+    /// Maximum number of free blocks lent in addition. Share of the plane's blocks.
     pub lent_ratio: f64,
     /// Time without a request after which blocks are folded. Milliseconds.
     pub fold_after_ms: f64,
 }
 
 impl Size {
-    /// Dedicated blocks of a plane of `blocks` blocks: rounded down, at least one if the share is
-    /// not zero. Count.
+    /// Returns the number of dedicated blocks in a plane of `blocks` blocks: rounded down, at least
+    /// one if the share is not zero. Count.
     pub fn dedicated(&self, blocks: u32) -> u32 {
         Self::blocks(self.dedicated_ratio, blocks)
     }
-    /// Maximum lent blocks of a plane of `blocks` blocks, rounded likewise. Count.
+    /// Returns the maximum number of lent blocks in a plane of `blocks` blocks, rounded in the same
+    /// way. Count.
     pub fn lent(&self, blocks: u32) -> u32 {
         Self::blocks(self.lent_ratio, blocks)
     }
@@ -41,7 +42,7 @@ impl Size {
 
 /// SLC cache policy.
 pub trait Caches {
-    /// Size of the cache; `None` without a cache.
+    /// Returns the size of the cache, or `None` without a cache.
     fn size(&self) -> Option<Size>;
 }
 

@@ -7,14 +7,15 @@ use wordline_kernel::slot::Cited;
 use super::{Caches, Size};
 
 /// Some blocks of every plane are used in single-level mode only; they are part of
-/// over-provisioning. Host pages go to these blocks while one has room, and otherwise to normal
-/// blocks. When the device has been idle for `fold_after_ms`, full blocks are folded, the oldest
-/// first: their valid data moves to normal blocks, one flash operation at a time, and pauses for
+/// over-provisioning. Host pages go to these blocks while one has room, and to normal blocks
+/// otherwise. When the device has been idle for `fold_after_ms`, full blocks are folded, the oldest
+/// first: their valid data moves to normal blocks, one flash operation at a time, with pauses for
 /// requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Static {
-    /// Dedicated blocks, rounded down, at least one per plane. Share of a plane's blocks. Ratio.
+    /// Number of dedicated blocks, rounded down, at least one per plane. Share of a plane's blocks.
+    /// Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub ratio: f64,
     /// Idle time of the device before blocks are folded. Milliseconds.

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Trim {
-    /// Work before a TRIM completes.
+    /// Work that a device performs before it completes a TRIM.
     pub answer: Answer,
-    /// Pages covered by a TRIM that are freed.
+    /// Which of the pages that a TRIM covers are freed.
     pub frees: Frees,
 }

@@ -11,7 +11,7 @@ use wordline_nand::{Block, Layout, Plane};
 
 use super::{Pristine, Spend};
 
-/// The free block of a plane with the fewest erases is written next; ties go to the one that has
+/// The free block of a plane with the fewest erases is written next. Ties go to the block that has
 /// been free for the longest time. Blocks with cold data are not moved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -22,7 +22,7 @@ impl Cited for Dynamic {
         "N. Agrawal et al., Design tradeoffs for SSD performance, USENIX ATC 2008";
 }
 
-/// Free block, ordered by erases, then by the time at which it became free.
+/// Free block, ordered by number of erases, then by the time at which it became free.
 type Free = Reverse<(u32, u64, u32)>;
 
 /// Heap of the free blocks of each plane.
@@ -35,7 +35,8 @@ pub struct State {
 
 impl State {
     pub(super) const MOVES_DATA: bool = false;
-    /// Among blocks that have been erased, few are free at a time.
+    /// Returns an estimate of zero: only blocks that were erased are in the heap, and few of them
+    /// are free at a time.
     pub(super) fn memory(_layout: &Layout, _fill: Fill) -> Table {
         Table::grown::<Free>("free blocks", 0)
     }

@@ -1,4 +1,4 @@
-//! Reuse of the block freed last.
+//! Reuse of the block that was freed last.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,8 @@ pub struct State {
 
 impl State {
     pub(super) const MOVES_DATA: bool = false;
-    /// Among blocks that have been erased, few are free at a time.
+    /// Returns an estimate of zero: only blocks that were erased are on the stack, and few of them
+    /// are free at a time.
     pub(super) fn memory(_layout: &Layout, _fill: Fill) -> Table {
         Table::grown::<Block>("free blocks", 0)
     }

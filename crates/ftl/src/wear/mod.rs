@@ -1,4 +1,5 @@
-//! Wear levelling: the free block that is written next, and data that is moved to equalise wear.
+//! Wear levelling: selects the free block that is written next, and the data to move so that erase
+//! counts become equal.
 
 pub mod dynamic;
 pub mod last_freed;
@@ -14,25 +15,27 @@ use wordline_nand::{Block, Layout, Plane};
 pub trait Spend {
     /// Reports the erase of `block` of `plane`, which now has `erases` erases.
     fn erased(&mut self, plane: Plane, block: Block, erases: u32);
-    /// Reports the erase of a block whose data was refreshed, not reclaimed for space.
+    /// Reports the erase of a block whose data was refreshed, as opposed to reclaimed for space.
     fn refreshed(&mut self, plane: Plane, block: Block, erases: u32) {
         self.erased(plane, block, erases);
     }
-    /// Reports the erase of `block` of `plane` in an in-place refresh, so that its data returns to
-    /// it.
+    /// Reports the erase of `block` of `plane` in an in-place refresh, after which its data returns
+    /// to it.
     fn refreshed_in_place(&mut self, plane: Plane, block: Block, erases: u32) {
         self.in_use(plane, block, erases);
     }
-    /// Takes a free block of `plane`. The caller ensures that there is one.
+    /// Takes a free block of `plane`. The caller ensures that the plane has one.
     fn take(&mut self, plane: Plane) -> Option<Block>;
-    /// Takes a free block of `plane` for data that seldom changes. There must be one.
+    /// Takes a free block of `plane` for data that seldom changes. The caller ensures that the
+    /// plane has one.
     fn take_worn(&mut self, plane: Plane) -> Option<Block> {
         self.take(plane)
     }
-    /// Reports that `block` is in use and has `erases` erases. For recovery.
+    /// Reports during recovery that `block` is in use and has `erases` erases.
     fn in_use(&mut self, _plane: Plane, _block: Block, _erases: u32) {}
-    /// Block of `plane` whose data wear levelling moves to [`Spend::take_worn`], if there is one
-    /// among those for which `may_move` holds. The caller must then move it.
+    /// Returns the block of `plane` whose data wear levelling moves to the block of
+    /// [`Spend::take_worn`], if any. Only blocks for which `may_move` is `true` are eligible. The
+    /// caller must move the data.
     fn rested(&mut self, _plane: Plane, _may_move: impl Fn(Block) -> bool) -> Option<Block> {
         None
     }
@@ -54,17 +57,17 @@ macro_rules! members {
             }
         }
 
-        /// Free blocks of a device under its wear-levelling policy.
+        /// Free blocks of a device, under its wear-levelling policy.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum FreeBlocks { $($Variant($file::State)),+ }
 
         impl FreeBlocks {
-            /// Memory that the state takes.
+            /// Returns the memory estimate of the state on a device filled to `fill`.
             pub fn memory(policy: &Wear, layout: &Layout, fill: Fill) -> Table {
                 match policy { $(Wear::$Variant(_) => $file::State::memory(layout, fill)),+ }
             }
-            /// State of an erased array.
+            /// Creates the state for an erased array.
             pub fn new(policy: &Wear, layout: &Layout) -> Self {
                 match policy { $(Wear::$Variant(policy) => Self::$Variant($file::State::new(policy, layout))),+ }
             }
@@ -98,7 +101,7 @@ impl Default for Wear {
     }
 }
 
-/// Never-used blocks of each plane, in order; takes no memory per block.
+/// Never-used blocks of each plane, taken in order. Takes no memory per block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Pristine {
     layout: Layout,

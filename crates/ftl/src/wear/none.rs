@@ -28,7 +28,8 @@ pub struct State {
 
 impl State {
     pub(super) const MOVES_DATA: bool = false;
-    /// Among blocks that have been erased, few are free at a time.
+    /// Returns an estimate of zero: only blocks that were erased are in the queue, and few of them
+    /// are free at a time.
     pub(super) fn memory(_layout: &Layout, _fill: Fill) -> Table {
         Table::grown::<Block>("free blocks", 0)
     }

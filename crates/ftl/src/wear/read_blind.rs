@@ -1,4 +1,4 @@
-//! Wear levelling that ignores wear caused by reads.
+//! Wear levelling that ignores wear caused by refresh.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,11 +12,12 @@ use wordline_nand::{Block, Layout, Plane};
 use super::{Pristine, Spend};
 
 /// The free block of a plane with the fewest erases is written next, but only erases caused by
-/// writes count. Erases of blocks whose data was refreshed because it was read too often or
-/// programmed too long ago (`nand.reliability`) do not. Ties go to the block freed last. Data that
-/// is read often therefore circulates among few blocks, which wear out while the others do not.
-/// Page mapping (`page`, `dftl`) only; in the other families all erases count as caused by writes.
-/// The uncounted erases are known in memory only: after a power cut, all erases count.
+/// writes count. Erases of blocks whose data was refreshed, because it was read too often or
+/// programmed too long ago (`nand.reliability`), do not count. Ties go to the block freed last.
+/// Data that is read often therefore circulates among few blocks, which wear out while the others
+/// do not. Only page mapping (`page`, `dftl`) distinguishes these erases; in the other families all
+/// erases count as caused by writes. The uncounted erases are tracked in memory only: after a power
+/// cut, all erases count.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadBlind {}
@@ -25,7 +26,7 @@ impl Cited for ReadBlind {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 5.4.4 (the finding; the mechanism is ours)";
 }
 
-/// Free block, ordered by counted erases, then by the latest time at which it became free.
+/// Free block, ordered by counted erases, then by the time at which it became free, latest first.
 type Free = Reverse<(u32, Reverse<u64>, u32)>;
 
 /// Heap of the free blocks of each plane.
@@ -33,7 +34,7 @@ type Free = Reverse<(u32, Reverse<u64>, u32)>;
 pub struct State {
     pristine: Pristine,
     erased: Vec<BinaryHeap<Free>>,
-    /// Erases of each block that do not count.
+    /// Number of erases of each block that do not count.
     refreshes: Vec<u32>,
     sequence: u64,
 }

@@ -10,28 +10,28 @@ use wordline_nand::{Block, Layout, Plane};
 
 use super::{Pristine, Spend};
 
-/// Like dynamic wear levelling, and in addition cold data does not protect its block from wear.
-/// When the block written next has over `threshold_erases` more erases than another block of its
-/// plane that contains data, the data of the least erased such block moves to the free block with
-/// the most erases, and its block becomes free for data that changes often (GC runs of kind
-/// `wear`). Between two ordinary GC runs there is at most one such move, and none without a GC run
-/// that is needed.
+/// Like dynamic wear levelling, but cold data does not protect its block from wear. When the block
+/// written next has over `threshold_erases` more erases than another block of its plane that
+/// contains data, the data of the least erased such block moves to the free block with the most
+/// erases. The emptied block is then free for data that changes often (GC runs of kind `wear`).
+/// Between two ordinary GC runs there is at most one move, and a move happens only when a GC run is
+/// needed.
 ///
 /// The least erased free block is written next, so the most erased block of a plane falls back
-/// while it waits. Therefore the comparison uses a block that was written in spite of its erases,
-/// not the most erased block: that block would receive data that is not cold, and be erased even
-/// more.
+/// while it waits. Therefore the comparison uses the erases of blocks that were actually written,
+/// not of the most erased block. Otherwise the most erased block would receive data that is not
+/// cold, and be erased even more.
 ///
-/// Page mapping (`page`, `dftl`) gathers moved data in separate blocks, one per plane, which needs
-/// the room. Block mapping (`block`) copies a logical block without a replacement block as a whole.
-/// The families that merge (`log-block`, `hybrid`, `buffered`) do not support this policy. Each
-/// move costs an erase and the copies of a block. Because its block must fall behind by the
-/// threshold before the next move, erases grow by about the share of blocks with cold data divided
-/// by the threshold.
+/// Page mapping (`page`, `dftl`) gathers moved data in separate blocks, one per plane, which need
+/// room. Block mapping (`block`) copies a logical block without a replacement block as a whole. The
+/// families that merge (`log-block`, `hybrid`, `buffered`) do not support this policy. Each move
+/// costs an erase and the copies of a block. Because the new block must fall behind by the
+/// threshold before the next move, the number of erases grows by about the share of blocks with
+/// cold data, divided by the threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Static {
-    /// Tolerated difference of erases. Count.
+    /// Tolerated difference of erases between blocks of a plane. Count.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold_erases: u32,
 }
@@ -48,26 +48,26 @@ impl Cited for Static {
     const PAPER: &'static str = "Y.-H. Chang, J.-W. Hsieh and T.-W. Kuo, Endurance enhancement of flash-memory storage systems: an efficient static wear leveling design, DAC 2007";
 }
 
-/// Erased free blocks and blocks in use of each plane, both ordered by erases. Operations take
-/// logarithmic time in the blocks.
+/// Erased free blocks and blocks in use of each plane, both ordered by erases. Operations take time
+/// logarithmic in the number of blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     threshold: u32,
     pristine: Pristine,
-    /// Erases, sequence number of becoming free, and block.
+    /// Number of erases, sequence number of becoming free, and block.
     free: Vec<BTreeSet<(u32, u64, Block)>>,
     used: Vec<BTreeSet<(u32, Block)>>,
-    /// Erases of each block.
+    /// Number of erases of each block.
     erases: Vec<u32>,
-    /// Most erases of a block taken since the last move, per plane.
+    /// Maximum number of erases of a block taken since the last move, per plane.
     level: Vec<u32>,
     sequence: u64,
 }
 
 impl State {
     pub(super) const MOVES_DATA: bool = true;
-    /// The sets contain every block that was ever used. Their nodes are two thirds full on average,
-    /// and need the same again for their own data.
+    /// Returns the memory estimate. The sets contain every block that was ever used. Their nodes
+    /// are two thirds full on average, and need the same amount again for their own data.
     pub(super) fn memory(layout: &Layout, fill: Fill) -> Table {
         let nodes = 3 * size_of::<(u32, Block)>() as u64;
         let table = Table::zeroed::<u32>(

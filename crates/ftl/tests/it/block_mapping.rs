@@ -1,4 +1,4 @@
-//! Block mapping: GC runs in scenarios worked out by hand, and the cost of random writes.
+//! Block mapping: GC runs in scenarios computed by hand, and the cost of random writes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use wordline_ftl::allocate::dynamic::Dynamic;
@@ -58,7 +58,7 @@ impl Bench {
             journal: SpareWriter::new(&plan.layout, plan.user_pages),
         }
     }
-    /// One plane of 20 blocks of 4 pages, half of it for the host.
+    /// Creates one plane of 20 blocks of 4 pages, half of it for the host.
     fn new(open_blocks: u32) -> Self {
         Self::of(&plan(&config(open_blocks), 1, 20, 4).unwrap())
     }
@@ -95,7 +95,7 @@ impl Bench {
         let block = self.layout.block_of(place);
         (block.0, self.layout.page_in_block(place))
     }
-    /// GC run that the next write of a page waits for, and its cost.
+    /// Returns the GC run that the next write of a page waits for, and its cost.
     fn needs(&mut self, page: u32) -> (GcKind, u32, u32, u32) {
         let mut map = self.map.clone();
         let WriteOutcome::Blocked(want) = map.write(Lpn(page)) else {
@@ -105,7 +105,7 @@ impl Bench {
         let Collection { kind, .. } = map.collect(want).unwrap();
         (kind, cost.pages, cost.metadata_pages, cost.blocks)
     }
-    /// Cuts power between two operations and recovers.
+    /// Cuts power between two operations and recovers the map.
     fn cut(&mut self) {
         let flash = self.journal.flash(&self.array, self.layout);
         let recovery = self.map.recover(&flash);
@@ -118,7 +118,7 @@ impl Bench {
     }
 }
 
-/// Copies, fillers and erases.
+/// Returns the numbers of copies, fillers and erases.
 fn spent(work: FlashOps) -> (u64, u64, u64) {
     (work.moved, work.metadata, work.erased)
 }
@@ -132,7 +132,8 @@ fn every_page_has_a_fixed_offset_in_its_block() {
     }
 }
 
-/// Pages are overwritten in order: the first version is erased when its offset is needed again.
+/// Pages are overwritten in order. The block with their first versions is erased when its offsets
+/// are needed again.
 #[test]
 fn sequential_writes_cost_one_erase_per_block_and_no_copy() {
     let mut bench = Bench::new(1);
@@ -152,10 +153,10 @@ fn pages_before_a_write_are_copied_first() {
     assert_eq!(places, [(10, 0), (10, 1), (10, 2), (1, 3)]);
 }
 
-/// Page 2 is written twice: page 3 is copied, the old block erased, and pages 0 and 1 are copied
+/// Page 2 is written twice: page 3 is copied, the old block is erased, and pages 0 and 1 are copied
 /// again.
 #[test]
-fn a_write_to_a_passed_offset_completes_the_replacement_block() {
+fn write_to_a_passed_offset_completes_the_replacement_block() {
     let mut bench = Bench::new(2);
     bench.write(0..40);
     bench.write([2]);
@@ -163,10 +164,10 @@ fn a_write_to_a_passed_offset_completes_the_replacement_block() {
     assert_eq!(spent(bench.write([2])), (3, 0, 1));
 }
 
-/// With two replacement blocks, the third logical block completes the least recently written one:
-/// the second, with one page left to copy. Erased blocks are taken last.
+/// With two replacement blocks, the third logical block completes the least recently written one,
+/// which is the second, with one page left to copy. Erased blocks are taken last.
 #[test]
-fn the_least_recently_written_replacement_block_is_completed() {
+fn least_recently_written_replacement_block_is_completed_first() {
     let mut bench = Bench::new(2);
     bench.write(0..40);
     assert_eq!(spent(bench.write([0])), (0, 0, 0));
@@ -180,8 +181,8 @@ fn the_least_recently_written_replacement_block_is_completed() {
     );
 }
 
-/// No page before page 2 was written: two pages are programmed only to keep the order. After page 2
-/// there is room without a replacement block, before it there is not.
+/// No page before page 2 was written, so two filler pages keep the order. A page after page 2 has
+/// room without a replacement block, a page before it does not.
 #[test]
 fn fillers_replace_pages_that_were_never_written() {
     let mut bench = Bench::new(1);
@@ -190,7 +191,7 @@ fn fillers_replace_pages_that_were_never_written() {
     assert_eq!(bench.map.lookup(Lpn(0)), None);
     assert_eq!(spent(bench.write([3])), (0, 0, 0));
     assert_eq!(spent(bench.write([0])), (0, 0, 0));
-    // Page 1 was never written, pages 2 and 3 were.
+    // Page 1 was never written; pages 2 and 3 were.
     assert_eq!(bench.needs(0), (GcKind::Full, 2, 1, 1));
     assert_eq!(spent(bench.write([0])), (2, 1, 1));
 }
@@ -208,7 +209,7 @@ fn trimmed_page_is_not_copied() {
     assert_eq!(spent(bench.write([2])), (1, 1, 1));
 }
 
-/// The page is trimmed between its read and its copy: a filler replaces it.
+/// The page is trimmed between its read and its copy, so a filler replaces it.
 #[test]
 fn page_trimmed_during_its_copy_is_replaced_by_a_filler() {
     let mut bench = Bench::new(1);
@@ -227,10 +228,10 @@ fn page_trimmed_during_its_copy_is_replaced_by_a_filler() {
     assert_eq!(bench.map.write(Lpn(1)), WriteOutcome::Placed(Ppn(41)));
 }
 
-/// Writes of a logical block keep their order: the second one waits for the first, although its
+/// Writes of a logical block keep their order: the second write waits for the first, although its
 /// offset would be the next.
 #[test]
-fn writes_of_a_logical_block_are_placed_in_order() {
+fn writes_of_a_logical_block_are_placed_in_order_of_arrival() {
     let mut bench = Bench::new(1);
     bench.write(0..40);
     let want = SpaceRequest::Update(Plane(0), LogicalBlock(0));
@@ -252,13 +253,13 @@ fn logical_blocks_go_to_the_planes_in_turn() {
     assert_eq!(JobId::of(Plane(2)).index(), 2);
 }
 
-/// Expected copies per write for uniform random writes over `logical` logical blocks of P pages, of
-/// which m have a replacement block at a time.
+/// Returns the expected copies per write for uniform random writes over `logical` logical blocks of
+/// P pages, m of which have a replacement block at the same time.
 ///
 /// Writes program every block that they open from its first to its last page, so there are P
-/// programs per replacement block opened. A write opens one unless its logical block already has
-/// one, with probability m / N (the m written last are any of N), and its page is after the one
-/// written before it there, with probability (P - 1) / 2P. So a write costs P (1 - m / N (P - 1) /
+/// programs per replacement block opened. A write opens none if its logical block already has one,
+/// with probability m / N (the m written last are any of N), and its page is after the page written
+/// before it there, with probability (P - 1) / 2P. Therefore a write costs P (1 - m / N (P - 1) /
 /// 2P) programs including its own: (P - 1)(1 - m / 2N) copies.
 #[test]
 fn random_writes_cost_between_half_a_block_and_a_whole_block() {
@@ -284,7 +285,7 @@ fn random_writes_cost_between_half_a_block_and_a_whole_block() {
         let (n, m, p) = (f64::from(logical), f64::from(open), f64::from(pages));
         let expected = (p - 1.0) * (1.0 - m / (2.0 * n));
         let found = work.moved as f64 / f64::from(count);
-        // The copies of a write differ from their mean by P / 2 at most, on average: the mean of
+        // The copies of a write differ from their mean by P / 2 at most, on average, so the mean of
         // 40,000 writes has a standard error below P / 400.
         assert!(
             (found - expected).abs() < 4.0 * p / 400.0,
@@ -294,10 +295,10 @@ fn random_writes_cost_between_half_a_block_and_a_whole_block() {
     }
 }
 
-/// The power fails between the writes of a few random rounds; no data is lost, and the counts
+/// The power fails between the writes of a few random rounds. No data is lost, and the counters
 /// continue.
 #[test]
-fn replacement_blocks_continue_after_a_power_cut() {
+fn replacement_blocks_continue_to_take_programs_after_a_power_cut() {
     let mut bench = Bench::new(2);
     bench.write(0..40);
     bench.write([2, 5]);
@@ -305,15 +306,15 @@ fn replacement_blocks_continue_after_a_power_cut() {
     bench.cut();
     let after: Vec<_> = (0..40).map(|page| bench.place(page)).collect();
     assert_eq!(before, after);
-    // Page 3 is the next one of its replacement block, so it costs no copy.
+    // Page 3 is the next page of its replacement block, so it costs no copy.
     assert_eq!(spent(bench.write([3])), (0, 0, 0));
     assert_eq!(spent(bench.write([6, 7])), (0, 0, 0));
 }
 
-/// The program of page 1 was interrupted: the page can no longer be programmed after page 0, and
+/// The program of page 1 was interrupted. The page can no longer be programmed after page 0, so
 /// both blocks are copied into another.
 #[test]
-fn torn_page_costs_a_copy_of_the_block() {
+fn torn_page_costs_a_copy_of_the_logical_block() {
     let mut bench = Bench::new(2);
     bench.write(0..40);
     bench.write([0]);
@@ -325,9 +326,9 @@ fn torn_page_costs_a_copy_of_the_block() {
     assert_eq!(spent(bench.write([1])), (5, 0, 2));
 }
 
-/// A replacement block that contains only copies is dropped.
+/// A replacement block that contains only copies is discarded.
 #[test]
-fn interrupted_copy_is_erased() {
+fn replacement_block_with_only_copies_is_erased_at_recovery() {
     let mut bench = Bench::new(2);
     bench.write(0..40);
     let want = SpaceRequest::Update(Plane(0), LogicalBlock(0));
@@ -344,9 +345,10 @@ fn interrupted_copy_is_erased() {
     assert_eq!(bench.array.erases()[10], 1);
 }
 
-/// With 20 blocks and 10 logical blocks, 9 replacement blocks and a reserve of 1 fit, 10 do not.
+/// With 20 blocks and 10 logical blocks, 9 replacement blocks and a reserve of 1 fit, but 10 do
+/// not.
 #[test]
-fn a_plan_needs_room_for_data_replacement_blocks_and_reserve() {
+fn plan_without_room_for_data_replacement_blocks_and_reserve_is_rejected() {
     assert!(plan(&config(9), 1, 20, 4).is_ok());
     let error = plan(&config(10), 1, 20, 4).unwrap_err();
     assert_eq!(error.key, "ftl.over_provisioning_ratio");
@@ -383,9 +385,9 @@ fn schedules_that_use_idle_time_are_rejected() {
 }
 
 /// A device retries all waiting writes, in order, when a GC run ends. Page 1 is written again while
-/// page 2 waits, and is retried before it once.
+/// page 2 waits, and is retried before page 2 once.
 #[test]
-fn a_waiting_write_always_has_a_gc_run() {
+fn waiting_write_always_has_a_gc_run_to_wait_for() {
     let mut bench = Bench::new(1);
     bench.write(0..40);
     let want = SpaceRequest::Update(Plane(0), LogicalBlock(0));

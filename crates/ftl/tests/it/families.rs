@@ -1,6 +1,6 @@
 //! Every mapping family compared with a simple reference map, on tiny devices filled to the maximum
-//! that a plan allows: jobs are split into steps, host requests occur between any two steps, and
-//! power cuts at any time.
+//! that a plan allows. Jobs are split into steps, host requests occur between any two steps, and
+//! power cuts occur at any time.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
 use crate::model;
@@ -9,7 +9,7 @@ use model::{Ability, Device, Load, Seen, fullest, variants};
 use wordline_ftl::mapping::Family;
 use wordline_kernel::Rng;
 
-/// Prints the case in which a test fails.
+/// Prints the case in which a test fails, when dropped.
 struct Case<'a> {
     family: &'a Family,
     number: u64,
@@ -23,7 +23,7 @@ impl Drop for Case<'_> {
     }
 }
 
-/// Runs one random device for `steps` steps. Returns the events that occurred.
+/// Runs one random device for `steps` steps. Returns the number of events by kind.
 fn run(family: &Family, number: u64, steps: u32, cuts: bool) -> Seen {
     let _case = Case { family, number };
     let mut random = Rng::new(number, family.name());
@@ -62,7 +62,7 @@ fn run_all(cases: u64, steps: u32, cuts: bool) -> u64 {
 }
 
 #[test]
-fn lookup_finds_the_newest_version_in_every_family() {
+fn look_up_finds_the_newest_version_in_every_family() {
     run_all(40, 4_000, false);
 }
 
@@ -73,7 +73,7 @@ fn recovery_finds_the_last_complete_version_in_every_family() {
 
 #[test]
 #[ignore = "takes 30 s in an optimised build; run by `make test-slow`, shorter variants always run"]
-fn ten_million_operations_and_many_power_cuts() {
+fn every_family_survives_ten_million_operations_and_many_power_cuts() {
     let operations = run_all(150, 20_000, false) + run_all(150, 20_000, true);
     eprintln!("{operations} operations");
     assert!(operations > 10_000_000, "only {operations} operations");

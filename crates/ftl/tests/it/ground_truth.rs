@@ -1,6 +1,6 @@
-//! Write amplification on D4 compared with an independent model (greedy per plane, GC while a plane
-//! has fewer than 26 free blocks, uniform random single-page writes). As in the model, moved pages
-//! go to a separate active block.
+//! Write amplification on the device D4 compared with an independent model: greedy selection per
+//! plane, GC while a plane has fewer than 26 free blocks, uniform random single-page writes. As in
+//! the model, moved pages go to a separate active block.
 #![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use wordline_ftl::allocate::Dimensions;
@@ -16,7 +16,8 @@ const DIMENSIONS: Dimensions = Dimensions {
     planes: 2,
 };
 
-/// Fills D4 in order if `fill`, then writes at random. Returns the operations of the random writes.
+/// Fills D4 in order if `fill`, then writes at random. Returns the flash operations of the random
+/// writes.
 fn d4(fill: bool, writes: u64) -> FlashOps {
     let layout = Layout::new(&Geometry::default(), 32).unwrap();
     let mut config = Config::default();
@@ -49,14 +50,14 @@ fn assert_within_one_per_cent(measured: f64, expected: f64) {
 }
 
 #[test]
-fn write_amplification_of_six_million_writes_from_empty() {
+fn write_amplification_of_six_million_writes_to_an_empty_device_matches_the_model() {
     let work = d4(false, 6_000_000);
     assert_within_one_per_cent(work.write_amplification().unwrap(), 2.018);
     assert_within_one_per_cent(work.erased as f64, 158_141.0);
 }
 
 #[test]
-fn write_amplification_of_one_million_writes_after_a_sequential_fill() {
+fn write_amplification_after_a_sequential_fill_matches_the_model() {
     let work = d4(true, 1_000_000);
     assert_within_one_per_cent(work.write_amplification().unwrap(), 4.016);
     assert_within_one_per_cent(work.moved as f64, 3_015_594.0);

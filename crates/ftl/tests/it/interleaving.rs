@@ -1,5 +1,5 @@
 //! GC runs split into steps: host writes and reads occur between any two steps, on several planes
-//! at once, while operations wait in the queues of a device.
+//! concurrently, while operations wait in the queues of the device.
 #![allow(clippy::panic)] // test code, also outside test functions
 
 use crate::edge;
@@ -29,12 +29,13 @@ enum Operation {
     Erase(Block),
 }
 
-/// GC run in progress. Its steps are issued together up to a barrier, or one at a time; each page
+/// GC run in progress. Its steps are issued together up to a barrier, or one at a time. Each page
 /// is relocated some time after it has been read.
 #[derive(Debug)]
 struct Job {
     id: JobId,
-    /// Steps issued and not complete, including pages read and not relocated. Count.
+    /// Number of steps that are issued but not complete, including pages read but not relocated.
+    /// Count.
     outstanding: usize,
     read: Vec<(Ppn, Content)>,
     stepwise: bool,
@@ -42,7 +43,8 @@ struct Job {
     waiting: bool,
 }
 
-/// Device whose operations wait in one queue per plane, and whose steps are requested one by one.
+/// Device whose operations wait in one queue per plane, and whose steps are requested one at a
+/// time.
 struct Device {
     plan: Plan,
     checked: CheckedMap,
@@ -55,18 +57,18 @@ struct Device {
     seen: Seen,
 }
 
-/// Counts of events that a run must include to be meaningful.
+/// Numbers of events that a run must include to be meaningful.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
-    /// Writes that had to wait.
+    /// Writes that had to wait. Count.
     waits: u32,
-    /// GC runs completed.
+    /// GC runs completed. Count.
     collections: u32,
-    /// Pages trimmed.
+    /// Pages trimmed. Count.
     trims: u32,
-    /// Pages overwritten or trimmed between their read and their relocation.
+    /// Pages overwritten or trimmed between their read and their relocation. Count.
     overtaken: u32,
-    /// GC runs that overlapped with others.
+    /// GC runs that overlapped with others. Count.
     at_once: u32,
 }
 
@@ -103,7 +105,7 @@ impl Device {
                 let collecting = self.jobs[plane.index()].is_some();
                 assert!(
                     free >= self.plan.reserve_blocks || collecting && self.plan.config.gc.own_block,
-                    "the host writes to a plane with {free} free blocks"
+                    "a host write was placed on a plane with only {free} free blocks"
                 );
                 let (_, version) = self.checked.naive.find(page).unwrap_or_default();
                 self.enqueue(plane, Operation::HostProgram(place, (page, version)));
@@ -117,14 +119,14 @@ impl Device {
                 }
                 assert!(
                     !matches!(want, SpaceRequest::Update(..)),
-                    "{want:?} from a page map"
+                    "page mapping requested {want:?}"
                 );
                 false
             }
         }
     }
     fn write(&mut self, page: Lpn) {
-        // Writes of a page keep their order: this write waits if another write of the page does.
+        // Writes of a page keep their order, so this write waits if another write of the page does.
         if self.waiting.contains(&page) || !self.place(page) {
             self.waiting.push_back(page);
             self.seen.waits += 1;
@@ -163,7 +165,7 @@ impl Device {
         }
         let collection = self.checked.collect(SpaceRequest::Free(plane));
         if self.jobs[plane.index()].is_some() {
-            assert_eq!(collection, None, "two GC runs at once");
+            assert_eq!(collection, None, "a plane started a second GC run");
             return;
         }
         let Some(collection) = collection else {
@@ -178,7 +180,7 @@ impl Device {
         });
         self.go_on(plane);
     }
-    /// Relocates any page that has been read, if it is still current.
+    /// Relocates one of the pages that have been read, selected by `salt`, if it is still current.
     fn relocate(&mut self, plane: Plane, salt: u64) {
         let Some(job) = &mut self.jobs[plane.index()] else {
             return;
@@ -207,7 +209,7 @@ impl Device {
                 JobStep::Erase(block) => {
                     assert_eq!(
                         job.outstanding, 0,
-                        "{block:?} is erased before its moves are complete"
+                        "{block:?} was erased before its moves were complete"
                     );
                     Operation::Erase(block)
                 }
@@ -222,7 +224,7 @@ impl Device {
                     self.seen.at_once += u32::from(self.jobs.iter().any(Option::is_some));
                     return self.place_waiting();
                 }
-                step => panic!("{step:?} from a page map"),
+                step => panic!("page mapping issued {step:?}"),
             };
             job.outstanding += 1;
             self.enqueue(plane, operation);
@@ -257,12 +259,12 @@ impl Device {
                 assert_eq!(
                     self.contents[place.index()],
                     Some(content),
-                    "read of {place:?}"
+                    "content read from {place:?}"
                 );
             }
             (Operation::MoveRead(from), Some(job)) => {
                 let content = self.contents[from.index()];
-                assert!(content.is_some(), "{from:?} is read but empty");
+                assert!(content.is_some(), "{from:?} was read but is empty");
                 job.read.extend(content.map(|content| (from, content)));
             }
             (Operation::MoveProgram(..), Some(job)) => {
@@ -295,7 +297,7 @@ impl Device {
             Step::CarryOut => self.carry_out(plane),
         }
     }
-    /// Continues without new requests until no work is left.
+    /// Runs without new requests until no work is left.
     fn drain(&mut self) {
         for _ in 0..100_000 {
             let idle = self.jobs.iter().all(Option::is_none);
@@ -315,7 +317,7 @@ impl Device {
         }
         panic!("GC does not end under {:?}", self.plan);
     }
-    /// Compares map and array with the reference, once no operation is in progress.
+    /// Compares the map and the array with the reference. No operation may be in progress.
     fn compare(&self) {
         self.checked.naive.compare(&self.checked.map, &self.array);
         for page in (0..self.plan.user_pages).map(Lpn) {
@@ -336,7 +338,7 @@ enum Step {
     CarryOut,
 }
 
-/// Most steps are of the kinds that occur once per page.
+/// Returns random steps, most of which are of the kinds that occur once per page.
 fn steps() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => select(LOADS.as_slice()).prop_map(Step::Write),
@@ -378,7 +380,7 @@ proptest! {
     }
 }
 
-/// Every combination of policies, in longer runs.
+/// Longer runs with every combination of policies.
 #[test]
 fn every_combination_of_policies_serves_every_write() {
     let mut random = Rng::new(1, "interleaving.steps");
@@ -390,7 +392,7 @@ fn every_combination_of_policies_serves_every_write() {
         let load = LOADS[random.below(LOADS.len() as u64) as usize];
         let mut device = Device::new(plan);
         for number in 0..3_000 {
-            // At most 16 writes wait, as in a host queue.
+            // At most 16 writes wait at the same time, as in a host queue.
             let step = match random.below(14) {
                 0..3 if device.waiting.len() < 16 => Step::Write(load),
                 3 => Step::Read,

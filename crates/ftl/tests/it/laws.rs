@@ -1,4 +1,4 @@
-//! Laws of each policy slot, checked for every member.
+//! Laws of each policy slot, checked for every policy.
 #![allow(clippy::unwrap_used, clippy::panic)] // test code, also outside test functions
 
 use crate::edge;
@@ -29,14 +29,14 @@ use wordline_ftl::{
 use wordline_kernel::{Rng, Time};
 use wordline_nand::{Array, Block, Die, Plane, Ppn};
 
-/// Victim choice: the valid pages of the closed blocks, oldest first, and the index of the victim
-/// among them.
+/// Victim selection: the numbers of valid pages of the closed blocks, oldest first, and the index
+/// of the victim among them.
 struct Choice {
     valid: Vec<u32>,
     chosen: usize,
 }
 
-/// First `count` choices under random writes to a full device of one plane.
+/// Returns the first `count` victim selections under random writes to a full device of one plane.
 fn choices(config: &Config, blocks: u32, pages: u32, count: usize) -> Vec<Choice> {
     let slack = blocks * pages / 10;
     let plan = fullest(config, planes(1, 1, 1, 1), blocks, pages, slack).unwrap();
@@ -68,7 +68,8 @@ fn choices(config: &Config, blocks: u32, pages: u32, count: usize) -> Vec<Choice
     choices
 }
 
-/// Checks that numbers in `[0, 1)` are uniform: chi-squared over 20 bins below its 0.1 % point.
+/// Asserts that numbers in `[0, 1)` are uniform: their chi-squared statistic over 20 bins is below
+/// its 0.1 % point.
 fn assert_uniform(numbers: &[f64], of: &str) {
     let mut counts = [0_u32; 20];
     for number in numbers {
@@ -77,17 +78,18 @@ fn assert_uniform(numbers: &[f64], of: &str) {
     let expected = numbers.len() as f64 / 20.0;
     let square = |&count: &u32| (f64::from(count) - expected).powi(2) / expected;
     let chi: f64 = counts.iter().map(square).sum();
-    assert!(expected > 100.0, "{of}: only {} choices", numbers.len());
+    assert!(expected > 100.0, "{of}: only {} numbers", numbers.len());
     assert!(
         chi < 43.8,
         "{of}: chi-squared {chi} with 19 degrees of freedom"
     );
 }
 
-/// The reference map checks at every choice that the victim is closed, belongs to its plane, and is
-/// chosen only once until it is closed again; it also checks the laws of greedy and FIFO.
+/// The reference map checks at every selection that the victim is closed, belongs to its plane, and
+/// is selected only once until it is closed again. The test itself checks greedy and FIFO
+/// selection.
 #[test]
-fn victims_are_closed_blocks_chosen_once_by_the_law_of_their_policy() {
+fn victims_are_closed_blocks_selected_once_and_as_their_policy_defines() {
     for victim in victims() {
         for own_block in [false, true] {
             let config = config(&Allocate::default(), &victim, &Wear::default(), own_block);
@@ -104,10 +106,11 @@ fn victims_are_closed_blocks_chosen_once_by_the_law_of_their_policy() {
 }
 
 /// With d draws, all of them, and therefore the victim, have at least v valid pages with
-/// probability s^d, where s is the share of such blocks. If so, values drawn at random between
-/// s(v+1)^d and s(v)^d of the victims are uniform. Random selection is d = 1.
+/// probability s(v)^d, where s(v) is the share of blocks with at least v valid pages. If so,
+/// numbers drawn at random between s(v+1)^d and s(v)^d of each victim are uniform. Random selection
+/// is d = 1.
 #[test]
-fn the_best_of_d_draws_has_the_expected_distribution() {
+fn victims_of_d_choices_have_the_distribution_of_the_best_of_d_draws() {
     for victim in victims() {
         let d = match &victim {
             Victim::Random(_) => 1,
@@ -130,9 +133,9 @@ fn the_best_of_d_draws_has_the_expected_distribution() {
     }
 }
 
-/// Random selection, and a single draw, are independent of age.
+/// Random selection, and d-choices with a single draw, do not depend on age.
 #[test]
-fn a_single_random_draw_is_uniform_over_blocks() {
+fn random_victims_are_uniform_over_the_blocks() {
     for victim in victims() {
         match &victim {
             Victim::Random(_) => {}
@@ -231,10 +234,10 @@ fn dynamic_allocation_rotates_and_skips_planes_without_room() {
     }
 }
 
-/// Among the planes with room: those of the dies with the least work, then of the packages with the
-/// least work, then the first from the current position in the order.
+/// Among the planes with room, the policy selects those of the dies with the least work, then those
+/// of the packages with the least work, then the first from the current position in the order.
 #[test]
-fn a_page_goes_to_the_least_busy_die_of_the_least_busy_package() {
+fn page_goes_to_the_least_busy_die_and_among_equals_to_the_least_busy_package() {
     let mut random = Rng::new(1, "laws.least-busy");
     for order in Order::all() {
         let policy = LeastBusy {
@@ -268,9 +271,10 @@ fn a_page_goes_to_the_least_busy_die_of_the_least_busy_package() {
     }
 }
 
-/// All planes of a die in a row, even if dies have become busy in between; then the least busy die.
+/// A die being filled gets a page on all its planes in a row, even if dies have become busy in
+/// between. The least busy die follows.
 #[test]
-fn a_die_being_filled_gets_one_page_per_plane() {
+fn die_being_filled_gets_one_page_per_plane() {
     let policy = LeastBusy {
         order: Order::default(),
         fills_dies: true,
@@ -286,20 +290,21 @@ fn a_die_being_filled_gets_one_page_per_plane() {
         allocator.set_die_loads(|die| Time(count(die)));
         given.push(allocator.plane(Lpn(number), |_| true).unwrap());
     }
-    // Channels first: dies 0, 6 and 2 of two channels of three packages of two dies.
+    // Channels first: dies 0, 6 and 2, on two channels with three packages of two dies each.
     let expected = [0, 6, 2]
         .into_iter()
         .flat_map(|die| (0..4).map(move |plane| Plane(4 * die + plane)));
     assert!(given.into_iter().eq(expected));
 }
 
-/// Block that a wear policy must take, given all free blocks of the plane in the order in which
-/// they became free, with their erases. For other policies, checks only that it is one of them.
+/// Asserts that a wear policy took the right block, given all free blocks of the plane in the order
+/// in which they became free, with their erases. For policies not listed here, checks only that the
+/// block was free.
 fn spend_law(wear: &Wear, free: &[(Block, u32)], taken: Option<Block>) {
     let next = match wear {
         Wear::None(_) => free.first(),
         Wear::Dynamic(_) | Wear::Static(_) => free.iter().min_by_key(|(_, erases)| *erases),
-        // Never-used blocks in order; among others with equal erases, the block freed last.
+        // Never-used blocks in order; among others with equally few erases, the block freed last.
         Wear::ReadBlind(_) => {
             let pristine = free.iter().find(|(_, erases)| *erases == 0);
             pristine.or_else(|| free.iter().rev().min_by_key(|(_, erases)| *erases))
@@ -347,10 +352,11 @@ fn wear_policies_take_each_free_block_once_in_their_order() {
     }
 }
 
-/// Variance of erases over the blocks after uniform random writes.
+/// Returns the variance of the erases over the blocks after uniform random writes.
 fn wear_spread(victim: &Victim, wear: &Wear, seed: u64) -> f64 {
     let mut config = config(&Allocate::default(), victim, wear, true);
-    // Wear levelling can only select among free blocks: keep a quarter free.
+    // Wear levelling can only select among free blocks, so the configuration keeps a quarter of
+    // them free.
     config.gc.start_free_ratio = 0.25;
     config.over_provisioning_ratio = 0.6;
     let one = planes(1, 1, 1, 1);
@@ -393,7 +399,7 @@ fn dynamic_wear_levelling_does_not_increase_the_erase_spread() {
     }
 }
 
-/// State after a few thousand writes: the whole map, and the erases of every block.
+/// Returns the state after 5,000 writes: the whole map, and the erases of every block.
 fn state(config: &Config, seed: u64) -> String {
     let dimensions = planes(2, 2, 1, 2);
     let plan = Plan::new(config, layout(dimensions, 10, 8), dimensions, seed).unwrap();
@@ -456,9 +462,9 @@ fn write_by_steps(map: &mut PageMap, array: &mut Array, plan: &Plan, page: Lpn) 
     }
 }
 
-/// The row is written to an empty device, then overwritten, with and without GC.
+/// A row of pages is written to an empty device and then overwritten, with and without GC.
 #[test]
-fn bulk_writes_and_gc_leave_the_state_of_single_steps() {
+fn bulk_writes_and_gc_leave_the_same_state_as_single_steps() {
     for mut config in edge::configs() {
         config.over_provisioning_ratio = 0.6;
         let dimensions = planes(2, 2, 1, 2);
@@ -486,8 +492,8 @@ fn bulk_writes_and_gc_leave_the_state_of_single_steps() {
     }
 }
 
-/// Fills two devices, one of them page by page, continues with random writes until GC has run, and
-/// compares their complete state.
+/// Fills two devices, one by whole blocks where possible and the other page by page, continues with
+/// random writes until GC has run, and compares their complete state.
 fn fill_both<M: Mapping + Debug>(plan: &Plan, new: fn(&Plan) -> M, pieces: &[Range<u32>]) {
     let arrays = || Array::new(plan.layout, u32::MAX).with_partial_programs(4);
     let (mut map, mut map_array) = (new(plan), arrays());
@@ -515,7 +521,7 @@ fn fill_both<M: Mapping + Debug>(plan: &Plan, new: fn(&Plan) -> M, pieces: &[Ran
         let page = Lpn(random.below(plan.user_pages.into()) as u32);
         device.write(page).unwrap();
         by_page.write(page).unwrap();
-        // The comparison is expensive, and a difference persists.
+        // The comparison is expensive, and a difference would persist.
         if device.work().written.is_power_of_two() {
             assert_eq!(format!("{device:?}"), format!("{by_page:?}"), "{plan:?}");
         }
@@ -525,7 +531,7 @@ fn fill_both<M: Mapping + Debug>(plan: &Plan, new: fn(&Plan) -> M, pieces: &[Ran
 }
 
 #[test]
-fn filling_whole_blocks_leaves_the_state_of_single_writes() {
+fn filling_whole_blocks_leaves_the_same_state_as_single_writes() {
     let layouts = [
         (planes(2, 2, 1, 2), 10, 9),
         (planes(1, 1, 1, 1), 12, 64),
@@ -535,7 +541,7 @@ fn filling_whole_blocks_leaves_the_state_of_single_writes() {
     for (dimensions, blocks, pages) in layouts {
         let layout = layout(dimensions, blocks, pages);
         let round = layout.planes() * pages;
-        // Every policy, each with several of the others.
+        // Every policy, each combined with several of the others.
         for mut config in edge::configs().into_iter().step_by(13) {
             config.over_provisioning_ratio = 0.6;
             let plan = Plan::new(&config, layout, dimensions, 1).unwrap();
@@ -554,9 +560,9 @@ fn filling_whole_blocks_leaves_the_state_of_single_writes() {
     }
 }
 
-/// The same for logical blocks, with every striping of pages.
+/// The same property for logical blocks, with every striping of pages.
 #[test]
-fn filling_logical_blocks_leaves_the_state_of_single_writes() {
+fn filling_logical_blocks_leaves_the_same_state_as_single_writes() {
     let mut families = Vec::new();
     for (stripe, stripe_pages) in [
         (Stripe::Block, 1),
@@ -602,7 +608,7 @@ fn filling_logical_blocks_leaves_the_state_of_single_writes() {
             }
             fill_both(&plan, Map::new, &[0..2 * round + 1, 2 * round + 1..all]);
             fill_both(&plan, Map::new, &[0..2 * round, round..all, 0..all]);
-            // The fill is by blocks, not page by page, unless runs end in the middle of a block.
+            // The fill works by blocks, not page by page, unless runs end in the middle of a block.
             let mut filled = 0;
             let mut map = Map::new(&plan);
             let written = map.fill(0..all, |_| {
@@ -619,9 +625,9 @@ fn filling_logical_blocks_leaves_the_state_of_single_writes() {
     }
 }
 
-/// Only never-written pages on planes in turn are filled by blocks.
+/// Only pages that were never written, with the planes in turn, are filled by whole blocks.
 #[test]
-fn only_never_written_pages_are_filled_by_whole_blocks() {
+fn only_pages_that_were_never_written_are_filled_by_whole_blocks() {
     let dimensions = planes(2, 2, 1, 2);
     let layout = layout(dimensions, 64, 9);
     let fill = |map: &mut PageMap, pages| map.fill(pages, |_| Ok::<_, ()>(())).unwrap();
@@ -647,8 +653,8 @@ fn only_never_written_pages_are_filled_by_whole_blocks() {
     }
 }
 
-/// Writes a row with one call and, page by page, to a map in the same state. Returns the number of
-/// pages placed.
+/// Writes a row with one call to one map and, page by page, to another map in the same state.
+/// Returns the number of pages placed.
 fn write_row_both(map: &mut PageMap, single: &mut PageMap, plan: &Plan, pages: Range<u32>) -> u32 {
     let free_blocks = map.free_blocks();
     let must_end = |map: &PageMap, last: Ppn| {
@@ -679,9 +685,9 @@ fn write_row_both(map: &mut PageMap, single: &mut PageMap, plan: &Plan, pages: R
     next - pages.start
 }
 
-/// Rows until the device is as full as possible without GC.
+/// Writes rows until the device is as full as possible without GC.
 #[test]
-fn a_row_ends_where_gc_may_be_needed_and_names_superseded_blocks() {
+fn bulk_write_ends_where_gc_may_be_needed_and_reports_superseded_blocks() {
     for mut config in edge::configs() {
         config.over_provisioning_ratio = 0.6;
         let dimensions = planes(2, 2, 1, 2);
@@ -700,7 +706,7 @@ fn a_row_ends_where_gc_may_be_needed_and_names_superseded_blocks() {
 }
 
 #[test]
-fn an_error_ends_a_row() {
+fn error_of_the_callback_ends_a_bulk_write() {
     let dimensions = planes(2, 2, 1, 2);
     let plan = Plan::new(&Config::default(), layout(dimensions, 64, 9), dimensions, 1).unwrap();
     let mut map = PageMap::new(&plan);

@@ -1,4 +1,4 @@
-//! Map in flash: the cost of lookups, updates and GC, counted by hand; hit ratios compared with
+//! Map in flash: the cost of look-ups, updates and GC, counted by hand; hit ratios compared with
 //! theory; and a cache as large as the map compared with page mapping.
 #![allow(clippy::unwrap_used, clippy::panic)] // test code, also outside test functions
 
@@ -14,10 +14,11 @@ use wordline_ftl::{
 use wordline_kernel::{Rng, Since};
 use wordline_nand::{Array, Geometry, Layout, Plane};
 
-/// Default size of a cached entry. Bytes.
+/// Size of a cached entry with the default configuration. Bytes.
 const CACHED: u64 = 8;
 
-/// Plane of `blocks` blocks of 16 pages, with `entries` map entries per page.
+/// Returns the plan of one plane of `blocks` blocks of 16 pages, with `entries` map entries per
+/// page.
 fn plan(mapping: Family, blocks: u32, entries: u32, spare: f64) -> Plan {
     let dimensions = Dimensions {
         channels: 1,
@@ -48,7 +49,7 @@ fn dftl(cached: u64) -> Dftl {
     }
 }
 
-/// Operations of a job on translation pages.
+/// Operations of a job on translation pages: reads and programs.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Cost {
     reads: u32,
@@ -64,7 +65,7 @@ fn reads(reads: u32) -> Cost {
     }
 }
 
-/// Device that counts operations.
+/// Device that counts the operations of jobs.
 struct Device {
     plan: Plan,
     map: Map,
@@ -72,7 +73,8 @@ struct Device {
 }
 
 impl Device {
-    /// 64 blocks, half of which the host can fill, with 8 entries per translation page.
+    /// Creates a device of 64 blocks, half of which the host can fill, with 8 entries per
+    /// translation page.
     fn new(dftl: Dftl) -> Self {
         let plan = plan(Family::Dftl(dftl), 64, 8, 0.5);
         Self {
@@ -81,7 +83,7 @@ impl Device {
             plan,
         }
     }
-    /// Executes a job. Returns the pages that it moves, and its cost.
+    /// Executes a job. Returns the pages that it moves, and its cost in translation pages.
     fn run(&mut self, id: JobId) -> (Vec<Lpn>, Cost) {
         let mut cost = Cost::default();
         let mut moved = Vec::new();
@@ -130,18 +132,18 @@ impl Device {
     fn write(&mut self, page: u32) -> Cost {
         let cost = self.fetch(page, true);
         let WriteOutcome::Placed(place) = self.map.write(Lpn(page)) else {
-            panic!("no room for page {page}");
+            panic!("page {page} has no room");
         };
         self.array.program(place).unwrap();
         cost
     }
 }
 
-/// The cache has room for two entries; pages 0 to 7 are in translation page 0, 8 to 15 in 1, and so
-/// on. In the comments, a star marks an entry that differs from its translation page; the least
-/// recently used entry comes first.
+/// The cache has room for two entries. Pages 0 to 7 are in translation page 0, pages 8 to 15 in
+/// translation page 1, and so on. The comments list the entries in the cache, least recently used
+/// first; a star marks an entry that differs from its translation page.
 #[test]
-fn a_miss_costs_a_read_and_a_dirty_eviction_a_read_and_a_program() {
+fn miss_costs_one_read_and_dirty_eviction_one_read_and_one_program() {
     let mut device = Device::new(dftl(2));
     let programs = |reads, label| Cost {
         reads,
@@ -153,7 +155,7 @@ fn a_miss_costs_a_read_and_a_dirty_eviction_a_read_and_a_program() {
     assert_eq!(device.write(16), programs(0, 0)); // 8* 16*: 0 was never written before
     assert_eq!(device.read(0), programs(1, 1)); // 16* 0
     assert_eq!(device.read(16), reads(0)); // 0 16*
-    assert_eq!(device.read(9), reads(1)); // 16* 9: a clean entry leaves for nothing
+    assert_eq!(device.read(9), reads(1)); // 16* 9: the eviction of a clean entry costs nothing
     assert_eq!(device.write(8), programs(1, 2)); // 9 8*
     assert_eq!(device.read(17), reads(1)); // 8* 17
     assert_eq!(device.read(0), programs(2, 1)); // 17 0: translation page 1 is read and rewritten
@@ -162,7 +164,7 @@ fn a_miss_costs_a_read_and_a_dirty_eviction_a_read_and_a_program() {
     assert_eq!((counts.evictions, counts.dirty_evictions), (6, 4));
 }
 
-/// Gupta et al. 2009, section 4.3: batch updates.
+/// Batch updates (Gupta et al. 2009, section 4.3).
 #[test]
 fn dirty_entries_of_a_translation_page_are_written_together() {
     for batch_update in [true, false] {
@@ -174,7 +176,7 @@ fn dirty_entries_of_a_translation_page_are_written_together() {
             assert_eq!(device.write(page), reads(0));
         }
         assert_eq!(device.write(16).programs, [0]); // 1* 8* 16*
-        let cost = device.write(24); // 1 leaves
+        let cost = device.write(24); // 1 is evicted
         if batch_update {
             assert_eq!(cost, reads(0));
         } else {
@@ -192,8 +194,8 @@ fn requests_for_a_translation_page_share_one_read() {
     let jobs = [0, 1, 2, 3].map(|page| device.map.fetch(Lpn(page), false).unwrap());
     assert!(jobs.iter().all(|job| *job == jobs[0]));
     let (_, cost) = device.run(jobs[0]);
-    // Of the dirty entries 32 to 39, the first is evicted, and its translation page is rewritten
-    // for it and the others.
+    // Of the dirty entries 32 to 39, the first is evicted. Its translation page is rewritten for it
+    // and for the others.
     assert_eq!((cost.reads, cost.programs), (1, vec![4]));
     for page in 0..4 {
         assert_eq!(device.map.fetch(Lpn(page), false), None);
@@ -202,7 +204,7 @@ fn requests_for_a_translation_page_share_one_read() {
     assert_eq!((counts.hits, counts.misses), (0, 44));
 }
 
-/// With one cached entry, that of the page written last.
+/// The cache has room for one entry: that of the page written last.
 #[test]
 fn gc_rewrites_each_translation_page_of_uncached_moved_pages_once() {
     let mut device = Device::new(dftl(1));
@@ -224,7 +226,7 @@ fn gc_rewrites_each_translation_page_of_uncached_moved_pages_once() {
             let (moved, mut cost) = device.run(collection.job);
             device.map.audit().unwrap();
             if cost.erases > 1 {
-                continue; // Translation blocks had to be cleaned on the way.
+                continue; // Translation blocks had to be cleaned in this run.
             }
             let uncached = moved.iter().filter(|page| page.0 != last);
             let labels: BTreeSet<u32> = uncached.map(|page| page.0 / 8).collect();
@@ -252,10 +254,10 @@ fn precondition<M: Mapping>(mut map: M, plan: &Plan) -> (M, FlashOps) {
     (map, work)
 }
 
-/// No entry is ever evicted. The page map has the blocks that are not reserved for translation
+/// No entry is ever evicted. The page map has as many blocks as are not reserved for translation
 /// pages.
 #[test]
-fn a_cache_as_large_as_the_map_equals_page_mapping() {
+fn map_cache_as_large_as_the_map_gives_the_results_of_page_mapping() {
     let cached = plan(Family::Dftl(dftl(1 << 20)), 50, 128, 0.3);
     let kept = 50 - Map::new(&cached).free_blocks();
     assert_eq!(kept, 2);
@@ -270,9 +272,9 @@ fn a_cache_as_large_as_the_map_equals_page_mapping() {
     assert_eq!(map.map_cache().unwrap().evictions, 0);
 }
 
-/// Without batches and GC, each dirty eviction costs a program.
+/// Without batch updates and GC, each dirty eviction costs a program.
 #[test]
-fn every_dirty_eviction_costs_a_program() {
+fn every_dirty_eviction_costs_one_program_without_batch_updates() {
     let dftl = Dftl {
         batch_update: false,
         spare_ratio: 100.0,
@@ -295,10 +297,10 @@ fn every_dirty_eviction_costs_a_program() {
     assert_eq!(work.metadata, counts.dirty_evictions);
 }
 
-/// Hit ratio of LRU under independent requests with these probabilities (H. Che, Y. Tung and Z.
-/// Wang, Hierarchical Web caching systems, IEEE JSAC 20(7), 2002): an entry is cached if it was
-/// requested within the characteristic time, for which the expected number of cached entries equals
-/// the capacity.
+/// Returns the hit ratio of LRU under independent requests with these probabilities (H. Che, Y.
+/// Tung and Z. Wang, Hierarchical Web caching systems, IEEE JSAC 20(7), 2002). An entry is cached
+/// if it was requested within the characteristic time, for which the expected number of cached
+/// entries equals the capacity.
 fn che(probabilities: &[f64], capacity: f64) -> f64 {
     let there = |p: f64, time: f64| 1.0 - (-p * time).exp();
     let filled = |time| probabilities.iter().map(|p| there(*p, time)).sum::<f64>();
@@ -314,7 +316,7 @@ fn che(probabilities: &[f64], capacity: f64) -> f64 {
     probabilities.iter().map(|p| p * there(*p, low)).sum()
 }
 
-/// Measured hit ratio of reads with these probabilities.
+/// Returns the measured hit ratio of reads with these probabilities.
 fn hit_ratio(probabilities: &[f64], dftl: Dftl) -> f64 {
     let plan = plan(Family::Dftl(dftl), 300, 64, 0.3);
     let mut map = Map::new(&plan);
@@ -359,7 +361,7 @@ fn zipf(pages: u32, exponent: f64) -> Vec<f64> {
 
 /// The standard deviation of a ratio over 300,000 requests is at most 0.001.
 #[test]
-fn lru_hit_ratios_match_che_approximation() {
+fn lru_hit_ratios_match_ches_approximation() {
     for exponent in [0.0, 0.8, 1.2] {
         let probabilities = zipf(3_000, exponent);
         for cached in [30, 300, 1_500] {
@@ -373,7 +375,8 @@ fn lru_hit_ratios_match_che_approximation() {
     }
 }
 
-/// Under independent requests, entries requested twice are more valuable than the latest ones.
+/// Under independent requests, entries that were requested twice are more valuable than the most
+/// recent ones.
 #[test]
 fn protected_entries_raise_the_hit_ratio_under_skew() {
     let probabilities = zipf(3_000, 0.8);
@@ -387,7 +390,7 @@ fn protected_entries_raise_the_hit_ratio_under_skew() {
 }
 
 #[test]
-fn an_invalid_map_configuration_is_rejected_with_its_key() {
+fn invalid_map_configuration_is_rejected_with_the_key_to_change() {
     let wrong = |dftl: Dftl, spare: f64| {
         let config = Config {
             over_provisioning_ratio: spare,
@@ -409,8 +412,9 @@ fn an_invalid_map_configuration_is_rejected_with_its_key() {
         ..default()
     };
     assert_eq!(key(cached, 0.5), "ftl.mapping.dftl.cache_bytes");
-    // 870 user pages fill 54 blocks of 64. Their 109 translation pages with a quarter to spare fill
-    // 8, and two more are reserved. GC needs 3 (0.05 of 64) and two active blocks.
+    // 870 user pages fill 54 blocks of 64. Their 109 translation pages, with a quarter to spare,
+    // fill 8 blocks, and two more are reserved. GC needs 3 blocks (0.05 of 64) and two active
+    // blocks.
     let error = wrong(default(), 0.15).unwrap_err();
     assert_eq!(error.key, "ftl.over_provisioning_ratio");
     for number in ["64 blocks", "fill 54", "need 10", "needs 5"] {

@@ -1,4 +1,4 @@
-//! Merges of log-block, hybrid and buffered mapping, in scenarios worked out by hand.
+//! Merges of log-block, hybrid and buffered mapping, in scenarios computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use wordline_ftl::allocate::Dimensions;
@@ -56,7 +56,8 @@ impl Bench {
         self.map.audit().unwrap();
         work
     }
-    /// Space that the next write of a page waits for, and the kind of GC run that gains it.
+    /// Returns the space that the next write of a page waits for, and the kind of GC run that gains
+    /// it.
     fn needs(&mut self, page: u32) -> (SpaceRequest, GcKind) {
         let mut map = self.map.clone();
         let WriteOutcome::Blocked(want) = map.write(Lpn(page)) else {
@@ -83,9 +84,10 @@ fn hybrid(data_blocks: u32, update_blocks: u32) -> Family {
     })
 }
 
-/// A block written in order needs no copy: the block with the previous versions is erased.
+/// An update block written in order needs no copy: only the block with the previous versions is
+/// erased.
 #[test]
-fn switch_merge() {
+fn update_block_written_in_order_replaces_the_data_block_without_a_copy() {
     let mut bench = Bench::new(log_block(false), 16, 0.4);
     assert_eq!(bench.write(0..4).erased, 0);
     assert_eq!(bench.write(0..4).erased, 0);
@@ -94,9 +96,9 @@ fn switch_merge() {
     assert_eq!((work.moved, work.erased), (0, 1));
 }
 
-/// Two of four pages are written in order; the rest is copied after them.
+/// Two of four pages are written in order. The others are copied after them.
 #[test]
-fn partial_merge() {
+fn partial_merge_copies_the_pages_after_those_written_in_order() {
     let mut bench = Bench::new(log_block(false), 16, 0.4);
     bench.write(0..4);
     bench.write([0, 1]);
@@ -106,10 +108,10 @@ fn partial_merge() {
     assert_eq!(collection.kind, GcKind::Partial);
 }
 
-/// Pages are written out of order: all four are copied, both blocks erased, and two records
+/// Pages are written out of order. All four are copied, both blocks are erased, and two records are
 /// written.
 #[test]
-fn full_merge() {
+fn full_merge_copies_all_pages_and_records_both_erases() {
     let mut bench = Bench::new(log_block(true), 16, 0.5);
     bench.write(0..4);
     bench.write([1, 0, 1, 1]);
@@ -118,16 +120,16 @@ fn full_merge() {
     assert_eq!((work.moved, work.erased, work.metadata), (4, 2, 2));
 }
 
-/// Only pages 1 and 3 were written: they are copied to their offsets, and pages 0 and 2 are
-/// programmed to keep the order in the block.
+/// Only pages 1 and 3 were written. They are copied to their offsets, and filler pages are
+/// programmed at 0 and 2 to keep the order in the block.
 #[test]
-fn gaps_are_filled() {
+fn merge_programs_filler_pages_for_pages_never_written() {
     let mut bench = Bench::new(log_block(false), 16, 0.4);
     let work = bench.write([3, 1, 3, 1, 1]);
     assert_eq!((work.moved, work.erased, work.metadata), (2, 1, 2));
 }
 
-/// Mapping 2:2. The first block remains, because all its pages are current.
+/// With 2:2 mapping, the first block remains because all its pages are current.
 #[test]
 fn hybrid_merge_keeps_fully_valid_blocks() {
     let mut bench = Bench::new(hybrid(2, 2), 16, 0.4);
@@ -136,7 +138,7 @@ fn hybrid_merge_keeps_fully_valid_blocks() {
     assert_eq!(work.erased, 0);
     assert_eq!(bench.needs(6).1, GcKind::Partial);
     let work = bench.write([6]);
-    // Pages 4, 5, 6 and 7 are copied into one block; three blocks are left empty.
+    // Pages 4, 5, 6 and 7 are copied into one block, which leaves three blocks empty.
     assert_eq!((work.moved, work.erased), (4, 3));
 }
 

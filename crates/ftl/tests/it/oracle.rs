@@ -1,5 +1,6 @@
 //! Page map compared with a simple reference, on tiny devices filled to the maximum that a plan
-//! allows: they agree after every few writes, the array's rules hold, and every write is served.
+//! allows. Map and reference agree after every few writes, the array's rules hold, and every write
+//! is served.
 #![allow(clippy::unwrap_used, clippy::panic)] // test code, also outside test functions
 
 use crate::edge;
@@ -18,7 +19,7 @@ use wordline_ftl::{Lpn, Mapping, Plan};
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Plane};
 
-/// Device and its reference.
+/// Device and its reference, written together.
 struct Pair {
     plan: Plan,
     device: CheckedMap,
@@ -33,7 +34,7 @@ impl Pair {
             plan,
         }
     }
-    /// Writes a page. Under static allocation, every plane must then reach its free-block
+    /// Writes a page. Under static allocation, asserts that every plane then reaches its free-block
     /// threshold.
     fn write(&mut self, page: Lpn) {
         let mut instant = UntimedFtl::new(&mut self.device, &mut self.array, self.plan.layout);
@@ -51,7 +52,7 @@ impl Pair {
     fn compare(&self) {
         self.device.naive.compare(&self.device.map, &self.array);
     }
-    /// Writes every page once, then `writes` more, and compares after every `stride` writes.
+    /// Writes every page once, then `writes` more pages, and compares after every `stride` writes.
     fn run(&mut self, load: Load, writes: u32, stride: u32, random: &mut Rng) {
         (0..self.plan.user_pages).for_each(|page| self.write(Lpn(page)));
         self.compare();
@@ -66,7 +67,7 @@ impl Pair {
     }
 }
 
-/// All combinations, each under all loads, with enough planes for 24 different orders.
+/// All combinations of policies, each under all loads, on enough planes for 24 different orders.
 #[test]
 fn every_combination_of_policies_agrees_with_the_reference_map() {
     let mut random = Rng::new(1, "oracle.combinations");
@@ -80,7 +81,7 @@ fn every_combination_of_policies_agrees_with_the_reference_map() {
 
 /// Few planes with many small blocks, so that one plane can gather far more than its share.
 #[test]
-fn a_full_plane_accepts_writes_again() {
+fn full_plane_accepts_writes_again_after_gc() {
     let mut random = Rng::new(1, "oracle.gathering");
     let allocate = Allocate::Dynamic(Dynamic::default());
     for victim in victims() {
@@ -92,9 +93,10 @@ fn a_full_plane_accepts_writes_again() {
     }
 }
 
-/// One million writes in total: each victim policy, allocation policy and use of active blocks.
+/// One million writes in total, over each victim policy, allocation policy and use of active
+/// blocks.
 #[test]
-fn a_million_writes_agree_with_the_reference_map() {
+fn page_map_agrees_with_the_reference_map_over_a_million_writes() {
     let mut random = Rng::new(1, "oracle.million");
     let mut written = 0;
     for victim in victims() {
@@ -113,8 +115,8 @@ fn a_million_writes_agree_with_the_reference_map() {
     assert!(written >= 1_000_000, "only {written} writes");
 }
 
-/// Any policies and thresholds on any tiny device that a plan allows, filled except for `slack`
-/// pages.
+/// Returns plans with any policies and thresholds on any tiny device that a plan allows, filled
+/// except for `slack` pages.
 fn plans() -> impl Strategy<Value = Plan> {
     let dimensions = (1..3_u32, 1..3_u32, 1..3_u32, 1..4_u32);
     let shape = (3..12_u32, 1..7_u32, 0..4_u32);

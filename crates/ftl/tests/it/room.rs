@@ -1,4 +1,5 @@
-//! Room that a plan leaves: accepted plans can be written indefinitely, rejected ones cannot.
+//! Room that a plan leaves: devices of accepted plans can be written indefinitely, those of
+//! rejected plans cannot.
 #![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use crate::edge;
@@ -20,10 +21,10 @@ use wordline_ftl::wear::Wear;
 use wordline_ftl::{Config, Lpn, Mapping, PageMap, Plan};
 use wordline_nand::{Array, Block, Layout, Plane};
 
-/// Content of a plane, without the names of its logical pages and blocks, which do not matter to a
-/// policy that considers only valid pages and ages: the closed blocks, oldest first, the host's
-/// active block and the active block of GC. Each is a number with its pages as base-3 digits after
-/// a leading 1.
+/// Content of a plane, without the numbers of its logical pages and blocks, which are irrelevant to
+/// a policy that considers only valid pages and ages: the closed blocks, oldest first, the host's
+/// active block and the active block of GC. Each block is a number with its pages as base-3 digits
+/// after a leading 1.
 type Held = [Vec<u32>; 3];
 
 fn held(naive: &Naive, victim: &Victim, plane: Plane) -> Held {
@@ -43,7 +44,7 @@ fn held(naive: &Naive, victim: &Victim, plane: Plane) -> Held {
     [closed, host, moved].map(|blocks| blocks.into_iter().map(number).collect())
 }
 
-/// Planes in the order in which dynamic allocation visits them after a write to `last`.
+/// Returns the planes in the order in which dynamic allocation visits them after a write to `last`.
 fn walk(layout: Layout, last: Plane) -> impl Iterator<Item = Plane> {
     let planes = layout.planes();
     (1..=planes).map(move |step| Plane((last.0 + step) % planes))
@@ -61,7 +62,7 @@ enum Fate {
     Full,
 }
 
-/// Visits all states that any writes can reach.
+/// Determines the fate of a device by visiting all states that writes can reach.
 fn fate(plan: &Plan) -> Fate {
     let mut short = false;
     let mut seen = HashSet::new();
@@ -87,7 +88,7 @@ fn fate(plan: &Plan) -> Fate {
     if short { Fate::Short } else { Fate::Rests }
 }
 
-/// Victim policies that depend only on the content of a plane.
+/// Returns the victim policies that depend only on the content of a plane.
 fn certain() -> [Victim; 2] {
     [
         Victim::Greedy(greedy::Greedy::default()),
@@ -95,10 +96,10 @@ fn certain() -> [Victim; 2] {
     ]
 }
 
-/// Progress forever, not just for a long time. With static allocation, a device equals independent
-/// devices of one plane, so testing one plane is sufficient.
+/// The test proves progress forever, not only for a long time. With static allocation, a device
+/// equals independent devices of one plane, so testing one plane is sufficient.
 #[test]
-fn the_fullest_planes_always_reach_their_threshold() {
+fn fullest_planes_always_reach_their_threshold() {
     for (own_block, reserve, blocks, pages) in [
         (false, 1, 3, 2),
         (false, 1, 3, 5),
@@ -119,8 +120,8 @@ fn the_fullest_planes_always_reach_their_threshold() {
             assert_eq!(plan.reserve_blocks, reserve);
             assert_eq!(fate(&plan), Fate::Rests, "{plan:?}");
 
-            // The check is one page too strict: the host's active block, if it is not full,
-            // contains at least the page that was written last.
+            // The check is one page too strict: if the host's active block is not full, it contains
+            // at least the page that was written last.
             plan.user_pages += 2;
             if let Victim::Fifo(_) = plan.config.gc.victim {
                 assert_eq!(fate(&plan), Fate::Short, "{plan:?}");
@@ -137,22 +138,22 @@ fn the_fullest_planes_always_reach_their_threshold() {
 
 /// Returns `true` if GC may leave its own block open with copies. A GC run that starts with that
 /// block full and ends with one more free block has moved the pages of at least two victims. Greedy
-/// selection first takes a victim without valid pages, if there is one, which ends it. Otherwise,
-/// in blocks of two pages, all its victims have one valid page, and two of them fill the block.
-/// With FIFO, a victim with one valid page may come before one with none.
+/// selection first takes a victim without valid pages, if there is one, which ends the run.
+/// Otherwise, in blocks of two pages, all its victims have one valid page, and two of them fill the
+/// block. With FIFO, a victim with one valid page may come before one without any.
 fn may_leave_own_block_open(victim: &Victim, pages: u32) -> bool {
     pages > 2 || matches!(victim, Victim::Fifo(_))
 }
 
 /// With a threshold of 0, GC of a plane runs only when a write finds no room. All blocks except the
 /// reserve and GC's own can be full of valid pages except for one page, and every write is served.
-/// One more page is too many if copies share the host's block, and if they may leave a separate
+/// One more page is too many if copies share the host's block, or if they may leave a separate
 /// block open: the host can overwrite all of its copies, and then every closed block is full of
-/// valid pages. If copies leave no block open, that page has room, but the next has not. A
+/// valid pages. If copies leave no block open, that page has room, but the next page does not. A
 /// threshold of one block beyond the reserve, checked when the host's block is full, is reached if
 /// one more block may be open, for the copies.
 #[test]
-fn smallest_planes_with_low_or_late_thresholds_serve_any_writes() {
+fn smallest_planes_with_low_or_late_checked_thresholds_serve_any_writes() {
     for (own_block, reserve, blocks, pages) in [
         (false, 1, 2, 4),
         (false, 1, 3, 3),
@@ -203,7 +204,8 @@ fn smallest_planes_with_low_or_late_thresholds_serve_any_writes() {
     }
 }
 
-/// Result of writes to one plane of blocks of four pages, in which GC shares the host's block.
+/// Returns the flash operations and the free blocks after writes to one plane of blocks of four
+/// pages, in which GC shares the host's block.
 fn after_writes(blocks: u32, user: u32, gc: Gc, writes: &[u32]) -> (FlashOps, u32) {
     let one = planes(1, 1, 1, 1);
     let layout = layout(one, blocks, 4);
@@ -227,10 +229,10 @@ fn after_writes(blocks: u32, user: u32, gc: Gc, writes: &[u32]) -> (FlashOps, u3
 }
 
 /// Eight blocks with a threshold of three: opening the sixth block leaves two free. If the
-/// threshold is checked after each page, its first page triggers GC; if it is checked when the
-/// block is full, its last page does.
+/// threshold is checked after each page, the first page of that block triggers GC. If it is checked
+/// when the block is full, its last page triggers GC.
 #[test]
-fn the_threshold_is_checked_after_each_page_or_when_the_active_block_is_full() {
+fn threshold_is_checked_after_each_page_or_when_the_active_block_is_full() {
     let writes: Vec<u32> = (0..28).map(|number| number % 8).collect();
     let erased = |check, count: usize| {
         let gc = Gc {
@@ -247,10 +249,10 @@ fn the_threshold_is_checked_after_each_page_or_when_the_active_block_is_full() {
 }
 
 /// Seven of nine blocks are full, six of them with two valid pages each, and the threshold is
-/// three. The first victim gives back the block that its copies open, and the second fills that
+/// three. The first victim returns the block that its copies open, and the second victim fills that
 /// block, so two victims and four moves yield three free blocks.
 #[test]
-fn a_full_block_triggers_gc_until_the_threshold_is_reached() {
+fn full_active_block_triggers_gc_until_the_threshold_is_reached() {
     let gc = Gc {
         check: Check::FullBlock,
         start_free_blocks: Some(3),
@@ -264,11 +266,11 @@ fn a_full_block_triggers_gc_until_the_threshold_is_reached() {
     assert_eq!((after.erased, after.moved, free), (2, 4, 3));
 }
 
-/// Four blocks, one of them the reserve, and eleven pages: the twelfth write fills the third block
-/// without GC; the thirteenth finds no room, and the block that lost page 0 moves its other three
+/// Four blocks, one of them the reserve, and eleven pages. The twelfth write fills the third block
+/// without GC. The thirteenth finds no room, and the block that lost page 0 moves its other three
 /// pages to the reserve.
 #[test]
-fn with_a_threshold_of_0_gc_runs_when_a_write_finds_no_room() {
+fn gc_with_a_threshold_of_0_runs_when_a_write_finds_no_room() {
     let gc = Gc {
         start_free_blocks: Some(0),
         ..Gc::default()
@@ -280,24 +282,24 @@ fn with_a_threshold_of_0_gc_runs_when_a_write_finds_no_room() {
     assert_eq!((after.erased, after.moved, free), (1, 3, 1));
 }
 
-/// A threshold of one page is below what a write needs if a free block is reserved: GC still gains
+/// A threshold of one page is below what a write needs if a free block is reserved. GC still gains
 /// room for the write.
 #[test]
-fn a_page_threshold_below_the_need_of_a_write_does_not_block_writes() {
+fn page_threshold_below_the_room_that_a_write_needs_does_not_block_writes() {
     let gc = Gc {
         start_free_pages: 1,
         ..Gc::default()
     };
     let writes: Vec<u32> = (0..40).map(|number| number % 8).collect();
     let (work, free) = after_writes(8, 8, gc, &writes);
-    // Seven blocks are written before the first GC run; each of the other three reuses a reclaimed
+    // Seven blocks are written before the first GC run. Each of the other three reuses a reclaimed
     // block.
     assert_eq!((work.erased, free), (3, 1));
 }
 
-/// The same if a write may go to any plane, which may then contain more than its share.
+/// The same property if a write may go to any plane, which may then contain more than its share.
 #[test]
-fn the_fullest_devices_under_dynamic_allocation_serve_any_writes() {
+fn fullest_devices_under_dynamic_allocation_serve_any_writes() {
     for (own_block, channels, blocks, pages) in [
         (false, 2, 3, 2),
         (false, 2, 4, 2),
@@ -336,7 +338,7 @@ fn planes_share_a_device_evenly_and_the_largest_share_must_fit() {
 
 const DIMENSIONS: Dimensions = planes(2, 1, 1, 2);
 
-/// Error of `config` on 2 x 2 planes of 16 blocks of 10 pages: the key and the message.
+/// Returns the error of `config` on 2 x 2 planes of 16 blocks of 10 pages: the key and the message.
 fn refusal(change: impl FnOnce(&mut Config)) -> (&'static str, String) {
     let mut config = Config::default();
     change(&mut config);
@@ -345,7 +347,7 @@ fn refusal(change: impl FnOnce(&mut Config)) -> (&'static str, String) {
 }
 
 #[test]
-fn a_device_without_room_is_rejected_with_its_numbers() {
+fn device_without_room_is_rejected_with_its_block_numbers() {
     let (key, message) = refusal(|config| config.over_provisioning_ratio = 0.05);
     assert_eq!(key, "ftl.over_provisioning_ratio");
     assert_eq!(
@@ -371,7 +373,7 @@ fn a_device_without_room_is_rejected_with_its_numbers() {
 }
 
 #[test]
-fn an_invalid_block_threshold_is_rejected() {
+fn invalid_block_threshold_is_rejected() {
     let refused = |gc: Gc| refusal(|config| config.gc = gc);
     let (key, message) = refused(Gc {
         start_free_blocks: Some(3),
@@ -439,7 +441,7 @@ fn blocks_with_too_many_pages_and_inconsistent_dimensions_are_rejected() {
 }
 
 #[test]
-fn a_share_that_is_whole_in_decimal_is_not_rounded_down() {
+fn share_that_is_a_whole_number_in_decimal_is_not_rounded_down() {
     // In binary, 0.29 * 100 is 28.999999999999996 and 1 - 0.07 is 0.9299999999999999.
     let config = |spare, start_free_ratio| Config {
         over_provisioning_ratio: spare,

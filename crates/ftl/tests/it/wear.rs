@@ -1,4 +1,4 @@
-//! Static wear levelling: its bounds and its costs.
+//! Static wear levelling and refresh: bounds on the erase spread, and costs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use wordline_ftl::allocate::Dimensions;
@@ -50,7 +50,7 @@ fn plan(mapping: &Family, wear: &Wear, victim: &Victim) -> Result<Plan, PlanErro
     Plan::new(&config, layout, dimensions, 1)
 }
 
-/// Maximum minus minimum erases within a plane.
+/// Returns the maximum minus the minimum number of erases within a plane.
 fn spread(array: &Array, layout: &Layout) -> u32 {
     let of = |plane| {
         let blocks = (0..BLOCKS).map(|block| layout.block(Plane(plane), block));
@@ -60,7 +60,8 @@ fn spread(array: &Array, layout: &Layout) -> u32 {
     (0..PLANES).map(of).max().unwrap()
 }
 
-/// Fills the device and then writes only its first tenth, at random.
+/// Fills the device and then writes only its first tenth, at random. Returns what `written`
+/// returns.
 fn skewed(plan: &Plan, writes: u64) -> ([u32; 2], u64) {
     written(plan, writes, u64::from(plan.user_pages / 10))
 }
@@ -88,8 +89,8 @@ fn written(plan: &Plan, writes: u64, hot: u64) -> ([u32; 2], u64) {
     ([first, second], one + other)
 }
 
-/// Number of writes for hundreds of erases of each block in use: in block mapping a write costs
-/// half an erase or more, in the others one block of writes costs one.
+/// Returns a number of writes that causes hundreds of erases of each block in use. In block mapping
+/// a write costs half an erase or more; in the other mappings a block of writes costs one erase.
 fn writes(family: &Family) -> u64 {
     if family.name() == "block" {
         40_000
@@ -98,9 +99,9 @@ fn writes(family: &Family) -> u64 {
     }
 }
 
-/// The most erased block exceeds the threshold only by the differences among the blocks in
-/// circulation, and by their erases while blocks with cold data are moved one by one: a few erases,
-/// here at most an eighth of the number of blocks.
+/// The erases of the most erased block exceed the threshold only by the differences among the
+/// blocks in circulation, and by their erases while blocks with cold data are moved one by one: a
+/// few erases, here at most an eighth of the number of blocks.
 #[test]
 fn static_wear_levelling_bounds_the_erase_spread() {
     let mut levelled = 0;
@@ -124,9 +125,9 @@ fn static_wear_levelling_bounds_the_erase_spread() {
     assert!(levelled >= 16);
 }
 
-/// Blocks with cold data are never erased, the others more and more.
+/// Blocks with cold data are never erased, while the erases of the others grow.
 #[test]
-fn the_erase_spread_grows_without_static_wear_levelling() {
+fn erase_spread_grows_without_static_wear_levelling() {
     for family in Family::defaults() {
         if plan(&family, &at(8), &Victim::default()).is_err() {
             continue;
@@ -141,11 +142,11 @@ fn the_erase_spread_grows_without_static_wear_levelling() {
 }
 
 /// While the erases of a plane's N blocks rise by the threshold T, N T blocks are erased, and each
-/// block with cold data is moved once: 1 / T of all erases if every block had cold data. Here nine
-/// tenths of the user pages are cold, on three quarters of the blocks; the test allows a fifth
-/// less, because blocks are moved slightly after passing the threshold.
+/// block with cold data is moved once. This would be 1 / T of all erases if every block had cold
+/// data. Here nine tenths of the user pages are cold, on three quarters of the blocks. The test
+/// allows a fifth less, because blocks are moved slightly after passing the threshold.
 #[test]
-fn moves_cost_the_share_of_cold_blocks_divided_by_the_threshold() {
+fn wear_moves_add_erases_of_the_cold_share_divided_by_the_threshold() {
     for family in Family::defaults() {
         for threshold in [8, 16, 32] {
             let Ok(with) = plan(&family, &at(threshold), &Victim::default()) else {
@@ -159,16 +160,15 @@ fn moves_cost_the_share_of_cold_blocks_divided_by_the_threshold() {
             let most = 1.0 / f64::from(threshold);
             assert!(
                 (least * 0.8..most).contains(&extra),
-                "{family:?}: {extra} more erases with a threshold of {threshold}"
+                "{family:?}: share {extra} of additional erases with a threshold of {threshold}"
             );
         }
     }
 }
 
-/// Whatever the threshold, a move needs an ordinary erase to accompany it: moves do not trigger
-/// moves.
+/// Moves do not trigger moves: with any threshold, a move needs an ordinary erase before it.
 #[test]
-fn erases_at_most_double_without_a_threshold() {
+fn threshold_of_0_at_most_doubles_the_erases() {
     for family in Family::defaults() {
         for threshold in [0, 1] {
             let Ok(with) = plan(&family, &at(threshold), &Victim::default()) else {
@@ -187,7 +187,7 @@ fn erases_at_most_double_without_a_threshold() {
 }
 
 /// If all data changes at the same rate, no data is cold. A block that is ahead of the others by
-/// chance must not get further ahead because of it.
+/// chance must not get further ahead for that reason.
 #[test]
 fn uniform_writes_keep_the_erase_spread_small() {
     for family in Family::defaults() {
@@ -212,8 +212,8 @@ fn families_that_merge_reject_static_wear_levelling() {
     }
 }
 
-/// Reads of a few blocks refresh their data again and again, without writes. Returns the erases of
-/// every block after `rounds` refreshes of each.
+/// Refreshes the data of a few blocks again and again, as reads would, without writes. Returns the
+/// erases of every block after `rounds` refreshes of each.
 fn read_only(wear: &Wear, target: Target, hot: u32, rounds: u32) -> Vec<u32> {
     let geometry = Geometry {
         dies_per_package: 1,
@@ -258,11 +258,11 @@ fn read_only(wear: &Wear, target: Target, hot: u32, rounds: u32) -> Vec<u32> {
 }
 
 /// With in-place refresh, the blocks of the data are erased once per round, and the same number of
-/// erases falls on the blocks that temporarily take it: one block with reuse of the block freed
-/// last, all free blocks in turn with wear levelling. With refresh into the block freed last, each
-/// block moves to where the previous one was.
+/// erases falls on the blocks that temporarily take it. With reuse of the block freed last this is
+/// one block, with wear levelling it is each free block in turn. With refresh into the block freed
+/// last, each block moves to where the previous one was.
 #[test]
-fn the_refresh_target_determines_the_blocks_that_reads_wear_out() {
+fn refresh_target_determines_the_blocks_that_reads_wear_out() {
     let last_freed = Wear::LastFreed(wordline_ftl::wear::last_freed::LastFreed {});
     let filled = (BLOCKS * 3).div_ceil(4);
     let rounds = 600;
@@ -298,9 +298,9 @@ fn the_refresh_target_determines_the_blocks_that_reads_wear_out() {
     }
 }
 
-/// Once every block has been used, the data of `hot` blocks circulates among one block more: the
-/// most erased block has `BLOCKS / (hot + 1)` times the mean erases. Wear levelling that counts
-/// these erases spreads them over all free blocks.
+/// Once every block has been used, the data of `hot` blocks circulates among `hot + 1` blocks, so
+/// that the most erased block has `BLOCKS / (hot + 1)` times the mean erases. Wear levelling that
+/// counts these erases spreads them over all free blocks.
 #[test]
 fn wear_levelling_that_ignores_reads_wears_out_few_blocks() {
     let blind = Wear::ReadBlind(wordline_ftl::wear::read_blind::ReadBlind {});
@@ -313,7 +313,7 @@ fn wear_levelling_that_ignores_reads_wears_out_few_blocks() {
             let most = f64::from(*erases.iter().max().unwrap());
             most * f64::from(BLOCKS) / f64::from(all)
         };
-        // Never-used blocks take the first moves, each of which is one erase of a hot block.
+        // Never-used blocks take the first moves. Each of these moves is one erase of a hot block.
         let expected = f64::from(BLOCKS) / f64::from(hot + 1);
         let (found, seen) = (ratio(&blind), ratio(&Wear::default()));
         assert!(

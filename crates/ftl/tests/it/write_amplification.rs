@@ -1,14 +1,14 @@
 //! Write amplification of uniform random single-page writes compared with theory, in steady state.
 //!
 //! `u` is the share of valid pages in the GC candidates. With the smallest threshold, two, and one
-//! active block, GC starts when the host has opened a block and written one page to it: one block
-//! is then free and one active, so that all user pages except one are in the other blocks. For
-//! random selection this makes the closed form exact; for the other policies it leaves differences
+//! active block, GC starts when the host has opened a block and written one page to it. One block
+//! is then free and one is active, so that all user pages except one are in the other blocks. For
+//! random selection this makes the closed form exact. For the other policies it leaves differences
 //! of the order of one block in [`BLOCKS`].
 //!
-//! Statistical error: the mean over [`BATCHES`] batches has the standard error estimated from the
-//! batches. It is below [`STANDARD_ERROR`] everywhere (asserted), so that the [`TOLERANCE`] on the
-//! difference from theory exceeds three standard errors.
+//! Statistical error: the mean over [`BATCHES`] batches has a standard error, which is estimated
+//! from the batches. It is below [`STANDARD_ERROR`] everywhere (asserted), so that the
+//! [`TOLERANCE`] on the difference from theory exceeds three standard errors.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // test code, also outside test functions
 
 use crate::edge;
@@ -28,7 +28,7 @@ const BATCHES: u64 = 20;
 const STANDARD_ERROR: f64 = 0.003;
 const TOLERANCE: f64 = 0.01;
 
-/// Planes of 4,096 blocks of 32 pages that run GC as late as possible.
+/// Returns the plan of planes with 4,096 blocks of 32 pages that run GC as late as possible.
 fn plan(victim: &Victim, spare: f64, own_block: bool, count: u32) -> Plan {
     let gc = Gc {
         victim: victim.clone(),
@@ -49,12 +49,12 @@ fn plan(victim: &Victim, spare: f64, own_block: bool, count: u32) -> Plan {
     plan
 }
 
-/// Share of valid pages in the GC candidates of a plane when a victim is selected.
+/// Returns the share of valid pages in the GC candidates of a plane when a victim is selected.
 fn utilisation(plan: &Plan) -> f64 {
     let blocks = f64::from(plan.layout.blocks_per_plane);
     let pages = f64::from(plan.layout.pages_per_block);
     let valid = f64::from(plan.user_pages) / f64::from(plan.layout.planes());
-    // One block is free, and the host's active block has one page; the active block of GC is half
+    // One block is free, and the host's active block has one page. The active block of GC is half
     // full on average.
     let (kept, elsewhere) = if plan.config.gc.own_block {
         (3.0, 1.0 + pages / 2.0)
@@ -71,7 +71,8 @@ struct Measured {
     error: f64,
 }
 
-/// Writes pages at random until the flash has programmed `pages` pages. Returns the operations.
+/// Writes pages at random until the flash has programmed `pages` pages. Returns the flash
+/// operations.
 fn program(
     device: &mut UntimedFtl<'_, PageMap>,
     plan: &Plan,
@@ -90,7 +91,8 @@ fn program(
 }
 
 /// Fills the device, programs eight times its size to reach steady state, then measures over
-/// `turns` times its size. Random selection, the slowest, has then kept e^-8 of the initial blocks.
+/// `turns` times its size. Random selection, which is the slowest to converge, has then kept e^-8
+/// of the initial blocks.
 fn measure(plan: &Plan, turns: u64) -> Measured {
     let mut map = PageMap::new(plan);
     let mut array = Array::new(plan.layout, u32::MAX);
@@ -113,7 +115,7 @@ fn measure(plan: &Plan, turns: u64) -> Measured {
     Measured { mean, error }
 }
 
-/// Zero of `rising`, which is negative at `low` and positive at `high`.
+/// Returns the zero of `rising`, which is negative at `low` and positive at `high`.
 fn root(mut low: f64, mut high: f64, rising: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..100 {
         let middle = f64::midpoint(low, high);
@@ -126,7 +128,8 @@ fn root(mut low: f64, mut high: f64, rising: impl Fn(f64) -> f64) -> f64 {
     low
 }
 
-/// FIFO: a page of the victim is valid with u' = e^-(time in the log), u = (u' - 1) / ln u'.
+/// FIFO: a page of the victim is valid with probability u' = e^-(time in the log), where u = (u' -
+/// 1) / ln u'.
 fn fifo_theory(u: f64) -> f64 {
     let valid = root(1e-12, 1.0 - 1e-12, |valid| (valid - 1.0) / valid.ln() - u);
     1.0 / (1.0 - valid)
@@ -137,7 +140,7 @@ fn random_theory(u: f64) -> f64 {
     1.0 / (1.0 - u)
 }
 
-/// d choices and greedy: the fixed point of the mean-field model (Van Houdt 2013).
+/// d choices and greedy: fixed point of the mean-field model (Van Houdt 2013).
 ///
 /// Let `s(i)` be the share of blocks with at least i of b valid pages. A GC run takes a block with
 /// at least i valid pages with probability `s(i)^d` and replaces it by one with b, after a number
@@ -179,15 +182,18 @@ fn theory(plan: &Plan) -> f64 {
         Victim::Random(_) => random_theory(u),
         Victim::Greedy(_) => greedy_theory(u, PAGES),
         Victim::DChoices(policy) => d_choices_theory(u, PAGES, policy.d.into()),
-        #[allow(unreachable_patterns)] // while all have one
-        victim => panic!("no theory for {}; add it here", victim.name()),
+        #[allow(unreachable_patterns)] // while every policy has a theory
+        victim => panic!(
+            "victim policy {} has no theory; add one here",
+            victim.name()
+        ),
     }
 }
 
-/// Measures a policy and compares it with its theory.
+/// Measures a policy and asserts that it matches its theory.
 fn held(victim: &Victim, spare: f64, own_block: bool, count: u32) -> Measured {
     let plan = plan(victim, spare, own_block, count);
-    // Victims selected from few draws vary most and need the most GC runs.
+    // Selection from few draws varies most, so it needs the most GC runs.
     let turns = match victim {
         Victim::Random(_) => 40,
         Victim::DChoices(policy) if policy.d < 5 => 40,
@@ -214,8 +220,8 @@ fn held(victim: &Victim, spare: f64, own_block: bool, count: u32) -> Measured {
     measured
 }
 
-/// All policies at one over-provisioning ratio: each matches its theory, and they are in the
-/// expected order. Neighbours in that order differ by many standard errors.
+/// Measures all policies at one over-provisioning ratio. Each matches its theory, and they are in
+/// the expected order. Neighbours in that order differ by many standard errors.
 fn all_policies(spare: f64) {
     let fifo = held(&Victim::Fifo(fifo::Fifo::default()), spare, false, 1);
     let greedy = held(&Victim::Greedy(greedy::Greedy::default()), spare, false, 1);
@@ -251,31 +257,31 @@ fn write_amplification_matches_theory_at_28_percent_op() {
     all_policies(0.28);
 }
 
-/// Under uniform load all pages are overwritten at the same rate, whichever block they share.
+/// Under uniform load all pages are overwritten at the same rate, regardless of their block.
 #[test]
-fn a_separate_gc_block_changes_nothing_under_uniform_load() {
+fn separate_gc_block_does_not_change_write_amplification_under_uniform_load() {
     held(&Victim::Fifo(fifo::Fifo::default()), 0.15, true, 1);
     held(&Victim::Greedy(greedy::Greedy::default()), 0.15, true, 1);
     held(&d_choices(10), 0.15, true, 1);
 }
 
 /// Each of 16 planes acts as an independent device. With 256 blocks per plane, the free blocks
-/// matter: the nominal share of user pages, 85 %, would give 4 to 5 % less.
+/// matter: the theory with the nominal share of user pages, 85 %, would give 4 to 5 % less.
 #[test]
-fn planes_are_independent_and_free_blocks_count() {
+fn each_plane_matches_theory_only_if_its_free_blocks_are_excluded() {
     let fifo = held(&Victim::Fifo(fifo::Fifo::default()), 0.15, false, 16);
     held(&Victim::Greedy(greedy::Greedy::default()), 0.15, false, 16);
     assert!(fifo.mean > 1.03 * fifo_theory(0.85), "{}", fifo.mean);
 }
 
-/// Compares the models in cases in which one is a limit of another.
+/// Compares the theories in cases in which one is a limit of another.
 #[test]
 fn theories_agree_in_their_limits() {
     let close = |a: f64, b: f64, tolerance: f64| {
         assert!((a / b - 1.0).abs() < tolerance, "{a} {b}");
     };
     for u in [0.5, 0.72, 0.85, 0.93] {
-        // One choice is random selection, whatever the size of a block.
+        // One choice is random selection, regardless of the block size.
         close(d_choices_theory(u, 32, 1.0), random_theory(u), 1e-9);
         close(d_choices_theory(u, 5, 1.0), random_theory(u), 1e-9);
         // For many choices, d choices approach greedy.

@@ -7,8 +7,8 @@ use crate::mapping::Mapping;
 use crate::recovery::{Flash, PageOwner, Recovery, SpareRecord};
 use crate::wear::Spend;
 
-/// Block with at least one readable page, and the positions of its first and last readable page in
-/// the program order.
+/// Block with at least one readable page, and the placement numbers of its first and last readable
+/// page.
 #[derive(Clone, Copy, Debug)]
 struct Found {
     logical: LogicalBlock,

@@ -13,9 +13,9 @@ use crate::wear::Spend;
 /// Blocks found in a plane.
 #[derive(Debug, Default)]
 struct Found {
-    /// Blocks with current pages, each with the lowest position of its pages in the program order.
+    /// Blocks with current pages, each with the lowest placement number of its pages.
     held: Vec<(u64, Block)>,
-    /// Blocks with records, each with the highest position of its records in the program order.
+    /// Blocks with records, each with the highest placement number of its records.
     records: Vec<(u64, Block)>,
     /// Number of erased blocks. Count.
     free: u32,
@@ -299,7 +299,7 @@ impl LogicalMap {
             return Ok(());
         }
         Err(format!(
-            "plane {}: {free} blocks are free, the counts say {booked}",
+            "plane {}: {free} blocks are free, but the counter is {booked}",
             plane.0
         ))
     }

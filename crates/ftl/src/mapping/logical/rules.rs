@@ -1,4 +1,4 @@
-//! Rules that distinguish the families with logical blocks.
+//! Rules in which the mapping families with logical blocks differ.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,30 +6,30 @@ use super::record;
 use super::shape::{Shape, Stripe};
 use crate::plan::{Plan, PlanError};
 
-/// Rules of a family with logical blocks.
+/// Rules of a mapping family with logical blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Rules {
-    /// Data blocks per logical block. Count.
+    /// Number of data blocks per logical block. Count.
     pub data_blocks: u32,
-    /// Maximum update blocks of a logical block before it is merged. Count.
+    /// Maximum number of update blocks of a logical block before it is merged. Count.
     pub update_blocks: u32,
     /// Whether page i of a data block is page i of the logical block.
     pub in_place: bool,
     /// Whether a page is programmed for every block that a merge erases.
     pub record_erases: bool,
     pub stripe: Stripe,
-    /// Consecutive pages that go to the same plane if pages are striped. Count.
+    /// Number of consecutive pages that go to the same plane if pages are striped. Count.
     pub stripe_pages: u32,
     /// Share of a plane's blocks that form the write buffer. Ratio.
     pub buffer_ratio: f64,
 }
 
 impl Rules {
-    /// Blocks of the write buffer in a plane of `blocks` blocks. Count.
+    /// Returns the number of write buffer blocks in a plane of `blocks` blocks. Count.
     pub fn buffer_blocks(&self, blocks: u32) -> u32 {
         (self.buffer_ratio * f64::from(blocks)).floor() as u32
     }
-    /// Blocks per plane for records. Count.
+    /// Returns the number of blocks per plane for records. Count.
     pub fn record_blocks(&self) -> u32 {
         if self.record_erases {
             record::BLOCKS
@@ -37,20 +37,20 @@ impl Rules {
             0
         }
     }
-    /// Blocks that a plane needs in addition to the free ones: for `logical` logical blocks,
-    /// records and buffer. Count.
+    /// Returns the number of blocks that a plane needs in addition to its free blocks: for the data
+    /// of `logical` logical blocks, for records and for the write buffer. Count.
     pub fn kept_blocks(&self, logical: u32, blocks: u32) -> u64 {
         u64::from(logical) * u64::from(self.data_blocks)
             + u64::from(self.record_blocks())
             + u64::from(self.buffer_blocks(blocks))
     }
-    /// Maximum logical blocks of a plane. Count.
+    /// Returns the maximum number of logical blocks of a plane. Count.
     pub fn logical_blocks(&self, plan: &Plan) -> u32 {
         Shape::new(plan, self.data_blocks, self.stripe, self.stripe_pages).blocks_of_a_plane()
     }
 
     /// Rejects wear levelling that moves data, which merges do not support, and allocation that
-    /// does not assign a logical block to a plane.
+    /// does not determine the plane of a logical block.
     pub fn check_policies(plan: &Plan) -> Result<(), PlanError> {
         let config = &plan.config;
         let name = config.mapping.name();
@@ -60,24 +60,24 @@ impl Rules {
                 reason: format!(
                     "static wear levelling moves blocks, and {name} empties blocks only by merges"
                 ),
-                remedy: "use dynamic, or another ftl.mapping".into(),
+                remedy: "use dynamic wear levelling, or another ftl.mapping".into(),
             });
         }
         if !config.allocate.is_by_address() {
             return Err(PlanError {
                 key: "ftl.allocate",
                 reason: format!(
-                    "{name} keeps the blocks of a logical block on one plane, and dynamic \
-                     allocation does not assign one"
+                    "{name} keeps the blocks of a logical block on one plane, which dynamic \
+                     allocation does not determine"
                 ),
                 remedy: "use ftl.allocate = \"static\"".into(),
             });
         }
         Ok(())
     }
-    /// Checks that merges can reach the threshold: with fewer free blocks, some logical block must
-    /// have more blocks than it needs. A merge also needs free blocks for its pages, which the
-    /// reserve provides. `lower` names other keys of the family that take blocks.
+    /// Checks that merges can reach the free-block threshold: with fewer free blocks, some logical
+    /// block must have more blocks than it needs. A merge also needs free blocks for its pages,
+    /// which the reserve provides. `lower` names other keys of the family that reserve blocks.
     pub fn check_room(&self, plan: &Plan, lower: &str) -> Result<(), PlanError> {
         let blocks = plan.layout.blocks_per_plane;
         let logical = self.logical_blocks(plan);

@@ -1,4 +1,4 @@
-//! Division of the host's pages into logical blocks, and the planes of their blocks.
+//! Division of the host's pages into logical blocks, and of logical blocks among the planes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,8 @@ pub enum Stripe {
     /// turn.
     #[default]
     Block,
-    /// Consecutive pages, or runs of `stripe_pages` pages, go to the planes in turn; a logical
-    /// block contains pages of one plane.
+    /// Consecutive pages, or runs of `stripe_pages` pages, go to the planes in turn. A logical
+    /// block contains pages of one plane only.
     Page,
 }
 
@@ -26,18 +26,18 @@ pub enum Stripe {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Shape {
     pub user_pages: u32,
-    /// Pages per logical block. Count.
+    /// Number of pages per logical block. Count.
     pub pages: u32,
     planes: u32,
     stripe: Stripe,
-    /// Consecutive pages that go to the same plane. Count.
+    /// Number of consecutive pages that go to the same plane. Count.
     row: u32,
     /// Planes of the logical blocks, in a repeating cycle.
     homes: Vec<Plane>,
 }
 
 impl Shape {
-    /// Builds the division into logical blocks of `data_blocks` blocks each.
+    /// Creates the division into logical blocks of `data_blocks` blocks each.
     pub fn new(plan: &Plan, data_blocks: u32, stripe: Stripe, row: u32) -> Self {
         let allocator = Allocator::new(&plan.config.allocate, plan.dimensions);
         let planes = plan.layout.planes();
@@ -51,15 +51,15 @@ impl Shape {
             homes: homes.collect(),
         }
     }
-    /// Number of consecutive logical blocks that consecutive pages fill together, a block of
-    /// `pages` pages each; `None` if runs do not end at block boundaries.
+    /// Returns the number of consecutive logical blocks that consecutive pages fill together, a
+    /// block of `pages` pages each. `None` if runs do not end at block boundaries.
     pub fn filled_together(&self, pages: u32) -> Option<u32> {
         match self.stripe {
             Stripe::Block => Some(1),
             Stripe::Page => pages.is_multiple_of(self.row).then_some(self.planes),
         }
     }
-    /// Logical blocks of the device. Count.
+    /// Returns the number of logical blocks of the device. Count.
     pub fn blocks(&self) -> u32 {
         match self.stripe {
             Stripe::Block => self.user_pages.div_ceil(self.pages),
@@ -69,11 +69,11 @@ impl Shape {
             }
         }
     }
-    /// Maximum logical blocks of a plane. Count.
+    /// Returns the maximum number of logical blocks of a plane. Count.
     pub fn blocks_of_a_plane(&self) -> u32 {
         self.blocks().div_ceil(self.planes)
     }
-    /// Logical block of a page, and the page's offset in it.
+    /// Returns the logical block of a page, and the page's offset in it.
     #[inline]
     pub fn of(&self, page: Lpn) -> (LogicalBlock, u32) {
         match self.stripe {
@@ -87,7 +87,7 @@ impl Shape {
             }
         }
     }
-    /// Page at an offset of a logical block, if the host has it.
+    /// Returns the page at an offset of a logical block, if the host has it.
     #[inline]
     pub fn page(&self, block: LogicalBlock, offset: u32) -> Option<Lpn> {
         let page = match self.stripe {
@@ -102,7 +102,7 @@ impl Shape {
         };
         (page < u64::from(self.user_pages)).then_some(Lpn(page as u32))
     }
-    /// Plane of the blocks of a logical block.
+    /// Returns the plane of the blocks of a logical block.
     #[inline]
     pub fn home(&self, block: LogicalBlock) -> Plane {
         self.homes[(block.0 % self.planes) as usize]
@@ -114,8 +114,8 @@ mod tests {
     use super::*;
 
     /// Runs of three pages on four planes, with blocks of eight pages: pages 0 to 2 are on the
-    /// first plane, 3 to 5 on the next; the fifth run is on the first plane again, after the first
-    /// run. Every page has an offset of its own and is found there.
+    /// first plane, pages 3 to 5 on the next. The fifth run is on the first plane again, after the
+    /// first run. Every page has its own offset and is found there.
     #[test]
     fn runs_of_pages_go_to_the_planes_in_turn() {
         let shape = Shape {

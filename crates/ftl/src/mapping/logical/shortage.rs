@@ -1,4 +1,4 @@
-//! Merge that announced writes will need.
+//! Finds the merge that announced writes will need.
 
 use wordline_nand::Plane;
 
@@ -6,7 +6,7 @@ use super::{LogicalBlock, LogicalMap, SpaceRequest};
 use crate::lpn::Lpn;
 
 impl LogicalMap {
-    /// Pages of writes in `plane`, as their logical blocks, in order.
+    /// Returns the logical block of each page of `writes` that belongs to `plane`, in order.
     fn of_plane(&self, plane: Plane, writes: &[(Lpn, u32)]) -> impl Iterator<Item = LogicalBlock> {
         let pages = writes.iter().flat_map(|&(first, pages)| {
             let end = first.0.saturating_add(pages).min(self.shape.user_pages);
@@ -16,7 +16,7 @@ impl LogicalMap {
         blocks.filter(move |block| self.shape.home(*block) == plane)
     }
 
-    /// Implementation of [`super::Mapping::shortage`].
+    /// Implements [`super::Mapping::shortage`].
     pub(super) fn shortage_of(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest> {
         let per_block = self.layout.pages_per_block;
         let (mut shares, mut opens) = (Vec::<(LogicalBlock, u32)>::new(), 0);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Role of a block in its logical block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// None: the block is free or has another use.
+    /// The block is free or has another use.
     None = 0,
     /// Data block: contains merged pages.
     Data = 1,
@@ -22,7 +22,7 @@ pub(super) enum Role {
 pub(super) struct Member {
     /// 1 + the next block of the logical block, or 0.
     pub next: u32,
-    /// Pages taken for programs. Count.
+    /// Number of pages taken for programs. Count.
     pub used: u16,
     /// [`Role`] in the low bits, and [`STRAY`] and [`SOURCE`].
     pub bits: u8,
@@ -58,15 +58,15 @@ pub(super) struct Logical {
     pub first: u32,
     /// 1 + the update block that takes writes, or 0.
     pub active: u32,
-    /// Valid pages. Count.
+    /// Number of valid pages. Count.
     pub valid: u32,
-    /// Valid pages in the write buffer. Count.
+    /// Number of valid pages in the write buffer. Count.
     pub buffered: u32,
-    /// Blocks. Count.
+    /// Number of blocks. Count.
     pub blocks: u16,
-    /// Update blocks that no merge empties. Count.
+    /// Number of update blocks that no merge empties. Count.
     pub updates: u16,
-    /// [`MERGING`], and the lists that contain the logical block.
+    /// [`MERGING`], and a bit for each list that contains the logical block.
     pub bits: u8,
 }
 

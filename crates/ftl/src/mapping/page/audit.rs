@@ -1,4 +1,4 @@
-//! Audit of the tables.
+//! Consistency check of the tables of page mapping.
 
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -7,7 +7,7 @@ use super::{Active, PageMap};
 use crate::block::Phase;
 
 impl PageMap {
-    /// Checks that map, owners and counts agree.
+    /// Checks that the map, the owners and the counters agree.
     pub(super) fn audit_books(&self) -> Result<(), String> {
         let mut valid = vec![0_u32; self.layout.blocks() as usize];
         let active = self.planes.iter().flat_map(|plane| &plane.active);
@@ -23,7 +23,7 @@ impl PageMap {
             let place = Ppn(place - 1);
             if self.owners[place.index()] != page as u32 + 1 || !self.blocks.is_valid(place) {
                 return Err(format!(
-                    "page {page} maps to {}, which another page owns or which is not valid",
+                    "page {page} maps to {}, which another page owns or which is marked as invalid",
                     self.layout.describe(place)
                 ));
             }
@@ -35,14 +35,14 @@ impl PageMap {
             if valid != count || (phase == Phase::Free && count > 0) {
                 let block = self.layout.describe_block(block);
                 return Err(format!(
-                    "{block} holds {count} valid pages, the counts say {valid} and {phase:?}"
+                    "{block} holds {count} valid pages, but the counter is {valid} in phase {phase:?}"
                 ));
             }
         }
         let free: u32 = self.planes.iter().map(|plane| plane.free).sum();
         if free != self.free_blocks {
             return Err(format!(
-                "the planes have {free} free blocks, the counts say {}",
+                "the planes have {free} free blocks, but the counter is {}",
                 self.free_blocks
             ));
         }
@@ -82,7 +82,7 @@ impl PageMap {
         }
         Err(format!(
             "plane {}: free blocks, active blocks, victims, invalid pages in closed blocks and full blocks of the cache are \
-             {found:?}, the counts say {booked:?}",
+             {found:?}, but the counters are {booked:?}",
             plane.0
         ))
     }

@@ -67,8 +67,8 @@ impl Bulk for PageMap {
 }
 
 impl PageMap {
-    /// Implementation of [`Mapping::fill`](crate::Mapping::fill): fills one block of every plane
-    /// per round.
+    /// Implements [`Mapping::fill`](crate::Mapping::fill): fills one block of every plane per
+    /// round.
     pub(super) fn fill_blocks<E>(
         &mut self,
         pages: Range<u32>,
@@ -92,7 +92,7 @@ impl PageMap {
         }
         Ok(next - pages.start)
     }
-    /// Fills a free block of a plane for the host, all at once. Returns its first page.
+    /// Fills a free block of a plane for the host as a whole. Returns its first page.
     fn fill_block(&mut self, plane: Plane) -> Ppn {
         self.open_direct(plane, Writer::Host);
         let active = &mut self.planes[plane.index()].active[Writer::Host as usize];
@@ -102,8 +102,8 @@ impl PageMap {
         self.layout.page(block, 0)
     }
     /// Writes `pages`, which were never written, to one free block of every plane, which they fill.
-    /// No block of the host may be open, and `turn` must be the planes of the pages. Returns the
-    /// first page of each block.
+    /// No block of the host may be open, and `turn` must contain the planes of the pages, in order.
+    /// Returns the first page of each block.
     fn fill_round(&mut self, pages: Range<u32>, turn: &[Plane]) -> Vec<Ppn> {
         let places: Vec<Ppn> = turn.iter().map(|&plane| self.fill_block(plane)).collect();
         let (planes, pages_per_block) = (turn.len(), self.layout.pages_per_block as usize);

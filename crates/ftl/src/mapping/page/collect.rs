@@ -1,4 +1,4 @@
-//! GC runs of page mapping: the victim, and the targets of its pages.
+//! GC runs of page mapping: they select a victim and move its valid pages.
 
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
@@ -13,14 +13,14 @@ use crate::lpn::Lpn;
 use crate::mapping::{Mapping, SpaceRequest};
 use crate::wear::Spend;
 
-/// GC run in progress: its victim and its position.
+/// GC run in progress.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Victim {
     pub block: Block,
     /// Next page to examine.
     pub next: Ppn,
     stage: Stage,
-    /// Active block to which the copies go.
+    /// Writer to whose active block the copies go.
     pub writer: Writer,
     /// Whether the GC run is a refresh.
     pub refresh: bool,
@@ -40,7 +40,7 @@ enum Stage {
 }
 
 impl PageMap {
-    /// Implementation of [`Mapping::collect`].
+    /// Implements [`Mapping::collect`].
     pub(super) fn start(&mut self, want: SpaceRequest) -> Option<Collection> {
         let SpaceRequest::Free(plane) = want else {
             return None;
@@ -69,7 +69,7 @@ impl PageMap {
         Some(self.start_on(plane, block, kind, writer))
     }
 
-    /// Implementation of [`Mapping::clear`].
+    /// Implements [`Mapping::clear`].
     pub(super) fn start_clear(&mut self, block: Block) -> Option<Collection> {
         let plane = self.layout.plane_of(block);
         if self.planes[plane.index()].victim.is_some() || !self.is_spent(block) {
@@ -83,7 +83,7 @@ impl PageMap {
         Some(self.start_on(plane, block, GcKind::Move, self.collection))
     }
 
-    /// Starts a GC run of a block that has been removed from the candidates.
+    /// Starts a GC run on a block that has been removed from the candidates.
     pub(super) fn start_on(
         &mut self,
         plane: Plane,
@@ -119,7 +119,7 @@ impl PageMap {
         }
     }
 
-    /// Next step of a plane's GC run.
+    /// Returns the next step of a plane's GC run.
     #[inline]
     pub(super) fn next_step(&mut self, plane: Plane) -> Step {
         if let Some(from) = self.next_to_move(plane) {
@@ -141,7 +141,7 @@ impl PageMap {
         }
     }
 
-    /// Implementation of [`Mapping::relocate`] for a page of the victim.
+    /// Implements [`Mapping::relocate`] for a page of the victim.
     #[inline(always)]
     pub(super) fn move_page(&mut self, plane: Plane, from: Ppn) -> Option<Ppn> {
         let Victim { block, writer, .. } = self.planes[plane.index()].victim?;
@@ -151,7 +151,8 @@ impl PageMap {
         Some(self.append(plane, writer, from))
     }
 
-    /// Expected cost, for a block with the mean number of invalid pages of the plane's blocks.
+    /// Returns the expected cost, for a block with the mean number of invalid pages of the plane's
+    /// blocks.
     pub(super) fn cost_of(&self, want: SpaceRequest) -> Cost {
         let SpaceRequest::Free(plane) = want else {
             return Cost::default();
@@ -168,8 +169,8 @@ impl PageMap {
         }
     }
 
-    /// If the allocator assigns pages to planes, the pages of a request go to that many planes in
-    /// turn; otherwise they may go to any.
+    /// Implements [`Mapping::shortage`]. If the allocator determines the planes of pages, the pages
+    /// of a request go to as many planes in turn; otherwise they may go to any plane.
     pub(super) fn shortage_of(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest> {
         let planes = self.layout.planes();
         let comes = |&&(first, pages): &&(Lpn, u32)| {
@@ -192,9 +193,9 @@ impl PageMap {
         self.full(plane).filter(|_| free < self.rest_blocks)
     }
 
-    /// Block whose data wear levelling moves next, removed from the candidates. Not twice in a row,
-    /// and not into the reserve. An active block of GC can be such a block too, because it may stay
-    /// open indefinitely if few pages are moved.
+    /// Removes and returns the block whose data wear levelling moves next, if any. Not after
+    /// another such move, and not if the plane has only its reserve left. An active block of GC is
+    /// eligible too, because it may stay open indefinitely if few pages are moved.
     fn rested(&mut self, plane: Plane) -> Option<Block> {
         let state = &self.planes[plane.index()];
         if state.leveled || state.free <= self.reserve_blocks {
@@ -219,7 +220,7 @@ impl PageMap {
         Some(block)
     }
 
-    /// Next valid page of the victim.
+    /// Returns the next valid page of the victim.
     #[inline]
     pub(super) fn next_to_move(&mut self, plane: Plane) -> Option<Ppn> {
         let victim = self.planes[plane.index()].victim.as_mut()?;
@@ -237,7 +238,7 @@ impl PageMap {
         }
     }
 
-    /// Loads the state of the copy of the page that was prefetched last, whose map entry is in the
+    /// Loads the tables of the copy of the page that was prefetched last. Its map entry is in the
     /// CPU cache by now.
     #[inline(always)]
     pub(super) fn prefetch_copy(&mut self) {
@@ -260,7 +261,7 @@ impl PageMap {
         }
     }
 
-    /// Returns `true` if a GC run has moved all pages and only has its block left to erase.
+    /// Returns `true` if a GC run has moved all pages and only has to erase its block.
     pub(in crate::mapping) fn is_moved(&self, plane: Plane) -> bool {
         let victim = self.planes[plane.index()].victim;
         victim.is_some_and(|victim| victim.stage == Stage::Moved)

@@ -9,7 +9,7 @@ use crate::lpn::Lpn;
 use crate::mapping::Mapping;
 
 impl PageMap {
-    /// Implementation of [`Mapping::exchange`].
+    /// Implements [`Mapping::exchange`].
     pub(super) fn exchange_places(&mut self, page: Lpn, place: Ppn) -> bool {
         let Some(from) = self.lookup(page) else {
             return false;
@@ -36,7 +36,8 @@ impl PageMap {
         true
     }
 
-    /// Marks an invalid page as the current copy of a logical page.
+    /// Marks the page programmed at `place`, which is invalid, as the current copy of a logical
+    /// page.
     pub(super) fn revive(&mut self, place: Ppn) {
         let block = self.layout.block_of(place);
         self.blocks.gain(block, place);

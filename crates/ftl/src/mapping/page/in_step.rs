@@ -1,5 +1,5 @@
-//! Aligned blocks: pages of all planes of a die at the same offset of their blocks, independent of
-//! the planes' own active blocks.
+//! Aligned blocks, which take pages of all planes of a die at the same offset, independent of the
+//! planes' own active blocks.
 
 use wordline_nand::{Plane, Ppn};
 
@@ -11,8 +11,8 @@ use crate::mapping::Mapping;
 use crate::wear::Spend;
 
 impl PageMap {
-    /// Implementation of [`Mapping::write_in_step`]. The pages must be on all planes of a die, one
-    /// each, by their addresses.
+    /// Implements [`Mapping::write_in_step`]. By their addresses, the pages must be on all planes
+    /// of a die, one on each.
     pub(super) fn put_in_step(&mut self, pages: &[Lpn], places: &mut Vec<Ppn>) -> bool {
         let homes = pages.iter().map(|page| self.allocator.home(*page));
         let Some(planes) = homes.collect::<Option<Vec<Plane>>>() else {
@@ -31,7 +31,8 @@ impl PageMap {
         true
     }
 
-    /// Opens a block on each plane, if each has a free block for the host.
+    /// Opens an aligned block on each plane. Returns `false` if a plane has no free block for the
+    /// host.
     fn open_in_step(&mut self, planes: &[Plane]) -> bool {
         let spares = |plane: &Plane| self.planes[plane.index()].free > self.reserve_blocks;
         if !planes.iter().all(spares) {

@@ -9,11 +9,11 @@ use crate::mapping::Mapping;
 use crate::wear::Spend;
 
 impl PageMap {
-    /// Free blocks of a plane that are reserved for metadata. Count.
+    /// Returns the number of free blocks of a plane that are reserved for metadata. Count.
     pub(in crate::mapping) fn kept(&self, plane: Plane) -> u32 {
         self.planes[plane.index()].kept
     }
-    /// Reserves another free block of a plane, unless that would use up the GC reserve.
+    /// Reserves another free block of a plane. Returns `false` if that would use the GC reserve.
     pub(in crate::mapping) fn keep(&mut self, plane: Plane) -> bool {
         if !self.may_keep(plane) {
             return false;
@@ -24,7 +24,7 @@ impl PageMap {
         self.free_blocks -= 1;
         true
     }
-    /// Takes a reserved block of a plane; there must be one.
+    /// Takes a reserved block of a plane, which must have one.
     pub(in crate::mapping) fn open_kept(&mut self, plane: Plane) -> Block {
         let block = self.free.take(plane);
         let block = block.unwrap_or_else(|| unreachable!("free blocks are counted"));
@@ -45,10 +45,16 @@ impl PageMap {
         self.map[page as usize] = place.0 + 1;
         self.blocks.gain(self.layout.block_of(place), place);
     }
-    /// Allocates a metadata page without a location among the pages that the plane's GC run moves.
-    /// There is room if the victim has one page that is not moved for each metadata page.
+    /// Allocates a metadata page, which must not have a location yet, among the pages that the
+    /// plane's GC run moves. There is room if the victim has one page that is not moved for each
+    /// metadata page.
     pub(in crate::mapping) fn append_metadata(&mut self, plane: Plane, page: Lpn) -> Ppn {
-        debug_assert_eq!(self.lookup(page), None, "page {} has a place", page.0);
+        debug_assert_eq!(
+            self.lookup(page),
+            None,
+            "page {} already has a location",
+            page.0
+        );
         let victim = self.planes[plane.index()].victim;
         let writer = victim.map_or(self.collection, |victim| victim.writer);
         if self.planes[plane.index()].active[writer as usize].is_full() {
@@ -65,8 +71,8 @@ impl PageMap {
         }
         place
     }
-    /// Handles the erase of a metadata block, which now has `erases` erases: it is reserved again
-    /// (`kept`) or free.
+    /// Handles the erase of a metadata block, which now has `erases` erases. The block is reserved
+    /// again (`kept`) or free.
     pub(in crate::mapping) fn metadata_erased(&mut self, block: Block, erases: u32, kept: bool) {
         self.blocks.enter(block, Phase::Free);
         let plane = self.layout.plane_of(block);

@@ -1,4 +1,4 @@
-//! Recovery: rebuilds the block tables from flash.
+//! Recovery of page mapping: rebuilds the tables from flash.
 
 use wordline_nand::{Block, Plane};
 
@@ -10,7 +10,7 @@ use crate::recovery::{Flash, Latest, PageOwner, Recovery};
 use crate::wear::Spend;
 
 impl PageMap {
-    /// Rebuilds the map and all tables.
+    /// Rebuilds the map and all tables from spare areas.
     pub(super) fn rebuild(&mut self, flash: &Flash<'_>) -> Recovery {
         *self = Self::new(&self.plan.clone()).with_cache();
         self.restore_cache(flash);
@@ -24,7 +24,7 @@ impl PageMap {
     }
 
     /// Rebuilds the map of pages with an owner, from its claims. Blocks without claimed pages are
-    /// erased only if the plane is short of free blocks; GC reclaims the others.
+    /// erased only if the plane has too few free blocks; GC reclaims the others.
     pub(in crate::mapping) fn rebuild_for(
         &mut self,
         flash: &Flash<'_>,
@@ -64,9 +64,9 @@ impl PageMap {
         }
         recovery
     }
-    /// Pages read to determine the content of a block: those of its summary if they are readable.
-    /// Otherwise the attempt to read its last page, and all programmed pages, or one page that
-    /// shows that none is programmed. Count.
+    /// Returns the number of pages read to determine the content of a block. If its summary is
+    /// readable, these are the pages of the summary. Otherwise they are the last page, which is
+    /// tried first, and all programmed pages, or one page if none is programmed. Count.
     fn reads_of(&self, flash: &Flash<'_>, block: Block) -> u64 {
         let summaries = self.plan.summaries;
         let scan = u64::from(flash.array.programmed(block).max(1));
@@ -83,7 +83,7 @@ impl PageMap {
         (0..layout.blocks_per_plane).map(move |block| layout.block(plane, block))
     }
 
-    /// Rebuilds the map from spare areas: each page is at its latest copy. Returns the sequence
+    /// Rebuilds the map from spare areas: each page is at its latest copy. Returns the placement
     /// number of that copy for each page.
     pub(in crate::mapping) fn reread(
         &mut self,
@@ -164,8 +164,8 @@ impl PageMap {
         self.reopen(plane, &open);
     }
 
-    /// Reopens blocks that have room: one for the host, unless the block had been opened by a GC
-    /// run that used the reserve.
+    /// Reopens blocks that have room, for the host and for GC. The host gets the first one, unless
+    /// the plane is below its reserve, which means that a GC run had opened it.
     fn reopen(&mut self, plane: Plane, open: &[(Block, u32)]) {
         let short = self.planes[plane.index()].free < self.reserve_blocks;
         let own = self.collection;

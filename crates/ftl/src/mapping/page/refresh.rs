@@ -1,4 +1,4 @@
-//! Refresh of data, into another block or in place.
+//! Refresh of data into another block or in place.
 
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -10,7 +10,7 @@ use crate::refresh::Return;
 use crate::wear::Spend;
 
 impl PageMap {
-    /// Implementation of [`Mapping::refresh`](crate::Mapping::refresh).
+    /// Implements [`Mapping::refresh`](crate::Mapping::refresh).
     pub(super) fn start_refresh(&mut self, block: Block) -> Option<Collection> {
         let plane = self.layout.plane_of(block);
         let state = &self.planes[plane.index()];
@@ -33,15 +33,15 @@ impl PageMap {
         Some(collection)
     }
 
-    /// Starts to move the data of a closed block.
+    /// Starts a GC run that refreshes the data of a closed block.
     fn start_data(&mut self, plane: Plane, block: Block, writer: Writer) -> Collection {
         self.chooser
             .withdraw(plane, block, self.blocks.valid(block));
         self.start_on(plane, block, GcKind::Refresh, writer)
     }
 
-    /// Handles the erase of a block in an in-place refresh. Returns `true` if the block is not free
-    /// because its data returns to it.
+    /// Handles the erase of a block in an in-place refresh. Returns `true` if the block is not
+    /// free, because its data is copied back to it.
     pub(super) fn returns(&mut self, plane: Plane, block: Block, erases: u32) -> bool {
         let victim = self.planes[plane.index()].victim;
         if victim.is_none_or(|victim| victim.writer != Writer::Return || victim.block != block) {
@@ -49,7 +49,7 @@ impl PageMap {
         }
         let active = &mut self.planes[plane.index()].active[Writer::Return as usize];
         let written = std::mem::take(active);
-        // Pages that were copied, or still to be copied, are no longer valid.
+        // All pages that were copied, or were still to be copied, have become invalid.
         if written.end == 0 {
             return false;
         }

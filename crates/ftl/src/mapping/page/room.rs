@@ -4,15 +4,15 @@ use crate::gc::check::Check;
 use crate::plan::{Plan, PlanError};
 use crate::slc_cache::Caches;
 
-/// Blocks that a plane needs.
+/// Number of blocks that a plane needs, by purpose.
 pub(in crate::mapping) struct Demand {
     /// Blocks filled by the plane's share of the user pages.
     pub filled: u32,
     /// Blocks that are open when GC can gain no more space.
     active: u32,
-    /// Free blocks needed then: the threshold, and one beyond the reserve for a write.
+    /// Free blocks needed in that state: the threshold, and one beyond the reserve for a write.
     free: u32,
-    /// Blocks for garbage collection: `active` and `free`.
+    /// Blocks for GC: `active` plus `free`.
     pub collection: u64,
     /// Blocks for metadata.
     metadata: u32,
@@ -27,13 +27,13 @@ impl Demand {
             return Err(PlanError {
                 key: "ftl.over_provisioning_ratio",
                 reason: "no page is left for the host".into(),
-                remedy: "lower it or enlarge the device".into(),
+                remedy: "lower it, or enlarge the device".into(),
             });
         }
         let config = &plan.config;
         let user = plan.user_pages.div_ceil(plan.layout.planes());
-        // While a write waits, the host has no open block. It also has none when its block is full,
-        // unless GC has opened one for copies.
+        // While a write waits, the host has no open block. It has none either when its block is
+        // full, unless GC has opened one for copies.
         let copies = plan.reserve_blocks > 0;
         let opens = !config.gc.own_block && copies;
         let is_host_full =
@@ -56,14 +56,16 @@ impl Demand {
             dedicated: plan.dedicated_blocks(),
         })
     }
-    /// Returns `true` if GC can reach its threshold, in whatever order pages are written.
+    /// Returns `true` if GC can reach its threshold, regardless of the order in which pages are
+    /// written.
     ///
     /// GC can continue while a closed block of the plane has an invalid page, and each such block
-    /// that it erases leaves fewer invalid pages in the plane. When it cannot continue, every
+    /// that it erases leaves fewer invalid pages in the plane. When GC cannot continue, every
     /// closed block is full of valid pages, so there are no more closed blocks than the plane's
-    /// user pages fill. The other blocks are active blocks, whatever they contain, metadata blocks
-    /// and free blocks. If all of them fit together with the threshold's number of free blocks, GC
-    /// reaches that number; because it is above the reserve, the host can write again.
+    /// user pages fill. The other blocks are active blocks, regardless of their content, metadata
+    /// blocks and free blocks. If all of them fit together with the threshold's number of free
+    /// blocks, GC reaches that number. Because the threshold is above the reserve, the host can
+    /// then write again.
     ///
     /// Dynamic allocation may put more than its share of the user pages on a plane, which then
     /// accepts no more. Not all planes can be in that state at once, because each would contain
@@ -73,8 +75,8 @@ impl Demand {
         let kept = u64::from(self.filled) + self.collection + reserved;
         kept <= u64::from(plan.layout.blocks_per_plane)
     }
-    /// Error that a plane has too few blocks for page mapping. It names the key with the largest
-    /// demand.
+    /// Returns the error that a plane has too few blocks for page mapping. It names the key with
+    /// the largest demand.
     pub fn fault(&self, plan: &Plan) -> PlanError {
         let user = plan.user_pages.div_ceil(plan.layout.planes());
         let (key, remedy) = if plan.start_pages > 0 {

@@ -1,4 +1,4 @@
-//! Blocks in single-level mode: those that take host pages, and those to be folded.
+//! Blocks in single-level mode, which take host pages and are folded later.
 
 use std::collections::VecDeque;
 
@@ -17,11 +17,11 @@ use crate::wear::Spend;
 /// SLC cache of a device.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Cache {
-    /// Pages of a block that are used in single-level mode, which are its first ones. Count.
+    /// Number of pages of a block that are used in single-level mode: its first ones. Count.
     pages: u32,
-    /// Dedicated blocks per plane, which are its first ones. Count.
+    /// Number of dedicated blocks per plane: its first ones. Count.
     dedicated: u32,
-    /// Maximum blocks that a plane lends. Count.
+    /// Maximum number of blocks that a plane lends. Count.
     most_lent: u32,
     /// Whether host pages bypass the cache.
     bypassed: bool,
@@ -31,19 +31,19 @@ pub(super) struct Cache {
     planes: Vec<CachePlane>,
 }
 
-/// Cache blocks of a plane.
+/// State of the SLC cache on a plane.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct CachePlane {
     /// Free dedicated blocks.
     free: VecDeque<Block>,
-    /// Full blocks, in the order in which they are folded.
+    /// Full blocks, in the order in which they will be folded.
     full: VecDeque<Block>,
-    /// Lent blocks. Count.
+    /// Number of lent blocks. Count.
     lent: u32,
 }
 
 impl Cache {
-    /// Creates the cache of a plan; `None` if the plan has none.
+    /// Creates the cache of a plan. Returns `None` if the plan has none.
     fn new(plan: &Plan) -> Option<Box<Self>> {
         let size = plan.config.slc_cache.size()?;
         let layout = &plan.layout;
@@ -68,19 +68,19 @@ impl Cache {
         let of_plane = block.0 / layout.planes();
         of_plane < self.dedicated
     }
-    /// Free dedicated blocks of a plane. Count.
+    /// Returns the number of free dedicated blocks of a plane. Count.
     pub(super) fn free(&self, plane: Plane) -> u32 {
         self.planes[plane.index()].free.len() as u32
     }
-    /// Blocks of a plane that wait to be folded. Count.
+    /// Returns the number of blocks of a plane that wait to be folded. Count.
     pub(super) fn full(&self, plane: Plane) -> u32 {
         self.planes[plane.index()].full.len() as u32
     }
 }
 
 impl PageMap {
-    /// Adds the cache to a map without blocks in use: dedicated blocks are removed from the free
-    /// blocks.
+    /// Adds the SLC cache to a map without blocks in use. Dedicated blocks are removed from the
+    /// free blocks.
     pub(super) fn with_cache(mut self) -> Self {
         let Some(mut cache) = Cache::new(&self.plan) else {
             return self;
@@ -102,7 +102,7 @@ impl PageMap {
     pub(super) fn caches(&self) -> bool {
         self.cache.as_ref().is_some_and(|cache| !cache.bypassed)
     }
-    /// Implementation of [`Mapping::bypass_cache`].
+    /// Implements [`Mapping::bypass_cache`].
     pub(super) fn set_bypass(&mut self, bypassed: bool) {
         if let Some(cache) = &mut self.cache {
             cache.bypassed = bypassed;
@@ -115,8 +115,8 @@ impl PageMap {
             self.turn_to_cache(plane);
         }
     }
-    /// Directs the host to the cache if the cache has room again; the host's normal block is then
-    /// set aside.
+    /// Directs the host of a plane to the cache, if the cache has room again, and sets the host's
+    /// normal block aside.
     #[inline(never)]
     pub(super) fn turn_to_cache(&mut self, plane: Plane) {
         let Some(cache) = self.cache.as_ref() else {
@@ -132,7 +132,7 @@ impl PageMap {
         active.swap(Writer::Host as usize, Writer::Direct as usize);
         active[Writer::Host as usize] = Active::default();
     }
-    /// Directs the host back to its normal block, if one is set aside.
+    /// Directs the host back to its normal block. Returns `false` if none is set aside.
     fn return_to_direct(&mut self, plane: Plane) -> bool {
         let active = &mut self.planes[plane.index()].active;
         if active[Writer::Direct as usize].is_full() {
@@ -158,13 +158,13 @@ impl PageMap {
             .is_some_and(|cache| cache.is_single(block))
     }
 
-    /// Opens a cache block for the host, or continues with the normal block set aside. Returns
+    /// Opens a cache block for the host, or returns to the normal block that was set aside. Returns
     /// `false` if there is neither.
     #[inline(never)]
     pub(super) fn open_for_host(&mut self, plane: Plane) -> bool {
         self.open_cached(plane) || self.return_to_direct(plane)
     }
-    /// Opens a cache block for the host, if there is one; dedicated blocks go first.
+    /// Opens a cache block for the host, dedicated blocks first. Returns `false` if there is none.
     fn open_cached(&mut self, plane: Plane) -> bool {
         let Some(cache) = self.cache.as_mut().filter(|cache| !cache.bypassed) else {
             return false;
@@ -200,7 +200,7 @@ impl PageMap {
         true
     }
 
-    /// Closes a full block. Returns `true` if it is a cache block.
+    /// Closes a full block if it is a cache block. Returns `false` otherwise.
     #[inline(never)]
     pub(super) fn close_cached(&mut self, plane: Plane, block: Block) -> bool {
         let Some(cache) = self.cache.as_mut().filter(|cache| cache.is_single(block)) else {
@@ -211,8 +211,8 @@ impl PageMap {
         true
     }
 
-    /// Handles the erase of a block. Returns `true` if it is dedicated to the cache, so that it is
-    /// not free for other uses.
+    /// Handles the erase of a block. Returns `true` if the block is dedicated to the cache, so that
+    /// it is not free for other uses.
     #[inline(never)]
     pub(super) fn erased_cached(&mut self, plane: Plane, block: Block) -> bool {
         let Some(cache) = &mut self.cache else {
@@ -231,7 +231,8 @@ impl PageMap {
         dedicated
     }
 
-    /// Returns `true` if a block waits to be folded, and its plane has no GC run and has the room.
+    /// Returns `true` if a block of a plane waits to be folded, and the plane has no GC run and
+    /// enough free blocks.
     pub(super) fn may_fold(&self, plane: Plane) -> bool {
         let Some(cache) = &self.cache else {
             return false;
@@ -239,7 +240,8 @@ impl PageMap {
         let state = &self.planes[plane.index()];
         cache.full(plane) > 0 && state.victim.is_none() && state.free > self.reserve_blocks
     }
-    /// Returns `true` if folding frees blocks of a plane: one of its full cache blocks is lent.
+    /// Returns `true` if folding frees blocks of a plane, because one of its full cache blocks is
+    /// lent.
     pub(super) fn folding_frees(&self, plane: Plane) -> bool {
         let Some(cache) = &self.cache else {
             return false;
@@ -249,7 +251,7 @@ impl PageMap {
         state.victim.is_none() && cache.planes[plane.index()].full.iter().any(is_lent)
     }
 
-    /// Implementation of [`Mapping::fold`].
+    /// Implements [`Mapping::fold`].
     pub(super) fn start_fold(&mut self, plane: Plane) -> Option<Collection> {
         if !self.may_fold(plane) {
             return None;
@@ -259,7 +261,7 @@ impl PageMap {
         Some(self.start_on(plane, block, GcKind::Fold, self.collection))
     }
     /// Folds the oldest full lent block to gain space. Folding takes less than one block of the
-    /// reserve and frees one.
+    /// reserve and frees one block.
     #[inline(never)]
     pub(super) fn start_return(&mut self, plane: Plane) -> Option<Collection> {
         if !self.folding_frees(plane) {
@@ -272,8 +274,8 @@ impl PageMap {
         let block = cache.planes[plane.index()].full.remove(oldest)?;
         Some(self.start_on(plane, block, GcKind::Fold, self.collection))
     }
-    /// Withdraws a cache block without valid pages from the blocks to be folded, because it is to
-    /// be erased.
+    /// Removes a cache block without valid pages from the blocks to be folded, because it will be
+    /// erased.
     pub(super) fn withdraw_cached(&mut self, plane: Plane, block: Block) {
         if let Some(cache) = &mut self.cache {
             cache.planes[plane.index()]
@@ -299,7 +301,8 @@ impl PageMap {
             }
         }
     }
-    /// Restores a free dedicated block during recovery. Returns `true` if the block is one.
+    /// Restores a free dedicated block during recovery. Returns `false` if the block is not
+    /// dedicated.
     pub(super) fn restore_dedicated(&mut self, plane: Plane, block: Block) -> bool {
         let Some(cache) = &mut self.cache else {
             return false;
@@ -311,7 +314,7 @@ impl PageMap {
         dedicated
     }
 
-    /// Audits the pages and blocks of the cache.
+    /// Checks the pages and blocks of the cache for consistency.
     pub(super) fn audit_cache(&self, plane: Plane) -> Result<(), String> {
         let Some(cache) = &self.cache else {
             return Ok(());
@@ -331,7 +334,7 @@ impl PageMap {
             });
         if lent != of_plane.lent || beyond {
             return Err(format!(
-                "plane {}: {lent} lent blocks of the SLC cache, the counts say {}; page outside single-level mode: {beyond}",
+                "plane {}: {lent} lent blocks of the SLC cache, but the counter is {}; pages beyond those of single-level mode: {beyond}",
                 plane.0, of_plane.lent
             ));
         }

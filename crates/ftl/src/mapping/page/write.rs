@@ -1,4 +1,4 @@
-//! Programs: active blocks, and the copies that they supersede.
+//! Programs of page mapping: they take pages of active blocks and supersede older copies.
 
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -14,18 +14,18 @@ use crate::wear::Spend;
 #[derive(Clone, Copy)]
 pub(super) struct Put {
     pub placed: Placed,
-    /// Whether the write took a free block, or its plane needs GC.
+    /// Whether the write took a free block, or left its plane in need of GC.
     pub ends_row: bool,
 }
 
 impl PageMap {
-    /// Places a host page on a plane, if there is room. `home`: whether the page has never been on
-    /// another plane.
+    /// Places a host page on a plane, if there is room. `home` states whether the page has never
+    /// been on another plane.
     #[inline(always)]
     pub(super) fn put(&mut self, page: Lpn, plane: Plane, home: bool) -> Option<Put> {
         let shared = self.collection == Writer::Host;
         let mut state = &mut self.planes[plane.index()];
-        // With more free blocks, there is room and GC is not needed.
+        // With at least `rest_blocks` free blocks, there is room and GC is not needed.
         let mut ends_row = state.free < self.rest_blocks;
         if ends_row && !state.has_room(self.reserve_blocks, shared) {
             return None;
@@ -72,8 +72,8 @@ impl PageMap {
         })
     }
 
-    /// Plane for a host page, and whether the page has never been on another; `None` if no plane
-    /// has room.
+    /// Returns the plane for a host page, and whether the page has never been on another plane.
+    /// `None` if no plane has room.
     #[inline(always)]
     pub(super) fn plane_for(&mut self, page: Lpn) -> Option<(Plane, bool)> {
         if let Some(home) = self.allocator.home(page) {
@@ -87,8 +87,7 @@ impl PageMap {
         Some((plane, false))
     }
 
-    /// Places the copy of a moved page: takes the next page of an active block, and opens a block
-    /// if there is none.
+    /// Places the copy of a moved page in an active block, and opens a block if there is none.
     #[inline(always)]
     pub(super) fn append(&mut self, plane: Plane, writer: Writer, from: Ppn) -> Ppn {
         let mut state = &mut self.planes[plane.index()];
@@ -124,7 +123,7 @@ impl PageMap {
         let state = &mut self.planes[plane.index()];
         assert!(
             state.free > 0,
-            "plane {} has no free block: the reserve is used up",
+            "plane {} has no free block, not even in the reserve",
             plane.0
         );
         state.free -= 1;
@@ -139,7 +138,7 @@ impl PageMap {
         self.activate(plane, writer, block, 0);
     }
 
-    /// Opens a block with `programmed` programmed pages for the programs of a plane.
+    /// Makes a block with `programmed` programmed pages the active block of a writer.
     pub(super) fn activate(&mut self, plane: Plane, writer: Writer, block: Block, programmed: u32) {
         let next = self.layout.page(block, programmed);
         let end = self.layout.page(block, self.data_pages());
@@ -168,9 +167,14 @@ impl PageMap {
         self.chooser.closed(plane, block, valid);
     }
 
-    /// Makes a copy that was superseded or trimmed the current one again.
+    /// Makes a superseded or trimmed copy of a page current again.
     pub(in crate::mapping) fn restore(&mut self, page: Lpn, place: Ppn) {
-        debug_assert_eq!(self.map[page.index()], 0, "page {} has a copy", page.0);
+        debug_assert_eq!(
+            self.map[page.index()],
+            0,
+            "page {} already has a current copy",
+            page.0
+        );
         self.map[page.index()] = place.0 + 1;
         self.revive(place);
     }

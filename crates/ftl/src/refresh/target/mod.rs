@@ -3,9 +3,9 @@
 pub mod another_block;
 pub mod in_place;
 
-/// Use of a block after its data has been refreshed.
+/// Target of refreshed data.
 pub trait Return {
-    /// Returns `true` if the data returns to the block once it has been erased.
+    /// Returns `true` if the data returns to its block once the block has been erased.
     fn returns(&self) -> bool;
 }
 

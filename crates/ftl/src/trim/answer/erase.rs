@@ -8,8 +8,8 @@ use super::Answers;
 
 /// The pages are unmapped, and full blocks that are left without valid pages are erased before the
 /// TRIM completes: one after another on a plane, in parallel on different dies (GC runs with
-/// trigger `trim`). Blocks that still contain other pages, or are open for programs, remain. With
-/// page mapping (`page`, `dftl`).
+/// trigger `trim`). Blocks that still contain other valid pages, or are open for programs, remain.
+/// Only with page mapping (`page`, `dftl`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Erase {}

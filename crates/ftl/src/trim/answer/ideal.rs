@@ -1,4 +1,4 @@
-//! TRIM at the cost of a lookup.
+//! TRIM at the cost of a look-up.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

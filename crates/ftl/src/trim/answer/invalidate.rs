@@ -7,7 +7,7 @@ use wordline_kernel::slot::Cited;
 use super::Answers;
 
 /// The pages are unmapped, and every translation page that lists one of them is updated before the
-/// TRIM completes: it is read once and programmed once, whatever the number of its pages.
+/// TRIM completes: it is read once and programmed once, regardless of the number of its pages.
 /// Translation pages on different planes are read and programmed in parallel. A map that is
 /// entirely in memory needs no update, and the TRIM completes at once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,12 +1,12 @@
-//! Work of a device before it completes a TRIM.
+//! Work that a device performs before it completes a TRIM.
 
 pub mod erase;
 pub mod ideal;
 pub mod invalidate;
 
-/// Handling of the pages that a TRIM frees, before it completes.
+/// Handling of the pages that a TRIM frees, before the TRIM completes.
 pub trait Answers {
-    /// Returns `true` if the translation pages that list them are written to flash.
+    /// Returns `true` if the translation pages that list the freed pages are written to flash.
     fn writes_map(&self) -> bool {
         false
     }
@@ -26,7 +26,7 @@ macro_rules! members {
         }
 
         impl Answer {
-            /// The selected policy.
+            /// Returns the selected policy as a trait object.
             pub fn policy(&self) -> &dyn Answers {
                 match self { $(Self::$Variant(policy) => policy),+ }
             }

@@ -1,4 +1,4 @@
-//! TRIM of whole mapping units along one ascending run.
+//! TRIM that frees whole mapping units along one ascending run.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use wordline_kernel::slot::Cited;
 
 use super::Free;
 
-/// Firmware that tracks one open run: a TRIM whose range starts where the previous one ended
-/// continues the run, and any other TRIM starts a new run and discards the old one. A mapping unit
-/// is freed as soon as it is entirely within the run; the last unit ends with the device. All other
-/// pages stay valid and readable. A write to a part of the run that is not freed ends the run, and
-/// so does a power cut.
+/// Firmware that tracks one open run. A TRIM whose range starts where the previous one ended
+/// continues the run; any other TRIM starts a new run and discards the old one. A mapping unit is
+/// freed as soon as it is entirely within the run; the last unit ends with the device. All other
+/// pages stay valid and readable. A write to a part of the run that has not been freed ends the
+/// run, and so does a power cut.
 ///
-/// TRIMs in ascending order free everything except the ends. TRIMs in random order, and smaller
-/// than a unit, free nothing.
+/// TRIMs in ascending order free everything except the ends. TRIMs in random order that are smaller
+/// than a unit free nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AscendingRun {
-    /// Size of a mapping unit; units are aligned to multiples of it. Pages.
+    /// Size of a mapping unit. Units are aligned to multiples of their size. Pages.
     #[schemars(range(min = 1, max = 16_777_216))]
     pub unit_pages: u32,
 }
@@ -54,12 +54,12 @@ pub struct Run {
     /// Range of the run; empty if there is no run.
     start: u64,
     end: u64,
-    /// Start of the first unit that is not freed.
+    /// Start of the first unit that has not been freed.
     freed: u64,
 }
 
 impl Run {
-    /// Adds a TRIM. Returns the range of the units to free now, which may be empty.
+    /// Adds a TRIM. Returns the byte range of the units to free now, which may be empty.
     pub fn trim(&mut self, bytes: Range<u64>) -> Range<u64> {
         if self.start == self.end || bytes.start != self.end {
             self.start = bytes.start;
@@ -75,7 +75,7 @@ impl Run {
         self.freed = self.freed.max(whole);
         from..whole
     }
-    /// Handles a write: a unit that it overlaps is not freed by later TRIMs.
+    /// Handles a write: later TRIMs do not free a unit that it overlaps.
     pub fn write(&mut self, bytes: Range<u64>) {
         let head = self.start..self.start.next_multiple_of(self.unit).min(self.end);
         let tail = self.freed.min(self.end)..self.end;
@@ -90,9 +90,9 @@ impl Run {
 mod tests {
     use super::*;
 
-    /// Reference: freed units, computed from every sector of the history. The run is the longest
-    /// chain of TRIMs that ends with the last one, where each starts at the end of the previous one
-    /// and no write has hit a sector that was not freed.
+    /// Reference implementation: computes freed units from every sector of the history. The run is
+    /// the longest chain of TRIMs that ends with the last one, where each starts at the end of the
+    /// previous one and no write has hit a sector that was not freed.
     #[derive(Default)]
     struct Naive {
         /// Sectors of the run, and whether each has been freed.
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn freed_units_match_the_full_history() {
+    fn freed_units_equal_those_computed_from_the_full_history() {
         let mut random = wordline_kernel::Rng::new(1, "runs");
         let mut freed_in_all = 0;
         for _ in 0..300 {
@@ -168,7 +168,7 @@ mod tests {
         assert!(freed_in_all > 1000, "{freed_in_all}");
     }
 
-    /// TRIMs of half a unit over a whole device: in ascending order they free all of it; in an
+    /// TRIMs of half a unit over a whole device. In ascending order they free all of it. In an
     /// order in which no half follows its neighbour they free nothing.
     #[test]
     fn half_unit_trims_free_units_only_in_ascending_order() {

@@ -1,4 +1,4 @@
-//! TRIM of single pages.
+//! TRIM that frees single pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,8 @@ use wordline_kernel::slot::Cited;
 
 use super::Free;
 
-/// Every page that a TRIM covers entirely is freed. A page is not freed
-/// if each of two TRIMs covers a part of it.
+/// Every page that a TRIM covers entirely is freed. A page is not freed if two TRIMs cover a part
+/// of it each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EachPage {}

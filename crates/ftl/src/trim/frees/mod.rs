@@ -1,4 +1,4 @@
-//! Pages that TRIMs free.
+//! Policies that determine which pages a TRIM frees.
 
 pub mod ascending_run;
 pub mod each_page;
@@ -7,10 +7,10 @@ use std::ops::Range;
 
 pub use ascending_run::Run;
 
-/// Treatment of the ranges of TRIMs by firmware.
+/// Treatment of TRIM ranges by the firmware.
 pub trait Free {
-    /// State kept from one TRIM to the next, for a device of `user_bytes` bytes in pages of
-    /// `page_bytes`; `None` if every TRIM is independent.
+    /// Returns the state kept from one TRIM to the next, for a device of `user_bytes` bytes in
+    /// pages of `page_bytes`. `None` if every TRIM is independent.
     fn run(&self, _page_bytes: u64, _user_bytes: u64) -> Option<Run> {
         None
     }
@@ -44,8 +44,8 @@ impl Default for Frees {
     }
 }
 
-/// Whole pages in a range of bytes, by their numbers. Pages covered in part are not included and
-/// stay valid.
+/// Returns the pages that are entirely in a byte range, by their numbers. Partially covered pages
+/// are not included.
 pub fn whole_pages(bytes: Range<u64>, page_bytes: u64) -> Range<u64> {
     let (first, end) = (bytes.start.div_ceil(page_bytes), bytes.end / page_bytes);
     first..end.max(first)

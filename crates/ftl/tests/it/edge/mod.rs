@@ -1,4 +1,4 @@
-//! Tiny devices, filled to the maximum that a plan allows, and the most demanding writes for them.
+//! Tiny devices, filled to the maximum that a plan allows, and the worst writes for them.
 #![allow(dead_code)] // each test uses only some of it
 #![allow(clippy::unwrap_used)] // test code, also outside test functions
 
@@ -25,7 +25,7 @@ pub fn cases() -> Cases {
     cases
 }
 
-/// Dimensions of a device.
+/// Returns the dimensions of a device.
 pub const fn planes(channels: u32, ways: u32, dies: u32, planes: u32) -> Dimensions {
     Dimensions {
         channels,
@@ -35,7 +35,7 @@ pub const fn planes(channels: u32, ways: u32, dies: u32, planes: u32) -> Dimensi
     }
 }
 
-/// Array of these dimensions.
+/// Returns the layout of an array of these dimensions.
 pub fn layout(dimensions: Dimensions, blocks_per_plane: u32, pages_per_block: u32) -> Layout {
     let geometry = Geometry {
         dies_per_package: dimensions.dies,
@@ -47,7 +47,8 @@ pub fn layout(dimensions: Dimensions, blocks_per_plane: u32, pages_per_block: u3
     Layout::new(&geometry, dimensions.channels * dimensions.ways).unwrap()
 }
 
-/// Plan that leaves the host the most pages minus `slack`, if there is one.
+/// Returns the plan that leaves the host the maximum number of pages, less `slack`, if there is
+/// one.
 pub fn fullest(
     config: &Config,
     dimensions: Dimensions,
@@ -68,7 +69,7 @@ pub fn fullest(
     plan(least + slack)
 }
 
-/// Every allocation policy, with this order.
+/// Returns every allocation policy, with this order.
 pub fn kinds(order: Order) -> Vec<Allocate> {
     let kind = |name: &&str| {
         let kind = serde_json::json!({ *name: { "order": order } });
@@ -77,12 +78,13 @@ pub fn kinds(order: Order) -> Vec<Allocate> {
     Allocate::NAMES.iter().map(kind).collect()
 }
 
-/// Every allocation policy in all 24 orders.
+/// Returns every allocation policy in all 24 orders.
 pub fn allocations() -> Vec<Allocate> {
     Order::all().into_iter().flat_map(kinds).collect()
 }
 
-/// Every victim policy, with d = 1 and d = 2 and the other tie rule.
+/// Returns every victim policy with its defaults, and the variants d = 1, d = 2 and the other tie
+/// rule.
 pub fn victims() -> Vec<Victim> {
     let mut victims = Victim::defaults();
     victims.extend([1, 2].map(|d| Victim::DChoices(DChoices { d })));
@@ -91,7 +93,7 @@ pub fn victims() -> Vec<Victim> {
     victims
 }
 
-/// Default FTL with these policies.
+/// Returns the default FTL configuration with these policies.
 pub fn config(allocate: &Allocate, victim: &Victim, wear: &Wear, own_block: bool) -> Config {
     let gc = Gc {
         victim: victim.clone(),
@@ -107,7 +109,7 @@ pub fn config(allocate: &Allocate, victim: &Victim, wear: &Wear, own_block: bool
     }
 }
 
-/// Every combination of policies.
+/// Returns the configurations with every combination of policies.
 pub fn configs() -> Vec<Config> {
     let mut configs = Vec::new();
     for allocate in allocations() {
@@ -131,14 +133,16 @@ pub enum Load {
     Sequential,
     /// Always the same page.
     Same,
-    /// Pages of one plane under static allocation; few pages under dynamic allocation.
+    /// Pages of one plane under static allocation; few different pages under dynamic allocation.
     OnePlane,
-    /// A page of a block with many valid pages, which spreads invalid pages over blocks.
+    /// A page of the block, among random ones, with the most valid pages, which spreads invalid
+    /// pages over the blocks.
     Thin,
-    /// A page of a plane with few valid pages, which gathers valid pages on other planes.
+    /// A page of the plane, among random ones, with the fewest valid pages, which gathers valid
+    /// pages on other planes.
     Gather,
-    /// The pages of one plane after another under dynamic allocation, which moves valid pages back
-    /// and forth.
+    /// The pages of one plane after another under dynamic allocation, which moves valid pages
+    /// between the planes.
     Drain,
 }
 
@@ -153,7 +157,7 @@ pub const LOADS: [Load; 7] = [
 ];
 
 impl Load {
-    /// Next page; `number` counts the writes.
+    /// Returns the next page to write. `number` is the number of writes so far.
     pub fn next(self, number: u32, device: &CheckedMap, plan: &Plan, random: &mut Rng) -> Lpn {
         let user = plan.user_pages;
         let planes = plan.layout.planes();
@@ -186,7 +190,7 @@ impl Load {
     }
 }
 
-/// Page with the lowest rank; a page that was never written comes first.
+/// Returns the page with the lowest rank. A page that was never written comes first.
 fn worst(pages: [Lpn; 8], rank: impl Fn(Lpn) -> Option<u32>) -> Lpn {
     pages.into_iter().min_by_key(|&page| rank(page)).unwrap()
 }

@@ -1,5 +1,5 @@
-//! Device model without a clock around any mapping family, next to a record of the expected content
-//! of every page.
+//! Device model without a clock around any mapping family, together with a record of the expected
+//! content of every page.
 //!
 //! Operations of a plane execute in the order in which they were issued; planes are independent of
 //! each other. Any other event may occur between two operations.
@@ -25,11 +25,11 @@ use wordline_ftl::{
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Block, Geometry, Layout, Plane, Ppn};
 
-/// Maximum host writes in progress, as in a submission queue.
+/// Maximum number of host writes in progress, as in a submission queue.
 const DEPTH: usize = 16;
 
-/// Every family with default parameters, and variants of those whose parameters change their
-/// behaviour.
+/// Returns every mapping family with default parameters, and variants of those whose parameters
+/// change their behaviour.
 pub fn variants() -> Vec<Family> {
     let mut variants = Family::defaults();
     variants.extend([
@@ -72,8 +72,9 @@ pub fn variants() -> Vec<Family> {
     variants
 }
 
-/// Random device of 1 to 4 planes with 6 to 40 blocks of 2 to 16 pages, any policies that the
-/// family supports, and the minimum over-provisioning that a plan accepts, or a few pages more.
+/// Returns the plan of a random device: 1 to 4 planes with 6 to 40 blocks of 2 to 16 pages, any
+/// policies that the family supports, and the minimum over-provisioning that a plan accepts, or a
+/// few pages more.
 pub fn fullest(family: &Family, random: &mut Rng) -> Plan {
     loop {
         let mut below = |bound: u64| random.below(bound) as u32;
@@ -135,13 +136,14 @@ pub fn fullest(family: &Family, random: &mut Rng) -> Plan {
 pub struct Ability {
     /// Whether pages are moved by copyback, so that their target is known when the read starts.
     internal: bool,
-    /// Whether GC starts as soon as free blocks are few; otherwise only when a write waits.
+    /// Whether GC starts as soon as few blocks are free. Otherwise it starts only when a write
+    /// waits.
     at_threshold: bool,
     /// Whether a free block replaces a full update block.
     replaces: bool,
     /// Whether GC also runs on planes that do not need it.
     idle: bool,
-    /// Whether the power fails.
+    /// Whether power cuts occur.
     cuts: bool,
 }
 
@@ -162,7 +164,7 @@ impl Ability {
 #[derive(Clone, Copy, Debug)]
 pub enum Load {
     Uniform,
-    /// Nine of ten accesses go to one tenth of the pages.
+    /// Nine of ten accesses are to one tenth of the pages.
     Skewed(u64),
     /// Runs of consecutive pages.
     Runs {
@@ -208,7 +210,7 @@ impl Load {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Content {
     owner: PageOwner,
-    /// Version of a host page, counted by its writes.
+    /// Version of a host page, which is the number of its writes so far.
     version: u64,
     sequence: u64,
     order: u64,
@@ -222,7 +224,7 @@ enum Operation {
     HostRead(Ppn, Content),
     MoveRead(JobId, Ppn),
     MoveProgram(JobId, Ppn, Content),
-    /// Copyback, inside the plane.
+    /// Copyback inside the plane.
     Move(JobId, Ppn, Ppn, Content),
     MetadataRead(JobId, Ppn),
     MetadataProgram(JobId, Ppn, Content),
@@ -239,15 +241,15 @@ enum Waiter {
 /// Job in progress.
 #[derive(Debug, Default)]
 struct Job {
-    /// Whether the job is a GC run; otherwise it is a fetch.
+    /// Whether the job is a GC run. Otherwise it is a fetch.
     collects: bool,
-    /// Steps issued and not complete. Count.
+    /// Number of steps that are issued but not complete. Count.
     outstanding: u32,
     /// Whether the job issues one step at a time.
     stepwise: bool,
     /// Whether the job is paused between two steps.
     paused: bool,
-    /// Page that had been read when the job paused.
+    /// Page that had been read when the job was paused.
     in_hand: Option<(Ppn, Content)>,
     waiters: Vec<Waiter>,
 }
@@ -255,13 +257,13 @@ struct Job {
 /// Expected state of a logical page.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    /// Writes placed. Count.
+    /// Number of writes placed. Count.
     issued: u64,
-    /// Version that a lookup must find; 0 if none.
+    /// Version that a look-up must find; 0 if none.
     current: u64,
-    /// Newest complete version, counted from the last power cut.
+    /// Newest complete version since the last power cut.
     done: u64,
-    /// Versions up to this one are trimmed: after a power cut they may or may not be found.
+    /// Versions up to this one are trimmed. After a power cut they may be found or not.
     trimmed: u64,
 }
 
@@ -272,7 +274,7 @@ enum Change {
     Trim,
 }
 
-/// Counts of events that a run must include to be meaningful.
+/// Numbers of events that a run must include to be meaningful.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     writes: u64,
@@ -312,11 +314,12 @@ impl Seen {
         self.cut_erases += other.cut_erases;
         self.recovery_erases += other.recovery_erases;
     }
-    /// Host requests and flash operations. Count.
+    /// Returns the number of host requests and flash operations. Count.
     pub fn operations(&self) -> u64 {
         self.writes + self.reads + self.trims + self.flash
     }
-    /// Returns `true` if every event that all families share occurred at least `least` times.
+    /// Returns `true` if every kind of event that all families share occurred at least `least`
+    /// times.
     pub fn saw(&self, least: u64, cuts: bool) -> bool {
         let always = [self.trims, self.waits, self.collections, self.on_demand];
         let always = always.into_iter().chain([self.kept]);
@@ -324,7 +327,7 @@ impl Seen {
         let mut all = always.chain(after.filter(|_| cuts));
         all.all(|seen| seen >= least)
     }
-    /// Returns `true` if the events that only some families share occurred.
+    /// Returns `true` if the kinds of events that only some families share occurred.
     pub fn saw_everything(&self) -> bool {
         let some = [self.stops, self.overtaken, self.replaced];
         some.into_iter().all(|seen| seen > 100)
@@ -339,16 +342,17 @@ pub struct Device {
     map: Map,
     array: Array,
     spare: Spare,
-    /// Content of each page, and its content once all issued operations are complete.
+    /// Content of each page now (`contents`), and once all issued operations are complete
+    /// (`planned`).
     contents: Vec<Option<Content>>,
     planned: Vec<Option<Content>>,
     queues: Vec<VecDeque<Operation>>,
     jobs: BTreeMap<JobId, Job>,
-    /// Waiting changes of each page, in order; the first waits for room or for a job.
+    /// Waiting changes of each page, in order. The first one waits for room or for a job.
     held: HashMap<Lpn, VecDeque<Change>>,
     /// Pages whose first change waits for room, in order.
     stalled: VecDeque<Lpn>,
-    /// Issued programs that supersede a page of each block. Count.
+    /// By block: number of issued programs that supersede a page of it. Count.
     superseding: Vec<u32>,
     /// Erases that wait for these programs.
     kept: Vec<(JobId, Block)>,
@@ -394,7 +398,7 @@ impl Device {
         let plane = self.layout.plane_of(self.layout.block_of(place));
         self.queues[plane.index()].push_back(operation);
     }
-    /// Plans the content of a page.
+    /// Plans the content of a page that will be programmed.
     fn plan_program(&mut self, place: Ppn, content: Content) -> Content {
         self.order += 1;
         let content = Content {
@@ -404,7 +408,7 @@ impl Device {
         let before = self.planned[place.index()].replace(content);
         assert_eq!(
             before, None,
-            "{place:?} is already planned, new content {content:?}"
+            "{place:?} is already allocated; new content {content:?}"
         );
         content
     }
@@ -423,7 +427,7 @@ impl Device {
             self.enqueue(place, Operation::HostRead(place, content));
         }
     }
-    /// Current location of a page, checked against its expected content.
+    /// Returns the current location of a page, after a check of its expected content.
     fn look_up(&self, page: Lpn) -> Option<(Ppn, Content)> {
         let current = self.known[page.index()].current;
         let Some(place) = self.map.lookup(page) else {
@@ -431,7 +435,8 @@ impl Device {
             return None;
         };
         let content = self.planned[place.index()];
-        let content = content.unwrap_or_else(|| panic!("{page:?} is at {place:?}, which is empty"));
+        let content =
+            content.unwrap_or_else(|| panic!("{page:?} maps to {place:?}, which is empty"));
         let found = (content.owner, content.version);
         assert_eq!(found, (PageOwner::Host(page), current), "at {place:?}");
         Some((place, content))
@@ -449,7 +454,7 @@ impl Device {
         self.held.insert(page, VecDeque::from([change]));
         self.advance(page);
     }
-    /// Executes the changes of a page, as far as possible.
+    /// Executes the waiting changes of a page in order, as far as possible.
     fn advance(&mut self, page: Lpn) {
         while let Some(&change) = self.held.get(&page).and_then(VecDeque::front) {
             if let Some(job) = self.map.fetch(page, true) {
@@ -482,7 +487,11 @@ impl Device {
         let known = &mut self.known[page.index()];
         known.trimmed = known.issued;
         known.current = 0;
-        assert_eq!(self.map.lookup(page), None, "{page:?} is trimmed");
+        assert_eq!(
+            self.map.lookup(page),
+            None,
+            "{page:?} is mapped after its TRIM"
+        );
     }
     /// Places a write, or returns the space that it waits for.
     fn place(&mut self, page: Lpn) -> Result<(), SpaceRequest> {
@@ -528,17 +537,17 @@ impl Device {
             let replaces = self.plan.config.mapping.name() != "block";
             assert!(
                 !spare || !replaces,
-                "{want:?} in spite of a spare free block"
+                "a write waits for {want:?} although a free block is to spare"
             );
             return Err(want);
         }
         self.seen.replaced += 1;
         match self.map.write(page) {
             WriteOutcome::Placed(place) => Ok(place),
-            WriteOutcome::Blocked(want) => panic!("{want:?} after a replacement"),
+            WriteOutcome::Blocked(want) => panic!("a write waits for {want:?} after a replacement"),
         }
     }
-    /// Checks that a write does not wait although there are free blocks above the reserve.
+    /// Checks that a write does not wait while there are free blocks above the reserve.
     fn check_wait(&self, want: SpaceRequest) {
         for plane in self.planes() {
             let waits = match want {
@@ -549,11 +558,12 @@ impl Device {
             let free = self.map.free_blocks_of(plane);
             assert!(
                 !waits || free <= self.plan.reserve_blocks,
-                "{want:?}, {free} free"
+                "a write waits for {want:?} although {free} blocks are free"
             );
         }
     }
-    /// Handles a write that waits for room: GC of its planes runs without pauses, or starts.
+    /// Handles a write that waits for room: a GC run of its planes continues without pauses, or a
+    /// new one starts.
     fn demand(&mut self, want: SpaceRequest) {
         let planes: Vec<Plane> = match want {
             SpaceRequest::Free(plane) | SpaceRequest::Update(plane, _) => vec![plane],
@@ -595,7 +605,7 @@ impl Device {
         };
         let collection = self.map.collect(want);
         if self.jobs.contains_key(&JobId::of(plane)) {
-            assert_eq!(collection, None, "two GC runs on a plane at once");
+            assert_eq!(collection, None, "a plane started a second GC run");
             return false;
         }
         let Some(Collection { job, .. }) = collection else {
@@ -616,17 +626,14 @@ impl Device {
     fn wait_for(&mut self, id: JobId, waiter: Waiter) {
         assert!(
             id.0 >= self.layout.planes(),
-            "{id:?} is a GC run of a plane"
+            "fetch job {id:?} has the number of a GC run"
         );
         let begins = !self.jobs.contains_key(&id);
         self.jobs.entry(id).or_default().waiters.push(waiter);
         if begins {
             self.seen.fetches += 1;
             self.go_on(id);
-            assert!(
-                self.jobs.contains_key(&id),
-                "a fetch must have at least one step"
-            );
+            assert!(self.jobs.contains_key(&id), "a fetch has no step");
         }
     }
     fn press(&mut self, id: JobId) {
@@ -657,17 +664,17 @@ impl Device {
             if was_over && outstanding == 0 {
                 assert!(
                     matches!(step, Step::Wait | Step::Done),
-                    "{id:?} had ended: {step:?}"
+                    "{id:?} had been reported as over, but issued {step:?}"
                 );
             }
             match step {
                 Step::Wait if outstanding > 0 => return,
                 Step::Wait => {}
                 Step::Done => {
-                    assert_eq!(outstanding, 0, "{id:?} has ended with steps in progress");
+                    assert_eq!(outstanding, 0, "{id:?} ended with steps in progress");
                     assert!(
                         self.map.is_over(id),
-                        "{id:?} is done but not reported as over"
+                        "{id:?} ended but is not reported as over"
                     );
                     return self.over(id);
                 }
@@ -683,12 +690,16 @@ impl Device {
         match step {
             Step::Move(from) => {
                 let content = self.planned[from.index()];
-                let content = content.unwrap_or_else(|| panic!("{from:?} is moved but empty"));
+                let content = content.unwrap_or_else(|| panic!("{from:?} is moved, but empty"));
                 if !self.ability.internal {
                     self.enqueue(from, Operation::MoveRead(id, from));
                 } else if let Some(to) = self.map.relocate(id, from) {
                     let plane = |place| self.layout.plane_of(self.layout.block_of(place));
-                    assert_eq!(plane(to), plane(from), "{from:?} leaves its plane");
+                    assert_eq!(
+                        plane(to),
+                        plane(from),
+                        "{from:?} was moved to another plane"
+                    );
                     let copy = self.plan_program(to, content);
                     self.enqueue(from, Operation::Move(id, from, to, copy));
                 } else {
@@ -725,7 +736,7 @@ impl Device {
         let first = self.layout.page(block, 0);
         self.enqueue(first, Operation::Erase(id, block));
     }
-    /// Checks that no lookup finds a page in a block that is to be erased.
+    /// Checks that no look-up finds a page in a block that is about to be erased.
     fn check_unused(&self, block: Block) {
         for place in self.pages_of(block) {
             if let Some(Content {
@@ -737,7 +748,7 @@ impl Device {
                 assert_ne!(
                     found,
                     Some(Ppn(place as u32)),
-                    "{block:?} contains the current copy of {page:?}"
+                    "{block:?} is erased, but contains the current copy of {page:?}"
                 );
             }
         }
@@ -753,7 +764,7 @@ impl Device {
             self.plan_erase(id, block);
         }
     }
-    /// Programs the copy of a page that has been read, if it is still current. Returns `true` if it
+    /// Programs the copy of a page that has been read, if it is still current. Returns whether it
     /// is.
     fn put_down(&mut self, id: JobId, from: Ppn, content: Content) -> bool {
         let Some(to) = self.map.relocate(id, from) else {
@@ -764,7 +775,7 @@ impl Device {
             assert_eq!(
                 content.version,
                 self.known[page.index()].current,
-                "{page:?} is moved from {from:?}"
+                "version of {page:?} moved from {from:?}"
             );
         }
         let copy = self.plan_program(to, content);
@@ -777,7 +788,7 @@ impl Device {
     /// Handles the completion of the read of a page that a job moves.
     fn has_read(&mut self, id: JobId, from: Ppn, content: Content) {
         let Some(job) = self.jobs.get_mut(&id) else {
-            panic!("{from:?} is read for {id:?}, which has ended");
+            panic!("{from:?} was read for {id:?}, which had ended");
         };
         job.outstanding -= 1;
         if job.stepwise && (self.order + u64::from(from.0)).is_multiple_of(3) {
@@ -792,7 +803,7 @@ impl Device {
     }
     fn step_done(&mut self, id: JobId) {
         let Some(job) = self.jobs.get_mut(&id) else {
-            panic!("a step of {id:?} completes after its end");
+            panic!("a step of {id:?} completed after the end of the job");
         };
         job.outstanding -= 1;
         self.one_less(id);
@@ -849,7 +860,7 @@ impl Device {
             Operation::HostRead(place, content) => {
                 let found = self.array_read(place);
                 let named = |content: Content| (content.owner, content.version);
-                assert_eq!(named(found), named(content), "read of {place:?}");
+                assert_eq!(named(found), named(content), "content read from {place:?}");
             }
             Operation::MoveRead(id, place) => {
                 let content = self.array_read(place);
@@ -862,8 +873,14 @@ impl Device {
             }
             Operation::Move(id, from, to, content) => {
                 let found = self.array_read(from);
-                assert_eq!(found.owner, content.owner, "moved from {from:?}");
-                assert_eq!(found.version, content.version, "moved from {from:?}");
+                assert_eq!(
+                    found.owner, content.owner,
+                    "owner of the page moved from {from:?}"
+                );
+                assert_eq!(
+                    found.version, content.version,
+                    "version of the page moved from {from:?}"
+                );
                 self.program(to, content);
                 self.step_done(id);
             }
@@ -942,18 +959,19 @@ impl Device {
             }
         }
     }
-    /// Load of the device: waiting changes, and the longest queue of a plane.
+    /// Returns the load of the device: the number of waiting changes, and the length of the longest
+    /// queue of a plane.
     fn under_way(&self) -> usize {
         let queue = self.queues.iter().map(VecDeque::len).max().unwrap_or(0);
         let held: usize = self.held.values().map(VecDeque::len).sum();
         held + queue / 4
     }
-    /// Runs GC that no write waits for.
+    /// Runs GC on a plane without a write that waits for it.
     fn idle(&mut self, plane: Plane, random: &mut Rng) {
         let collecting = self.jobs.contains_key(&JobId::of(plane));
         match random.below(4) {
             0 => {
-                // As if the last write had left too few free blocks.
+                // Acts as if the last write had left too few free blocks.
                 let page = random.below(self.plan.user_pages.into()) as u32;
                 self.map.delay(Lpn(page));
                 let delayed = self.map.delayed(plane);
@@ -968,7 +986,10 @@ impl Device {
                     assert_eq!(wanted_plane(want), plane);
                     let cost = self.map.cost(want);
                     let gains = self.collect(want);
-                    assert!(gains || collecting, "{want:?} at {cost:?} gains no space");
+                    assert!(
+                        gains || collecting,
+                        "{want:?} at cost {cost:?} started no GC run"
+                    );
                 }
             }
             2 => {
@@ -987,7 +1008,7 @@ impl Device {
             }
         }
     }
-    /// Continues without new requests until all writes are served and no work is left.
+    /// Runs without new requests until all writes are served and no work is left.
     pub fn drain(&mut self) {
         for _ in 0..1_000_000 {
             let mut busy = false;
@@ -1005,7 +1026,7 @@ impl Device {
             }
             assert!(
                 self.jobs.is_empty(),
-                "jobs that do not end: {:?}",
+                "these jobs do not end: {:?}",
                 self.jobs
             );
             if self.held.is_empty() {
@@ -1040,7 +1061,7 @@ impl Device {
             let free = self.map.free_blocks_of(plane);
             assert!(
                 free <= blank,
-                "{free} blocks of {plane:?} counted as free, {blank} blank"
+                "{plane:?} counts {free} free blocks, but {blank} are erased"
             );
             all += free;
         }
@@ -1049,9 +1070,9 @@ impl Device {
 
     // Power cuts.
 
-    /// Cuts power and recovers. Issued operations that have not started are lost. A program in
-    /// progress leaves an unreadable page; an erase in progress leaves its block unchanged, or with
-    /// unreadable pages.
+    /// Cuts power and recovers the map. Issued operations that have not started are lost. A program
+    /// in progress leaves an unreadable page. An erase in progress leaves its block unchanged, or
+    /// with unreadable pages.
     fn cut(&mut self, random: &mut Rng) {
         self.seen.cuts += 1;
         for plane in self.planes() {
@@ -1118,13 +1139,15 @@ impl Device {
         }
         self.compare();
     }
-    /// Checks that a page is found in its last complete version; a trimmed page may be found in any
+    /// Checks that a page is found in its last complete version. A trimmed page may be found in any
     /// version, or not at all.
     fn check_recovered(&mut self, page: Lpn) {
         let found = self.map.lookup(page);
         let content = found.map(|place| {
             let content = self.contents[place.index()];
-            content.unwrap_or_else(|| panic!("{page:?} is recovered at {place:?}, unreadable"))
+            content.unwrap_or_else(|| {
+                panic!("{page:?} was recovered at {place:?}, which is unreadable")
+            })
         });
         let known = &mut self.known[page.index()];
         let version = content.map_or(0, |content| {
@@ -1132,13 +1155,16 @@ impl Device {
             content.version
         });
         if known.done > known.trimmed {
-            assert_eq!(version, known.done, "{page:?} after a power cut");
+            assert_eq!(version, known.done, "version of {page:?} after a power cut");
         } else {
-            assert!(version <= known.trimmed, "{page:?} after a power cut");
+            assert!(
+                version <= known.trimmed,
+                "{page:?} was found in version {version} after a power cut"
+            );
         }
         known.current = version;
         if version > 0 {
-            // The trimmed version is valid again and stays.
+            // The trimmed version is valid again and remains so.
             (known.done, known.trimmed) = (version, 0);
         }
     }
@@ -1147,6 +1173,6 @@ impl Device {
 fn wanted_plane(want: SpaceRequest) -> Plane {
     match want {
         SpaceRequest::Free(plane) | SpaceRequest::Update(plane, _) => plane,
-        SpaceRequest::Anywhere => panic!("GC of any plane is requested only for a write"),
+        SpaceRequest::Anywhere => panic!("GC of any plane may be requested only for a write"),
     }
 }

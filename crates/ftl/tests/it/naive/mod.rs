@@ -1,7 +1,7 @@
-//! Simple reference FTL, to check the real one against.
+//! Simple reference FTL to check the real one against.
 //!
-//! It makes no decisions: it is given the decisions of the real FTL and panics when a rule is
-//! broken. It computes all results by examining every page.
+//! The reference makes no decisions. It is given the decisions of the real FTL, and panics if one
+//! of them breaks a rule. It computes all results by examining every page.
 #![allow(dead_code)] // each test uses only some of it
 #![allow(clippy::panic)] // test code, also outside test functions
 
@@ -40,7 +40,7 @@ pub struct Naive {
     /// Time of the last change of each block's number of current pages, or at which it became full.
     changed: Vec<u64>,
     clock: u64,
-    /// Whether the last program of each block was a moved page.
+    /// Whether the last page programmed in each block was a moved page.
     moved: Vec<bool>,
 }
 
@@ -57,28 +57,29 @@ impl Naive {
             moved: vec![false; layout.blocks() as usize],
         }
     }
-    /// Pages of a block.
+    /// Returns the pages of a block.
     pub fn pages(&self, block: Block) -> &[Page] {
         let first = self.layout.page(block, 0).index();
         &self.pages[first..first + self.layout.pages_per_block as usize]
     }
-    /// Current pages of a block. Count.
+    /// Returns the number of current pages of a block. Count.
     pub fn current(&self, block: Block) -> usize {
         let current = |page: &&Page| matches!(page, Page::Current(..));
         self.pages(block).iter().filter(current).count()
     }
-    /// Programmed pages of a block. Count.
+    /// Returns the number of programmed pages of a block. Count.
     pub fn programmed(&self, block: Block) -> usize {
         let programmed = |page: &&Page| **page != Page::Erased;
         self.pages(block).iter().filter(programmed).count()
     }
-    /// Full blocks of a plane without a GC run, in the order in which they became full.
+    /// Iterates over the full blocks of a plane without a GC run, in the order in which they became
+    /// full.
     pub fn closed(&self, plane: Plane) -> impl Iterator<Item = Block> {
         let here = move |block: &Block| self.layout.plane_of(*block) == plane;
         self.closed.iter().copied().filter(here)
     }
-    /// Blocks in use on a plane: the closed ones, oldest first; the host's active block; the active
-    /// block of GC.
+    /// Returns the blocks in use on a plane: the closed ones, oldest first; the host's active
+    /// block; the active block of GC.
     pub fn in_use(&self, plane: Plane) -> [Vec<Block>; 3] {
         let active = |moved| {
             let blocks = 0..self.layout.blocks_per_plane;
@@ -91,11 +92,13 @@ impl Naive {
         };
         [self.closed(plane).collect(), active(false), active(true)]
     }
-    /// Time of the last change of a block's number of current pages, or at which it became full.
+    /// Returns the time of the last change of a block's number of current pages, or at which it
+    /// became full.
     pub fn changed(&self, block: Block) -> u64 {
         self.changed[block.index()]
     }
-    /// Location and version of the current copy of a page, if it was written and not trimmed since.
+    /// Returns the location and version of the current copy of a page, if it was written and not
+    /// trimmed since.
     pub fn find(&self, page: Lpn) -> Option<(Ppn, u32)> {
         if self.trimmed.contains(&page) {
             return None;
@@ -105,7 +108,7 @@ impl Naive {
             .pages
             .iter()
             .position(|&held| held == Page::Current(page, version))
-            .unwrap_or_else(|| panic!("{page:?} in version {version} is lost"));
+            .unwrap_or_else(|| panic!("version {version} of {page:?} is lost"));
         Some((Ppn(place as u32), version))
     }
 
@@ -121,12 +124,12 @@ impl Naive {
         assert_eq!(
             self.programmed(block),
             offset as usize,
-            "{place:?} is programmed out of order"
+            "{place:?} was programmed out of order"
         );
         assert_eq!(
             self.pages[place.index()],
             Page::Erased,
-            "{place:?} is programmed twice"
+            "{place:?} was programmed twice"
         );
         self.pages[place.index()] = page;
         if offset + 1 == self.layout.pages_per_block {
@@ -167,7 +170,7 @@ impl Naive {
         let content = self.pages[from.index()];
         assert!(
             matches!(content, Page::Current(..)),
-            "{from:?} is moved but contains {content:?}"
+            "{from:?} was moved, but contains {content:?}"
         );
         self.spoil(from);
         self.program(to, content);
@@ -178,12 +181,12 @@ impl Naive {
         assert_eq!(
             self.current(block),
             0,
-            "{block:?} is erased with current pages"
+            "{block:?} was erased with current pages"
         );
         assert_eq!(
             self.programmed(block),
             self.layout.pages_per_block as usize,
-            "{block:?} is erased before it is full"
+            "{block:?} was erased before it was full"
         );
         let first = self.layout.page(block, 0).index();
         self.pages[first..first + self.layout.pages_per_block as usize].fill(Page::Erased);
@@ -220,7 +223,7 @@ impl Naive {
         let free: u32 = planes.map(|plane| self.compare_plane(map, plane)).sum();
         assert_eq!(map.free_blocks(), free);
     }
-    /// Compares a plane. Returns its free blocks.
+    /// Compares a plane. Returns the number of its free blocks.
     fn compare_plane(&self, map: &PageMap, plane: Plane) -> u32 {
         let mut free = 0;
         for block in (0..self.layout.blocks_per_plane).map(|block| self.layout.block(plane, block))
@@ -240,7 +243,7 @@ impl Naive {
     }
 }
 
-/// Reference of a victim selection, which examines every page.
+/// Reference implementation of a victim policy, which examines every page.
 #[derive(Clone, Debug)]
 enum Twin {
     Greedy(Ties),
@@ -248,13 +251,13 @@ enum Twin {
     Drawn(Drawn),
 }
 
-/// Selection by random draws: of `draws` candidates, the first with the fewest current pages.
+/// Selection by random draws: of `draws` candidates drawn, the first with the fewest current pages.
 #[derive(Clone, Debug)]
 struct Drawn {
     draws: u32,
     random: Rng,
-    /// Full blocks per plane, in the order in which they became full; the last replaces one that is
-    /// removed.
+    /// Full blocks per plane, in the order in which they became full. If a block is removed, the
+    /// last one takes its place.
     candidates: HashMap<Plane, Vec<Block>>,
 }
 
@@ -280,18 +283,22 @@ impl Drawn {
 }
 
 impl Twin {
-    /// Reference of a victim policy; every policy must have one.
+    /// Creates the reference implementation of a victim policy; every policy must have one.
     fn of(victim: &Victim, seed: u64) -> Self {
-        #[allow(unreachable_patterns)] // a new selection has no twin yet
+        #[allow(unreachable_patterns)] // a new policy has no reference yet
         match victim {
             Victim::Greedy(policy) => Self::Greedy(policy.ties),
             Victim::Fifo(_) => Self::Fifo,
             Victim::Random(_) => Drawn::twin(1, seed, "gc.victim.random"),
             Victim::DChoices(policy) => Drawn::twin(policy.d, seed, "gc.victim.d-choices"),
-            other => panic!("{} has no reference; add one here", other.name()),
+            other => panic!(
+                "victim policy {} has no reference; add one here",
+                other.name()
+            ),
         }
     }
-    /// Next victim of a plane with a full block, before it is removed from the closed blocks.
+    /// Returns the next victim of a plane with a full block, before it is removed from the closed
+    /// blocks.
     fn choose(&mut self, naive: &Naive, plane: Plane) -> Option<Block> {
         match self {
             Self::Greedy(ties) => {
@@ -312,7 +319,7 @@ impl Twin {
     }
 }
 
-/// Page map together with its reference; each call is checked.
+/// Page map together with its reference, which checks each call.
 #[derive(Clone, Debug)]
 pub struct CheckedMap {
     pub map: PageMap,
@@ -374,7 +381,7 @@ impl Mapping for CheckedMap {
         assert_eq!(collection.job, JobId::of(plane));
         assert_eq!(collection.kind, GcKind::Move);
         let victim = self.map.victim(plane);
-        let victim = victim.unwrap_or_else(|| panic!("{collection:?} without a victim"));
+        let victim = victim.unwrap_or_else(|| panic!("{collection:?} has no victim"));
         assert_eq!(self.naive.layout.plane_of(victim), plane);
         assert_eq!(
             self.twin.choose(&self.naive, plane),
@@ -403,7 +410,7 @@ impl Mapping for CheckedMap {
             Step::Erase(block) => assert_eq!(Some(block), victim),
             Step::Wait => {}
             Step::Done => assert_eq!(victim, None),
-            Step::Read(_) | Step::Program { .. } => panic!("{step:?} from a page map"),
+            Step::Read(_) | Step::Program { .. } => panic!("page mapping issued {step:?}"),
         }
         step
     }
@@ -415,7 +422,7 @@ impl Mapping for CheckedMap {
             assert_eq!(
                 self.naive.layout.plane_of(self.naive.layout.block_of(to)),
                 self.naive.layout.plane_of(self.naive.layout.block_of(from)),
-                "a page leaves its plane"
+                "a page was moved to another plane"
             );
             self.naive.relocate(from, to);
         }
@@ -435,7 +442,7 @@ impl Mapping for CheckedMap {
         self.map.cost(want)
     }
     fn recover(&mut self, _flash: &Flash<'_>) -> Recovery {
-        panic!("these tests have no power cuts")
+        panic!("the reference does not support power cuts")
     }
     fn audit(&self) -> Result<(), String> {
         self.map.audit()
