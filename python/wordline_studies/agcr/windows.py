@@ -159,19 +159,19 @@ def _channels(
             Claim(
                 "A16: requests take longer with four channels (on most recordings)",
                 len(slower) > len(found) / 2,
-                f"{len(slower)} of {len(found)}",
+                f"{len(slower)} of {len(found)} recordings",
                 report_only=told,
             ),
             Claim(
                 "A16: writes gain more with four channels (on most recordings)",
                 len(better) > half,
-                f"{len(better)} of {len(writes)}",
+                f"{len(better)} of {len(writes)} recordings",
                 report_only=told,
             ),
             Claim(
                 "A16: wear is reduced less with four channels (on most recordings)",
                 len(less) > half,
-                f"{len(less)} of {len(writes)}",
+                f"{len(less)} of {len(writes)} recordings",
                 report_only=told,
             ),
         ],

@@ -23,8 +23,8 @@ SLOWER_PROGRAMS = 1.3
 factor scales a mean of 1,000 us to 1,300 us."""
 MOST_RATE, MOST_LATENCY = 70.0, 60.0
 """Upper bounds of the claims, in per cent: rate of random reads over random writes, and response
-time of other patterns over random reads. The text gives only an order; these bounds are what a
-mechanism of the model can produce."""
+time of other patterns over random reads. The text gives only an order;
+a mechanism of the model must produce it within these bounds."""
 FITTED = "the ratio depends on the flash part and the queue depth, and neither is published"
 NO_PHYSICAL = (
     "only dies that read the next page ahead in cache mode reach such a ratio, and the text "

@@ -167,7 +167,7 @@ def costs(setup: Setup) -> Figure:
         ]
         + [
             Row(
-                f"2 GiB in units of a 4 KiB write, {letter}",
+                f"TRIM of 2 GiB, in units of a 4 KiB write, {letter}",
                 longest[letter],
                 "times",
                 PUBLISHED("5.14", "the longest, in writes of 4 KiB"),

@@ -148,7 +148,7 @@ def cycles(setup: Setup) -> Figure:
             ),
             Claim(
                 "P2: if wear levelling counts them, the data rotate through all spare blocks, and "
-                "the ratio is less than half of the one without counting",
+                "the ratio is less than half of that without counting",
                 spread["ratio"] < 0.5 * last["ratio"],
                 f"{spread['ratio']:.1f}",
             ),
@@ -264,7 +264,7 @@ def managed_reads(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                f"latency with over without management, 4 KiB, {letter}",
+                f"latency with management over latency without, 4 KiB, {letter}",
                 value,
                 "times",
                 PUBLISHED("5.7", "with over without"),
@@ -300,7 +300,7 @@ def managed_reads(setup: Setup) -> Figure:
         ],
         plots=[
             Plot(
-                "With over without management",
+                "Managed over other reads",
                 "Ratio of response times over the size of the reads.",
                 lines(
                     {

@@ -155,7 +155,7 @@ def cliffs(setup: Setup) -> Figure:
     fitted = told["L, flash twice the link"]
     rows = [
         Row(
-            f"rate before over after the cliff, {name}",
+            f"rate before the cliff over rate after it, {name}",
             one["rate"],
             "times",
             PUBLISHED("5.9", "rate before over after"),
@@ -163,7 +163,7 @@ def cliffs(setup: Setup) -> Figure:
         for name, one in told.items()
     ] + [
         Row(
-            f"worst case of an interval, after over before the cliff, {name}",
+            f"worst case of an interval, after the cliff over before it, {name}",
             one["worst"],
             "times",
             PUBLISHED("5.9", "worst case after over before"),
@@ -250,8 +250,11 @@ def _middle(values: Sequence[float]) -> float:
 
 
 def levels(series: Mapping[str, Sequence[Any]]) -> dict[str, float]:
-    """Returns the rate before the cliff over that after it, and the worst case after over before.
-    `stays` is the larger of the last two quarters' rates over the smaller."""
+    """Compares the device before and after the cliff.
+
+    `rate` is the rate before over that after, `worst` the worst case after over that before, and
+    `stays` the larger of the last two quarters' rates over the smaller.
+    """
     begin = cliff(series)
     span = series["end_s"][-1] - series["start_s"][0]
     wide = intervals(series, span / PARTS)
@@ -346,7 +349,7 @@ def buffers(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                f"worst case with over without the buffer, after the cliff, {letter}",
+                f"worst case after the cliff, with the buffer over without it, {letter}",
                 value,
                 "times",
                 PUBLISHED("5.10", f"worst case with over without, {letter}"),
@@ -359,14 +362,14 @@ def buffers(setup: Setup) -> Figure:
         ]
         + [
             Row(
-                f"worst case with over without the buffer, before the cliff, {letter}",
+                f"worst case before the cliff, with the buffer over without it, {letter}",
                 value,
                 "times",
             )
             for letter, value in before.items()
         ]
         + [
-            Row(f"mean with over without the buffer, before the cliff, {letter}", value, "times")
+            Row(f"mean before the cliff, with the buffer over without it, {letter}", value, "times")
             for letter, value in mean.items()
         ],
         claims=[

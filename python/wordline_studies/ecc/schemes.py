@@ -143,7 +143,7 @@ def _latencies(
             Claim(
                 "X1: writes are more than 40 % faster on most loads",
                 many > len(write) / 2,
-                f"{many} of {len(write)}",
+                f"{many} of {len(write)} recordings",
                 report_only=told,
             ),
             Claim(
@@ -155,7 +155,7 @@ def _latencies(
             Claim(
                 "X2: reads are unchanged on most loads (-25 to +5 %)",
                 still > len(read) / 2,
-                f"{still} of {len(read)}",
+                f"{still} of {len(read)} recordings",
                 report_only=told,
             ),
             Claim(
@@ -232,19 +232,19 @@ def _operations(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure
                 "X5: more than 80 % of writes are fast and more than 80 % of reads use BCH on "
                 "most loads",
                 most > len(good) / 2,
-                f"{most} of {len(good)}",
+                f"{most} of {len(good)} recordings",
                 report_only=told,
             ),
             Claim(
                 "X6: erases are at most 2 % above those of normal writes (on most loads)",
                 within > len(erases) / 2,
-                f"{within} of {len(erases)}",
+                f"{within} of {len(erases)} recordings",
                 report_only=still,
             ),
             Claim(
                 "X6: erases are fewer than under AGCR (on most loads)",
                 fewer > len(erases) / 2,
-                f"{fewer} of {len(erases)}",
+                f"{fewer} of {len(erases)} recordings",
                 report_only=still,
             ),
         ],

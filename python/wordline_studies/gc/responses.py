@@ -215,25 +215,25 @@ def _high(found: Mapping[str, Responses], turns: Mapping[str, Summary], more: Su
             Claim(
                 "AGC alone performs more GC runs than the baseline",
                 runs[AGC] > runs[L] + kept,
-                f"{runs[AGC]:,} and {runs[L]:,}",
+                f"{runs[AGC]:,} and {runs[L]:,} GC runs",
             ),
             Claim(
                 "DGC alone performs more GC runs than the baseline",
                 runs[DGC] > runs[L] + PLANES,
-                f"{runs[DGC]:,} and {runs[L]:,}",
+                f"{runs[DGC]:,} and {runs[L]:,} GC runs",
             ),
             Claim("AGC and DGC together hide all GC", late_of[BOTH] == 0, f"{late_of[BOTH]} late"),
             Claim(
                 "AGC and DGC together perform no more GC runs than the baseline (L-FTL at 1 %)",
                 runs[BOTH] <= runs[L] + kept,
-                f"{runs[BOTH]:,} and {runs[L]:,}, {at_more:,} at 3 %",
+                f"{runs[BOTH]:,} and {runs[L]:,} GC runs, {at_more:,} at 3 %",
                 because=KEEPS,
             ),
             Claim(
                 "AGC and DGC together perform no more GC runs if writes go to logical blocks "
                 "in turn",
                 in_turns[BOTH] <= in_turns[L] + kept,
-                f"{in_turns[BOTH]:,} and {in_turns[L]:,}",
+                f"{in_turns[BOTH]:,} and {in_turns[L]:,} GC runs",
             ),
         ],
         explanation=[

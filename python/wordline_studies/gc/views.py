@@ -131,8 +131,8 @@ def _section(setup: Setup, load: Sequence[Request], beside: Sequence[Request]) -
         measured=(
             f"{SECTION_REQUESTS:,} requests with 80 % writes and the sizes of disk 5; 90 % of "
             "them follow without a pause. The cost of GC is the mean response time of writes, "
-            "less that on a pristine disk. Adjacent: the same with writes to as many logical "
-            f"blocks ({SIDE:,}) with adjacent addresses."
+            "less that on a pristine disk. Adjacent: the same load with writes to as many "
+            f"logical blocks ({SIDE:,}), but with adjacent addresses."
         ),
         rows=[
             Row(

@@ -247,8 +247,8 @@ def _worst(
         measured=(
             "Longest response time per interval, over the disks of a group, under L-FTL, H-FTL "
             "(2:8), P-FTL with 14 GB more, and AGC+DGC on L-FTL. Loads are fitted to tables "
-            f"6.1 and 7.1 (see Table 7.1); {many:,} writes of each disk that has as many, and "
-            "the same share of P-FTL's write buffer. A day is a fifth of the load. One by one: "
+            f"6.1 and 7.1 (see Table 7.1); {many:,} writes of each disk, or all if it has fewer, "
+            "and the same share of P-FTL's write buffer. A day is a fifth of the load. One by one: "
             f"{ALONE_WRITES} single-page writes, {ALONE_S:.0f} s apart, on a worn disk. "
             f"{ROOMY}: P-FTL with {ROOM} times the write buffer."
         ),
@@ -410,8 +410,8 @@ def _worst_of_three(runs: Runs, six: Runs) -> Figure:
         section="7.6.4",
         measured=(
             "As figure 7.10, with two disks on each of three SSDs of 8 channels x 8 ways: "
-            "disks 0 and 1 on SSD0 (low intensity), 2 and 5 on SSD1, 3 and 4 on SSD2, the same "
-            f"share of both; 1/{FEWER} of the writes."
+            "disks 0 and 1 on SSD0 (low intensity), 2 and 5 on SSD1, 3 and 4 on SSD2, with the "
+            f"same share of both disks and 1/{FEWER} of the writes."
         ),
         rows=[
             *(
@@ -529,36 +529,36 @@ def _excess(device: str, runs: Runs, number: str) -> Figure:
             Claim(
                 "No request exceeds the bound under AGC+DGC",
                 everyone[BOTH] == 0,
-                f"{everyone[BOTH]:,} do",
+                f"{everyone[BOTH]:,} requests do",
             ),
             Claim(
                 f"No request of {large}, with its writes of 149 pages, exceeds the bound under "
                 "AGC+DGC",
                 late(runs[BOTH][large]) == 0,
-                f"{late(runs[BOTH][large]):,} do",
+                f"{late(runs[BOTH][large]):,} requests do",
             ),
             Claim(
                 "No request exceeds the bound under P-FTL at low intensity",
                 count_of[LOW][P] == 0,
-                f"{count_of[LOW][P]:,} do",
+                f"{count_of[LOW][P]:,} requests do",
                 because=VOLUMES,
             ),
             Claim(
                 "Fewer requests exceed the bound under H-FTL than under L-FTL",
                 everyone[H] < everyone[L],
-                f"{everyone[H]:,} and {everyone[L]:,}",
+                f"{everyone[H]:,} and {everyone[L]:,} requests",
             ),
             Claim(
                 "At high intensity, fewer requests exceed it under H-FTL than under P-FTL",
                 count_of[HIGH][H] < count_of[HIGH][P],
-                f"{count_of[HIGH][H]:,} and {count_of[HIGH][P]:,}",
+                f"{count_of[HIGH][H]:,} and {count_of[HIGH][P]:,} requests",
                 because=INVOKES,
             ),
             Claim(
                 "At high intensity, P-FTL performs fewer GC runs than H-FTL, and its longest "
                 "response time is longer",
                 busy[P] < busy[H] and longest[P] > longest[H],
-                f"{busy[P]:,} and {busy[H]:,}; {longest[P]:,.0f} and {longest[H]:,.0f} ms",
+                f"{busy[P]:,} and {busy[H]:,} GC runs; {longest[P]:,.0f} and {longest[H]:,.0f} ms",
             ),
         ],
         data={"late": count_of, "sum_s": sums},

@@ -1,4 +1,4 @@
-"""Reasons for differences: the same with other rates, wear, links and queues, and in short runs."""
+"""Reasons for differences: runs with other rates, wear, links and queues, and short runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -144,24 +144,32 @@ def figure(setup: Setup) -> Figure:
         ),
         rows=[
             *(
-                Row(f"{load}, {title}: LCR below {TITLES[than]}", one[load], "%")
+                Row(f"{load}, {title}: reduction by LCR relative to {TITLES[than]}", one[load], "%")
                 for than, each in gains.items()
                 for title, one in each.items()
                 for load in WRITING
             ),
             *(
-                Row(f"{load}, {FRESH.title}: standard deviation, LCR below LRU", value, "%")
+                Row(
+                    f"{load}, {FRESH.title}: standard deviation, reduction by LCR relative to LRU",
+                    value,
+                    "%",
+                )
                 for load, value in deviating.items()
             ),
             *(
-                Row(f"{load}, the first {many:,} requests: CFLRU below LRU", value, "%")
+                Row(
+                    f"{load}, the first {many:,} requests: reduction by CFLRU relative to LRU",
+                    value,
+                    "%",
+                )
                 for load, one in short.items()
                 for many, value in zip(SHORT, one, strict=True)
             ),
         ],
         plots=[
             Plot(
-                f"Below {TITLES[than]}",
+                f"LCR relative to {TITLES[than]}",
                 "Reduction of the mean response time by LCR.",
                 bars(each, COLOURS, "%"),
             )

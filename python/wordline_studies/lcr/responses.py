@@ -101,7 +101,7 @@ def _rows(values: Mapping[str, Values], figure: str, published: Mapping[str, str
             number = PUBLISHED(figure, known) if load in published[than] else None
             rows.append(
                 Row(
-                    f"{load}: LCR below {TITLES[than]}",
+                    f"{load}: reduction by LCR relative to {TITLES[than]}",
                     less(values[load], LCR, than),
                     "%",
                     number,
@@ -153,7 +153,7 @@ def _means(runs: Runs) -> Figure:
         rows=[
             *_rows(means, "5", {LRU: " ".join(TABLE), GCAR: " ".join(WRITING)}),
             Row(
-                "proj_0: GCaR-CFLRU below LRU",
+                "proj_0: reduction by GCaR-CFLRU relative to LRU",
                 less(means["proj_0"], GCAR),
                 "%",
                 PUBLISHED("5", "proj_0, GCaR-CFLRU against LRU"),
@@ -378,7 +378,7 @@ def _recorded(runs: Runs) -> Figure:
         rows=[
             *(
                 Row(
-                    f"{load}: {TITLES[policy]} below LRU",
+                    f"{load}: reduction by {TITLES[policy]} relative to LRU",
                     less(one, policy),
                     "%",
                     PUBLISHED("5", f"{load.split(',')[0]}, LRU") if policy == LCR else None,
@@ -388,7 +388,7 @@ def _recorded(runs: Runs) -> Figure:
             ),
             *(
                 Row(
-                    f"{load}: LCR below GCaR-CFLRU",
+                    f"{load}: reduction by LCR relative to GCaR-CFLRU",
                     less(one, LCR, GCAR),
                     "%",
                     PUBLISHED("5", f"{load.split(',')[0]}, GCaR-CFLRU"),

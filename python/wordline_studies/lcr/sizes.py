@@ -69,7 +69,7 @@ def _means(means: dict[int, dict[str, float]], share: str) -> Figure:
         rows=[
             *(
                 Row(
-                    f"LCR below {TITLES[policy]}, mean of the sizes",
+                    f"reduction by LCR relative to {TITLES[policy]}, mean of the sizes",
                     value,
                     "%",
                     PUBLISHED("9", TITLES[policy]),

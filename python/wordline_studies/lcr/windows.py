@@ -82,7 +82,7 @@ def figure(setup: Setup) -> Figure:
                 for tick, value in zip(ticks, one, strict=True)
             ),
             *(
-                Row(f"{load}: window 1/2 below window 1/64", value, "%")
+                Row(f"{load}: reduction by window 1/2 relative to window 1/64", value, "%")
                 for load, value in {**{load: gain[load] for load in LOADS}, **other}.items()
             ),
         ],

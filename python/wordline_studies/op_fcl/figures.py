@@ -37,8 +37,8 @@ READING = (
     "that it causes and for work left over from the previous request. Pages that a write "
     "evicts are destaged before it; a fill is charged to its read. A list that shrinks gives "
     "up one page per request, and more while the disk is idle. No request waits for these "
-    "pages, so the figures also show work: what flash and disks do per request, whether it "
-    "waits for it or not.",
+    "pages, so the figures also show work: the busy time of flash and disks per request, "
+    "whether the request waits for it or not.",
     "Chosen after seeing results: groups of 32 pages (the document says several; Readings "
     "shows destages one by one), the exponents, fills after the reply on Search Engine, and "
     "requests one at a time. Each of them moves an optimum by a step of 10 %.",

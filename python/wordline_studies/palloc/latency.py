@@ -168,7 +168,7 @@ def _latency(found: dict[str, Runs], rates: dict[str, float], skipped: list[str]
             Claim(
                 "Most die- and plane-first strategies have a longer response time than CWDP",
                 len(worse) > len(FLASH) / 2,
-                f"{len(worse)} of {len(FLASH)}, mean {gain(1, of(means, FLASH)):+.1f} %",
+                f"{len(worse)} of {len(FLASH)} strategies, mean {gain(1, of(means, FLASH)):+.1f} %",
             ),
             Claim(
                 "PDCW and PDWC have a slightly shorter response time than CWDP",

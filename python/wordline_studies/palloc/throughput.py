@@ -287,7 +287,7 @@ def _throughput_claims(
         Claim(
             "Most die- and plane-first strategies have higher IOPS than channel-first ones",
             len(more) > len(FLASH) / 2,
-            f"{len(more)} of {len(FLASH)}",
+            f"{len(more)} of {len(FLASH)} strategies",
         ),
         Claim(
             "Die- and plane-first strategies have about 29 % more IOPS than channel-first ones",
@@ -318,7 +318,7 @@ def _throughput_claims(
         Claim(
             "In most loads, way-first strategies have higher IOPS than channel-first ones",
             len(way) > len(table) / 2,
-            f"{len(way)} of {len(table)}: {', '.join(way)}",
+            f"{len(way)} of {len(table)} loads: {', '.join(way)}",
         ),
         *(
             Claim(

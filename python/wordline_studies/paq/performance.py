@@ -336,7 +336,7 @@ def _bandwidth(fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence
             Claim(
                 "Five loads gain more than 100 MB/s",
                 len(great) == 5,
-                f"{len(great)} do",
+                f"{len(great)} loads do",
                 because=BUS,
             ),
             Claim(
@@ -456,7 +456,7 @@ def _latency(fitted: dict[str, Runs]) -> Figure:
             Claim(
                 "The reduction is similar on nearly all loads (within 10 points of the mean)",
                 len(similar) >= NEARLY * len(changed),
-                f"{len(similar)} of {len(changed)}",
+                f"{len(similar)} of {len(changed)} loads",
             ),
         ],
         explanation=[
@@ -556,7 +556,7 @@ def _contention(fitted: dict[str, Runs]) -> Figure:
             Claim(
                 "Contention is lower under PAQ2 on every load",
                 len(less) == len(changed),
-                f"{len(less)} of {len(changed)}; {_highest(changed)}",
+                f"{len(less)} of {len(changed)} loads; {_highest(changed)}",
             ),
         ],
         explanation=[

@@ -142,7 +142,7 @@ def _gains_of_lru(cells: Cells) -> list[Claim]:
         Claim(
             "H4: suspected queues gain more with LRU than with ARC in every cell",
             more == 12,
-            f"in {more} of 12",
+            f"in {more} of 12 cells",
         ),
         Claim(
             "H4: LRU's hit ratio rises more than ARC's from 3 to 6 GB",
@@ -282,7 +282,7 @@ def _erases_by_op(cells: Cells) -> list[Claim]:
         Claim(
             "E4: erases of FLRU and FARC fall with over-provisioning in every cell",
             aware == [40, 40],
-            f"in {aware[0]} and {aware[1]} of 40",
+            f"in {aware[0]} and {aware[1]} of 40 steps",
         ),
         Claim(
             "E4: erases of LRU and ARC fall too at 3 GB",
@@ -292,7 +292,7 @@ def _erases_by_op(cells: Cells) -> list[Claim]:
         Claim(
             "E4: erases of LRU and ARC fall too in every cell",
             plain == [40, 40],
-            f"in {plain[0]} and {plain[1]} of 40",
+            f"in {plain[0]} and {plain[1]} of 40 steps",
             MISSES,
         ),
     ]
@@ -421,7 +421,7 @@ def _lost_hits(cells: Cells) -> list[Claim]:
             "T4: zero-migration mostly loses less than 2 points (in three quarters of the "
             "cells; published 40 of 48)",
             small >= 36,
-            f"in {small} of 48",
+            f"in {small} of 48 cells",
         ),
         Claim(
             "T4: with ARC, zero-migration gains over 2 points in at least one cell",
@@ -490,7 +490,7 @@ def _conditional(cells: Cells) -> list[Claim]:
         Claim(
             "C2: the response time of conditional zero-migration is longer in every cell",
             worse == 48,
-            f"in {worse} of 48",
+            f"in {worse} of 48 cells",
             MOVES,
         ),
     ]
@@ -584,7 +584,7 @@ def _sooner_together(cells: Cells) -> list[Claim]:
         Claim(
             "S1: both reduce the standard deviation (in at least 65 of 72 cells)",
             sum(steadier) >= 65,
-            f"in {sum(steadier)} of 72",
+            f"in {sum(steadier)} of 72 cells",
         ),
     ]
 

@@ -241,7 +241,7 @@ def recordings(setup: Setup) -> Figure:
         section="figures 4 to 10",
         measured="Recorded loads without time stamps, one request at a time, all treated as reads; "
         f"{'all' if many is None else f'at most {many:,}'} of their requests. The flash has "
-        "the same shares of their footprints as 3 to 6 GB are of WebSearch2's.",
+        "those shares of their footprints that 3 to 6 GB are of the footprint of WebSearch2.",
         rows=[
             row
             for (name, gb, op, scheme), cell in cells.items()

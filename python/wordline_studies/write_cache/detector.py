@@ -246,10 +246,10 @@ def _retrained(setup: Setup, traces: Folder) -> tuple[dict[str, int], dict[str, 
         for name in after
     }
     return trainings, {
-        "a = 0.4, chosen with victims of a = 1.1: response time above the best static": over(
+        "a = 0.4, chosen with victims of a = 1.1: response time above that of the best size": over(
             by_table["a = 1.1"], static["a = 0.4"]
         ),
-        "a = 0.4, chosen with its own victims: response time above the best static": over(
+        "a = 0.4, chosen with its own victims: response time above that of the best size": over(
             by_table["a = 0.4"], static["a = 0.4"]
         ),
         "a = 0.4: best static": float(best(static["a = 0.4"])),

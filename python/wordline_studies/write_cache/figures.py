@@ -154,7 +154,11 @@ def _responses(found: Fitted, measured: str) -> Figure:
 def _dynamic(found: Fitted, fit: Fit, scheme: Dynamic) -> list[Row]:
     cell = found.dynamic[fit][scheme]
     return [
-        Row(f"{fit}, {scheme.tracker}: above the best static", found.over(fit, scheme), "%"),
+        Row(
+            f"{fit}, {scheme.tracker}: response time above that of the best static cache",
+            found.over(fit, scheme),
+            "%",
+        ),
         Row(
             f"{fit}, {scheme.tracker}: destages of shrinking, per page write",
             cell.resize_us / cell.pages,
@@ -250,7 +254,8 @@ def _windows(found: Fitted, measured: str) -> Figure:
             for window in (RATIOS[0], RATIOS[2], RATIOS[-1])
             for row in (
                 Row(
-                    f"{fit}, {tracker}, {_gb(fit, window)} GB: above the best static",
+                    f"{fit}, {tracker}, {_gb(fit, window)} GB: response time above that of the "
+                    "best static cache",
                     by_window[window],
                     "%",
                 ),

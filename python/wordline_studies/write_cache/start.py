@@ -74,12 +74,14 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
                 Row(f"{fit}: best static, empty at the start", float(best(empty[str(fit)])), "%"),
                 Row(f"{fit}: best static, full at the start", float(found.best(fit)), "%"),
                 Row(
-                    f"{fit}: dynamic above the best static, both empty at the start",
+                    f"{fit}: dynamic cache, response time above that of the best static cache, "
+                    "both empty at the start",
                     over(cells[str(fit)][moving[fit]], empty[str(fit)]),
                     "%",
                 ),
                 Row(
-                    f"{fit}: dynamic, empty at the start, above the best static, full at the start",
+                    f"{fit}: dynamic cache, empty at the start, response time above that of the "
+                    "best static cache, full at the start",
                     100
                     * (
                         cells[str(fit)][moving[fit]].mean_us
@@ -92,7 +94,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         ],
         plots=[
             Plot(
-                "Dynamic caches above the best static",
+                "Response time of dynamic caches above that of the best static one",
                 "By load and tracker; full at the start.",
                 bars(by_load, COLOURS, "%", height=420),
             ),

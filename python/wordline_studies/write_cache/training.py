@@ -359,7 +359,8 @@ def _in_line_rows(fit: Fit, one: InLine) -> list[Row]:
     return [
         Row(f"{fit}: over-provisionings trained in line before the load ends", one.trained, ""),
         Row(
-            f"{fit}: response time per page write during in-line training, above the best static",
+            f"{fit}: response time per page write during in-line training, above that of the "
+            "best static cache",
             one.above,
             "%",
         ),
