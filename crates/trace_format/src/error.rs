@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Error of a workload: the place, the fault and the remedy. Displays as one line.
 ///
 /// ```text
-/// x.csv.gz:17: column 6: the size is 0; correct the line, or pass --on-bad-line skip
+/// x.csv.gz:17: column 6: the size is 0; correct the file, or pass --on-bad-line skip
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadError(Box<Parts>);

@@ -1,4 +1,5 @@
-//! Measures how fast traces are read: requests per second for each file named, best of five.
+//! Measures how fast traces are read. Prints the requests per second of each file named, as the
+//! best of five runs.
 #![allow(clippy::print_stdout)]
 
 use std::time::Instant;
@@ -26,7 +27,7 @@ fn main() -> Result<(), WorkloadError> {
     Ok(())
 }
 
-/// Options that read a trace as recorded, without the cost of sorting and without bad lines.
+/// Returns options that read a trace as recorded, without sorting and without bad lines.
 fn options() -> TraceOptions {
     TraceOptions {
         on_bad_line: OnBadLine::Skip,

@@ -1,4 +1,4 @@
-//! Conversion of traces to other formats.
+//! Converts traces to other formats.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -22,7 +22,7 @@ pub const STANDARD_OUTPUT: &str = "-";
 const BUFFER: usize = 256 * 1024;
 /// Default level of `xz`.
 const XZ_LEVEL: u32 = 6;
-/// Requests between two checks whether the conversion was stopped.
+/// Number of requests between two checks whether the conversion was stopped.
 const LOOK_EVERY: u64 = 4096;
 
 /// Result of a conversion.
@@ -30,18 +30,18 @@ const LOOK_EVERY: u64 = 4096;
 pub struct Conversion {
     /// Requests written.
     pub written: u64,
-    /// Requests dropped because the format cannot express them: TRIMs and flushes.
+    /// Requests dropped because the format cannot express them, which are TRIMs and flushes.
     pub left_out: u64,
-    /// Notes on what the format could not keep, on doubts about the files, and on changes to their
-    /// records.
+    /// Notes on what the format could not keep, on ambiguous formats of the input, and on changes
+    /// to records.
     pub notes: Vec<String>,
     /// Files that were read.
     pub files: Vec<InputFile>,
 }
 
-/// Writes a trace. The file appears under its name only when it is finished. It is compressed if
-/// its name ends in `.gz`, `.bz2`, `.xz` or `.zst`. The name [`STANDARD_OUTPUT`] stands for
-/// standard output, which is written during the conversion.
+/// Writer of a trace. The file appears under its name only when it is finished. It is compressed if
+/// its name ends in `.gz`, `.bz2`, `.xz` or `.zst`. The name [`STANDARD_OUTPUT`] means standard
+/// output, which is written during the conversion.
 pub struct TraceWriter {
     path: PathBuf,
     format: Format,
@@ -62,8 +62,8 @@ impl TraceWriter {
             .collect()
     }
 
-    /// Begins a trace in `format`, in a temporary file next to `path`. `timed` says whether
-    /// arrivals have a meaning.
+    /// Creates a trace in `format`, in a temporary file next to `path`. `timed`: whether arrivals
+    /// are meaningful.
     pub fn create(path: &Path, format: Format, timed: bool) -> Result<Self, WorkloadError> {
         let Some(render) = format.render(timed) else {
             let names: Vec<&str> = Self::formats().into_iter().map(Format::name).collect();
@@ -89,7 +89,7 @@ impl TraceWriter {
         Ok(writer)
     }
 
-    /// Writes a request. Requests must be in order of arrival.
+    /// Writes a request. Requests must be passed in order of arrival.
     pub fn write(&mut self, request: &Request) -> Result<(), WorkloadError> {
         let left_out = self.losses.left_out();
         let done = self
@@ -100,7 +100,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Completes the file and gives it its name.
+    /// Completes the file and renames it to its final name.
     pub fn finish(mut self) -> Result<Conversion, WorkloadError> {
         let end = self
             .render
@@ -117,7 +117,7 @@ impl TraceWriter {
 }
 
 /// Writes all requests of a source. The options of the source determine how irregular records are
-/// treated: see [`crate::TraceOptions::as_recorded`].
+/// treated; see [`crate::TraceOptions::as_recorded`].
 pub fn convert(
     source: &mut impl Source,
     path: &Path,
@@ -126,7 +126,7 @@ pub fn convert(
     convert_until(source, path, format, &Cancellation::default())
 }
 
-/// Writes all requests of a trace, as [`convert`] does, and returns its files and notes as well.
+/// Writes all requests of a trace as [`convert`] does, and also returns its files and notes.
 pub fn convert_trace(
     trace: &mut Trace,
     path: &Path,
@@ -135,7 +135,7 @@ pub fn convert_trace(
     convert_trace_until(trace, path, format, &Cancellation::default())
 }
 
-/// [`convert_trace`], which another thread can stop with `stop`.
+/// Converts as [`convert_trace`] does. Another thread can stop the conversion with `stop`.
 pub fn convert_trace_until(
     trace: &mut Trace,
     path: &Path,
@@ -148,14 +148,20 @@ pub fn convert_trace_until(
     Ok(done)
 }
 
-/// [`convert`], which another thread can stop with `stop`.
+/// Converts as [`convert`] does. Another thread can stop the conversion with `stop`.
 pub fn convert_until(
     source: &mut impl Source,
     path: &Path,
     format: Format,
     stop: &Cancellation,
 ) -> Result<Conversion, WorkloadError> {
-    let stopped = || WorkloadError::new(path, "the conversion was stopped", "start it again");
+    let stopped = || {
+        WorkloadError::new(
+            path,
+            "the conversion was stopped",
+            "start the conversion again",
+        )
+    };
     let mut writer = TraceWriter::create(path, format, source.timed())?;
     if !stop.begun(writer.packer.partial()) {
         return Err(stopped());
@@ -166,7 +172,7 @@ pub fn convert_until(
             return Err(stopped());
         }
     }
-    // From here until the file has its name, the conversion cannot be stopped.
+    // The conversion cannot be stopped from here until the file has its final name.
     let mut stage = stop.stage();
     if *stage == Stage::Stopped {
         return Err(stopped());
@@ -184,19 +190,19 @@ pub struct Cancellation(Arc<Mutex<Stage>>);
 enum Stage {
     #[default]
     Opening,
-    /// Writing to this temporary file; `None` if the output is written in place.
+    /// The conversion writes to this temporary file; `None` if the output is written in place.
     Writing(Option<PathBuf>),
     Stopped,
     Ended,
 }
 
 impl Cancellation {
-    /// Stops the conversion and removes its temporary file. Returns `false` if the conversion had
+    /// Stops the conversion and removes its temporary file. Returns `false` if the conversion has
     /// already ended, successfully or not.
     pub fn stop(&self) -> bool {
         let mut stage = self.stage();
         if let Stage::Writing(Some(partial)) = &*stage {
-            // The file may already be gone, which is fine.
+            // The file may already have been removed.
             let _ = std::fs::remove_file(partial);
         }
         if *stage == Stage::Ended {
@@ -247,7 +253,7 @@ fn notes(format: Format, losses: &Losses, timed: bool) -> Vec<String> {
     }
     if losses.expanded > 0 {
         notes.push(format!(
-            "requests expanded to the whole sectors of {SECTOR} bytes that {format} counts in: {}",
+            "requests expanded to whole sectors of {SECTOR} bytes, the unit of {format}: {}",
             losses.expanded
         ));
     }
@@ -268,13 +274,13 @@ fn failed(path: &Path, error: &io::Error) -> WorkloadError {
     let error = wordline_trace_format::plain(error);
     if path == Path::new(STANDARD_OUTPUT) {
         let reason = format!("standard output cannot be written: {error}");
-        return WorkloadError::new(path, reason, "name a file, or read all of it");
+        return WorkloadError::new(path, reason, "name a file, or read the whole output");
     }
     let reason = format!("the file cannot be written: {error}");
-    WorkloadError::new(path, reason, "choose another place")
+    WorkloadError::new(path, reason, "choose another path")
 }
 
-/// Standard output as a separate file, which bypasses the program's buffer for it.
+/// Opens standard output as a separate file, which bypasses the program's output buffer.
 #[cfg(unix)]
 fn standard_output() -> io::Result<File> {
     use std::os::fd::AsFd;
@@ -286,9 +292,9 @@ fn standard_output() -> io::Result<File> {
     Err(io::Error::from(io::ErrorKind::Unsupported))
 }
 
-/// A file being written, compressed or not.
+/// File that is written, compressed or not.
 struct Packer {
-    /// Temporary file that will get the name of the output; `None` for standard output.
+    /// Temporary file that is renamed to the output; `None` for standard output.
     temporary: Option<NamedTempFile>,
     encoder: Encoder,
 }
@@ -354,7 +360,7 @@ impl Packer {
         })
     }
 
-    /// Path of the temporary file.
+    /// Returns the path of the temporary file; `None` for standard output.
     fn partial(&self) -> Option<&Path> {
         self.temporary.as_ref().map(NamedTempFile::path)
     }

@@ -1,4 +1,4 @@
-//! Cache of decoded traces, which are read once and replayed many times.
+//! Cache of decoded traces, so that a trace is read once and replayed many times.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,19 +7,19 @@ use std::time::SystemTime;
 use crate::trace::Requests;
 use crate::{Recordings, Trace, TraceOptions, WorkloadError};
 
-/// Maximum requests of a trace that is kept. They take 80 MB.
+/// Maximum number of requests of a cached trace. They take 80 MB.
 const MAX_REQUESTS: usize = 2 << 20;
-/// Maximum number of traces kept; the least recently used are evicted first.
+/// Maximum number of cached traces. The least recently used one is evicted.
 const KEPT: usize = 8;
 
-/// Identity of a trace: its files with their sizes and modification times, and the options with
-/// which it is read.
+/// Identity of a trace: its files with their sizes and modification times, and the options for
+/// reading them.
 type Key = (Vec<(PathBuf, u64, Option<SystemTime>)>, TraceOptions);
 
-/// Traces and their requests; the most recently used are at the end.
+/// Cached traces with their requests, the most recently used last.
 type Known = Vec<(Key, Arc<Requests>)>;
 
-/// Decoded requests of opened traces, for opening them again. Clones share the cache.
+/// Cache of decoded requests for traces that are opened several times. Clones share the cache.
 #[derive(Clone, Default)]
 pub struct Decoded(Arc<Mutex<Known>>);
 
@@ -30,9 +30,9 @@ impl std::fmt::Debug for Decoded {
 }
 
 impl Decoded {
-    /// Opens a trace as [`Trace::of`] does, with its requests from the cache, or reads all of them
+    /// Opens a trace as [`Trace::of`] does. Takes its requests from the cache, or reads all of them
     /// now, so that a bad request is an error now. Returns `None` if the trace is too long for the
-    /// cache, or not in files.
+    /// cache, or is not in files.
     pub fn open(
         &self,
         recordings: &Recordings,
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use crate::{OnBadLine, Source};
 
-    /// Observable state of a trace after each request, and beyond its end.
+    /// Returns the observable state of a trace after each request and beyond its end.
     fn seen(mut trace: Trace) -> Vec<String> {
         let mut after = |_| {
             let next = trace.next_request().unwrap();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn reopened_trace_equals_one_read_from_file() {
+    fn trace_from_the_cache_equals_the_trace_read_from_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, lines("7,erase,0,512,0\n")).unwrap();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn changed_file_is_read_again_and_errors_are_reported_on_open() {
+    fn changed_file_is_read_again_and_its_errors_are_reported_on_open() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         let decoded = Decoded::default();

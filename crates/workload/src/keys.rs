@@ -1,4 +1,4 @@
-//! Traces that consist of keys only, read without creating a request per record.
+//! Traces whose records are only keys. Read without creating a request per record.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use wordline_trace_format::{Format, KeyField, Probe};
 use wordline_trace_format::{Input, PROBE, ReadStop as Stop};
 use wordline_trace_format::{Recording, Recordings};
 
-/// Trace in formats whose records are keys: [`Format::is_keys`]. A key is any 64-bit number and
-/// stands for a read of one page. Files are read one after the other.
+/// Trace in formats whose records are keys (see [`Format::is_keys`]). A key is any 64-bit number
+/// and represents a read of one page. Files are read one after the other.
 pub struct KeyTrace {
     files: Vec<TraceFile>,
     recordings: Vec<Recording>,
@@ -19,14 +19,14 @@ pub struct KeyTrace {
     keys: Vec<u64>,
     lines_skipped: u64,
     first_skipped: Option<WorkloadError>,
-    /// Size of all files on disk; `None` if the length of one is unknown.
+    /// Size of all files on disk; `None` if the length of any file is unknown. Bytes.
     bytes_total: Option<u64>,
     bytes_done: u64,
 }
 
 impl KeyTrace {
     /// Opens a trace. Returns `None` if a file has another format, or if a volume is selected,
-    /// which keys do not have. Of the options, only `format` and `on_bad_line` apply.
+    /// because keys have no volumes. Only the options `format` and `on_bad_line` apply.
     pub fn open<P: AsRef<Path>>(
         paths: &[P],
         options: &TraceOptions,
@@ -34,7 +34,7 @@ impl KeyTrace {
         Self::of(&Recordings::default(), paths, options)
     }
 
-    /// Opens a trace of some of the files of a command, as [`KeyTrace::open`] does.
+    /// Opens a trace of files of a command; otherwise as [`KeyTrace::open`].
     pub fn of<P: AsRef<Path>>(
         recordings: &Recordings,
         paths: &[P],
@@ -77,7 +77,7 @@ impl KeyTrace {
     pub fn files(&self) -> &[TraceFile] {
         &self.files
     }
-    /// Returns the number of incomplete records at the end of files, which are skipped.
+    /// Returns the number of incomplete records at the end of files, which were skipped.
     pub fn lines_skipped(&self) -> u64 {
         self.lines_skipped
     }
@@ -88,7 +88,7 @@ impl KeyTrace {
             .map(|first| skipped_lines(self.lines_skipped, first))
             .collect()
     }
-    /// Returns the share of the bytes on disk that has been read, 0 to 1; `None` if unknown.
+    /// Returns the share of the bytes on disk that has been read, 0 to 1; `None` if it is unknown.
     pub fn fraction(&self) -> Option<f64> {
         let total = self.bytes_total.filter(|&total| total > 0)?;
         let open = self.open.as_ref();
@@ -96,7 +96,7 @@ impl KeyTrace {
         Some(((self.bytes_done + open) as f64 / total as f64).min(1.0))
     }
 
-    /// Returns the next keys, some thousands at a time; empty at the end.
+    /// Returns the next keys, a few thousand at a time; none at the end of the trace.
     pub fn next_keys(&mut self) -> Result<&[u64], WorkloadError> {
         self.keys.clear();
         while self.keys.is_empty() {
@@ -114,7 +114,7 @@ impl KeyTrace {
                 }
                 Err(Stop::Broken(error)) => return Err(error),
                 Err(Stop::Bad(fault)) => {
-                    let remedy = "fetch it again, or pass --on-bad-line skip";
+                    let remedy = "download the file again, or pass --on-bad-line skip";
                     let (path, place) = (input.path(), input.place());
                     let error = WorkloadError::at(path, place, None, fault.reason, remedy);
                     if self.on_bad_line == OnBadLine::Error {
@@ -128,7 +128,7 @@ impl KeyTrace {
         Ok(&self.keys)
     }
 
-    /// Opens the next file; returns `false` if there is none.
+    /// Opens the next file. Returns `false` if there is none.
     fn open_next(&mut self) -> Result<bool, WorkloadError> {
         let Some(file) = self.files.get(self.next_file) else {
             return Ok(false);
@@ -140,7 +140,7 @@ impl KeyTrace {
     }
 }
 
-/// Returns the format of a file if its records are keys.
+/// Returns the format of a file if its records are keys; `None` otherwise.
 fn keys_in(recording: &Recording, named: Option<Format>) -> Result<Option<Format>, WorkloadError> {
     let mut input = Input::open(recording)?;
     let bytes = input.peek(PROBE).to_vec();

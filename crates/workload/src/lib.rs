@@ -1,8 +1,8 @@
 //! Workloads: adapted traces, generators, statistics.
 //!
-//! Every origin of requests is a [`Source`]: a [`Trace`] of recorded requests, read from files in
-//! one of the formats of [`Format`], or a [`generate::Generator`]. [`stat`] computes the statistics
-//! of a source; [`convert`] writes it as a trace in another format.
+//! All requests come from a [`Source`]: a [`Trace`] of recorded requests, read from files in one of
+//! the formats of [`Format`], or a [`generate::Generator`]. [`stat`] computes the statistics of a
+//! source; [`convert`] writes it as a trace in another format.
 //!
 //! ```
 //! use wordline_workload::{Source, Trace, TraceOptions};

@@ -1,4 +1,4 @@
-//! Look-ahead: requests of a trace that are read before they are needed.
+//! Look-ahead: reads requests of a trace before they are needed.
 
 use std::sync::Arc;
 
@@ -13,24 +13,24 @@ pub(crate) struct ReadPosition {
     pub(crate) bytes: u64,
     /// Digest of the bytes read.
     pub(crate) digest: u64,
-    /// Index of the file that the last request came from, from 0.
+    /// Index of the file of the last request, from 0.
     pub(crate) file: u32,
 }
 
-/// Requests read ahead, and the position of the reader after each. Clones share them.
+/// Requests that were read ahead, and the position of the reader after each. Clones share them.
 #[derive(Clone)]
 pub(crate) struct LookAhead {
     requests: Arc<Vec<Request>>,
     returned: usize,
-    /// Positions by number of requests read. A missing entry equals the previous one, plus one
-    /// record per request.
+    /// Positions of the reader by number of requests read. A missing entry equals the previous one
+    /// plus one record per request.
     marks: Arc<Vec<(usize, ReadPosition)>>,
     /// Index of the mark of the request returned last.
     mark: usize,
 }
 
 impl LookAhead {
-    /// Creates an empty look-ahead of a trace that has been read up to `start`.
+    /// Creates an empty look-ahead for a trace that has been read up to `start`.
     pub(crate) fn new(start: ReadPosition) -> Self {
         Self {
             requests: Arc::default(),
@@ -44,8 +44,8 @@ impl LookAhead {
         self.requests.len()
     }
 
-    /// Adds a request of a file, with the position of the reader after it. `digest` is called only
-    /// if bytes were read for the request.
+    /// Adds a request of file `file`, with the position of the reader after the request. Calls
+    /// `digest` only if bytes were read for the request.
     pub(crate) fn push(
         &mut self,
         request: Request,
@@ -72,7 +72,7 @@ impl LookAhead {
         Arc::make_mut(&mut self.marks).push(mark);
     }
 
-    /// Returns the next request.
+    /// Returns the next request; `None` if none is left.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Request> {
         let next = *self.requests.get(self.returned)?;
@@ -87,14 +87,14 @@ impl LookAhead {
         Some(next)
     }
 
-    /// Returns the position of the reader at the request returned last.
+    /// Returns the position of the reader after the request returned last.
     pub(crate) fn position(&self) -> ReadPosition {
         let (at, last) = self.marks.get(self.mark).copied().unwrap_or_default();
         grown(&last, self.returned - at)
     }
 }
 
-/// Advances a position by a number of requests of one record each.
+/// Returns a position advanced by a number of requests, each of one record.
 fn grown(position: &ReadPosition, requests: usize) -> ReadPosition {
     let mut grown = *position;
     grown.counts.records += requests as u64;
@@ -107,7 +107,8 @@ mod tests {
 
     use crate::{OnBadLine, Request, Source, TimeOrder, Trace, TraceOptions};
 
-    /// Observable state of a trace after each request, up to two beyond its end.
+    /// Returns the observable state of a trace after each request, up to two requests beyond its
+    /// end.
     fn seen(mut trace: Trace) -> Vec<(Option<Request>, String)> {
         let mut after = |_| {
             let next = trace.next_request().unwrap();
@@ -120,7 +121,7 @@ mod tests {
 
     #[test]
     fn look_ahead_does_not_change_requests() {
-        // The lines are read in several chunks; some are late, a few are bad.
+        // The lines are read in several chunks. Some are late, a few are bad.
         let mut lines = "time_ns,op,offset_bytes,size_bytes,volume\n".to_owned();
         for request in 0..20_000_u64 {
             let time = request ^ u64::from(request.is_multiple_of(97));
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_within_the_look_ahead_are_reported_at_once() {
+    fn error_within_the_look_ahead_is_reported_when_reading_ahead() {
         let lines = "time_ns,op,offset_bytes,size_bytes,volume\n0,write,0,512,0\n7,erase,0,512,0\n";
         let open =
             || Trace::from_bytes("lines", lines.as_bytes(), &TraceOptions::default()).unwrap();

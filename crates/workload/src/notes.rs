@@ -1,10 +1,10 @@
-//! Notes on the records of a trace, for people.
+//! Notes for the user about the records of a trace.
 
 use crate::{Counts, Trace, WorkloadError};
 
 impl Trace {
-    /// Returns notes on doubts about the formats of the files, and on changes to the records read
-    /// so far. Empty if there are none.
+    /// Returns notes on ambiguous formats of the files and on changes to the records read so far.
+    /// Empty if there are none.
     pub fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.warnings().collect();
         let counts = self.counts();
@@ -15,7 +15,7 @@ impl Trace {
     }
 }
 
-/// Note that `lines` bad lines were skipped, of which `first` was the first.
+/// Returns the note that `lines` bad lines were skipped. `first`: error of the first of them.
 pub(crate) fn skipped_lines(lines: u64, first: &WorkloadError) -> String {
     format!(
         "{} bad lines were skipped; the first: {first}",
@@ -28,7 +28,7 @@ fn changes(counts: &Counts) -> Vec<String> {
     let changes = [
         (
             counts.times_clamped,
-            "requests were earlier than the one before and got its time",
+            "requests were earlier than the previous request and were set to its time",
         ),
         (
             counts.times_sorted,
@@ -36,9 +36,9 @@ fn changes(counts: &Counts) -> Vec<String> {
         ),
         (
             counts.times_unknown,
-            "time stamps are missing, before the first of their file or more than 213 days behind it; \
-             their requests were kept in the order of the file, and how long it took is not known \
-             (--time-gaps cut=1s if the clock was set)",
+            "time stamps are missing, or are before or more than 213 days after the first of their file; \
+             their requests were kept in the order of the file, and the duration is unknown \
+             (pass --time-gaps cut=1s if the clock was set)",
         ),
         (counts.expanded, "requests were expanded to whole sectors"),
         (

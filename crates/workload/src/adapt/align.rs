@@ -1,4 +1,4 @@
-//! Requests that are not whole sectors.
+//! Adapter for requests that are not whole sectors.
 
 use super::Refusal;
 use crate::Op;
@@ -6,28 +6,28 @@ use crate::counts::Counts;
 use wordline_trace_format::Record;
 use wordline_trace_format::SECTOR;
 
-/// What to do with an offset or a size that is not a multiple of 512 bytes.
+/// What to do with a request whose offset or size is not a multiple of 512 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Align {
     /// Stop with an error.
     #[default]
     Error,
     /// Expand the request to every 512-byte sector that it touches. Shrink a TRIM to the sectors
-    /// that it covers, so that no other data is lost; drop a TRIM that covers none.
+    /// that it covers completely, so that no other data is lost; drop a TRIM that covers none.
     Expand,
-    /// Keep the request. For statistics and conversions only: devices address sectors.
+    /// Keep the request. For statistics and conversions only, because devices address sectors.
     Keep,
 }
 
 words! { Align at "align" { "error" => Error, "expand" => Expand, "keep" => Keep } }
 
-/// Returns `true` if the record can stay as it is.
+/// Returns `true` if the record needs no change.
 #[inline]
 pub(crate) fn is_aligned(align: Align, record: &Record) -> bool {
     (record.offset | record.bytes).is_multiple_of(SECTOR) || align == Align::Keep
 }
 
-/// Aligns the record to sectors; returns `false` if it is to be dropped.
+/// Aligns the record to sectors. Returns `false` if the record must be dropped.
 #[inline]
 pub(crate) fn aligned(
     align: Align,
@@ -59,7 +59,7 @@ pub(crate) fn aligned(
     Ok(true)
 }
 
-/// Shrinks the record to the sectors that it covers; returns `false` if there are none.
+/// Shrinks the record to the sectors that it covers completely. Returns `false` if there are none.
 fn shrunk(record: &mut Record) -> bool {
     let start = record.offset.div_ceil(SECTOR);
     let end = (record.offset + record.bytes) / SECTOR;

@@ -1,13 +1,13 @@
-//! Bad lines and records of a trace.
+//! Rule for bad lines and records of a trace.
 
-/// What to do with a bad line or record: text in place of a number, a missing column, a length of
-/// zero, a range beyond 2^64 bytes, a time beyond the range of the clock.
+/// What to do with a bad line or record. It is bad if it has text in place of a number, a missing
+/// column, a length of zero, a range beyond 2^64 bytes, or a time beyond the range of the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnBadLine {
     /// Stop with an error.
     #[default]
     Error,
-    /// Skip it and count it.
+    /// Skip the line and count it.
     Skip,
 }
 

@@ -1,4 +1,4 @@
-//! Disks of a trace, each mapped to its own range of one address space.
+//! Adapter that maps each disk of a trace to its own range of one address space.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,12 @@ pub struct Disk {
     pub bytes: u64,
 }
 
-/// Start of each disk's range, and how requests are fitted into it.
+/// Range of each disk, and how its requests are fitted into the range.
 pub(crate) struct Disks(BTreeMap<u32, (u64, Fitter)>);
 
 impl Disks {
-    /// `ends` is the end of each disk's addresses in the trace; only `Scale` needs it.
+    /// Creates the mapping. `ends`: end of each disk's addresses in the trace; only [`Fit::Scale`]
+    /// needs it.
     pub(crate) fn new(disks: &[Disk], fit: Fit, ends: &BTreeMap<u32, u64>) -> Self {
         let places = disks.iter().map(|disk| {
             let highest = ends.get(&disk.number).copied().unwrap_or(0);
@@ -49,7 +50,7 @@ impl Disks {
                 "the request is for disk {number}, but only disks {} exist",
                 known.join(", ")
             ),
-            "name it in array.members.disks, or take one disk of the trace with --volumes and its number",
+            "name the disk in array.members.disks, or select one disk of the trace with --volumes and its number",
         )
     }
 }

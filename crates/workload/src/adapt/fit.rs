@@ -1,10 +1,11 @@
-//! Requests beyond the end of the device.
+//! Adapter for requests beyond the end of the device.
 
 use super::Refusal;
 use crate::counts::Counts;
 use wordline_trace_format::Record;
 
-/// Scaling maps whole pages of this size, so that requests keep their alignment to it. Bytes.
+/// Unit of scaling. Whole pages are mapped, so that requests keep their alignment to this size.
+/// Bytes.
 const PAGE: u64 = 4096;
 
 /// What to do with a request beyond the capacity of the device.
@@ -13,18 +14,18 @@ pub enum Fit {
     /// Stop with an error.
     #[default]
     Error,
-    /// Map addresses modulo the capacity. A request across the end becomes two with the same
-    /// arrival.
+    /// Map addresses modulo the capacity. A request that crosses the end becomes two requests with
+    /// the same arrival.
     Wrap,
-    /// Scale all offsets down, in pages of 4 KiB, so that the highest address of the trace matches
-    /// the capacity. Sizes stay; a request that would end beyond the capacity is moved down to end
-    /// at it. A trace that fits is not changed. Reads the trace twice.
+    /// Scale down all offsets, in pages of 4 KiB, so that the highest address of the trace matches
+    /// the capacity. Sizes do not change; a request that would end beyond the capacity is moved
+    /// down to end at the capacity. A trace that fits is not changed. Reads the trace twice.
     Scale,
 }
 
 words! { Fit at "fit" { "error" => Error, "wrap" => Wrap, "scale" => Scale } }
 
-/// A fitted record, and the part of it that wrapped around to the start.
+/// Fitted record, and the part of it that wrapped around to the start of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fitted {
     pub(crate) record: Record,
@@ -36,7 +37,7 @@ pub(crate) struct Fitted {
 pub(crate) struct Fitter {
     fit: Fit,
     capacity: u64,
-    highest: u64, // end of the whole trace; for Scale
+    highest: u64, // end of the whole trace, for Scale
 }
 
 impl Fitter {
@@ -48,7 +49,7 @@ impl Fitter {
         }
     }
 
-    /// Returns `true` if the record can stay as it is.
+    /// Returns `true` if the record needs no change.
     #[inline]
     pub(crate) fn keeps(&self, record: &Record) -> bool {
         !self.is_scaling() && !self.is_beyond(record)
@@ -59,7 +60,7 @@ impl Fitter {
         self.fit == Fit::Scale && self.highest > self.capacity
     }
 
-    /// Returns `true` if the record does not fit and `fit` forbids a change.
+    /// Returns `true` if the record does not fit and must not be changed.
     #[inline]
     pub(crate) fn refuses(&self, record: &Record) -> bool {
         self.fit == Fit::Error && self.is_beyond(record)
@@ -133,7 +134,7 @@ impl Fitter {
         }
     }
 
-    /// Returns the error of a record that does not fit. `highest` is the end of the whole trace, if
+    /// Returns the error of a record that does not fit. `highest`: end of the whole trace, if it is
     /// known.
     #[cold]
     pub(crate) fn refusal(&self, record: &Record, highest: Option<u64>) -> Refusal {
@@ -155,7 +156,7 @@ impl Fitter {
 fn too_long(record: &Record, capacity: u64) -> Refusal {
     Refusal::new(
         format!(
-            "the request for {} bytes is longer than the device's {capacity}",
+            "the request for {} bytes exceeds the device's {capacity} bytes",
             record.bytes
         ),
         "use a larger device",

@@ -1,8 +1,9 @@
-//! Adapters between the records of a trace and the requests to the device, applied in this order:
-//! time gaps, bad lines, time order, volumes, alignment, fit into the device. By default each
-//! refuses what does not fit.
+//! Adapters between the records of a trace and the requests to the device. They are applied in this
+//! order: time gaps, bad lines, time order, volumes, alignment, fit into the device. By default,
+//! each adapter refuses irregular records.
 
-/// Implements `FromStr` and `Display` for an enum of plain words; `key` names it in messages.
+/// Implements `FromStr` and `Display` for an enum whose variants are words; messages name it by
+/// `key`.
 macro_rules! words {
     ($Enum:ident at $key:literal { $($name:literal => $Variant:ident),+ $(,)? }) => {
         impl std::str::FromStr for $Enum {
@@ -45,7 +46,7 @@ pub(crate) use time_gaps::Gaps;
 pub(crate) use time_order::Orderer;
 pub(crate) use volumes::Mapper;
 
-/// Reason for which an adapter refuses a request.
+/// Reason why an adapter refuses a request, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) reason: String,

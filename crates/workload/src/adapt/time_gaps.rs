@@ -1,4 +1,4 @@
-//! Gaps between time stamps: pauses of a recording, and clock jumps.
+//! Adapter for gaps between time stamps: pauses of a recording and clock jumps.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,11 +14,11 @@ pub enum TimeGaps {
     /// Keep gaps.
     #[default]
     Keep,
-    /// Shorten longer gaps to this length. A clock that goes back by more counts as such a gap.
+    /// Shorten longer gaps to this length. A step back by more than this length is shortened, too.
     Cut(Time),
-    /// Multiply the part of a gap beyond a length by a factor.
+    /// Multiply the part of a gap above a length by a factor.
     Scale {
-        /// Factor; positive and finite.
+        /// Factor; must be positive and finite.
         factor: f64,
         /// Length above which gaps are scaled.
         above: Time,
@@ -64,7 +64,7 @@ impl fmt::Display for TimeGaps {
     }
 }
 
-/// Parses a length of time: a number and its unit.
+/// Parses a duration: a number and a unit. Returns `None` if it is invalid.
 fn length(text: &str) -> Option<Time> {
     const UNITS: [(&str, u64); 8] = [
         ("ps", 1),
@@ -88,13 +88,13 @@ fn length(text: &str) -> Option<Time> {
 pub(crate) struct Gaps {
     rule: TimeGaps,
     tick_ps: u64,
-    /// Ticks of the previous record, as stated in the file and as changed.
+    /// Ticks of the previous record: as stated in the file, and after changes.
     before: Option<(i128, u64)>,
 }
 
 impl Gaps {
-    /// Starts a file with ticks of this length in picoseconds. Its clock begins at `zero`, or with
-    /// its first record.
+    /// Starts a file with ticks of `tick_ps` picoseconds. The clock starts at tick `zero`, or with
+    /// the first record if `zero` is `None`.
     pub(crate) fn new(rule: TimeGaps, tick_ps: u64, zero: Option<u64>) -> Self {
         Self {
             rule,
@@ -103,8 +103,8 @@ impl Gaps {
         }
     }
 
-    /// Changes the time stamps of the records read next. `far` has the ticks, by index of the
-    /// record, that exceed the range of a record's time stamp.
+    /// Changes the time stamps of the records read next. `far`: index and ticks of records whose
+    /// time exceeds the range of a record's time stamp.
     #[inline]
     pub(crate) fn pass(
         &mut self,
@@ -169,7 +169,7 @@ mod tests {
 
     const S: u64 = 1_000_000_000; // ns
 
-    /// Returns the arrivals in ns of reads with these time stamps in ns, and the counts.
+    /// Returns the arrivals, in ns, of reads with these time stamps in ns, and the counts.
     fn replayed(times: &[u64], options: &TraceOptions) -> Result<(Vec<u64>, Counts), String> {
         let line = |time: &u64| format!("{time} 0 0 8 1");
         let lines = times.iter().map(line).collect::<Vec<_>>().join("\n");

@@ -1,4 +1,4 @@
-//! Time stamps that go back.
+//! Adapter for time stamps that decrease.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -10,7 +10,7 @@ use crate::counts::Counts;
 use wordline_trace_format::Place;
 use wordline_trace_format::Placed;
 
-/// Maximum distance, in records, over which [`TimeOrder::Sort`] restores the order.
+/// Maximum distance, in records, over which [`TimeOrder::Sort`] restores the time order.
 pub(crate) const WINDOW: usize = 65_536;
 
 /// What to do with a record that is earlier than the previous one.
@@ -19,13 +19,13 @@ pub enum TimeOrder {
     /// Stop with an error.
     #[default]
     Error,
-    /// Set its time to that of the previous record.
+    /// Set the time of the record to that of the previous record.
     Clamp,
-    /// Sort by time within a window of 65,536 records; records with equal times keep their order.
+    /// Sort by time within a window of 65,536 records. Records with equal times keep their order.
     Sort,
-    /// Keep the order of the file, for uses that do not need times. Any number, or an empty field,
-    /// is accepted as a time stamp. If one is missing or out of the clock's range from the first,
-    /// the trace counts as one without times.
+    /// Keep the order of the file, for uses that do not need times. Any number is accepted as a
+    /// time stamp, and so is an empty field. If a time stamp is missing or out of the clock's
+    /// range, counted from the first one, the trace counts as one without times.
     File,
 }
 
@@ -40,9 +40,9 @@ pub(crate) struct Orderer {
     newest: u64, // greatest tick read
     before: u64, // tick of the record read last
     tick_ps: u64,
-    /// Waiting records that were read in order: most of nearly every trace.
+    /// Waiting records that were in time order when read; nearly all records of most traces.
     inorder: VecDeque<Waiting>,
-    /// Waiting records that were read late.
+    /// Waiting records that were earlier than a previous one when read.
     late: BinaryHeap<Reverse<Waiting>>,
     taken: u64,
 }
@@ -89,13 +89,13 @@ impl Orderer {
         }
     }
 
-    /// Begins another file, with ticks of this length in picoseconds.
+    /// Starts the next file, with ticks of `tick_ps` picoseconds.
     pub(crate) fn restart(&mut self, tick_ps: u64) {
         (self.latest, self.newest, self.before, self.tick_ps) = (0, 0, 0, tick_ps);
     }
 
-    /// Returns `true` if the file's next record, with this tick, is in order and need not wait;
-    /// counts it as returned.
+    /// Returns `true` if the file's next record, with this tick, is in order and need not wait.
+    /// Counts it as returned in that case.
     #[inline]
     pub(crate) fn passes(&mut self, ticks: u64) -> bool {
         let passes = self.order != TimeOrder::Sort && ticks >= self.latest;
@@ -105,7 +105,7 @@ impl Orderer {
         passes
     }
 
-    /// Returns the next record in order. `pull` reads the next one of the file.
+    /// Returns the next record in order. `pull` reads the next record of the file.
     #[inline(always)]
     pub(crate) fn next<E>(
         &mut self,
@@ -174,7 +174,7 @@ impl Orderer {
         Ok(self.first().map(|first| first.placed))
     }
 
-    /// Removes the first of the waiting records.
+    /// Removes and returns the earliest of the waiting records.
     fn first(&mut self) -> Option<Waiting> {
         match (self.inorder.front(), self.late.peek()) {
             (Some(next), Some(Reverse(late))) if late < next => self.late.pop().map(|late| late.0),
@@ -186,7 +186,7 @@ impl Orderer {
     #[cold]
     fn refusal(&self, ticks: u64) -> Refusal {
         let back = Time::from_ps((self.latest - ticks).saturating_mul(self.tick_ps));
-        // This is more than concurrently recorded requests can be out of order.
+        // Concurrently recorded requests are never this far out of order.
         let set = if back >= Time(1_000_000_000_000) {
             ", or, if the clock was set, --time-gaps cut=1s"
         } else {
@@ -195,8 +195,8 @@ impl Orderer {
         match self.order {
             TimeOrder::Sort => Refusal::new(
                 format!(
-                    "the time is {back} earlier than that of a record {WINDOW} or more records \
-                     before, too far to sort"
+                    "the time is {back} earlier than that of a record at least {WINDOW} records \
+                     before, which is too far to sort"
                 ),
                 format!("pass --time-order clamp{set}"),
             ),

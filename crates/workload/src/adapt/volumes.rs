@@ -1,4 +1,4 @@
-//! Traces of several volumes.
+//! Adapter for traces of several volumes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,15 +14,15 @@ const STACK_UNIT: u64 = 4096;
 /// What to do with the volumes of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Volumes {
-    /// Expect one volume; stop with an error at a request to a second one.
+    /// Expect one volume. Stop with an error at a request to a second volume.
     #[default]
     One,
-    /// Concatenate the volumes in order of their numbers, each as long as its highest address,
-    /// rounded up to 4 KiB. Reads the trace twice.
+    /// Concatenate the volumes in the order of their numbers. The length of each is its highest
+    /// address, rounded up to 4 KiB. Reads the trace twice.
     Stack,
     /// Map all volumes to the same addresses.
     Shared,
-    /// Use this volume only; drop and count requests to the others.
+    /// Use only this volume. Drop and count requests to the others.
     Only(u32),
 }
 
@@ -59,7 +59,8 @@ pub(crate) struct Mapper {
 }
 
 impl Mapper {
-    /// `ends` is the end of each volume's addresses; only `Stack` needs it.
+    /// Creates the mapping. `ends`: end of each volume's addresses; only [`Volumes::Stack`] needs
+    /// it.
     pub(crate) fn new(volumes: Volumes, ends: &BTreeMap<u32, u64>) -> Result<Self, Refusal> {
         let mut starts = BTreeMap::new();
         if volumes == Volumes::Stack {
@@ -71,8 +72,8 @@ impl Mapper {
                     .and_then(|length| next.checked_add(length))
                     .ok_or_else(|| {
                         Refusal::new(
-                            "the volumes together are longer than 2^64 bytes",
-                            "pass --volumes shared or the number of one",
+                            "the volumes together exceed 2^64 bytes",
+                            "pass --volumes shared or the number of one volume",
                         )
                     })?;
             }
@@ -96,7 +97,7 @@ impl Mapper {
         }
     }
 
-    /// Returns `true` if the record certainly keeps its address.
+    /// Returns `true` if it is certain that the record keeps its address.
     #[inline]
     pub(crate) fn keeps(&self, record: &Record) -> bool {
         match self.volumes {
@@ -106,7 +107,7 @@ impl Mapper {
         }
     }
 
-    /// Maps the record to its address; returns `false` if it is to be dropped.
+    /// Maps the record to its address. Returns `false` if the record must be dropped.
     #[inline]
     pub(crate) fn map(
         &mut self,
@@ -143,7 +144,7 @@ impl Mapper {
         Refusal::new(
             format!("the trace has several volumes: {volume} after {first}"),
             format!(
-                "pass --volumes stack (one behind the other), --volumes shared (all use the same \
+                "pass --volumes stack (one after the other), --volumes shared (all use the same \
                  addresses), or the number of one, such as --volumes {first}"
             ),
         )

@@ -1,4 +1,4 @@
-//! Generated workloads: the `[workload]` table and the source that it describes.
+//! Generated workloads: the `[workload]` table and the source of requests that it describes.
 
 pub mod arrival;
 pub mod pattern;
@@ -25,37 +25,37 @@ use wordline_trace_format::SECTOR;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Requests to generate.
+    /// Number of requests to generate.
     #[schemars(range(min = 1, max = 1_000_000_000_000_000_u64))]
     pub requests: u64,
-    /// Time after which the load ends, from its start, unless it has issued all requests before; 0:
-    /// no limit. Requests in progress are completed. Seconds.
+    /// Duration of the load from its start; 0 for no limit. The load ends earlier if it has issued
+    /// all requests. Requests in progress are completed. Seconds.
     #[schemars(range(min = 0.0, max = 8_640_000.0))]
     pub duration_s: f64,
-    /// Share of reads among the requests that are not TRIMs; the others are writes.
+    /// Share of reads among the requests that are not TRIMs. The others are writes.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub read_ratio: f64,
-    /// Share of TRIMs among all requests. TRIMs follow the access pattern, as writes do.
+    /// Share of TRIMs among all requests. TRIMs follow the access pattern like writes.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub trim_ratio: f64,
-    /// Size of a request in bytes, a multiple of 512; or a list of sizes with weights.
+    /// Size of a request, or a list of sizes with weights. A multiple of 512. Bytes.
     pub request_bytes: Sizes,
-    /// Size of a write, in the form of `request_bytes`, which then gives the size of a read. If it
-    /// is left out, both kinds have the same sizes.
+    /// Size of a write, in the form of `request_bytes`, which is then the size of a read. By
+    /// default, reads and writes have the same sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_bytes: Option<Sizes>,
-    /// Size of a TRIM, in the form of `request_bytes`. If it is left out, TRIMs have the sizes of
+    /// Size of a TRIM, in the form of `request_bytes`. By default, TRIMs have the sizes of
     /// `request_bytes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim_bytes: Option<Sizes>,
-    /// Alignment of requests, in bytes from the start of the working set; a multiple of 512.
+    /// Alignment of requests, relative to the start of the working set; a multiple of 512. Bytes.
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     pub align_bytes: u64,
-    /// Share of the writes that are durable on completion (FUA). Without a DRAM buffer all writes
-    /// are.
+    /// Share of the writes that are durable on completion (FUA). Without a DRAM buffer, all writes
+    /// are durable.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub fua_ratio: f64,
-    /// Interval between flushes, in requests; 0: no flushes. The other requests are the same as
+    /// Interval between flushes, in requests; 0 for no flushes. The other requests are the same as
     /// without flushes.
     #[schemars(range(min = 0, max = 1_000_000_000_000_000_u64))]
     pub flush_every_requests: u64,
@@ -64,15 +64,15 @@ pub struct Config {
     /// Size of the working set as a share of the user capacity.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub working_set_ratio: f64,
-    /// Start of the working set, in bytes from the start of the device; a multiple of 512.
+    /// Start of the working set, relative to the start of the device; a multiple of 512. Bytes.
     #[schemars(range(min = 0, max = 1_000_000_000_000_000_000_u64))]
     pub offset_bytes: u64,
     /// Arrival process of the requests.
     pub arrival: Arrival,
-    /// Number of requests between pauses of the host; 0: no pauses.
+    /// Number of requests between two pauses of the host; 0 for no pauses.
     #[schemars(range(min = 0, max = 1_000_000_000_000_000_u64))]
     pub idle_every_requests: u64,
-    /// Length of a pause, in milliseconds.
+    /// Length of a pause. Milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub idle_ms: f64,
 }
@@ -100,7 +100,7 @@ impl Default for Config {
     }
 }
 
-/// Returns an error of the configuration; `key` is relative to the `[workload]` table.
+/// Returns an error of the configuration. `key` is relative to the `[workload]` table.
 pub(crate) fn fault<T>(
     key: &str,
     reason: impl Into<String>,
@@ -115,21 +115,21 @@ fn whole_sectors(key: &str, bytes: u64) -> Result<(), WorkloadError> {
         return Ok(());
     }
     let reason = format!("{bytes} is not a multiple of {SECTOR} bytes");
-    fault(key, reason, "round it to one")
+    fault(key, reason, "choose a multiple of 512")
 }
 
-/// Working set, and the offsets at which requests may begin.
+/// Working set, and the offsets at which requests can start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Space {
     pub(crate) length: u64,
     pub(crate) align: u64,
-    /// Number of offsets at which a request of any size may begin: multiples of the alignment that
-    /// leave space for the largest request.
+    /// Number of offsets at which a request of any size can start. They are multiples of the
+    /// alignment that leave space for the largest request.
     pub(crate) places: u64,
 }
 
 impl Space {
-    /// Returns the offset of place `index`, in bytes.
+    /// Returns the offset of place `index`, relative to the working set. Bytes.
     pub(crate) fn byte(&self, index: u64) -> u64 {
         index * self.align
     }
@@ -144,21 +144,22 @@ impl Config {
         let end = self.offset_bytes.checked_add(length);
         if end.is_none_or(|end| end > user_bytes) {
             let reason = format!(
-                "{} and the {length} bytes of the working set end beyond the device's {user_bytes}",
+                "offset {} plus the working set of {length} bytes exceeds the device's {user_bytes} bytes",
                 self.offset_bytes
             );
             return fault(
                 "offset_bytes",
                 reason,
-                "lower it or workload.working_set_ratio",
+                "lower workload.offset_bytes or workload.working_set_ratio",
             );
         }
         let mut largest = 0;
         for (key, sizes) in self.sizes() {
             largest = largest.max(sizes.largest());
             if largest > length {
-                let reason = format!("{largest} bytes do not fit into the working set of {length}");
-                let remedy = "lower it or raise workload.working_set_ratio";
+                let reason =
+                    format!("{largest} bytes do not fit into the working set of {length} bytes");
+                let remedy = "lower the size or raise workload.working_set_ratio";
                 return fault(key, reason, remedy);
             }
         }
@@ -169,7 +170,7 @@ impl Config {
         })
     }
 
-    /// Sizes of reads, of writes and of TRIMs, each with the key that gives it.
+    /// Returns the sizes of reads, writes and TRIMs, each with the key that gives it.
     fn sizes<'a>(&'a self) -> [(&'static str, &'a Sizes); 3] {
         let all = ("request_bytes", &self.request_bytes);
         let own = |key, sizes: Option<&'a Sizes>| sizes.map_or(all, |own| (key, own));
@@ -204,14 +205,14 @@ impl Config {
 }
 
 /// Generates the requests of a [`Config`]. The same configuration, capacity and seed give the same
-/// requests on any machine.
+/// requests on every machine.
 #[derive(Clone, Debug)]
 pub struct Generator {
     requests: u64,
     generated: u64,
     until: Time,
     read_ratio: f64,
-    /// Whether a request is a read, if the ratio is 0 or 1.
+    /// Whether every request is a read, if the read ratio is 0 or 1; `None` for other ratios.
     certain: Option<bool>,
     trim_ratio: f64,
     fua_ratio: f64,
@@ -238,13 +239,13 @@ pub struct Generator {
 impl Generator {
     /// Creates a generator for a device of `user_bytes` bytes of user capacity.
     ///
-    /// Every number of the configuration must be in the range of its field. Errors cover what the
-    /// ranges cannot express, and name the key, such as `workload.request_bytes`.
+    /// Every number of the configuration must be in the range of its field. This function checks
+    /// what ranges cannot express; errors name the key, such as `workload.request_bytes`.
     pub fn new(config: &Config, user_bytes: u64, seed: u64) -> Result<Self, WorkloadError> {
         if config.flush_every_requests == 1 {
             return fault(
                 "flush_every_requests",
-                "if every request is a flush, none reads or writes",
+                "with a flush at every request, no request reads or writes",
                 "give at least 2, or 0 for no flushes",
             );
         }
@@ -288,13 +289,15 @@ impl Generator {
     pub fn requests(&self) -> u64 {
         self.requests
     }
-    /// Returns the number of outstanding requests of a closed loop.
+    /// Returns the number of outstanding requests of a closed loop; `None` if requests arrive by
+    /// the clock.
     pub fn queue_depth(&self) -> Option<u32> {
         self.queue_depth
     }
 
-    /// Draws the operation of the next request. Read or write is drawn for TRIMs, too, so that the
-    /// other requests do not depend on the share of TRIMs. Nothing is drawn for a certain outcome.
+    /// Draws the operation of the next request. Also draws between read and write for a TRIM, so
+    /// that the other requests do not depend on the share of TRIMs. Draws nothing if the outcome is
+    /// certain.
     fn op(&mut self) -> Op {
         let reads = match self.certain {
             Some(reads) => reads,
@@ -325,11 +328,15 @@ impl Source for Generator {
         }
         let Some(arrival) = self.arrival() else {
             let reason = format!(
-                "request {} comes after the clock's 213 days",
+                "request {} arrives after 213 days, which is the range of the clock",
                 self.generated + 1
             );
             self.requests = self.generated;
-            return fault("requests", reason, "generate fewer, or at a higher rate");
+            return fault(
+                "requests",
+                reason,
+                "generate fewer requests, or raise their rate",
+            );
         };
         if arrival >= self.until {
             self.requests = self.generated;
@@ -339,10 +346,10 @@ impl Source for Generator {
             return fault(
                 "duration_s",
                 format!(
-                    "the first request comes after it, at {} s",
+                    "the load ends before the first request, which arrives at {} s",
                     arrival.as_secs()
                 ),
-                "raise it, or the rate of workload.arrival",
+                "raise workload.duration_s, or the rate of workload.arrival",
             );
         }
         self.generated += 1;

@@ -4,9 +4,9 @@ use wordline_kernel::random::splitmix;
 
 const ROUNDS: u64 = 4;
 
-/// Bijection of `0..size` onto itself that looks random: a Feistel network over the next even power
-/// of two, iterated until the value is in the range (Black and Rogaway, CT-RSA 2002). It depends on
-/// the size only.
+/// Bijection of `0..size` onto itself that looks random. It is a Feistel network over the next even
+/// power of two, iterated until the value is in the range (Black and Rogaway, CT-RSA 2002), and
+/// depends only on the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scatter {
     size: u64,
@@ -14,7 +14,7 @@ pub(crate) struct Scatter {
 }
 
 impl Scatter {
-    /// Creates the bijection for a range of 1 to 2^62 numbers.
+    /// Creates the bijection for a range of `size` numbers, 1 to 2^62.
     pub(crate) fn new(size: u64) -> Self {
         let bits = u64::BITS - (size - 1).leading_zeros();
         Self {

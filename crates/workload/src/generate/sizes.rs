@@ -1,4 +1,4 @@
-//! Sizes of requests.
+//! Sizes of generated requests.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,33 +7,33 @@ use wordline_kernel::Rng;
 use super::{fault, whole_sectors};
 use crate::WorkloadError;
 
-/// One size in bytes, or several with weights.
+/// One size, or several sizes with weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     expecting = "expected a number of bytes, or a list of { bytes, weight }"
 )]
 pub enum Sizes {
-    /// The size of all requests. Bytes.
+    /// Size of all requests. Bytes.
     One(#[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))] u64),
     /// Sizes drawn in proportion to their weights.
     Mix(Vec<Share>),
 }
 
-/// Size and its weight.
+/// Size with its weight.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Share {
-    /// Size in bytes, a multiple of 512.
+    /// Size; a multiple of 512. Bytes.
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     pub bytes: u64,
-    /// Weight of the size relative to the others.
+    /// Weight of the size, relative to the others.
     #[schemars(range(max = 1e12), extend("exclusiveMinimum" = 0.0))]
     pub weight: f64,
 }
 
 impl Sizes {
-    /// Returns the largest size in bytes.
+    /// Returns the largest size. Bytes.
     pub fn largest(&self) -> u64 {
         match self {
             Self::One(bytes) => *bytes,
@@ -42,17 +42,17 @@ impl Sizes {
     }
 }
 
-/// Draws sizes.
+/// Draws sizes in proportion to their weights.
 #[derive(Clone, Debug)]
 pub(super) struct Mix {
     /// Last size, and the sum of all weights.
     last: (u64, f64),
-    /// The sizes before the last, with their cumulative weights.
+    /// Sizes before the last, with their cumulative weights.
     steps: Vec<(u64, f64)>,
 }
 
 impl Mix {
-    /// `key` of `[workload]` names the sizes in errors.
+    /// Creates the distribution of `sizes`. Errors name them by `key`, relative to `[workload]`.
     pub(super) fn new(key: &str, sizes: &Sizes) -> Result<Self, WorkloadError> {
         let shares = match sizes {
             Sizes::One(bytes) => vec![Share {

@@ -1,12 +1,12 @@
-//! Footprint: bitmaps of the pages that were read and written.
+//! Footprint of a workload: bitmaps of the pages that were read and written.
 
 use rustc_hash::FxHashMap;
 
 const WORD: u64 = 64;
-/// Pages per bitmap: 16 MiB of addresses, 1 KiB of memory.
+/// Pages per bitmap. A bitmap covers 16 MiB of addresses and takes 1 KiB of memory.
 const CHUNK: u64 = 4096;
 const WORDS: usize = (CHUNK / WORD) as usize;
-/// Maximum number of bitmaps: 16 TiB of densely used addresses, 1 GiB of memory.
+/// Maximum number of bitmaps. They cover 16 TiB of densely used addresses and take 1 GiB of memory.
 const MAX_CHUNKS: usize = 1 << 20;
 
 #[derive(Clone)]
@@ -15,7 +15,7 @@ struct Chunk {
     written: [u64; WORDS],
 }
 
-/// Numbers of distinct pages.
+/// Numbers of distinct pages: read, written, both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pages {
     pub(super) read: u64,
@@ -23,7 +23,7 @@ pub(super) struct Pages {
     pub(super) both: u64,
 }
 
-/// Pages touched so far.
+/// Pages touched so far, by volume and address.
 #[derive(Default)]
 pub(super) struct Footprint {
     chunks: FxHashMap<(u32, u64), Box<Chunk>>,
@@ -38,7 +38,7 @@ impl Footprint {
         self.incomplete = true;
     }
 
-    /// Marks `count` pages starting at `first`; returns how many of them were already marked.
+    /// Marks `count` pages starting at `first`. Returns how many of them were already marked.
     pub(super) fn touch(&mut self, volume: u32, first: u64, count: u64, writes: bool) -> u64 {
         let (mut page, end) = (first, first + count);
         let mut known = 0;
@@ -87,7 +87,7 @@ impl Footprint {
     }
 }
 
-/// Sets `count` bits starting at `first`; returns how many were already set.
+/// Sets `count` bits starting at `first`. Returns how many were already set.
 fn mark(bits: &mut [u64; WORDS], first: u64, count: u64) -> u64 {
     let (mut at, end) = (first, first + count);
     let mut known = 0;
@@ -109,9 +109,9 @@ mod tests {
     use std::collections::HashSet;
     use wordline_kernel::Rng;
 
-    /// Compares with sets of pages.
+    /// Compares the counts with sets of pages.
     #[test]
-    fn pages_are_counted_once() {
+    fn footprint_counts_each_page_once() {
         let mut random = Rng::new(5, "footprint");
         let mut footprint = Footprint::default();
         let (mut read, mut written) = (HashSet::new(), HashSet::new());

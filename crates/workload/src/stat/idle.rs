@@ -1,4 +1,4 @@
-//! Idle periods: time between the execution of a request and the arrival of the next one (M. Jung,
+//! Idle periods: times between the execution of a request and the arrival of the next one (M. Jung,
 //! Design of a Smart Non-Volatile Memory Controller, PhD thesis, 2013, section 7.4.1).
 
 use hdrhistogram::Histogram;
@@ -11,12 +11,12 @@ use crate::{Op, Request};
 const PS_PER_S: f64 = 1e12;
 const PS_PER_US: f64 = 1e6;
 
-/// Definition of an idle period, and of a long one.
+/// Rule that defines an idle period, and when it is long.
 ///
 /// The idle period after request i is `start(i+1) - (start(i) + t * pages(i))` (equation 7.1).
-/// `pages` is its size in pages of 4 KiB, rounded up, and `t` the time to execute a page. Requests
-/// before i are not considered. With the default times of 0, all time between arrivals is idle: the
-/// upper bound for any device.
+/// `pages` is the size of the request in pages of 4 KiB, rounded up, and `t` is the time to execute
+/// a page. Requests before i are not considered. With the default times of 0, all time between
+/// arrivals is idle, which is the upper bound for any device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleRule {
     /// Longest period that counts as short; 1 s by default.
@@ -38,8 +38,8 @@ impl Default for IdleRule {
 }
 
 impl IdleRule {
-    /// Creates a rule from the units of the options: 0 to 10^7 s, and 0 to 10^9 us per page. The
-    /// error is one line that names the option.
+    /// Creates a rule from the values of the options: a threshold of 0 to 10^7 s, and times of 0 to
+    /// 10^9 us per page. Errors are one line that names the option.
     pub fn new(threshold_s: f64, page_read_us: f64, page_program_us: f64) -> Result<Self, String> {
         const LONGEST_S: f64 = 1e7;
         const LONGEST_US: f64 = 1e9;
@@ -68,63 +68,62 @@ impl IdleRule {
     }
 }
 
-/// Idle periods between requests of any kind and volume, as one device sees them, by an
-/// [`IdleRule`].
+/// Idle periods of an [`IdleRule`] between requests of any kind and volume, as for a single device.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct IdleStat {
-    /// Longest period that counts as short.
+    /// Longest period that counts as short. Seconds.
     pub threshold_s: f64,
-    /// Time that a device takes to read a page of 4 KiB.
+    /// Time in which a device reads a page of 4 KiB. Microseconds.
     pub page_read_us: f64,
-    /// Time that a device takes to program a page of 4 KiB.
+    /// Time in which a device programs a page of 4 KiB. Microseconds.
     pub page_program_us: f64,
-    /// Pairs of consecutive requests.
+    /// Pairs of consecutive requests. Count.
     pub intervals: u64,
-    /// Pairs without an idle period: the second request arrives before the first is executed, or at
-    /// that time.
+    /// Pairs without an idle period: the second request arrives before or when the execution of the
+    /// first ends.
     pub back_to_back: BackToBack,
     /// Idle periods up to the threshold.
     pub short: Periods,
     /// Idle periods above the threshold.
     pub long: Periods,
-    /// Longest idle period; 0 if there is none.
+    /// Longest idle period; 0 if there is none. Seconds.
     pub longest_s: f64,
 }
 
-/// Pairs of requests without an idle period between them.
+/// Pairs of consecutive requests without an idle period between them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BackToBack {
-    /// Number of pairs.
+    /// Number of such pairs.
     pub intervals: u64,
-    /// Share of these pairs in all pairs of consecutive requests.
+    /// Share of such pairs among all pairs of consecutive requests. Per cent.
     pub percent_of_intervals: f64,
 }
 
-/// Idle periods of a class; percentiles within 0.1 %, absent without a period.
+/// Idle periods of a class. Percentiles are accurate to 0.1 %, and absent if there are no periods.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Periods {
-    /// Number of periods.
+    /// Number of idle periods.
     pub intervals: u64,
-    /// Share of these pairs in all pairs of consecutive requests.
+    /// Share of these periods among all pairs of consecutive requests. Per cent.
     pub percent_of_intervals: f64,
-    /// Sum of the periods.
+    /// Sum of the periods. Seconds.
     pub total_s: f64,
-    /// Share of the sum in the time from the first request to the last.
+    /// Share of the sum in the time from the first request to the last. Per cent.
     pub percent_of_time: f64,
-    /// 10th percentile.
+    /// 10th percentile of the periods. Milliseconds.
     pub p10_ms: Option<f64>,
-    /// Median.
+    /// Median of the periods. Milliseconds.
     pub p50_ms: Option<f64>,
-    /// 90th percentile.
+    /// 90th percentile of the periods. Milliseconds.
     pub p90_ms: Option<f64>,
-    /// 99th percentile.
+    /// 99th percentile of the periods. Milliseconds.
     pub p99_ms: Option<f64>,
 }
 
 /// Collects idle periods.
 pub(super) struct Idle {
     rule: IdleRule,
-    /// Arrival and execution time of the previous request.
+    /// Arrival and execution time of the previous request. Picoseconds.
     before: Option<(u64, u64)>,
     first_ps: u64,
     back_to_back: u64,
@@ -179,7 +178,7 @@ impl Idle {
         }
     }
 
-    /// Adds a request. Requests must be in order of arrival.
+    /// Adds a request. Requests must be passed in order of arrival.
     pub(super) fn add(&mut self, request: &Request) {
         let arrival = request.arrival.ps();
         match self.before {
@@ -200,7 +199,7 @@ impl Idle {
         }
     }
 
-    /// Returns the statistics so far; `None` with fewer than two requests.
+    /// Returns the statistics so far; `None` for fewer than two requests.
     pub(super) fn stat(&self) -> Option<IdleStat> {
         let span_ps = self.before?.0 - self.first_ps;
         let intervals = self.back_to_back + self.short.periods.len() + self.long.periods.len();

@@ -1,7 +1,7 @@
-//! Statistics of a workload, in one pass and bounded memory.
+//! Statistics of a workload, computed in one pass and bounded memory.
 //!
 //! Pages have 4 KiB; equal addresses of different volumes are different pages. Percentages are of
-//! requests unless stated otherwise, and absent if there is nothing to relate them to.
+//! requests unless stated otherwise. They are absent if their denominator is zero.
 
 mod footprint;
 mod idle;
@@ -22,40 +22,40 @@ pub use idle::{BackToBack, IdleRule, IdleStat, Periods};
 
 /// Size of a page in the statistics. Bytes.
 pub const PAGE: u64 = 4096;
-/// Maximum pages of a request that enter the footprint; the footprint of a longer request is
+/// Maximum pages of a request that are added to the footprint. A longer request makes the footprint
 /// incomplete.
 const MAX_PAGES: u64 = 1 << 18; // 1 GiB
 const MIB: f64 = 1_048_576.0;
 
-/// Statistics of a workload. Keys carry their units.
+/// Statistics of a workload. Names of fields contain their units.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stat {
-    /// Reads and writes.
+    /// Number of reads and writes.
     pub requests: u64,
-    /// Requests that read.
+    /// Number of reads.
     pub reads: u64,
-    /// Requests that write.
+    /// Number of writes.
     pub writes: u64,
-    /// Writes that are durable on completion (FUA).
+    /// Number of writes that are durable on completion (FUA).
     pub durable_writes: u64,
-    /// Number of TRIMs. Apart from this, `trimmed_bytes` and `idle`, TRIMs are not counted.
+    /// Number of TRIMs. Only this field, `trimmed_bytes` and `idle` include TRIMs.
     pub trims: u64,
-    /// Number of flushes. Apart from this and `idle`, flushes are not counted.
+    /// Number of flushes. Only this field and `idle` include flushes.
     pub flushes: u64,
-    /// Bytes read.
+    /// Bytes read by reads.
     pub read_bytes: u64,
-    /// Bytes written.
+    /// Bytes written by writes.
     pub written_bytes: u64,
-    /// Bytes trimmed.
+    /// Bytes trimmed by TRIMs.
     pub trimmed_bytes: u64,
     /// Share of reads among reads and writes.
     pub read_percent: Option<f64>,
-    /// Time from the first arrival to the last; absent if the source has no time stamps, or if one
-    /// of them is unknown and the order of the file is kept.
+    /// Time from the first arrival to the last. Absent if the source has no time stamps, or if a
+    /// time stamp is unknown and the order of the file is kept.
     pub duration_s: Option<f64>,
-    /// Requests per second over that duration.
+    /// Requests per second over `duration_s`.
     pub mean_iops: Option<f64>,
-    /// End of the highest address range touched, before volumes are separated.
+    /// End of the highest address range, before volumes are separated.
     pub highest_address_bytes: u64,
     /// Number of volumes.
     pub volumes: u64,
@@ -63,29 +63,30 @@ pub struct Stat {
     pub read_size: Option<Sizes>,
     /// Sizes of writes.
     pub write_size: Option<Sizes>,
-    /// Pages touched.
+    /// Pages that requests touched.
     pub footprint: FootprintStat,
-    /// Where requests begin relative to the previous one.
+    /// Addresses at which requests start, relative to the previous request.
     pub sequence: Sequence,
-    /// Requests whose offset or size is not a multiple of 4 KiB.
+    /// Share of requests whose offset or size is not a multiple of 4 KiB.
     pub unaligned_percent: Option<f64>,
-    /// Requests whose offset or size is not a multiple of 512 bytes.
+    /// Share of requests whose offset or size is not a multiple of 512 bytes.
     pub sector_unaligned_percent: Option<f64>,
-    /// Time between arrivals; absent without time stamps or with fewer than two requests.
+    /// Times between arrivals. Absent without time stamps or with fewer than two requests.
     pub gaps: Option<Gaps>,
-    /// Idle periods; absent without time stamps or with fewer than two requests of any kind.
+    /// Idle periods. Absent without time stamps or with fewer than two requests of any kind.
     pub idle: Option<IdleStat>,
-    /// Distinct pages accessed between two accesses to a page.
+    /// Numbers of distinct pages accessed between two accesses to the same page.
     pub reuse: reuse::ReuseStat,
-    /// Files of the trace; empty for a generated workload.
+    /// Files of the trace. Empty for a generated workload.
     pub files: Vec<InputFile>,
-    /// Notes on doubts about their formats, and on changes to their records.
+    /// Notes on ambiguous formats of the files, and on changes to their records.
     pub notes: Vec<String>,
-    /// Counts of the trace's reader; absent for generated workloads.
+    /// Counts of the trace's reader. Absent for a generated workload.
     pub trace: Option<Counts>,
 }
 
-/// Sizes in bytes; percentiles are exact for whole sectors up to 1 MiB and within 0.1 % above.
+/// Distribution of sizes. Percentiles are exact for whole sectors up to 1 MiB and accurate to 0.1 %
+/// above.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sizes {
     /// Mean size.
@@ -102,11 +103,11 @@ pub struct Sizes {
     pub max_bytes: u64,
 }
 
-/// Pages touched.
+/// Pages that requests touched.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FootprintStat {
-    /// Whether the footprint is complete. If not, the trace touched more pages than can be tracked,
-    /// and the other values are too low.
+    /// Whether the footprint is complete. Otherwise the trace touched more pages than can be
+    /// tracked, and the other values are too low.
     pub complete: bool,
     /// Distinct pages read.
     pub pages_read: u64,
@@ -114,33 +115,34 @@ pub struct FootprintStat {
     pub pages_written: u64,
     /// Distinct pages both read and written.
     pub pages_read_and_written: u64,
-    /// Size of all distinct pages.
+    /// Total size of all distinct pages.
     pub mib: f64,
-    /// Share of page writes to a page that was written before.
+    /// Share of page writes that go to a page written before.
     pub rewritten_percent: Option<f64>,
-    /// Share of the pages read that were also written, before or after.
+    /// Share of the pages read that were also written, earlier or later.
     pub overlap_of_read_percent: Option<f64>,
-    /// Share of the pages written that were also read, before or after.
+    /// Share of the pages written that were also read, earlier or later.
     pub overlap_of_written_percent: Option<f64>,
 }
 
-/// Where requests begin relative to the previous request of any kind in the same volume.
+/// Addresses at which requests start, relative to the previous request of any kind in the same
+/// volume.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sequence {
-    /// Share of reads that begin where the previous request ended.
+    /// Share of reads that start where the previous request ended.
     pub sequential_read_percent: Option<f64>,
-    /// Share of writes that begin where the previous request ended.
+    /// Share of writes that start where the previous request ended.
     pub sequential_write_percent: Option<f64>,
-    /// Share of requests that begin elsewhere.
+    /// Share of requests that do not start where the previous request ended.
     pub random_percent: Option<f64>,
-    /// Mean length, in requests, of runs in which each request begins where the previous one ended.
+    /// Mean length, in requests, of runs in which each request starts where the previous one ended.
     pub mean_run_requests: Option<f64>,
-    /// Mean distance, in either direction, from the end of the previous request to the start of a
-    /// request that is not sequential.
+    /// Mean distance, in either direction, between the end of a request and the start of the next,
+    /// over requests that are not sequential.
     pub mean_jump_mib: Option<f64>,
 }
 
-/// Time between consecutive arrivals; percentiles within 0.1 %.
+/// Times between consecutive arrivals. Percentiles are accurate to 0.1 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gaps {
     /// Mean gap.
@@ -159,12 +161,12 @@ pub struct Gaps {
     pub over_10_s: GapShare,
 }
 
-/// Gaps longer than a limit, as shares of all gaps and of the time.
+/// Gaps longer than a limit, as shares of the number of gaps and of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GapShare {
-    /// Share of the gaps.
+    /// Share of the number of gaps.
     pub percent_of_gaps: f64,
-    /// Share of the duration.
+    /// Share of the duration that these gaps take.
     pub percent_of_time: f64,
 }
 
@@ -245,7 +247,7 @@ impl Direction {
     }
 }
 
-/// Creates a histogram with three significant digits.
+/// Creates an empty histogram with three significant digits.
 fn histogram() -> Histogram<u64> {
     let Ok(histogram) = Histogram::new(3) else {
         unreachable!("three digits are within 0 to 5")
@@ -253,7 +255,7 @@ fn histogram() -> Histogram<u64> {
     histogram
 }
 
-/// Records a value; the histogram grows as needed.
+/// Records a value. The histogram grows as needed.
 fn record(histogram: &mut Histogram<u64>, value: u64) {
     const GREATEST: u64 = 1 << 62;
     let grown = histogram.record(value.min(GREATEST));
@@ -265,7 +267,8 @@ fn percent(part: u64, whole: u64) -> Option<f64> {
 }
 
 impl Tally {
-    /// `timed` says whether arrivals have a meaning.
+    /// Creates empty statistics. `timed`: whether arrivals are meaningful. `rule`: rule for idle
+    /// periods.
     pub fn new(timed: bool, rule: IdleRule) -> Self {
         Self {
             timed,
@@ -296,7 +299,7 @@ impl Tally {
         }
     }
 
-    /// Adds a request.
+    /// Adds a request. Requests must be passed in order of arrival.
     pub fn add(&mut self, request: &Request) {
         self.idle.add(request);
         self.durable_writes += u64::from(request.fua);
@@ -454,7 +457,7 @@ impl Tally {
     }
 }
 
-/// Computes the statistics of all requests of a source.
+/// Computes the statistics of all requests of a source, which is read to its end.
 pub fn stat(source: &mut impl Source, rule: IdleRule) -> Result<Stat, WorkloadError> {
     let mut tally = Tally::new(source.timed(), rule);
     while let Some(request) = source.next_request()? {
@@ -464,8 +467,8 @@ pub fn stat(source: &mut impl Source, rule: IdleRule) -> Result<Stat, WorkloadEr
     Ok(tally.stat())
 }
 
-/// Computes the statistics of all requests of a trace, with the counts of its reader. Open the
-/// trace with [`crate::TraceOptions::as_recorded`] for statistics of the recording itself.
+/// Computes the statistics of all requests of a trace, including the counts of its reader. For
+/// statistics of the recording itself, open the trace with [`crate::TraceOptions::as_recorded`].
 pub fn stat_trace(trace: &mut Trace, rule: IdleRule) -> Result<Stat, WorkloadError> {
     let stat = stat(trace, rule)?;
     Ok(Stat {

@@ -1,8 +1,9 @@
-//! Reuse distance: distinct pages accessed between two accesses to the same page, by spatially
-//! hashed sampling (SHARDS with a fixed number of samples; Waldspurger et al., FAST 2015).
+//! Reuse distances: numbers of distinct pages accessed between two accesses to the same page.
+//! Estimated by spatially hashed sampling (SHARDS with a fixed number of samples; Waldspurger et
+//! al., FAST 2015).
 //!
-//! Pages whose hash is below a threshold are sampled. The threshold is lowered when there are too
-//! many of them, so that memory is bounded. A distance among the sampled pages, divided by the
+//! Pages whose hash is below a threshold are sampled. The threshold is lowered when too many pages
+//! are sampled, so that memory is bounded. A distance among the sampled pages, divided by the
 //! sampling rate, estimates the distance among all pages.
 
 use std::collections::BTreeSet;
@@ -14,37 +15,37 @@ use wordline_kernel::random::splitmix;
 use super::{MIB, PAGE};
 
 const MAX_SAMPLES: usize = 8192;
-/// Accesses to sampled pages before positions are renumbered.
+/// Number of accesses to sampled pages after which positions are renumbered.
 const POSITIONS: usize = 4 * MAX_SAMPLES;
 const HASH_BITS: u32 = 24;
-/// Bins of distances, by powers of two of pages.
+/// Number of bins of distances; a bin covers a power of two of pages.
 const BINS: usize = 64;
 
-/// Estimated reuse distances, in MiB of distinct pages.
+/// Estimated distribution of reuse distances, in MiB of distinct pages.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ReuseStat {
     /// Share of page accesses that are the first access to their page.
     pub first_use_percent: Option<f64>,
-    /// 10th percentile of the reuse distances: an LRU cache of this size hits on a tenth of the
-    /// reuses.
+    /// 10th percentile of the reuse distances. In an LRU cache of this size, a tenth of the reuses
+    /// hit.
     pub p10_mib: Option<f64>,
     /// 50th percentile of the reuse distances.
     pub p50_mib: Option<f64>,
     /// 90th percentile of the reuse distances.
     pub p90_mib: Option<f64>,
-    /// Share of the pages sampled at the end. With 1, the other values are exact to a factor of
-    /// two.
+    /// Share of the pages that is sampled at the end. If it is 1, the other values are exact to a
+    /// factor of two.
     pub sampling_rate: f64,
 }
 
-/// Tracks a sample of the pages.
+/// Measures reuse distances on a sample of the pages.
 pub(super) struct Reuse {
     threshold: u64, // of 2^HASH_BITS
     followed: FxHashMap<(u32, u64), Use>,
     by_hash: BTreeSet<(u64, u32, u64)>,
     marks: Fenwick,
     next: usize,
-    /// Weighted numbers of reuses, by the power of two of their distance.
+    /// Weighted number of reuses, by the power of two of their distance.
     bins: [f64; BINS],
     reuses: f64,
     first_uses: f64,
@@ -95,7 +96,7 @@ impl Reuse {
         if let Some(before) = self.followed.insert((volume, page), Use { position }) {
             let between = self.marks.sum(before.position + 1, position);
             self.marks.add(before.position, false);
-            // The page itself occupies a place in the cache as well.
+            // The page itself takes a place in the cache, too.
             let distance = (between as f64 * weight).max(0.0) + 1.0;
             self.bins[(distance.log2().ceil() as usize).min(BINS - 1)] += weight;
             self.reuses += weight;
@@ -109,7 +110,7 @@ impl Reuse {
         }
     }
 
-    /// Lowers the threshold to the greatest sampled hash, and drops the pages that have it.
+    /// Lowers the threshold to the greatest sampled hash, and drops the pages with that hash.
     fn lower(&mut self) {
         let Some(&(greatest, _, _)) = self.by_hash.last() else {
             return;
@@ -146,7 +147,7 @@ impl Reuse {
         }
     }
 
-    /// Returns the upper end of the bin that contains the quantile.
+    /// Returns the upper end of the bin that contains the quantile; `None` without reuses.
     fn quantile(&self, quantile: f64) -> Option<f64> {
         if self.reuses == 0.0 {
             return None;
@@ -161,7 +162,7 @@ impl Reuse {
     }
 }
 
-/// Counts of marked positions over any range, in logarithmic time (Fenwick 1994).
+/// Marked positions, counted over any range in logarithmic time (Fenwick 1994).
 struct Fenwick(Vec<i32>);
 
 impl Fenwick {
@@ -196,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loop_over_n_pages_has_distance_n() {
+    fn cyclic_accesses_to_n_pages_have_distance_n() {
         let mut reuse = Reuse::default();
         for _ in 0..100 {
             reuse.touch(0, 0, 1000);
@@ -204,20 +205,20 @@ mod tests {
         let stat = reuse.stat();
         assert_eq!(stat.sampling_rate, 1.0);
         assert_eq!(stat.first_use_percent, Some(1.0));
-        // 1000 pages are in the bin up to 1024.
+        // The bin up to 1,024 pages contains a distance of 1,000 pages.
         assert_eq!(stat.p10_mib, Some(4.0));
         assert_eq!(stat.p90_mib, Some(4.0));
     }
 
     #[test]
-    fn a_loop_too_long_to_follow_is_estimated() {
+    fn distances_of_more_pages_than_samples_are_estimated() {
         let mut reuse = Reuse::default();
         for _ in 0..5 {
             reuse.touch(0, 0, 1_500_000);
         }
         let stat = reuse.stat();
         assert!(stat.sampling_rate < 0.01);
-        // The weights of the samples from before the threshold was lowered add up to about all
+        // The weights of the samples taken before the threshold was lowered add up to about all
         // pages.
         assert!((stat.first_use_percent.unwrap() - 20.0).abs() < 1.0);
         assert_eq!(stat.p50_mib, Some(8192.0));

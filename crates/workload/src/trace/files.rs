@@ -10,33 +10,33 @@ use wordline_trace_format::Format;
 /// File of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceFile {
-    /// Path of the file, as given.
+    /// Path of the file as given.
     pub path: PathBuf,
-    /// Format of the file, as given or as detected from its content.
+    /// Format of the file: given, or detected from its content.
     pub format: Format,
-    /// Feature by which the format was detected; `None` if it was given.
+    /// Feature by which the format was detected; `None` if the format was given.
     pub recognised_by: Option<&'static str>,
-    /// Unit of its time stamps; empty if it has none.
+    /// Unit of the file's time stamps; empty if it has none.
     pub time_unit: &'static str,
-    /// Doubt about the format, if any.
+    /// Warning that the format is ambiguous; `None` if it is not.
     pub warning: Option<String>,
 }
 
 /// File of a trace, as listed in results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InputFile {
-    /// Path of the file, as given.
+    /// Path of the file as given.
     pub path: String,
-    /// Name of its format.
+    /// Name of the file's format.
     pub format: &'static str,
-    /// Unit of its time stamps; `None` if it has none.
+    /// Unit of the file's time stamps; `None` if it has none.
     pub time_unit: Option<&'static str>,
-    /// Feature by which its format was detected; `None` if it was given.
+    /// Feature by which the format was detected; `None` if the format was given.
     pub recognised_by: Option<&'static str>,
 }
 
 impl InputFile {
-    /// Describes a file.
+    /// Returns the entry of a file.
     pub fn of(file: &TraceFile) -> Self {
         let unit = file.time_unit;
         Self {

@@ -1,4 +1,4 @@
-//! Traces: several files, read one after the other as one sequence of requests.
+//! Traces: one or more files that are read as one sequence of requests.
 
 mod files;
 mod open_file;
@@ -25,8 +25,8 @@ pub use files::{InputFile, TraceFile};
 use open_file::OpenFile;
 pub use options::TraceOptions;
 
-/// Trace of one or more files. They are read one after the other, and the clock of each file starts
-/// where that of the previous one ended. The first record of a file is at the start of its clock,
+/// Trace of one or more files. Files are read one after the other, and the clock of each file
+/// starts where that of the previous one ended. The clock of a file starts with its first record,
 /// except in Wordline's own CSV, whose times are absolute.
 pub struct Trace {
     options: TraceOptions,
@@ -42,28 +42,27 @@ pub struct Trace {
     carried: Option<Request>,
     clock: Time,
     last: Time,
-    /// For think times: recorded completion of the previous request, and the sum of the think
-    /// times.
+    /// Recorded completion of the previous request, and the sum of the think times so far.
     thinking: (Time, Time),
     counts: Counts,
     first_skipped: Option<WorkloadError>,
-    /// Error that ended the reading of the file, while earlier records wait to be sorted.
+    /// Error that ended the reading of the file, kept while earlier records wait to be sorted.
     failure: Option<WorkloadError>,
-    /// Size of all files on disk; `None` if the length of one is unknown.
+    /// Size of all files on disk; `None` if the length of any file is unknown. Bytes.
     bytes_total: Option<u64>,
     bytes_done: u64,
     digest: Digest,
-    /// The first file, until it is read.
+    /// The first file, which is opened before it is needed.
     first: Option<OpenFile>,
-    /// Requests read ahead and not yet returned.
+    /// Requests that were read ahead.
     ahead: Option<LookAhead>,
-    /// Position at the end of the trace, if all of it was read ahead.
+    /// Position at the end of the trace, if the whole trace was read ahead.
     end: Option<ReadPosition>,
-    /// Whether that end has been reached.
+    /// Whether the end of the trace has been reached.
     ended: bool,
 }
 
-/// All requests of a trace, and the rest of the reader's results.
+/// All requests of a trace, and the other results of its reader.
 pub(crate) struct Requests {
     ahead: LookAhead,
     end: ReadPosition,
@@ -71,8 +70,8 @@ pub(crate) struct Requests {
 }
 
 impl Trace {
-    /// Opens a trace of one or more files. Each file is probed; none is read completely, unless the
-    /// options need the highest address ([`Volumes::Stack`], [`Fit::Scale`]).
+    /// Opens a trace of one or more files. Reads only the start of each file, unless the options
+    /// need the highest address ([`Volumes::Stack`], [`Fit::Scale`]).
     pub fn open<P: AsRef<Path>>(
         paths: &[P],
         options: &TraceOptions,
@@ -80,7 +79,7 @@ impl Trace {
         Self::of(&Recordings::default(), paths, options)
     }
 
-    /// Opens a trace of some of the files of a command, as [`Trace::open`] does.
+    /// Opens a trace of files of a command; otherwise as [`Trace::open`].
     pub fn of<P: AsRef<Path>>(
         recordings: &Recordings,
         paths: &[P],
@@ -90,8 +89,8 @@ impl Trace {
         Self::recorded(found.collect::<Result<_, _>>()?, options)
     }
 
-    /// Reads `requests` requests ahead, so that an error in one of them is returned now. Everything
-    /// else is as if they were read when they are needed.
+    /// Reads `requests` requests ahead, so that an error in one of them is returned now. Results
+    /// are the same as without this call.
     pub fn read_ahead(mut self, requests: u64) -> Result<Self, WorkloadError> {
         let mut ahead = LookAhead::new(self.position());
         while (ahead.len() as u64) < requests
@@ -105,7 +104,7 @@ impl Trace {
         Ok(self)
     }
 
-    /// Reads all requests; returns `None` if there are more than `most`.
+    /// Reads all requests. Returns `None` if there are more than `most`.
     pub(crate) fn decode(mut self, most: usize) -> Result<Option<Requests>, WorkloadError> {
         let mut ahead = LookAhead::new(self.position());
         while let Some(request) = self.next_request()? {
@@ -122,20 +121,20 @@ impl Trace {
             first_skipped: self.first_skipped,
         }))
     }
-    /// Attaches the decoded requests of the same trace to a trace that has not been read yet.
+    /// Gives a trace that has not been read yet the decoded requests of the same trace.
     pub(crate) fn with(mut self, requests: &Requests) -> Self {
         self.ahead = Some(requests.ahead.clone());
         self.end = Some(requests.end);
         self.first_skipped.clone_from(&requests.first_skipped);
         self
     }
-    /// Returns the position after the request returned last, if requests are read ahead.
+    /// Returns the position after the request returned last; `None` if no requests were read ahead.
     fn read_before(&self) -> Option<ReadPosition> {
         let end = self.end.filter(|_| self.ended);
         end.or_else(|| self.ahead.as_ref().map(LookAhead::position))
     }
 
-    /// Opens a trace with one file in memory; `name` stands for it in messages.
+    /// Opens a trace with one file in memory. `name` replaces its path in messages.
     pub fn from_bytes(
         name: &str,
         bytes: impl Into<Arc<[u8]>>,
@@ -148,8 +147,8 @@ impl Trace {
         let Some(first) = origins.first() else {
             return Err(WorkloadError::new(
                 Path::new("trace"),
-                "no file is named",
-                "name one",
+                "no file is given",
+                "name at least one file",
             ));
         };
         let mut files = Vec::new();
@@ -214,21 +213,21 @@ impl Trace {
     pub fn files(&self) -> &[TraceFile] {
         &self.files
     }
-    /// Returns doubts about the formats, one sentence per file in doubt.
+    /// Iterates over warnings about ambiguous formats, one sentence per file.
     pub fn warnings(&self) -> impl Iterator<Item = String> + '_ {
         self.files.iter().filter_map(|file| file.warning.clone())
     }
-    /// Returns the counts of records and of changes to them so far.
+    /// Returns the counts of the records read so far and of changes to them.
     pub fn counts(&self) -> Counts {
         self.read_before().map_or(self.counts, |at| at.counts)
     }
-    /// Returns the first line that was skipped, with the reason.
+    /// Returns the error of the first line that was skipped; `None` if none was.
     pub fn first_skipped(&self) -> Option<&WorkloadError> {
         let skipped = self.counts().lines_skipped > 0;
         self.first_skipped.as_ref().filter(|_| skipped)
     }
-    /// Returns the digest of the bytes read from disk so far (as stored, compressed); at the end of
-    /// the trace, the digest of all of it.
+    /// Returns the digest of the bytes read from disk so far, before decompression. At the end of
+    /// the trace, it covers all files.
     pub fn digest(&self) -> u64 {
         if let Some(at) = self.read_before() {
             return at.digest;
@@ -240,7 +239,7 @@ impl Trace {
         digest.value()
     }
 
-    /// Returns the bytes read from disk so far.
+    /// Returns the number of bytes read from disk so far.
     fn bytes(&self) -> u64 {
         if let Some(at) = self.read_before() {
             return at.bytes;
@@ -257,7 +256,7 @@ impl Trace {
         }
     }
 
-    /// Opens the next file; returns `false` if there is none.
+    /// Opens the next file. Returns `false` if there is none.
     fn next_file(&mut self) -> Result<bool, WorkloadError> {
         let Some(origin) = self.origins.get(self.next_file) else {
             return Ok(false);
@@ -283,7 +282,7 @@ impl Trace {
         }
     }
 
-    /// Returns the next record in time order, of this file or a later one.
+    /// Returns the next record in time order, from this file or a later one.
     #[inline(always)]
     fn next_record(&mut self) -> Result<Option<Placed>, WorkloadError> {
         loop {
@@ -319,7 +318,8 @@ impl Trace {
         }
     }
 
-    /// Returns the arrival of a record of the open file.
+    /// Returns the arrival of a record of the open file; `None` if it is beyond the range of the
+    /// clock.
     #[inline(always)]
     fn arrival(&mut self, ticks: u64) -> Option<Time> {
         let open = self.open.as_mut()?;
@@ -333,8 +333,8 @@ impl Trace {
         refused(self.origins[file].path(), place, refusal)
     }
 
-    /// Returns the error of a request beyond the capacity, with the highest address of the whole
-    /// trace.
+    /// Returns the error of a request beyond the capacity. The error states the highest address of
+    /// the whole trace.
     #[cold]
     fn beyond(&self, placed: &Placed, fitter: &Fitter) -> WorkloadError {
         let highest = ends(&self.origins, &self.options).ok();
@@ -347,7 +347,7 @@ impl Trace {
         self.refused(placed.place, fitter.refusal(&placed.record, highest))
     }
 
-    /// Returns the start of a record's volume, and how its requests are fitted.
+    /// Returns the start of a record's volume, and the fitter of its requests.
     #[inline]
     fn place(&self, record: &Record) -> Result<(u64, Fitter), Refusal> {
         if self.disks.is_empty() {
@@ -356,8 +356,8 @@ impl Trace {
         self.disks.find(record.volume)
     }
 
-    /// Returns the next request if its record is already read and needs no change, as nearly all
-    /// do. The path through all adapters handles the rest.
+    /// Returns the next request if its record has been read and needs no change, which holds for
+    /// nearly all records. [`Self::next_request`] handles the others with all adapters.
     #[inline]
     fn plain(&mut self) -> Option<Request> {
         if self.options.think_times {
@@ -429,7 +429,7 @@ impl Trace {
             .and_then(|took| arrival.checked_add(Time(took)))
         else {
             return Err(Refusal::new(
-                "a replay with think times needs the response time of each request; its response time is missing or exceeds the clock",
+                "the response time, which a replay with think times needs, is missing or exceeds the clock",
                 "use a recording in the format msr, or in wordline with the column response_ns; or remove replay.mode",
             ));
         };
@@ -439,7 +439,7 @@ impl Trace {
         Ok(sum)
     }
 
-    /// Builds the request of a record that is changed, or whose volume has its own range.
+    /// Returns the request of a record that is changed or whose volume has its own range.
     #[inline(never)]
     fn fitted(&mut self, placed: &Placed, arrival: Time) -> Result<Request, WorkloadError> {
         let found = self.place(&placed.record);
@@ -495,7 +495,8 @@ impl Source for Trace {
     }
 }
 
-/// Returns how volumes are mapped. Volumes that have their own ranges keep their addresses.
+/// Returns how volumes are mapped. Fails if volumes have their own ranges and the options map them
+/// otherwise.
 fn volumes(options: &TraceOptions) -> Result<Volumes, Refusal> {
     match options.volumes {
         volumes if options.disks.is_empty() => Ok(volumes),
@@ -503,13 +504,13 @@ fn volumes(options: &TraceOptions) -> Result<Volumes, Refusal> {
         Volumes::Only(number) => Ok(Volumes::Only(number)),
         other => Err(Refusal::new(
             format!("--volumes {other}: every disk of the trace has its own address range"),
-            "leave it out, or give the number of one disk",
+            "omit --volumes, or give the number of one disk",
         )),
     }
 }
 
-/// Builds the request of a record whose volume begins at `start`. A request without a range gets
-/// none.
+/// Returns the request of a record whose volume starts at `start`. A flush keeps offset 0 and size
+/// 0.
 #[inline]
 fn request(record: &Record, start: u64, arrival: Time) -> Request {
     let Record {
@@ -535,7 +536,7 @@ fn refused(path: &Path, place: Place, refusal: Refusal) -> WorkloadError {
     WorkloadError::at(path, place, None, refusal.reason, refusal.remedy)
 }
 
-/// Returns the end of each volume's addresses over all files. Bad lines are ignored.
+/// Returns the end of each volume's addresses, over all files. Bad lines are ignored.
 fn ends(
     origins: &[Recording],
     options: &TraceOptions,

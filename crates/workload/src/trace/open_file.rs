@@ -1,4 +1,4 @@
-//! A file of a trace while it is being read.
+//! File of a trace that is being read.
 
 use super::TraceOptions;
 use crate::Op;
@@ -12,14 +12,14 @@ use wordline_trace_format::{
 };
 use wordline_trace_format::{Input, PROBE, ReadStop as Stop};
 
-/// A file of a trace while it is being read.
+/// File of a trace that is being read.
 pub(super) struct OpenFile {
     pub(super) input: Input,
     reader: Box<dyn Reader>,
-    /// Records read; the first `returned` of them have been returned.
+    /// Records read last. The first `returned` of them have been returned.
     pub(super) records: Vec<Placed>,
     pub(super) returned: usize,
-    /// Reason for which there are no more records.
+    /// Reason why there are no more records, kept until those read have been returned.
     stop: Option<Stop>,
     pub(super) format: Format,
     pub(super) warning: Option<String>,
@@ -27,13 +27,13 @@ pub(super) struct OpenFile {
     pub(super) tick_ps: u64,
     /// Whether requests are returned in the order of the file, regardless of their times.
     in_file_order: bool,
-    /// Range of the clock. Ticks.
+    /// Range of the clock in ticks.
     reach: u64,
-    /// Latest tick of the records read before.
+    /// Tick of the last record read before `records`.
     latest: u64,
-    /// Tick from which the range of the clock counts.
+    /// Tick from which the range of the clock is counted; `None` before the first record.
     first: Option<u64>,
-    /// Tick that means the start of the file's clock.
+    /// Tick at which the file's clock starts; `None` if it starts with the first record.
     pub(super) zero: Option<u64>,
 }
 
@@ -61,7 +61,7 @@ impl OpenFile {
                 (Format::Columns, reader)
             }
             (Some(format), Some(_)) => {
-                let reason = format!("the format is given as {format}, and its columns too");
+                let reason = format!("both the format {format} and the columns are given");
                 let remedy = "leave --format or --columns out";
                 return Err(WorkloadError::new(recording.path(), reason, remedy));
             }
@@ -97,7 +97,7 @@ impl OpenFile {
         })
     }
 
-    /// Returns the next valid record. Invalid ones are skipped if `on_bad_line` permits.
+    /// Returns the next valid record. Invalid records are skipped if `on_bad_line` permits.
     #[inline(always)]
     pub(super) fn next(
         &mut self,
@@ -128,7 +128,7 @@ impl OpenFile {
         }
     }
 
-    /// Reads the next records; returns `false` at the end of the file.
+    /// Reads the next records. Returns `false` at the end of the file.
     #[cold]
     fn read(
         &mut self,
@@ -170,7 +170,7 @@ impl OpenFile {
         Ok(true)
     }
 
-    /// Counts a fault at a place, or returns it as an error.
+    /// Returns a fault as an error, or counts it if bad lines are skipped.
     #[cold]
     fn fail(
         &self,
@@ -184,7 +184,7 @@ impl OpenFile {
         if fault.stamp.is_some_and(|stamp| stamp.beyond) {
             return Err(self.overflow(place, &fault));
         }
-        let remedy = "correct it, or pass --on-bad-line skip";
+        let remedy = "correct the file, or pass --on-bad-line skip";
         let error = WorkloadError::at(path, place, fault.column, fault.reason, remedy);
         if on_bad_line == OnBadLine::Error {
             return Err(error);
@@ -194,19 +194,19 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Returns the error of a time stamp that the clock cannot represent. The line itself is not
-    /// bad.
+    /// Returns the error of a time stamp that the clock cannot represent. Such a line is not a bad
+    /// line.
     #[cold]
     fn overflow(&self, place: Place, fault: &Fault) -> WorkloadError {
-        let reason = format!("{}: the clock reaches 213 days", fault.reason);
-        let mut remedy = "subtract the time of the first request from all".to_owned();
+        let reason = format!("{}: the clock covers only 213 days", fault.reason);
+        let mut remedy = "subtract the time of the first request from all times".to_owned();
         if self.format == Format::Wordline && !self.input.keeps_far {
-            remedy += ", or, if the clock was set or for pauses, pass --time-gaps cut=1s";
+            remedy += ", or, if the clock was set or the recording paused, pass --time-gaps cut=1s";
         }
         WorkloadError::at(self.input.path(), place, fault.column, reason, remedy)
     }
 
-    /// Returns `true` if a record meets the conditions of all formats.
+    /// Returns `true` if a record meets the conditions that all formats share.
     #[inline]
     pub(super) fn accepts(&mut self, record: &Record) -> bool {
         let ranged = record.bytes > 0 || record.op == Op::Flush;
@@ -222,7 +222,7 @@ impl OpenFile {
         }
     }
 
-    /// Starts the range of the clock at these ticks; returns `false` if they are not stated.
+    /// Starts the range of the clock at `ticks`. Returns `false` if the time is not stated.
     #[cold]
     fn begins(&mut self, ticks: u64) -> bool {
         let stated = ticks != UNSTATED;
@@ -230,7 +230,7 @@ impl OpenFile {
         stated
     }
 
-    /// Gives a record of unknown time the time of its predecessor in the file.
+    /// Gives a record without a usable time the time of the previous record in the file.
     #[cold]
     fn without_time(&mut self, mut placed: Placed) -> Placed {
         let this = self.returned - 1;
@@ -243,8 +243,8 @@ impl OpenFile {
         placed
     }
 
-    /// Returns the fault of a record that is not accepted; `None` if its time is out of the clock's
-    /// range.
+    /// Returns the fault of a record that is not accepted; `None` if only its time is out of the
+    /// clock's range.
     #[cold]
     fn objection(record: &Record) -> Option<Fault> {
         let Record { offset, bytes, .. } = *record;
@@ -258,7 +258,7 @@ impl OpenFile {
         })
     }
 
-    /// Returns the error of a record out of the clock's range. The line itself is not bad.
+    /// Returns the error of a record out of the clock's range. Such a line is not a bad line.
     #[cold]
     fn unreachable(&self, placed: &Placed) -> WorkloadError {
         let first = self.first.unwrap_or(placed.record.ticks);
@@ -269,9 +269,10 @@ impl OpenFile {
         } else {
             "before"
         };
-        let reason =
-            format!("the time is {seconds:.0} s {side} the start, and the clock reaches 213 days");
-        let remedy = "if the clock was set, or for pauses, pass --time-gaps cut=1s";
+        let reason = format!(
+            "the time is {seconds:.0} s {side} the start, but the clock covers only 213 days"
+        );
+        let remedy = "if the clock was set or the recording paused, pass --time-gaps cut=1s";
         WorkloadError::at(self.input.path(), placed.place, None, reason, remedy)
     }
 }

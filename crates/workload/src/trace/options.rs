@@ -3,25 +3,26 @@
 use crate::adapt::{Align, Disk, Fit, OnBadLine, TimeGaps, TimeOrder, Volumes};
 use wordline_trace_format::{Columns, Format};
 
-/// Options for reading a trace. The defaults change nothing and refuse every irregularity.
+/// Options for reading a trace. By default, nothing is changed, and every irregularity is refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceOptions {
-    /// Format of all files; `None`: detected from their content.
+    /// Format of all files; `None` to detect it from their content.
     pub format: Option<Format>,
-    /// Meaning of the columns of all files, if they are tables of no known format.
+    /// Description of the columns of all files, if they are tables in no known format.
     pub columns: Option<Columns>,
     /// What to do with bad lines.
     pub on_bad_line: OnBadLine,
     /// What to do with long gaps between time stamps.
     pub time_gaps: TimeGaps,
-    /// What to do with time stamps that go back.
+    /// What to do with time stamps that decrease.
     pub time_order: TimeOrder,
-    /// Whether a request whose time is out of the clock's range keeps its place in the file; the
-    /// duration of the trace is then unknown. Otherwise the request is refused.
+    /// Whether a request whose time is out of the clock's range is kept at its position in the
+    /// file, which makes the duration of the trace unknown. Otherwise the request is refused.
     pub times_may_be_unknown: bool,
-    /// Whether arrivals are replaced by sums of think times: each request arrives after the
-    /// recorded time between the completion of the previous request and its own issue, or at once
-    /// if it was issued before that completion. A request without a response time is refused.
+    /// Whether arrivals are replaced by sums of think times. Each request then arrives after the
+    /// recorded time between the completion of the previous request and its own issue, or
+    /// immediately if it was issued before that completion. A request without a response time is
+    /// refused.
     pub think_times: bool,
     /// What to do with requests that are not whole sectors.
     pub align: Align,
@@ -29,16 +30,17 @@ pub struct TraceOptions {
     pub volumes: Volumes,
     /// What to do with requests beyond the capacity.
     pub fit: Fit,
-    /// User capacity of the device, in bytes; `None`: unlimited.
+    /// User capacity of the device; `None` for no limit. Bytes.
     pub capacity_bytes: Option<u64>,
-    /// Address ranges of the volumes, if each has its own; the capacity is then that of each. Only
-    /// with volumes that are not mapped otherwise.
+    /// Address ranges of the volumes, if each volume has its own. The capacity is then that of each
+    /// range. Only with volumes that are not mapped otherwise.
     pub disks: Vec<Disk>,
 }
 
 impl TraceOptions {
-    /// Options that keep everything as recorded, but in time order: for statistics and conversions.
-    /// Volumes keep their numbers and their own addresses; requests keep their unaligned sizes.
+    /// Returns options that keep everything as recorded, but in time order, for statistics and
+    /// conversions. Volumes keep their numbers and addresses, and requests their unaligned offsets
+    /// and sizes.
     pub fn as_recorded() -> Self {
         Self {
             time_order: TimeOrder::Sort,
@@ -56,7 +58,7 @@ impl TraceOptions {
     }
 
     /// Sets the option `key` (`format`, `columns`, `on_bad_line`, `time_gaps`, `time_order`,
-    /// `align`, `volumes`, `fit`) to a word. The error is one line that names the key and its valid
+    /// `align`, `volumes`, `fit`) to `word`. Errors are one line that names the key and its valid
     /// words.
     pub fn set(&mut self, key: &str, word: &str) -> Result<(), String> {
         match key {

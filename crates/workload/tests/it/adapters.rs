@@ -1,5 +1,5 @@
-//! Properties of the adapters, over arbitrary traces.
-#![allow(clippy::expect_used)] // in helpers of the tests
+//! Properties of the adapters, tested over arbitrary traces.
+#![allow(clippy::expect_used)] // helpers of tests
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use wordline_workload::{
     Align, Counts, Disk, Fit, Format, Op, Request, Source, TimeOrder, Trace, TraceOptions, Volumes,
 };
 
-/// Time (ns), kind, offset, bytes, volume.
+/// Line of a trace: time (ns), operation, offset, bytes, volume.
 type Row = (u64, Op, u64, u64, u32);
 
 const WORDS: [(Op, &str); 4] = [
@@ -34,16 +34,17 @@ fn text(rows: &[Row]) -> String {
     let mut text = String::from("time_ns,op,offset_bytes,size_bytes,volume\n");
     for (time, op, offset, bytes, volume) in rows {
         let word = WORDS.iter().find(|(known, _)| known == op);
-        let op = word.expect("all are there").1;
+        let op = word.expect("every operation has a word").1;
         let _ = writeln!(text, "{time},{op},{offset},{bytes},{volume}");
     }
     text
 }
 
 fn play(rows: &[Row], options: &TraceOptions) -> (Vec<Request>, Counts) {
-    let mut trace = Trace::from_bytes("x", text(rows).into_bytes(), options).expect("it opens");
+    let mut trace =
+        Trace::from_bytes("x", text(rows).into_bytes(), options).expect("the trace opens");
     let mut requests = Vec::new();
-    while let Some(request) = trace.next_request().expect("it plays") {
+    while let Some(request) = trace.next_request().expect("the trace has no bad line") {
         requests.push(request);
     }
     (requests, trace.counts())
@@ -90,8 +91,8 @@ proptest! {
         prop_assert_eq!(counts.times_clamped, clamped);
     }
 
-    /// Expanding covers the requested range, with less than a sector more on each side. TRIMs lose
-    /// less than a sector on each side, and are dropped if they cover none.
+    /// Expanding covers the requested range plus less than a sector on each side. A TRIM loses less
+    /// than a sector on each side, and is dropped if it covers no sector.
     #[test]
     fn expand_covers_all_touched_sectors(rows in rows(false)) {
         let options = TraceOptions {
@@ -113,7 +114,7 @@ proptest! {
             } else {
                 expanded += u64::from(!whole);
             }
-            let request = requests.next().expect("nothing else is left out");
+            let request = requests.next().expect("no other request is dropped");
             prop_assert_eq!(request.op, row.1);
             prop_assert!(request.offset % 512 == 0 && request.bytes % 512 == 0);
             if row.1 == Op::Trim {
@@ -128,10 +129,10 @@ proptest! {
         prop_assert_eq!((counts.expanded, counts.trims_shrunk), (expanded, shrunk));
     }
 
-    /// Stacked volumes do not overlap and keep their distances; a single volume excludes the
-    /// others.
+    /// Stacked volumes do not overlap, and their addresses keep their distances. Selecting a volume
+    /// excludes the others.
     #[test]
-    fn volumes_are_stacked_or_chosen(rows in rows(true)) {
+    fn volumes_are_stacked_or_selected(rows in rows(true)) {
         let options = TraceOptions {
             time_order: TimeOrder::Clamp, volumes: Volumes::Stack, ..TraceOptions::as_recorded()
         };
@@ -153,7 +154,8 @@ proptest! {
         prop_assert_eq!(counts.other_volumes as usize, rows.len() - chosen);
     }
 
-    /// Wrapping keeps every byte, modulo the capacity, and splits only across the end.
+    /// Wrapping keeps every byte, modulo the capacity, and splits a request only if it crosses the
+    /// end.
     #[test]
     fn wrap_maps_addresses_modulo_the_capacity(rows in rows(true), sectors in 64_u64..5000) {
         let capacity = sectors * 512;
@@ -172,7 +174,8 @@ proptest! {
         prop_assert_eq!(counts.wrapped, beyond);
     }
 
-    /// Scaling keeps sizes and the order of addresses, and fits; a trace that fits is not changed.
+    /// Scaling keeps sizes and the order of addresses, and the result fits. A trace that fits is
+    /// not changed.
     #[test]
     fn scale_shrinks_in_proportion(rows in rows(true), sectors in 64_u64..5000) {
         let capacity = sectors * 512;
@@ -191,13 +194,14 @@ proptest! {
             }
             let share = row.2 as f64 * (capacity as f64 / highest as f64).min(1.0);
             let moved = request.offset as f64 - share;
-            // A page of rounding each way, and moved down to end at the capacity.
+            // The offset is rounded by up to a page in each direction, and moved down to end at the
+            // capacity.
             prop_assert!(moved <= 8192.0 && moved >= -8192.0 - row.3 as f64, "{moved}");
         }
     }
 
-    /// A disk with its own range among others gets the requests that it would get alone, in that
-    /// range.
+    /// Each disk with a range of its own gets the requests that it would get if it were the only
+    /// disk, within that range.
     #[test]
     fn each_disk_is_fitted_independently(rows in rows(true), sectors in 64_u64..5000) {
         let places = (0_u64..4).map(|number| Disk {
@@ -235,7 +239,7 @@ proptest! {
 
 #[test]
 fn files_are_replayed_one_after_the_other() {
-    let directory = tempfile::tempdir().expect("a directory");
+    let directory = tempfile::tempdir().expect("a temporary directory");
     let paths: Vec<_> = ["a.csv", "b.csv"]
         .iter()
         .map(|name| directory.path().join(name))
@@ -246,24 +250,28 @@ fn files_are_replayed_one_after_the_other() {
     )
     .expect("written");
     std::fs::write(&paths[1], "11.5 0 8 8 0\n11.75 0 16 8 0\n").expect("written");
-    let mut trace = Trace::open(&paths, &TraceOptions::default()).expect("it opens");
+    let mut trace = Trace::open(&paths, &TraceOptions::default()).expect("the trace opens");
     let formats: Vec<Format> = trace.files().iter().map(|file| file.format).collect();
     assert_eq!(formats, [Format::Msr, Format::Disksim]);
     let mut arrivals = Vec::new();
-    while let Some(request) = trace.next_request().expect("it plays") {
+    while let Some(request) = trace.next_request().expect("the trace has no bad line") {
         arrivals.push(request.arrival.ns());
     }
-    // 30 ticks of 100 ns; then the clock of the second file starts.
+    // After 30 ticks of 100 ns, the clock of the second file starts.
     assert_eq!(arrivals, [0, 3_000, 3_000, 253_000]);
     assert_eq!(trace.fraction(), Some(1.0));
     let digest = trace.digest();
-    let mut again = Trace::open(&paths, &TraceOptions::default()).expect("it opens");
+    let mut again = Trace::open(&paths, &TraceOptions::default()).expect("the trace opens");
     assert_ne!(again.digest(), digest);
-    while again.next_request().expect("it plays").is_some() {}
+    while again
+        .next_request()
+        .expect("the trace has no bad line")
+        .is_some()
+    {}
     assert_eq!(again.digest(), digest);
 }
 
-/// Returns the arrivals in nanoseconds of a trace that is read with think times.
+/// Returns the arrivals of a trace that is read with think times. Nanoseconds.
 fn thought(lines: &str) -> Result<Vec<u64>, String> {
     let options = TraceOptions {
         think_times: true,
@@ -279,9 +287,9 @@ fn thought(lines: &str) -> Result<Vec<u64>, String> {
 }
 
 /// The second request arrives 4 us after the completion of the first, the third while the second is
-/// in progress, the fourth 1 us after the completion of the third.
+/// in progress, and the fourth 1 us after the completion of the third.
 #[test]
-fn think_time_is_from_completion_to_next_request() {
+fn think_time_is_counted_from_completion_to_the_next_request() {
     let own = "time_ns,op,offset_bytes,size_bytes,volume,response_ns\n\
                0,read,0,512,0,1000\n5000,read,512,512,0,2000\n6000,write,0,512,0,4000\n11000,read,0,512,0,1\n";
     assert_eq!(thought(own), Ok(vec![0, 4000, 4000, 5000]));
@@ -295,23 +303,26 @@ fn think_times_of_a_trace_without_response_times_are_refused() {
         "time_ns,op,offset_bytes,size_bytes,volume\n0,read,0,512,0\n",
         "1000,hm,0,Read,0,512,0\n",
     ] {
-        let error = thought(lines).expect_err("there are none");
+        let error = thought(lines).expect_err("the trace has no response times");
         assert!(error.starts_with("x.csv:"), "{error}");
-        assert!(error.contains("its response time is missing"), "{error}");
+        assert!(
+            error.contains("the response time, which a replay with think times needs, is missing"),
+            "{error}"
+        );
         assert!(error.contains("column response_ns"), "{error}");
     }
 }
 
-/// A file without requests has an index, too, and requests read ahead keep the index of their file.
+/// Files without requests count, too, and requests read ahead keep the index of their file.
 #[test]
-fn request_reports_the_file_that_contains_it() {
-    let folder = tempfile::tempdir().expect("a folder");
+fn each_request_reports_the_index_of_its_file() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let write = |name: &str, requests: u64| {
         let rows: Vec<Row> = (0..requests)
             .map(|n| (n, Op::Read, n * 512, 512, 0))
             .collect();
         let path = folder.path().join(name);
-        std::fs::write(&path, text(&rows)).expect("it is written");
+        std::fs::write(&path, text(&rows)).expect("the file can be written");
         path
     };
     let (three, none, two) = (write("a", 3), write("b", 0), write("c", 2));
@@ -321,10 +332,14 @@ fn request_reports_the_file_that_contains_it() {
             format: Some(Format::Wordline),
             ..TraceOptions::default()
         };
-        let trace = Trace::open(&paths, &options).expect("it opens");
-        let mut trace = trace.read_ahead(ahead).expect("it is read");
+        let trace = Trace::open(&paths, &options).expect("the trace opens");
+        let mut trace = trace.read_ahead(ahead).expect("the trace has no bad line");
         let mut files = Vec::new();
-        while trace.next_request().expect("it plays").is_some() {
+        while trace
+            .next_request()
+            .expect("the trace has no bad line")
+            .is_some()
+        {
             files.push(trace.file());
         }
         assert_eq!(files, [0, 0, 0, 2, 2, 3, 3, 3], "{ahead}");

@@ -1,5 +1,6 @@
-//! Arbitrary bytes cause no panic and no endless reading; at worst an error of one line.
-#![allow(clippy::panic, clippy::expect_used)] // in helpers of the tests
+//! Arbitrary bytes must not cause a panic or endless reading. The worst result is an error of one
+//! line.
+#![allow(clippy::panic, clippy::expect_used)] // helpers of tests
 
 use proptest::prelude::*;
 use wordline_workload::stat::{IdleRule, stat_trace};
@@ -20,7 +21,7 @@ fn read(bytes: &[u8], options: &TraceOptions) {
             Err(error) => return line(error.to_string()),
         }
     }
-    panic!("{} bytes hold more than {LIMIT} requests", bytes.len());
+    panic!("{} bytes contain more than {LIMIT} requests", bytes.len());
 }
 
 fn read_in_all_ways(bytes: &[u8]) {
@@ -46,15 +47,15 @@ fn read_in_all_ways(bytes: &[u8]) {
                 capacity_bytes: Some(1 << 20),
                 ..options.clone()
             };
-            options.set("volumes", words.0).expect("a word");
-            options.set("fit", words.1).expect("a word");
-            options.set("align", "expand").expect("a word");
+            options.set("volumes", words.0).expect("a valid word");
+            options.set("fit", words.1).expect("a valid word");
+            options.set("align", "expand").expect("a valid word");
             read(bytes, &options);
         }
     }
 }
 
-/// Fragments of traces, in any order.
+/// Generates fragments of traces in any order.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(vec![
         "0",

@@ -1,4 +1,4 @@
-//! Error messages for bad input, compared as full lines.
+//! Error messages for bad input, compared as whole lines.
 #![allow(clippy::unwrap_used)] // in helpers of the tests
 
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ const STRICT: TraceOptions = TraceOptions {
     think_times: false,
 };
 
-/// Reads to the end; returns the number of requests, or the error.
+/// Reads a trace to its end. Returns the number of requests, or the error.
 fn read(bytes: &[u8], options: &TraceOptions) -> Result<u64, WorkloadError> {
     let mut trace = Trace::from_bytes("x.csv", bytes, options)?;
     let mut requests = 0;
@@ -36,12 +36,15 @@ fn read(bytes: &[u8], options: &TraceOptions) -> Result<u64, WorkloadError> {
 
 fn error(bytes: &[u8], options: &TraceOptions) -> String {
     let message = read(bytes, options).unwrap_err().to_string();
-    assert!(!message.contains('\n'), "one line: {message}");
+    assert!(
+        !message.contains('\n'),
+        "the message has several lines: {message}"
+    );
     message
 }
 
 const GOOD: &str = "1000,hm,0,Read,4096,8192,1\n";
-const SKIP: &str = "correct it, or pass --on-bad-line skip";
+const SKIP: &str = "correct the file, or pass --on-bad-line skip";
 
 #[test]
 fn a_line_with_more_columns_than_the_header_is_an_error() {
@@ -53,7 +56,7 @@ fn a_line_with_more_columns_than_the_header_is_an_error() {
     );
     let recorded = format!("{HEADER},response_ns\n{lines}");
     assert_eq!(read(recorded.as_bytes(), &STRICT).unwrap(), 2);
-    // A second file appended to the first, as `cat` does, has its own header.
+    // A file that was appended to another, as by `cat`, has its own header.
     let both = format!("{recorded}{HEADER}\n2,read,0,512,0,8\n");
     assert!(error(both.as_bytes(), &STRICT).starts_with("x.csv:5: column 6: "));
 }
@@ -149,7 +152,7 @@ fn irregular_requests_are_refused_with_the_option_that_accepts_them() {
     );
     assert_eq!(
         of("1001,hm,1,Read,4096,512,1"),
-        "x.csv:2: the trace has several volumes: 1 after 0; pass --volumes stack (one behind the \
+        "x.csv:2: the trace has several volumes: 1 after 0; pass --volumes stack (one after the \
          other), --volumes shared (all use the same addresses), or the number of one, such as \
          --volumes 0"
     );
@@ -174,7 +177,7 @@ fn error_beyond_the_capacity_states_the_highest_address() {
     };
     assert_eq!(
         error(file.as_bytes(), &options),
-        "x.csv:1: the request for 8192 bytes is longer than the device's 4096; \
+        "x.csv:1: the request for 8192 bytes exceeds the device's 4096 bytes; \
          use a larger device"
     );
 }
@@ -204,7 +207,7 @@ fn unrecognised_and_empty_files_are_refused() {
 }
 
 #[test]
-fn error_for_a_nearly_native_file_states_the_header() {
+fn error_for_a_table_similar_to_the_native_format_states_the_header() {
     let header = "time_ns,op,offset_bytes,size_bytes,volume";
     let told = format!(
         "x.csv: the format is not recognised; Wordline's own format starts with the line {header}: add \
@@ -220,7 +223,7 @@ fn error_for_a_nearly_native_file_states_the_header() {
         let fault = error(text.as_bytes(), &STRICT);
         assert!(fault.starts_with(&told), "{fault}");
     }
-    // Following the remedy makes the file readable.
+    // The file becomes readable if its user follows the remedy.
     let text = format!("{header}\n1,read,0,512,0\n");
     assert_eq!(read(text.as_bytes(), &STRICT).unwrap(), 1);
 }
@@ -243,7 +246,7 @@ fn bzip2(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Lines that do not compress well.
+/// Returns lines that do not compress well.
 fn many() -> String {
     let mut random = wordline_kernel::Rng::new(2, "many");
     let mut text = String::new();
@@ -289,7 +292,7 @@ fn truncated_archives_are_errors() {
         let error = loop {
             match trace.next_request() {
                 Ok(Some(_)) => requests += 1,
-                Ok(None) => panic!("{name}: the end is missing without an error"),
+                Ok(None) => panic!("{name}: a truncated archive was read without an error"),
                 Err(error) => break error.to_string(),
             }
         };
@@ -299,7 +302,7 @@ fn truncated_archives_are_errors() {
         assert!(error.ends_with(&end), "{requests}: {error}");
         assert!(
             trace.next_request().unwrap().is_none(),
-            "after an error is the end"
+            "nothing follows an error"
         );
 
         let mut damaged = archive.clone();
@@ -343,7 +346,7 @@ fn directories_and_missing_files_are_refused() {
     );
     let none: [PathBuf; 0] = [];
     let error = Trace::open(&none, &STRICT).err().unwrap().to_string();
-    assert_eq!(error, "trace: no file is named; name one");
+    assert_eq!(error, "trace: no file is given; name at least one file");
 }
 
 #[test]
@@ -382,7 +385,7 @@ fn option_words_are_checked() {
     );
 }
 
-/// While records wait to be sorted, a later error waits too.
+/// An error is returned only after the records before it, even if they wait to be sorted.
 #[test]
 fn sorting_returns_all_records_before_an_error() {
     let file = format!("{GOOD}990,hm,0,Read,0,512,1\nrubbish\n{GOOD}");

@@ -1,4 +1,4 @@
-//! Time stamps out of the clock's range: where they matter, and where they do not.
+//! Time stamps out of the clock's range: uses that refuse them, and uses that do not need them.
 #![allow(clippy::unwrap_used)] // in helpers of the tests
 
 use crate::shared;
@@ -9,7 +9,7 @@ use wordline_workload::{Source, Trace, TraceOptions, WorkloadError};
 
 const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume\n";
 
-/// Builds a line with this time stamp.
+/// Returns a line with this time stamp.
 type WithTime = fn(&str) -> String;
 
 fn options(words: &[(&str, &str)]) -> TraceOptions {
@@ -20,7 +20,7 @@ fn options(words: &[(&str, &str)]) -> TraceOptions {
     options
 }
 
-/// Returns the offsets of the requests in a text.
+/// Returns the offsets of the requests in a text, read with these options.
 fn offsets(text: &str, words: &[(&str, &str)]) -> Result<Vec<u64>, WorkloadError> {
     let mut trace = Trace::from_bytes("t", text.as_bytes(), &options(words))?;
     let mut offsets = Vec::new();
@@ -35,7 +35,8 @@ fn stat(text: &str, words: &[(&str, &str)]) -> Stat {
     stat_trace(&mut trace, IdleRule::default()).unwrap()
 }
 
-/// A line is not bad because the recorder's clock was set, so it is never skipped for that.
+/// A line is not bad because the recorder's clock was set, so it must not be skipped for that
+/// reason.
 #[test]
 fn time_beyond_the_clock_is_not_a_bad_line() {
     let text = format!(
@@ -44,7 +45,7 @@ fn time_beyond_the_clock_is_not_a_bad_line() {
     let fault = offsets(&text, &[("on_bad_line", "skip")]).unwrap_err();
     let fault = fault.to_string();
     assert!(
-        fault.starts_with("t:3: column 1: the time `1700000000000000000` is too large: the clock reaches 213 days; "),
+        fault.starts_with("t:3: column 1: the time `1700000000000000000` is too large: the clock covers only 213 days; "),
         "{fault}"
     );
     let gaps = fault.split("--time-gaps ").nth(1).unwrap();
@@ -54,8 +55,8 @@ fn time_beyond_the_clock_is_not_a_bad_line() {
     );
 }
 
-/// The format counts picoseconds, of which 64 bits last 213 days; gaps are changed before that
-/// matters.
+/// The native format counts picoseconds, of which 64 bits cover 213 days. Gaps must be changed
+/// before a time exceeds that range.
 #[test]
 fn gaps_are_changed_equally_in_all_formats() {
     let times = [
@@ -99,7 +100,7 @@ fn gaps_are_changed_equally_in_all_formats() {
     }
 }
 
-/// Statistics need no clock: unknown values are reported as such.
+/// Statistics need no clock. Values that depend on an unknown time must be absent.
 #[test]
 fn statistics_keep_requests_beyond_the_clock() {
     let csv = format!(
@@ -129,7 +130,7 @@ fn statistics_keep_requests_beyond_the_clock() {
     }
 }
 
-/// In the order of the file, every line whose time is a number or empty is accepted.
+/// Every line whose time is a number or empty is accepted if the order of the file is kept.
 #[test]
 fn file_order_needs_no_clock() {
     let lines: [(&str, WithTime); 4] = [
@@ -144,7 +145,7 @@ fn file_order_needs_no_clock() {
     for (head, line) in lines {
         for time in ["", "-5", &huge, "abc"] {
             if time.is_empty() && head.starts_with("0.5 ") {
-                continue; // an empty column between blanks does not exist
+                continue; // blanks cannot delimit an empty column
             }
             let text = format!("{head}{}{}", line(time), line("7").repeat(3));
             let found = offsets(&text, &[("time_order", "file")]);
@@ -172,7 +173,7 @@ fn duration_in_file_order_is_correct_or_unknown() {
     assert_eq!(
         told(&[4, 13, 7]).duration_s,
         latest,
-        "latest minus earliest"
+        "the duration is the latest minus the earliest time"
     );
     assert_eq!(told(&[4, 7, 13]).notes, [""; 0]);
     for times in [
@@ -183,7 +184,7 @@ fn duration_in_file_order_is_correct_or_unknown() {
         let stat = told(times);
         let times = (stat.duration_s, stat.mean_iops, stat.gaps, stat.idle);
         assert_eq!(times, (None, None, None, None));
-        let note = "time stamps are missing, before the first of their file or more than 213 days";
+        let note = "time stamps are missing, or are before or more than 213 days after the first";
         assert!(stat.notes[0].contains(note), "{:?}", stat.notes);
         assert_eq!(stat.requests, stat.trace.unwrap().records);
     }

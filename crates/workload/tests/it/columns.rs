@@ -1,4 +1,4 @@
-//! Text tables with named columns.
+//! Text tables whose columns the user describes.
 #![allow(clippy::unwrap_used)] // in helpers of the tests
 
 use proptest::prelude::*;
@@ -34,7 +34,8 @@ fn request(ns: u64, op: Op, offset: u64, bytes: u64, volume: u32) -> Request {
     }
 }
 
-/// The same two requests with every delimiter, by number and by name, with and without a header.
+/// The same two requests are read with every delimiter, by column number and by name, with and
+/// without a header.
 #[test]
 fn columns_are_found_with_every_delimiter() {
     let expected = [
@@ -62,7 +63,7 @@ fn columns_are_found_with_every_delimiter() {
         assert_eq!(
             read(by_name, &again).unwrap().len(),
             4,
-            "headers of joined files"
+            "headers of joined files are ignored"
         );
     }
     let blanks = "# t rw x lba len\n  10   R ?\t8 512\n 11.5 W  ? 16   1024 more\n";
@@ -79,7 +80,7 @@ fn columns_are_found_with_every_delimiter() {
 }
 
 #[test]
-fn given_units_are_applied() {
+fn units_of_columns_are_applied() {
     for (unit, ns) in [
         ("s", 2_500_000_000),
         ("ms", 2_500_000),
@@ -126,7 +127,7 @@ fn given_units_are_applied() {
     assert_eq!(fixed, [request(0, Op::Trim, 5, 16_384, 9)]);
 }
 
-/// The time unit of the file as listed in results.
+/// Results list the time unit of the file.
 #[test]
 fn time_unit_of_the_file_is_reported() {
     for (columns, unit) in [
@@ -218,7 +219,7 @@ fn invalid_columns_are_refused_with_a_remedy() {
 #[test]
 fn errors_in_a_file_state_their_position() {
     let by_number = "time=1:us,offset=2:sectors,bytes=3,op=4";
-    let skip = "correct it, or pass --on-bad-line skip";
+    let skip = "correct the file, or pass --on-bad-line skip";
     let text = |line: &str| format!("1,8,512,R\n{line}\n");
     let cases = [
         (
@@ -287,16 +288,16 @@ fn columns_and_format_exclude_each_other() {
         .to_string();
     assert_eq!(
         fault,
-        "x.csv: the format is given as msr, and its columns too; leave --format or --columns out"
+        "x.csv: both the format msr and the columns are given; leave --format or --columns out"
     );
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A file of a known format reads the same with its columns named one by one.
+    /// A file of a known format gives the same requests if its columns are described one by one.
     #[test]
-    fn a_known_format_named_by_its_columns_is_the_same(
+    fn description_of_a_known_format_gives_the_same_requests(
         rows in prop::collection::vec((0_u64..1 << 40, 0_u32..4, 0_u64..1 << 40, 1_u64..1 << 20, any::<bool>()), 1..50)
     ) {
         let line = |(time, volume, offset, bytes, read): &(u64, u32, u64, u64, bool)| {
@@ -312,7 +313,7 @@ proptest! {
         prop_assert_eq!(read(columns, &text).unwrap(), expected);
     }
 
-    /// No bytes make the reader of columns panic.
+    /// No input makes the reader of tables panic.
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         for columns in ["time=1:s,offset=2:sectors,bytes=3:4KiB,op=4", "offset=a,bytes=fixed:512,op=b:1=read,volume=c:names"] {

@@ -1,4 +1,4 @@
-//! Conversions and back again.
+//! Conversions to other formats and back.
 #![allow(clippy::unwrap_used)] // in helpers of the tests
 
 use crate::shared;
@@ -14,7 +14,8 @@ use wordline_workload::convert::{
 use wordline_workload::stat::{IdleRule, stat_trace};
 use wordline_workload::{Format, Op, Request, Source, Trace, TraceOptions, WorkloadError};
 
-/// Requests of the first `kinds` of: reads, writes, TRIMs, flushes, durable writes.
+/// Generates requests of the first `kinds` of these kinds: reads, writes, TRIMs, flushes, durable
+/// writes.
 fn requests(tick_ps: u64, unit: u64, kinds: i32) -> impl Strategy<Value = Vec<Request>> {
     let op = 0..kinds;
     let row = (
@@ -71,7 +72,7 @@ fn read(path: &Path, format: Option<Format>) -> Result<Vec<Request>, WorkloadErr
     Ok(requests)
 }
 
-/// Renumbers volumes in order of appearance, as fio's files are.
+/// Renumbers volumes in order of appearance, like the files of fio.
 fn by_appearance(requests: &[Request]) -> Vec<Request> {
     let mut seen = Vec::new();
     let mut renumbered = requests.to_vec();
@@ -125,7 +126,8 @@ proptest! {
     }
 }
 
-/// A file is compressed as its extension says; checked by the magic bytes of each archive format.
+/// The compression follows from the extension of the name. The test checks the magic bytes of each
+/// archive format.
 #[test]
 fn files_are_compressed_by_extension() {
     let directory = tempfile::tempdir().unwrap();
@@ -186,7 +188,7 @@ fn losses_are_reported() {
             "flushes left out: 1; mqsim has only reads and writes",
             "FUA writes converted to plain writes: 1; mqsim has no FUA",
             "times rounded down to the resolution of mqsim: 1",
-            "requests expanded to the whole sectors of 512 bytes that mqsim counts in: 1",
+            "requests expanded to whole sectors of 512 bytes, the unit of mqsim: 1",
         ]
     );
     assert_eq!(
@@ -199,7 +201,7 @@ fn losses_are_reported() {
 fn file_appears_only_when_finished() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.csv");
-    std::fs::write(&path, "what was there").unwrap();
+    std::fs::write(&path, "old content").unwrap();
     let mut bad = Trace::from_bytes(
         "bad.csv",
         b"1,hm,0,Read,0,512,1\n2,hm,0,Read,0,512,1\nrubbish\n".to_vec(),
@@ -208,12 +210,12 @@ fn file_appears_only_when_finished() {
     .unwrap();
     let error = convert(&mut bad, &path, Format::Wordline).unwrap_err();
     assert!(error.to_string().starts_with("bad.csv:3: "), "{error}");
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "what was there");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "old content");
     let names = std::fs::read_dir(directory.path()).unwrap().count();
-    assert_eq!(names, 1, "nothing is left behind");
+    assert_eq!(names, 1, "no temporary file remains");
 }
 
-/// Source that is stopped from outside when its second request is read, as by Ctrl-C during a read.
+/// Source that stops the conversion when its second request is read, like Ctrl-C during a read.
 struct Stopped<'a>(Trace, &'a dyn Fn());
 
 impl Source for Stopped<'_> {
@@ -239,7 +241,11 @@ fn stopped_conversion_leaves_no_file() {
     let now = || {
         if left() > 0 {
             assert!(stop.stop());
-            assert_eq!(left(), 0, "at once, not when the next request comes");
+            assert_eq!(
+                left(),
+                0,
+                "the file is removed at once, not at the next request"
+            );
         }
     };
     let trace = Trace::from_bytes(
@@ -278,7 +284,7 @@ fn write_errors_state_the_reason() {
     let name = path.display();
     assert_eq!(
         error,
-        format!("{name}: the file cannot be written: it does not exist; choose another place")
+        format!("{name}: the file cannot be written: it does not exist; choose another path")
     );
     assert_eq!(
         create(Path::new("x.srt"), Format::Srt).to_string(),
@@ -287,9 +293,10 @@ fn write_errors_state_the_reason() {
     );
 }
 
-/// A trace without time stamps becomes an iolog of version 2, and is still untimed when read back.
+/// A trace without time stamps becomes an iolog of version 2, which is still untimed when it is
+/// read.
 #[test]
-fn the_arc_trace_survives_as_an_iolog() {
+fn arc_trace_converted_to_an_iolog_keeps_its_requests() {
     let Some(path) = real("arc-P3.lis.gz") else {
         return;
     };
@@ -306,7 +313,7 @@ fn the_arc_trace_survives_as_an_iolog() {
     );
 }
 
-/// The TRIMs of a file system are kept in the native format and in an iolog, and are dropped by
+/// The TRIMs of a file system are kept in the native format and in an iolog, and are dropped in
 /// spc.
 #[test]
 fn trims_of_fillrandom_are_kept_if_the_format_has_them() {
@@ -352,9 +359,9 @@ fn changes_to_records_are_reported() {
         options
     };
     let skipped = "1 bad lines were skipped; the first: t:3: column 1: the time stamp is `rubbish`, \
-                   not a whole number; correct it, or pass --on-bad-line skip";
+                   not a whole number; correct the file, or pass --on-bad-line skip";
     let sorted = "1 requests were out of order and were sorted by time.";
-    let clamped = "1 requests were earlier than the one before and got its time.";
+    let clamped = "1 requests were earlier than the previous request and were set to its time.";
     let cut = "1 gaps between time stamps were changed by --time-gaps: 587.000 s were removed from \
                gaps, 0.000 s were added.";
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Generated workloads compared with their specification.
+//! Generated workloads, compared with their specification.
 #![allow(clippy::unwrap_used)] // in helpers of the tests
 
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn generate(config: &Config, user_bytes: u64, seed: u64) -> Vec<Request> {
     requests
 }
 
-/// Chi-squared of counts against equal expectations.
+/// Returns the chi-squared statistic of counts whose expectations are equal.
 fn chi_squared(counts: &[u32]) -> f64 {
     let total: u32 = counts.iter().sum();
     let expected = f64::from(total) / counts.len() as f64;
@@ -30,7 +30,8 @@ fn chi_squared(counts: &[u32]) -> f64 {
         .sum()
 }
 
-/// Asserts that a share measured over `n` draws is within five standard errors of the expected one.
+/// Asserts that a share measured over `n` draws is within five standard errors of the expected
+/// share.
 fn assert_share(measured: usize, n: usize, expected: f64) {
     let error = (expected * (1.0 - expected) / n as f64).sqrt();
     let share = measured as f64 / n as f64;
@@ -41,7 +42,7 @@ fn assert_share(measured: usize, n: usize, expected: f64) {
 }
 
 #[test]
-fn uniform_is_uniform_and_the_read_share_holds() {
+fn uniform_offsets_are_uniform_and_reads_have_the_configured_share() {
     let config = Config {
         requests: 100_000,
         read_ratio: 0.3,
@@ -79,12 +80,12 @@ fn sequential_offsets_are_contiguous_and_wrap() {
         .iter()
         .map(|r| r.offset - MIB)
         .collect();
-    // 8 KiB: requests of 1.5 KiB at multiples of 2 KiB.
+    // The working set has 8 KiB; requests of 1.5 KiB start at multiples of 2 KiB.
     assert_eq!(offsets, [0, 2048, 4096, 6144, 0, 2048, 4096]);
 }
 
 #[test]
-fn mixed_jumps_at_the_configured_ratio() {
+fn mixed_pattern_is_random_at_the_configured_ratio() {
     let config = Config {
         requests: 50_000,
         pattern: Pattern::Mixed(Mixed { random_ratio: 0.25 }),
@@ -99,7 +100,7 @@ fn mixed_jumps_at_the_configured_ratio() {
 }
 
 #[test]
-fn hot_region_gets_its_share() {
+fn hot_region_gets_its_configured_share_of_requests() {
     let hot_cold = HotCold {
         hot_space_ratio: 0.1,
         hot_access_ratio: 0.7,
@@ -117,9 +118,10 @@ fn hot_region_gets_its_share() {
     assert_share(hot, requests.len(), 0.7);
 }
 
-/// The most popular page gets 1/H of the requests, wherever it is; scattering changes no frequency.
+/// The most popular page gets 1/H of the requests, wherever it is; scattering does not change
+/// frequencies.
 #[test]
-fn zipf_frequencies_survive_scattering() {
+fn scattering_does_not_change_zipf_frequencies() {
     let pages = 1000_u64;
     let harmonic: f64 = (1..=pages).map(|k| (k as f64).powf(-1.0)).sum();
     let counts = |scatter| {
@@ -181,7 +183,7 @@ fn sizes_are_drawn_by_weight() {
 }
 
 #[test]
-fn writes_can_have_their_own_sizes() {
+fn write_bytes_sets_the_sizes_of_writes_only() {
     let config = Config {
         requests: 10_000,
         read_ratio: 0.5,
@@ -195,12 +197,12 @@ fn writes_can_have_their_own_sizes() {
         _ => request.bytes == 10_240,
     }));
     assert!(requests.iter().any(|request| request.op == Op::Write));
-    // The larger of the two determines where a request may begin.
+    // The larger of the two sizes determines the offsets at which a request can start.
     assert!(requests.iter().all(|r| r.offset + 24_064 <= 64 * MIB));
 }
 
 #[test]
-fn trims_get_their_share_and_do_not_change_other_requests() {
+fn trims_have_the_configured_share_and_do_not_change_other_requests() {
     let without = Config {
         requests: 50_000,
         read_ratio: 0.4,
@@ -232,7 +234,7 @@ fn trims_get_their_share_and_do_not_change_other_requests() {
 }
 
 #[test]
-fn trims_follow_the_pattern_and_sizes_of_requests() {
+fn trims_follow_the_access_pattern_and_the_sizes_of_requests() {
     let config = Config {
         requests: 50_000,
         read_ratio: 0.0,
@@ -262,7 +264,7 @@ fn trims_follow_the_pattern_and_sizes_of_requests() {
 }
 
 #[test]
-fn flushes_and_fua_do_not_move_other_requests() {
+fn flushes_and_fua_do_not_change_the_other_requests() {
     let without = Config {
         requests: 50_000,
         read_ratio: 0.4,
@@ -310,7 +312,7 @@ fn flushes_and_fua_do_not_move_other_requests() {
 }
 
 #[test]
-fn wrong_flushes_and_durable_writes_name_the_key() {
+fn errors_of_flushes_and_durable_writes_name_the_key() {
     let of = |fua_ratio, flush_every_requests| {
         let config = Config {
             fua_ratio,
@@ -321,13 +323,13 @@ fn wrong_flushes_and_durable_writes_name_the_key() {
     };
     assert_eq!(
         of(0.0, 1),
-        "workload.flush_every_requests: if every request is a flush, none reads or writes; \
+        "workload.flush_every_requests: with a flush at every request, no request reads or writes; \
          give at least 2, or 0 for no flushes"
     );
 }
 
 #[test]
-fn wrong_sizes_of_writes_name_their_key() {
+fn errors_of_write_sizes_name_the_key() {
     let of = |bytes| {
         let config = Config {
             write_bytes: Some(Sizes::One(bytes)),
@@ -337,24 +339,24 @@ fn wrong_sizes_of_writes_name_their_key() {
     };
     assert_eq!(
         of(1000),
-        "workload.write_bytes: 1000 is not a multiple of 512 bytes; round it to one"
+        "workload.write_bytes: 1000 is not a multiple of 512 bytes; choose a multiple of 512"
     );
     assert_eq!(
         of(2 * MIB),
-        "workload.write_bytes: 2097152 bytes do not fit into the working set of 1048576; \
-         lower it or raise workload.working_set_ratio"
+        "workload.write_bytes: 2097152 bytes do not fit into the working set of 1048576 bytes; \
+         lower the size or raise workload.working_set_ratio"
     );
 }
 
 #[test]
-fn arrivals_follow_their_process() {
+fn arrivals_follow_their_arrival_process() {
     let with = |arrival| Config {
         requests: 40_000,
         arrival,
         ..Config::default()
     };
     let constant = generate(&with(Arrival::Constant(Constant { iops: 3000.0 })), MIB, 1);
-    // The 39,999th gap ends exactly at 13.333 s: no drift
+    // The 39,999th gap ends exactly at 13.333 s, so arrivals do not drift.
     assert_eq!(constant[0].arrival.ps(), 0);
     assert_eq!(constant[39_999].arrival.ps(), 13_333_000_000_000);
     let poisson = generate(&with(Arrival::Poisson(Poisson { iops: 3000.0 })), MIB, 1);
@@ -365,7 +367,8 @@ fn arrivals_follow_their_process() {
     let n = gaps.len() as f64;
     let mean = gaps.iter().sum::<f64>() / n;
     let deviation = (gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / n).sqrt();
-    // Exponential: the standard deviation equals the mean; five standard errors
+    // The standard deviation of an exponential distribution equals its mean. The tolerance is five
+    // standard errors.
     assert!((mean * 3000.0 - 1.0).abs() < 5.0 / n.sqrt(), "{mean}");
     assert!(
         (deviation * 3000.0 - 1.0).abs() < 5.0 * (2.0 / n).sqrt(),
@@ -394,7 +397,7 @@ fn statistics(config: &Config) -> Stat {
     stat(&mut generator, IdleRule::default()).unwrap()
 }
 
-/// Asserts shares of all intervals between requests, in percent.
+/// Asserts a share of the intervals between requests, in per cent.
 fn assert_percent(measured: f64, n: u64, expected: f64) {
     assert_share(
         (measured / 100.0 * n as f64).round() as usize,
@@ -403,8 +406,9 @@ fn assert_percent(measured: f64, n: u64, expected: f64) {
     );
 }
 
-/// Section 7.6 of the thesis: 34.6 % of the idle intervals were long, above 1 s, 29.5 % short, 35.9
-/// % of the requests back to back. The statistics of traces measure the generated load.
+/// According to section 7.6 of the thesis, 34.6 % of the idle intervals were long (above 1 s), 29.5
+/// % were short, and 35.9 % of the requests were back to back. The statistics of traces measure the
+/// generated load.
 #[test]
 fn idle_mix_matches_the_file_server_traces() {
     let stat = statistics(&idle_mix(100_000, IdleMix::default()));
@@ -436,7 +440,7 @@ fn idle_mix_gaps_have_the_configured_distributions() {
     let long: Vec<f64> = gaps().filter(|gap| *gap > 0.5).collect();
     assert_share(long.len(), 39_999, 0.5);
     assert!(short.iter().all(|gap| (1e-5..=0.1).contains(gap)));
-    // A quarter of the logarithmic range each.
+    // Each part contains a quarter of the logarithmic range.
     for (end, share) in [(1e-4, 0.25), (1e-3, 0.5), (1e-2, 0.75)] {
         assert_share(
             short.iter().filter(|gap| **gap < end).count(),
@@ -444,7 +448,8 @@ fn idle_mix_gaps_have_the_configured_distributions() {
             share,
         );
     }
-    // Exponential beyond the threshold with a mean of 2 s, which is also the deviation.
+    // The excess over the threshold is exponential with a mean of 2 s, which is also its standard
+    // deviation.
     let mean = long.iter().sum::<f64>() / long.len() as f64;
     assert!(
         (mean - 2.5).abs() < 5.0 * 2.0 / (long.len() as f64).sqrt(),
@@ -454,11 +459,11 @@ fn idle_mix_gaps_have_the_configured_distributions() {
     assert_share(beyond, long.len(), (-1.0_f64).exp());
 }
 
-/// Disk 0 of Table 7.1: 1,509,397 requests of 32,490,240 KB, 3,051,918 KB of it written, 38.6 % of
-/// the requests with a long idle period. Reads and writes are assumed to be equally large, 5 or 6
-/// pages, so that the mean is that of the table.
+/// Disk 0 of Table 7.1 has 1,509,397 requests of 32,490,240 KB, of which 3,051,918 KB are written.
+/// 38.6 % of the requests have a long idle period. The test assumes that reads and writes are
+/// equally large, with 5 or 6 pages, so that the mean is that of the table.
 #[test]
-fn fitted_load_matches_a_row_of_the_table() {
+fn fitted_load_matches_disk_0_of_table_7_1() {
     let (requests, total, written, long) = (1_509_397.0, 32_490_240.0, 3_051_918.0, 0.386);
     let mean = 1024.0 * total / requests;
     let six = mean / 4096.0 - 5.0;
@@ -477,7 +482,7 @@ fn fitted_load_matches_a_row_of_the_table() {
     let share = 100_000.0 / requests;
     let near = |bytes: u64, kb: f64| bytes as f64 / (1024.0 * kb * share) - 1.0;
     assert!(near(stat.read_bytes + stat.written_bytes, total).abs() < 0.002);
-    // Five standard errors of the number of writes
+    // The tolerance is five standard errors of the number of writes.
     assert!(near(stat.written_bytes, written).abs() < 0.05);
     let idle = stat.idle.unwrap();
     assert_percent(idle.long.percent_of_intervals, idle.intervals, long);
@@ -526,9 +531,9 @@ fn random_streams_are_independent() {
 }
 
 proptest! {
-    /// For every pattern: aligned, within the working set, in time order.
+    /// For every pattern, requests are aligned, within the working set and in time order.
     #[test]
-    fn requests_stay_within_their_space(
+    fn requests_stay_within_the_working_set(
         which in 0_usize..5, align in 1_u64..40, sizes in prop::collection::vec(1_u64..64, 1..4),
         offset in 0_u64..1000, ratio in 0.4_f64..0.7, trim_ratio in 0.0_f64..1.0, seed in any::<u64>(),
     ) {
@@ -560,7 +565,7 @@ proptest! {
 type Case = (fn(&mut Config), &'static str);
 
 #[test]
-fn wrong_configs_name_the_key() {
+fn errors_of_configurations_name_the_key() {
     let of = |change: fn(&mut Config)| {
         let mut config = Config::default();
         change(&mut config);
@@ -569,12 +574,12 @@ fn wrong_configs_name_the_key() {
     let cases: [Case; 6] = [
         (
             |c| c.request_bytes = Sizes::One(1000),
-            "workload.request_bytes: 1000 is not a multiple of 512 bytes; round it to one",
+            "workload.request_bytes: 1000 is not a multiple of 512 bytes; choose a multiple of 512",
         ),
         (
             |c| c.request_bytes = Sizes::One(2 * MIB),
-            "workload.request_bytes: 2097152 bytes do not fit into the working set of 1048576; \
-             lower it or raise workload.working_set_ratio",
+            "workload.request_bytes: 2097152 bytes do not fit into the working set of 1048576 bytes; \
+             lower the size or raise workload.working_set_ratio",
         ),
         (
             |c| c.request_bytes = Sizes::Mix(vec![]),
@@ -582,8 +587,8 @@ fn wrong_configs_name_the_key() {
         ),
         (
             |c| c.offset_bytes = 4096,
-            "workload.offset_bytes: 4096 and the 1048576 bytes of the working set end beyond the \
-             device's 1048576; lower it or workload.working_set_ratio",
+            "workload.offset_bytes: offset 4096 plus the working set of 1048576 bytes exceeds the \
+             device's 1048576 bytes; lower workload.offset_bytes or workload.working_set_ratio",
         ),
         (
             |c| {
@@ -593,7 +598,7 @@ fn wrong_configs_name_the_key() {
                 };
                 c.pattern = Pattern::HotCold(hot);
             },
-            "workload.pattern.hot-cold.hot_space_ratio: 0 of 256 places leaves no hot one; \
+            "workload.pattern.hot-cold.hot_space_ratio: 0 of 256 places leaves no hot place; \
              choose a share further from 0 and 1, or a larger working set",
         ),
         (
@@ -608,7 +613,7 @@ fn wrong_configs_name_the_key() {
 }
 
 #[test]
-fn wrong_trims_name_the_key() {
+fn errors_of_trims_name_the_key() {
     let of = |trim_ratio, bytes| {
         let config = Config {
             trim_ratio,
@@ -619,13 +624,13 @@ fn wrong_trims_name_the_key() {
     };
     assert_eq!(
         of(0.1, 2 * MIB),
-        "workload.trim_bytes: 2097152 bytes do not fit into the working set of 1048576; \
-         lower it or raise workload.working_set_ratio"
+        "workload.trim_bytes: 2097152 bytes do not fit into the working set of 1048576 bytes; \
+         lower the size or raise workload.working_set_ratio"
     );
 }
 
 #[test]
-fn wrong_mixes_of_idle_periods_name_the_key() {
+fn errors_of_idle_mixes_name_the_key() {
     type Case = (fn(&mut IdleMix), &'static str);
     let of = |change: fn(&mut IdleMix)| {
         let mut mix = IdleMix::default();
@@ -636,20 +641,20 @@ fn wrong_mixes_of_idle_periods_name_the_key() {
     };
     assert_eq!(
         of(|mix| (mix.back_to_back_ratio, mix.long_ratio) = (0.5, 0.75)),
-        "long_ratio: with back_to_back_ratio the shares add up to 1.25, above 1; lower one of them"
+        "long_ratio: long_ratio and back_to_back_ratio add up to 1.25, which is above 1; lower one of the ratios"
     );
     let cases: [Case; 3] = [
         (
             |mix| mix.short_from_us = 20_000.0,
-            "short_from_us: 20000 is above the 15200 of short_until_us; lower it, or raise short_until_us",
+            "short_from_us: 20000 exceeds short_until_us, which is 15200; lower short_from_us, or raise short_until_us",
         ),
         (
             |mix| mix.short_until_us = 2e6,
-            "short_until_us: 2000000 is above the 1000000 of long_from_s; lower it, or raise long_from_s",
+            "short_until_us: 2000000 exceeds long_from_s, which is 1000000; lower short_until_us, or raise long_from_s",
         ),
         (
             |mix| mix.long_mean_s = 0.5,
-            "long_from_s: 1 is above the 0.5 of long_mean_s; lower it, or raise long_mean_s",
+            "long_from_s: 1 exceeds long_mean_s, which is 0.5; lower long_from_s, or raise long_mean_s",
         ),
     ];
     for (change, expected) in cases {
@@ -658,7 +663,7 @@ fn wrong_mixes_of_idle_periods_name_the_key() {
 }
 
 #[test]
-fn table_is_read_from_toml() {
+fn workload_table_is_read_from_toml() {
     let config: Config = toml::from_str(
         r"
         requests = 10
@@ -692,7 +697,7 @@ fn table_is_read_from_toml() {
 }
 
 #[test]
-fn every_member_is_described() {
+fn every_key_of_the_workload_table_has_a_description() {
     for member in Pattern::members().iter().chain(&Arrival::members()) {
         assert!(!member.description.is_empty(), "{}", member.name);
     }

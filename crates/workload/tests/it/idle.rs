@@ -1,4 +1,4 @@
-//! Idle periods, calculated by hand and by an independent reader.
+//! Idle periods, compared with hand calculations and an independent reader.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // in helpers of the tests
 
 use crate::shared;
@@ -11,7 +11,7 @@ use shared::real;
 use wordline_workload::stat::{IdleRule, IdleStat, stat_trace};
 use wordline_workload::{Trace, TraceOptions};
 
-/// Times of the K9KGA0B0M, from section 7.6 of the thesis.
+/// Returns the times of the K9KGA0B0M, from section 7.6 of the thesis.
 fn k9kga0b0m() -> IdleRule {
     IdleRule::new(1.0, 183.2, 860.36).unwrap()
 }
@@ -23,12 +23,12 @@ fn of(lines: &str, rule: IdleRule) -> Option<IdleStat> {
     stat_trace(&mut trace, rule).unwrap().idle
 }
 
-/// | from | executes | until the next | idle |
+/// | request | execution | until the next | idle period |
 /// |---|---|---|---|
 /// | read of 1 page | 183.2 us | 200 us | 16.8 us |
 /// | write of 4,097 bytes: 2 pages | 1,720.72 us | 800 us | none |
 /// | trim | 0 | 1 s | 1 s, not above the threshold |
-/// | flush | 0 | 1 s and 1 ns | that |
+/// | flush | 0 | 1 s and 1 ns | 1 s and 1 ns |
 /// | read of 1 page of another volume | 183.2 us | 183.2 us | none |
 #[test]
 fn idle_periods_match_a_hand_calculation() {
@@ -52,7 +52,7 @@ fn idle_periods_match_a_hand_calculation() {
     assert_eq!((idle.page_read_us, idle.page_program_us), (183.2, 860.36));
 }
 
-/// With times of 0 every gap is idle, and only simultaneous arrivals are back to back.
+/// If execution takes no time, every gap is idle, and only simultaneous arrivals are back to back.
 #[test]
 fn without_execution_times_every_gap_is_idle() {
     let lines = "0,read,0,4096,0\n0,read,0,4096,0\n5,write,0,4096,0\n2000000000,read,0,4096,0\n";
@@ -65,7 +65,7 @@ fn without_execution_times_every_gap_is_idle() {
 }
 
 #[test]
-fn threshold_separates_short_from_long() {
+fn threshold_separates_short_from_long_periods() {
     let lines = "0,read,0,4096,0\n1000,read,0,4096,0\n3000,read,0,4096,0\n";
     let rule = IdleRule::new(1e-6, 0.0, 0.0).unwrap();
     let idle = of(lines, rule).unwrap();
@@ -87,7 +87,7 @@ fn idle_periods_need_two_timed_requests() {
 }
 
 #[test]
-fn wrong_rules_name_the_option() {
+fn errors_of_idle_rules_name_the_option() {
     let of = |s, read, program| IdleRule::new(s, read, program).unwrap_err();
     assert_eq!(
         of(-1.0, 0.0, 0.0),
@@ -103,7 +103,7 @@ fn wrong_rules_name_the_option() {
     );
 }
 
-/// Arrival and execution time of a request. Nanoseconds.
+/// Arrival and execution time of a request, in nanoseconds.
 type Row = (i128, i128);
 
 fn text(path: &Path) -> String {
@@ -122,7 +122,7 @@ fn executes(op: &str, bytes: &str) -> i128 {
     }
 }
 
-/// Equation 7.1 over whole lists, in nanoseconds.
+/// Applies equation 7.1 to whole lists. Nanoseconds.
 fn idle_periods(rows: &[Row]) -> Vec<i128> {
     let period = |pair: &[Row]| pair[1].0 - (pair[0].0 + pair[0].1);
     rows.windows(2).map(period).collect()
@@ -167,7 +167,7 @@ fn assert_counted(path: &Path, rows: &[Row]) {
     );
 }
 
-/// Includes TRIMs and flushes.
+/// The trace includes TRIMs and flushes.
 #[test]
 fn bundled_trace_agrees_with_an_independent_reader() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/postgresql-mixed.csv.gz");

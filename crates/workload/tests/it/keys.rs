@@ -1,4 +1,4 @@
-//! Traces of keys: the fast reader and the general reader return the same keys.
+//! Traces of keys: the fast reader and the general reader must return the same keys.
 #![allow(clippy::unwrap_used, clippy::panic)] // in helpers of the tests
 
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use wordline_workload::{Format, KeyTrace, OnBadLine, Source, Trace, TraceOptions
 
 const PAGE: u64 = 4096;
 
-/// File that exists while the test runs.
+/// File that is removed at the end of the test.
 struct File(PathBuf);
 
 impl File {
@@ -31,7 +31,7 @@ fn drawn(count: usize, below: u64) -> Vec<u64> {
     (0..count).map(|_| stream.below(below)).collect()
 }
 
-/// The keys in each of the formats.
+/// Returns the keys as a file of each format.
 fn written(keys: &[u64]) -> Vec<(Format, Vec<u8>)> {
     let narrow = keys.iter().flat_map(|&key| (key as u32).to_le_bytes());
     let wide = keys.iter().flat_map(|key| key.to_le_bytes());
@@ -88,7 +88,7 @@ fn both_readers_return_the_same_keys() {
 }
 
 #[test]
-fn keys_can_be_hashes() {
+fn keys_can_be_any_64_bit_number() {
     let keys: Vec<u64> = drawn(5000, 1 << 20)
         .into_iter()
         .map(wordline_kernel::random::splitmix)
@@ -123,7 +123,7 @@ fn truncated_end_is_an_error_or_skipped() {
         let length = bytes.len() / keys.len();
         let told = format!(
             ": record 30000 at byte {}: the file ends {} bytes into a record of {length} bytes; \
-             fetch it again, or pass --on-bad-line skip",
+             download the file again, or pass --on-bad-line skip",
             29_999 * length,
             length - 1
         );

@@ -1,5 +1,5 @@
-//! Every real trace against the table that describes them: requests, read share and highest address
-//! are those of an independent reader.
+//! Compares every real trace with the table that describes the traces: number of requests, read
+//! share and highest address are those of an independent reader.
 
 #![allow(clippy::unwrap_used)] // in helpers of the tests
 
@@ -13,9 +13,9 @@ struct Expected {
     format: Format,
     requests: u64,
     read_percent: f64,
-    /// Highest address in GiB, as rounded in the table.
+    /// Highest address, rounded as in the table. GiB.
     highest: f64,
-    /// Time from the first to the last arrival. Seconds.
+    /// Time from the first arrival to the last. Seconds.
     duration: f64,
 }
 
@@ -305,7 +305,7 @@ const TABLE: &[Expected] = &[
     ),
 ];
 
-/// Options that keep everything as recorded, in time order.
+/// Returns options that keep everything as recorded, in time order.
 fn lenient() -> TraceOptions {
     TraceOptions {
         time_order: TimeOrder::Sort,
@@ -327,7 +327,10 @@ struct Found {
 fn walk(trace: &mut Trace) -> Found {
     let mut found = Found::default();
     while let Some(request) = trace.next_request().unwrap() {
-        assert!(request.arrival.as_secs() >= found.seconds, "time goes back");
+        assert!(
+            request.arrival.as_secs() >= found.seconds,
+            "the arrival is earlier than the previous one"
+        );
         found.trims += u64::from(request.op == Op::Trim);
         found.requests += u64::from(request.op != Op::Trim);
         found.reads += u64::from(request.op == Op::Read);
@@ -374,7 +377,8 @@ fn every_trace_matches_the_table() {
     }
 }
 
-/// Dispatch events with TRIMs among the 51,698 reads and writes; 20 time stamps are wrapped.
+/// The trace has dispatch events with TRIMs among the 51,698 reads and writes. 20 time stamps are
+/// wrapped.
 #[test]
 fn fillrandom_has_trims_and_wrapped_time_stamps() {
     let Some(path) = real("dbbench-fillrandom.blkparse.gz") else {
@@ -390,8 +394,8 @@ fn fillrandom_has_trims_and_wrapped_time_stamps() {
         }
     });
     assert!(error.unwrap().to_string().ends_with(
-        ": the time is 1266874890 s after the start, and the clock reaches 213 days; if the clock was \
-         set, or for pauses, pass --time-gaps cut=1s"
+        ": the time is 1266874890 s after the start, but the clock covers only 213 days; if the clock \
+         was set or the recording paused, pass --time-gaps cut=1s"
     ));
     let cutting = TraceOptions {
         time_gaps: "cut=1s".parse().unwrap(),
@@ -402,7 +406,7 @@ fn fillrandom_has_trims_and_wrapped_time_stamps() {
     assert_eq!(trace.files()[0].format, Format::Blkparse);
     assert_eq!(trace.counts().lines_skipped, 0);
     assert_eq!((found.requests, found.trims), (51_698, 2_057));
-    // Each clock jump and return adds two gaps of a second.
+    // Each jump of the clock and each return adds two gaps of a second.
     let jumps = trace.counts().gaps_changed;
     assert_eq!(gib(found.highest), 2.01);
     assert!(

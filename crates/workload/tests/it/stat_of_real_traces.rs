@@ -1,7 +1,7 @@
-//! The statistics of every real trace against the table that describes them, made by an independent
-//! reader. Columns: mean size of reads and writes (KiB), distinct pages read and written, footprint
-//! (MiB), sequential reads and writes (%), rewritten (% of page writes), gaps above 1 s (% of gaps,
-//! % of time). A dash in the table is `NAN` here.
+//! Compares the statistics of every real trace with the table that describes the traces, which an
+//! independent reader made. Columns: mean size of reads and writes (KiB), distinct pages read and
+//! written, footprint (MiB), sequential reads and writes (%), rewritten (% of page writes), gaps
+//! above 1 s (% of gaps, % of time). `NAN` means a dash in the table.
 
 #![allow(clippy::expect_used)] // in helpers of the tests
 
@@ -21,7 +21,7 @@ struct Row {
     sequential: [f64; 2],
     rewritten: f64,
     gaps: [f64; 2],
-    /// Percent of requests not aligned to 4 KiB.
+    /// Share of requests that are not aligned to 4 KiB. Per cent.
     unaligned: f64,
     volumes: u64,
     inversions: u64,
@@ -76,7 +76,8 @@ fn stat_by(file: &str, rule: IdleRule) -> Option<Stat> {
     Some(stat.expect("the trace can be read"))
 }
 
-/// Equal to within `step`, the rounding of the table, or both absent.
+/// Returns `true` if the values differ by at most `step`, the rounding of the table, or if both are
+/// absent.
 fn close(found: Option<f64>, expected: f64, step: f64) -> bool {
     match found {
         None => expected.is_nan(),
@@ -120,8 +121,8 @@ fn statistics_match_the_table() {
             close(print.rewritten_percent, row.rewritten, 0.1),
             "{file}: {print:?}"
         );
-        // The table used times as binary fractions, whose rounding affects gaps of one second (up
-        // to 4 in a file). Wordline's times are exact.
+        // The table was made with times as binary fractions, whose rounding affects gaps of one
+        // second (up to 4 per file). Wordline's times are exact.
         let over = stat.gaps.map(|gaps| gaps.over_1_s);
         let five_gaps = 2.0 * 500.0 / stat.requests as f64;
         let five_seconds = stat.duration_s.map_or(0.0, |s| 2.0 * 500.0 / s);
@@ -137,7 +138,7 @@ fn statistics_match_the_table() {
             close(time, row.gaps[1], 0.1 + five_seconds),
             "{file}: {over:?}"
         );
-        // Without execution times, an idle period is the time between arrivals.
+        // Without execution times, an idle period equals the time between arrivals.
         let long = stat.idle.map(|idle| idle.long.percent_of_intervals);
         assert_eq!(long, gaps, "{file}");
         assert!(
@@ -166,11 +167,11 @@ fn gaps_of_web_3_match_its_description() {
     assert!(close(Some(gaps.over_100_ms.percent_of_gaps), 20.313, 0.001));
     assert!(close(Some(gaps.over_10_s.percent_of_gaps), 3.843, 0.001));
     assert!(close(Some(gaps.over_10_s.percent_of_time), 98.7, 0.1));
-    // 594,376.2 s
+    // The duration is 594,376.2 s.
     assert!(close(stat.duration_s, 594_376.2, 0.1));
 }
 
-/// TRIMs are counted separately; the gaps at 20 wrapped time stamps are cut, and no request is
+/// TRIMs are counted separately. The gaps at 20 wrapped time stamps are cut, and no request is
 /// lost.
 #[test]
 fn trims_of_fillrandom_are_counted_separately() {
@@ -188,7 +189,7 @@ fn trims_of_fillrandom_are_counted_separately() {
     assert!((stat.footprint.rewritten_percent.unwrap() - 75.8).abs() < 0.06);
 }
 
-/// Shards are addresses of one volume here and separate devices in the table. Their contents must
+/// Shards are addresses of one volume here, but separate devices in the table. Their contents must
 /// agree; their sequentiality cannot.
 #[test]
 fn tectonic_shards_match_the_table() {

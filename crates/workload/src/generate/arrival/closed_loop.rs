@@ -1,4 +1,4 @@
-//! Closed loop: arrivals follow completions.
+//! Closed loop: requests arrive when others complete.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,11 @@ use wordline_kernel::{Rng, Time};
 
 use crate::WorkloadError;
 
-/// The host keeps a number of requests outstanding: when one completes, it issues the next.
+/// The host keeps a fixed number of requests outstanding. When one completes, it issues the next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClosedLoop {
-    /// Outstanding requests (queue depth).
+    /// Number of outstanding requests (queue depth).
     #[schemars(range(min = 1, max = 65_536))]
     pub queue_depth: u32,
 }
@@ -27,7 +27,7 @@ impl Cited for ClosedLoop {
 }
 
 impl ClosedLoop {
-    #[allow(clippy::unnecessary_wraps)] // as the list of arrivals demands
+    #[allow(clippy::unnecessary_wraps)] // signature shared by all arrival processes
     pub(super) fn queue_depth(&self) -> Option<u32> {
         Some(self.queue_depth)
     }
@@ -37,11 +37,11 @@ impl ClosedLoop {
 pub(crate) struct State;
 
 impl State {
-    #[allow(clippy::unnecessary_wraps)] // as the list of arrivals demands
+    #[allow(clippy::unnecessary_wraps)] // signature shared by all arrival processes
     pub(super) fn new(_: &ClosedLoop) -> Result<Self, WorkloadError> {
         Ok(Self)
     }
-    #[allow(clippy::unnecessary_wraps, clippy::unused_self)] // as the list of arrivals demands
+    #[allow(clippy::unnecessary_wraps, clippy::unused_self)] // signature shared by all arrival processes
     pub(super) fn next(&mut self, _: &mut Rng) -> Option<Time> {
         Some(Time::ZERO)
     }

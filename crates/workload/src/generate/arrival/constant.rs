@@ -7,8 +7,8 @@ use wordline_kernel::{Rng, Time};
 
 use crate::WorkloadError;
 
-/// Requests arrive at fixed intervals, independently of the device. The first arrives at 0. Rates
-/// are rounded to a thousandth; arrivals do not drift.
+/// Requests arrive at fixed intervals, independently of the device. The first arrives at time 0.
+/// Rates are rounded to a thousandth of a request per second; arrivals do not drift.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constant {
@@ -28,7 +28,7 @@ impl Cited for Constant {
 }
 
 impl Constant {
-    #[allow(clippy::unused_self)] // as the list of arrivals demands
+    #[allow(clippy::unused_self)] // signature shared by all arrival processes
     pub(super) fn queue_depth(&self) -> Option<u32> {
         None
     }
@@ -41,7 +41,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    #[allow(clippy::unnecessary_wraps)] // as the list of arrivals demands
+    #[allow(clippy::unnecessary_wraps)] // signature shared by all arrival processes
     pub(super) fn new(parameters: &Constant) -> Result<Self, WorkloadError> {
         let millihertz = (parameters.iops * 1000.0).round().max(1.0) as u128;
         Ok(Self {

@@ -1,4 +1,4 @@
-//! Arrivals back to back, after a short idle period, or after a long one.
+//! Arrivals with no, a short or a long idle period before them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,9 @@ use crate::generate::fault;
 const PS_PER_US: f64 = 1e6;
 const PS_PER_S: f64 = 1e12;
 
-/// Each gap between two requests is of one of three kinds, drawn independently: none, short or
-/// long. Short gaps are log-uniform between two bounds; long gaps are exponential above a
-/// threshold. The first request arrives at 0.
+/// Each gap between two requests is of one of three kinds, which are drawn independently: none,
+/// short or long. Short gaps are log-uniform between two bounds; long gaps are exponential above a
+/// threshold. The first request arrives at time 0.
 ///
 /// The default shares are those of the file server's traces (section 7.6). The default bounds of
 /// short gaps are those measured at a disk (section 7.4.1). The length of the long gaps is not
@@ -24,20 +24,20 @@ pub struct IdleMix {
     /// Share of requests that arrive at the same time as the previous one.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub back_to_back_ratio: f64,
-    /// Share of requests that arrive after a long gap. The remaining share arrives after a short
-    /// one.
+    /// Share of requests that arrive after a long gap. The remaining requests arrive after a short
+    /// gap.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub long_ratio: f64,
-    /// Shortest short gap, in microseconds.
+    /// Shortest short gap. Microseconds.
     #[schemars(range(min = 1e-6, max = 1e13))]
     pub short_from_us: f64,
-    /// Longest short gap, in microseconds.
+    /// Longest short gap. Microseconds.
     #[schemars(range(min = 1e-6, max = 1e13))]
     pub short_until_us: f64,
-    /// Threshold in seconds: long gaps are longer, short ones are not.
+    /// Threshold between the kinds: long gaps are longer, short gaps are not. Seconds.
     #[schemars(range(min = 1e-6, max = 1e7))]
     pub long_from_s: f64,
-    /// Mean of the long gaps in seconds, not below the threshold.
+    /// Mean of the long gaps; not below the threshold. Seconds.
     #[schemars(range(min = 1e-6, max = 1e7))]
     pub long_mean_s: f64,
 }
@@ -60,7 +60,7 @@ impl Cited for IdleMix {
 }
 
 impl IdleMix {
-    #[allow(clippy::unused_self)] // as the list of arrivals demands
+    #[allow(clippy::unused_self)] // signature shared by all arrival processes
     pub(super) fn queue_depth(&self) -> Option<u32> {
         None
     }
@@ -91,8 +91,8 @@ impl IdleMix {
             if value > most {
                 return fault(
                     &format!("arrival.idle-mix.{key}"),
-                    format!("{value} is above the {most} of {other}"),
-                    format!("lower it, or raise workload.arrival.idle-mix.{other}"),
+                    format!("{value} exceeds {other}, which is {most}"),
+                    format!("lower {key}, or raise workload.arrival.idle-mix.{other}"),
                 );
             }
         }
@@ -100,8 +100,8 @@ impl IdleMix {
         if sum > 1.0 + ROUNDING {
             return fault(
                 "arrival.idle-mix.long_ratio",
-                format!("with back_to_back_ratio the shares add up to {sum}, above 1"),
-                "lower one of them",
+                format!("long_ratio and back_to_back_ratio add up to {sum}, which is above 1"),
+                "lower one of the ratios",
             );
         }
         Ok(())
@@ -112,10 +112,10 @@ impl IdleMix {
 pub(crate) struct State {
     back_to_back: f64,
     long: f64,
-    /// Logarithms of the bounds of short gaps in picoseconds.
+    /// Logarithms of the bounds of short gaps, which are in picoseconds.
     short: (f64, f64),
     threshold: Time,
-    /// Mean of the part of a long gap above the threshold, in picoseconds.
+    /// Mean of the part of a long gap above the threshold. Picoseconds.
     above_ps: f64,
     now: Option<Time>,
 }
@@ -146,7 +146,7 @@ impl State {
         Some(next)
     }
 
-    /// Returns the next gap; `None` beyond the range of the clock.
+    /// Draws the next gap; `None` if it is beyond the range of the clock.
     fn gap(&self, random: &mut Rng) -> Option<Time> {
         let kind = random.unit();
         if kind < self.back_to_back {
@@ -157,7 +157,7 @@ impl State {
             return self.threshold.checked_add(above);
         }
         let (from, until) = self.short;
-        // libm instead of the platform's functions, for the same arrivals on any machine.
+        // libm replaces the platform's functions, so that all machines give the same arrivals.
         let gap = libm::exp(from + random.unit() * (until - from));
         Some(ps(gap).clamp(Time::from_ps(1), self.threshold))
     }

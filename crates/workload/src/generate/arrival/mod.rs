@@ -1,4 +1,4 @@
-//! Arrival processes: one file each, and one line in the list below.
+//! Arrival processes. Each is one file and one line in the list below.
 
 mod closed_loop;
 mod constant;
@@ -31,7 +31,7 @@ macro_rules! arrivals {
             }
         }
 
-        /// Arrival process and its state.
+        /// Arrival process with its state.
         #[derive(Clone, Debug)]
         pub(crate) enum Clock { $($Variant($file::State)),+ }
 
@@ -44,7 +44,8 @@ macro_rules! arrivals {
                     })+
                 })
             }
-            /// Returns the arrival of the next request; `None` beyond the range of the clock.
+            /// Returns the arrival of the next request; `None` if it is beyond the range of the
+            /// clock.
             #[inline]
             pub(crate) fn next(&mut self, random: &mut Rng) -> Option<Time> {
                 match self { $(Self::$Variant(state) => state.next(random)),+ }

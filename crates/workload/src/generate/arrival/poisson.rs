@@ -7,12 +7,12 @@ use wordline_kernel::{Rng, Time};
 
 use crate::WorkloadError;
 
-/// Requests arrive independently of each other and of the device: interarrival times are
+/// Requests arrive independently of each other and of the device. Interarrival times are
 /// exponentially distributed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Poisson {
-    /// Mean requests per second.
+    /// Mean number of requests per second.
     #[schemars(range(min = 1e-3, max = 1e9))]
     pub iops: f64,
 }
@@ -28,7 +28,7 @@ impl Cited for Poisson {
 }
 
 impl Poisson {
-    #[allow(clippy::unused_self)] // as the list of arrivals demands
+    #[allow(clippy::unused_self)] // signature shared by all arrival processes
     pub(super) fn queue_depth(&self) -> Option<u32> {
         None
     }
@@ -41,7 +41,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    #[allow(clippy::unnecessary_wraps)] // as the list of arrivals demands
+    #[allow(clippy::unnecessary_wraps)] // signature shared by all arrival processes
     pub(super) fn new(parameters: &Poisson) -> Result<Self, WorkloadError> {
         Ok(Self {
             mean_ps: 1e12 / parameters.iops,
@@ -49,7 +49,7 @@ impl State {
         })
     }
     pub(super) fn next(&mut self, random: &mut Rng) -> Option<Time> {
-        // libm instead of the platform's logarithm, for the same arrivals on any machine.
+        // libm replaces the platform's logarithm, so that all machines give the same arrivals.
         let gap = -self.mean_ps * libm::log(1.0 - random.unit());
         self.now = self.now.checked_add(Time::from_ps(gap as u64))?;
         Some(self.now)

@@ -1,4 +1,4 @@
-//! Hot and cold regions.
+//! Access pattern with a hot and a cold region.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,13 +9,13 @@ use super::{Places, Space};
 use crate::WorkloadError;
 use crate::generate::fault;
 
-/// A region at the start of the working set gets more than its share of the requests. Within each
-/// of the two regions all offsets are equally likely. For the classic 80/20 rule, set the space to
-/// 0.2 and the access to 0.8.
+/// A region at the start of the working set, the hot region, gets more than its share of the
+/// requests. Within each region all offsets are equally likely. For the classic 80/20 rule, set
+/// `hot_space_ratio` to 0.2 and `hot_access_ratio` to 0.8.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HotCold {
-    /// Share of the working set that is hot.
+    /// Share of the working set that is in the hot region.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub hot_space_ratio: f64,
     /// Share of the requests that access the hot region.
@@ -54,7 +54,7 @@ impl State {
         let hot_places = ((places as f64 * hot_space_ratio).round() as u64).min(places);
         if hot_places == 0 || hot_places == places {
             let part = if hot_places == 0 { "hot" } else { "cold" };
-            let reason = format!("{hot_space_ratio} of {places} places leaves no {part} one");
+            let reason = format!("{hot_space_ratio} of {places} places leaves no {part} place");
             let remedy = "choose a share further from 0 and 1, or a larger working set";
             return fault("pattern.hot-cold.hot_space_ratio", reason, remedy);
         }

@@ -1,4 +1,4 @@
-//! Partly random, partly sequential accesses.
+//! Access pattern that is partly random and partly sequential.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,12 +8,12 @@ use wordline_kernel::slot::Cited;
 use super::{Places, Space};
 use crate::WorkloadError;
 
-/// A share of the requests begins at a random offset, as with `uniform`. Each of the others begins
+/// A share of the requests starts at a random offset, as with `uniform`. Each of the others starts
 /// where the previous request ended, rounded up to the alignment, as with `sequential`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mixed {
-    /// Share of requests that begin at a random offset.
+    /// Share of requests that start at a random offset.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub random_ratio: f64,
 }
@@ -35,7 +35,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    #[allow(clippy::unnecessary_wraps)] // as the list of patterns demands
+    #[allow(clippy::unnecessary_wraps)] // signature shared by all patterns
     pub(super) fn new(parameters: &Mixed, _: &Space) -> Result<Self, WorkloadError> {
         Ok(Self {
             random_ratio: parameters.random_ratio,

@@ -1,4 +1,4 @@
-//! Access patterns: one file each, and one line in the list below.
+//! Access patterns. Each is one file and one line in the list below.
 
 mod hot_cold;
 mod mixed;
@@ -17,10 +17,10 @@ use wordline_kernel::Rng;
 use super::Space;
 use crate::WorkloadError;
 
-/// Chooses the offsets of requests.
+/// Rule for the offsets of requests.
 pub(crate) trait Places {
-    /// Returns the offset of a request of `bytes` bytes, from the start of the working set. It is a
-    /// multiple of the alignment, and the request ends within the working set.
+    /// Returns the offset of a request of `bytes` bytes, relative to the start of the working set.
+    /// The offset is a multiple of the alignment, and the request ends within the working set.
     fn next(&mut self, bytes: u64, space: &Space, random: &mut Rng) -> u64;
 }
 
@@ -33,7 +33,7 @@ macro_rules! patterns {
             }
         }
 
-        /// Access pattern and its state.
+        /// Access pattern with its state.
         #[derive(Clone, Debug)]
         pub(crate) enum Walk { $($Variant($file::State)),+ }
 

@@ -1,4 +1,4 @@
-//! Sequential accesses.
+//! Sequential access pattern.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,8 +8,9 @@ use wordline_kernel::slot::Cited;
 use super::{Places, Space};
 use crate::WorkloadError;
 
-/// Each request begins where the previous one ended, rounded up to the alignment. The first begins
-/// at the start of the working set; one that would cross its end wraps to the start.
+/// Each request starts where the previous one ended, rounded up to the alignment. The first starts
+/// at the start of the working set. A request that would cross the end of the working set starts at
+/// its start instead.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sequential {}
@@ -24,7 +25,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    #[allow(clippy::unnecessary_wraps)] // as the list of patterns demands
+    #[allow(clippy::unnecessary_wraps)] // signature shared by all patterns
     pub(super) fn new(_: &Sequential, _: &Space) -> Result<Self, WorkloadError> {
         Ok(Self::default())
     }

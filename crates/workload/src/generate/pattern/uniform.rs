@@ -1,4 +1,4 @@
-//! Uniformly random accesses.
+//! Uniformly random access pattern.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,8 @@ use wordline_kernel::slot::Cited;
 use super::{Places, Space};
 use crate::WorkloadError;
 
-/// Every aligned offset of the working set with space for the largest request is equally likely.
+/// All aligned offsets of the working set that leave space for the largest request are equally
+/// likely.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Uniform {}
@@ -21,7 +22,7 @@ impl Cited for Uniform {
 pub(crate) struct State;
 
 impl State {
-    #[allow(clippy::unnecessary_wraps)] // as the list of patterns demands
+    #[allow(clippy::unnecessary_wraps)] // signature shared by all patterns
     pub(super) fn new(_: &Uniform, _: &Space) -> Result<Self, WorkloadError> {
         Ok(Self)
     }

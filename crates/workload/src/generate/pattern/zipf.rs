@@ -1,4 +1,4 @@
-//! Accesses by Zipf's law.
+//! Access pattern by Zipf's law.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,16 +12,16 @@ use crate::generate::scatter::Scatter;
 
 const MAX_PLACES: u64 = 1 << 32;
 
-/// The k-th most popular offset is drawn with a probability proportional to 1/k^theta, exactly, and
-/// without a table. Popular offsets are scattered over the working set by a fixed bijection, or
+/// The k-th most popular offset is drawn with a probability exactly proportional to 1/k^theta,
+/// without a table. Popular offsets are scattered over the working set by a fixed bijection, or are
 /// located at its start in order of popularity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Zipf {
-    /// Skew; 0 is uniform, 1 is Zipf's law proper.
+    /// Skew theta: 0 is uniform, 1 is Zipf's law proper.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub theta: f64,
-    /// Whether popular offsets are scattered over the working set.
+    /// Whether popular offsets are scattered over the working set. Otherwise they are at its start.
     pub scatter: bool,
 }
 
@@ -68,9 +68,9 @@ impl Places for State {
     }
 }
 
-/// Draws ranks 1 to `count` with probability proportional to rank^-theta, by rejection-inversion: a
-/// point under the hat `x^-theta` is drawn by inversion of its integral, and accepted if it is
-/// under the histogram, which it nearly always is.
+/// Draws ranks 1 to `count` with probability proportional to rank^-theta, by rejection-inversion. A
+/// point under the hat `x^-theta` is drawn by inversion of the hat's integral, and accepted if it
+/// is under the histogram, as nearly all points are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranks {
     count: f64,
@@ -107,11 +107,11 @@ impl Ranks {
         }
     }
 
-    /// Hat function: `x^-theta`.
+    /// Returns the hat function at `x`: `x^-theta`.
     fn hat(&self, x: f64) -> f64 {
         libm::exp(-self.theta * libm::log(x))
     }
-    /// Integral of the hat from 1 to `x`: `(x^(1-theta) - 1) / (1 - theta)`, or `ln x`.
+    /// Returns the integral of the hat from 1 to `x`: `(x^(1-theta) - 1) / (1 - theta)`, or `ln x`.
     fn area(&self, x: f64) -> f64 {
         let log = libm::log(x);
         log * grown((1.0 - self.theta) * log)
@@ -123,7 +123,7 @@ impl Ranks {
     }
 }
 
-/// `(e^x - 1) / x`, accurate near 0.
+/// Returns `(e^x - 1) / x`, accurate near 0.
 fn grown(x: f64) -> f64 {
     if x.abs() > 1e-8 {
         libm::expm1(x) / x
@@ -132,7 +132,7 @@ fn grown(x: f64) -> f64 {
     }
 }
 
-/// `ln(1 + x) / x`, accurate near 0.
+/// Returns `ln(1 + x) / x`, accurate near 0.
 fn shrunk(x: f64) -> f64 {
     if x.abs() > 1e-8 {
         libm::log1p(x) / x
@@ -145,7 +145,8 @@ fn shrunk(x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Chi-squared test of the first ranks and the rest against the exact probabilities.
+    /// Compares the counts of the first ranks and of all others with the exact probabilities, by a
+    /// chi-squared test.
     #[test]
     fn rank_frequencies_follow_zipfs_law() {
         const DRAWS: u32 = 200_000;
@@ -173,7 +174,7 @@ mod tests {
                 .sum();
             assert!(
                 chi < 45.3,
-                "theta {theta}: {chi} exceeds the 0.1 % point of 20 degrees"
+                "theta {theta}: {chi} exceeds the 0.1 % point of 20 degrees of freedom"
             );
         }
     }
@@ -187,7 +188,8 @@ mod tests {
                 assert!((1..=count).contains(&ranks.next(&mut random)));
             }
         }
-        // Uniform over 2^32: the mean of 10,000 draws is within 5 standard errors of the middle
+        // Draws are uniform over 2^32: the mean of 10,000 is within 5 standard errors of the
+        // middle.
         let ranks = Ranks::new(MAX_PLACES, 0.0);
         let mut random = Rng::new(4, "zipf");
         let mean = (0..10_000)

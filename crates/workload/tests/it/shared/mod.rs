@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Returns the path of a real trace; prints a line if the trace is not available.
+/// Returns the path of a real trace. Prints a line and returns `None` if the trace is missing.
 pub fn real(file: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/traces")
@@ -11,6 +11,6 @@ pub fn real(file: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    println!("SKIPPED: {file} is not in ../shared/traces (seen from the workspace)");
+    println!("SKIPPED: {file} is not in ../shared/traces (relative to the workspace)");
     None
 }
