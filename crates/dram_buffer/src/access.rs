@@ -29,7 +29,7 @@ impl Buffer {
         self.remaining[ticket] = parts;
     }
 
-    /// Starts a request, which must be within the device. An empty TRIM frees nothing.
+    /// Starts a request, whose bytes must be within the device. An empty TRIM frees nothing.
     pub fn begin<B: Backing>(
         &mut self,
         now: Time,

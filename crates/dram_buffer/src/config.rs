@@ -16,8 +16,8 @@ pub struct Buffer {
     pub capacity_kib: u32,
     /// Replacement policy of the buffer.
     pub replacement: Replacement,
-    /// Whether a write completes only when its data are in flash; the page stays in the buffer for
-    /// reads. Otherwise a write completes when its data are in the buffer (write-back).
+    /// Whether a write completes only when its data is in flash; the page stays in the buffer for
+    /// reads. Otherwise a write completes when its data is in the buffer (write-back).
     pub write_through: bool,
     /// Whether capacitors power the buffer in a power cut until its dirty pages are saved. The
     /// pages are in the buffer again afterwards. Without capacitors they are lost.

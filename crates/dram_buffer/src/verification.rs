@@ -14,7 +14,7 @@ use crate::sectors::Sectors;
 /// Version of a sector; 0 for its content before the run.
 type Version = u32;
 
-/// Versions being destaged.
+/// Sectors being destaged, with their versions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sent {
     /// Sequence number of the write among all writes and TRIMs of the page submitted to flash.

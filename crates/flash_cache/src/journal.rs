@@ -147,7 +147,7 @@ pub(super) struct Log {
 pub(super) struct Journal {
     plan: JournalPlan,
     pages: FxHashMap<u64, Known>,
-    /// 1 + the page of the backing store of which a physical page holds a dirty copy, or 0.
+    /// 1 + the page of the backing store whose dirty copy a physical page holds, or 0.
     #[serde(with = "wordline_kernel::dense")]
     page_at: Vec<u64>,
     /// Write number of the copy in each physical page.
@@ -369,7 +369,8 @@ impl Journal {
         due.dedup();
         due
     }
-    /// See [`wordline_ftl::owner::Owner::owes`].
+    /// Implements [`wordline_ftl::owner::Owner::owes`]: creates the record page that is due before
+    /// a block is erased, if any.
     pub fn owes(&mut self, block: Range<u32>) -> Option<Lpn> {
         if !self.plan.records {
             return None;
@@ -480,8 +481,8 @@ impl Journal {
         unneeded
     }
 
-    /// Recovery: sets the state of a page whose copies have been linked. The page is dead if its
-    /// latest write is recorded; otherwise its latest copy is current.
+    /// Sets the state of a page during recovery, when its copies have been linked. The page is dead
+    /// if its latest write is recorded; otherwise its latest copy is current.
     pub fn restore(&mut self, page: u64, durable: u64, recorded: u64) {
         if let Some(known) = self.pages.get_mut(&page) {
             known.durable = durable;
@@ -489,13 +490,13 @@ impl Journal {
             known.recorded = if known.is_alive { 0 } else { recorded };
         }
     }
-    /// Recovery: returns `true` if a page is dead and no record page has been found for its record
-    /// yet.
+    /// Returns `true` during recovery if a page is dead and no record page has been found for its
+    /// record yet.
     pub fn lacks(&self, page: u64, recorded: u64) -> bool {
         let known = self.pages.get(&page);
         known.is_some_and(|known| !known.is_alive && known.slot == 0 && known.recorded == recorded)
     }
-    /// Recovery: adds a record page found in flash.
+    /// Adds a record page found in flash during recovery.
     pub fn take_back(&mut self, slot: usize, log: Log) {
         self.logs[slot] = Some(Log {
             needed: 0,
@@ -503,8 +504,8 @@ impl Journal {
             ..log
         });
     }
-    /// Recovery: drops a record page if none of its records is needed. Returns `true` if it is
-    /// kept.
+    /// Drops a record page during recovery if none of its records is needed. Returns `true` if it
+    /// is kept.
     pub fn keep(&mut self, slot: usize) -> bool {
         let needed = self.logs[slot].as_ref().is_some_and(|log| log.needed > 0);
         if !needed {

@@ -585,7 +585,8 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         let below = self.backing.volatile_pages(offset, bytes);
         below.saturating_sub(self.volatile_in_flash(offset..offset + bytes))
     }
-    /// No request is left to cancel after a power cut, which cancels them all.
+    /// Removes the given requests. After a power cut there are none left, because it drops all
+    /// requests.
     fn cancel(&mut self, tickets: &[Ticket]) {
         self.blocked
             .retain(|blocked| tickets.binary_search(blocked).is_err());

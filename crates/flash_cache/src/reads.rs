@@ -305,14 +305,15 @@ impl<B: BlockDevice> Cached<B> {
             self.end_fetch(cx, number, parts);
         }
     }
-    /// Verification: fails if a version of a page served from flash is not the latest.
+    /// Checks that the version of a page served from flash is the latest, if the run is verified.
     pub(super) fn check_flash(&mut self, page: u64, copy: Lpn) -> Result<(), B> {
         match &mut self.versions {
             Some(versions) => versions.check_flash(page, copy).map_err(Into::into),
             None => Ok(()),
         }
     }
-    /// Verification: fails if a version of a page served from the backing store is not the latest.
+    /// Checks that the version of a page served from the backing store is the latest, if the run is
+    /// verified.
     pub(super) fn check_below(&mut self, page: u64) -> Result<(), B> {
         if self.is_lost(page) {
             return Ok(());

@@ -52,7 +52,7 @@ impl Found {
 }
 
 impl Residents {
-    /// See [`wordline_ftl::owner::Owner::recover`].
+    /// Implements [`wordline_ftl::owner::Owner::recover`].
     pub(super) fn rescan(&mut self, flash: &Flash<'_>) -> Claims {
         let old = self.journal.take();
         self.forget_all();

@@ -69,7 +69,7 @@ impl<B: BlockDevice> Cached<B> {
         let end = ((page + 1) * bytes).min(self.backing.user_bytes());
         request.offset <= page * bytes && end <= request.offset + request.bytes
     }
-    /// Verification: assigns the next version to a write of a page.
+    /// Assigns the next version to a write of a page, if the run is verified.
     fn issue_version(&mut self, page: u64) {
         if let Some(versions) = &mut self.versions {
             let (residents, _) = self.flash.mapping_mut().parts();
@@ -336,8 +336,8 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below(cx, sub)
     }
-    /// Verification: returns whether the data that a request wrote to the backing store survives a
-    /// power cut.
+    /// Returns whether the data that a request wrote to the backing store survives a power cut. For
+    /// verification.
     pub(super) fn durability(&self, now: Time, request: &Request) -> Durability {
         if request.fua || request.op == Op::Flush || !self.plan.is_backing_volatile {
             return Durability::Durable;

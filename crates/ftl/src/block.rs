@@ -18,7 +18,8 @@ pub enum Phase {
     Victim = 3,
     /// Holds metadata pages.
     Metadata = 4,
-    /// Not erased at recovery and never erased again, because the device is at the end of its life.
+    /// The block could not be erased at recovery and is never erased again, because the device is
+    /// at the end of its life.
     Bad = 5,
     /// Full block in single-level mode; a candidate for folding.
     Cached = 6,
@@ -81,7 +82,7 @@ impl Blocks {
         ]
     }
     /// Returns the number of pages of a block that contain the current copy of a logical page, or
-    /// are announced to (see `expect`). Count.
+    /// are announced to (see `expect`).
     #[inline]
     pub fn valid(&self, block: Block) -> u32 {
         self.states[block.index()] & VALID_MASK

@@ -16,7 +16,7 @@ use crate::mapping::Mapping;
 /// Progress of first-read placement.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FirstReads {
-    /// Number of pages that preconditioning filled, from page 0. Count.
+    /// Number of pages that preconditioning filled, from page 0.
     filled: u32,
     /// Page that was filled at the next place of the fill to assign.
     next: u32,

@@ -61,8 +61,8 @@ pub struct Claim {
 pub struct Claims {
     /// All copies of all pages to keep.
     pub copies: Vec<Claim>,
-    /// Number of page numbers in use. Count.
+    /// Number of page numbers in use.
     pub numbers: u32,
-    /// Number of pages read in addition to the spare areas. Count.
+    /// Number of pages read in addition to the spare areas.
     pub pages_read: u64,
 }

@@ -22,7 +22,7 @@ pub struct Plan {
     pub dimensions: Dimensions,
     /// Size of a page. Bytes.
     pub page_bytes: u32,
-    /// Number of pages that the host can address. Count.
+    /// Number of pages that the host can address.
     pub user_pages: u32,
     /// Free-block threshold: GC of a plane runs while it has fewer free blocks. If it is not above
     /// the reserve, GC runs only when a write finds no room. Blocks.
@@ -34,7 +34,7 @@ pub struct Plan {
     pub reserve_blocks: u32,
     /// Pages that block summaries take.
     pub summaries: Summaries,
-    /// Number of pages of a block in single-level mode. Count.
+    /// Number of pages of a block in single-level mode.
     pub slc_pages: u32,
     /// Configured policies.
     pub config: Config,
@@ -70,7 +70,7 @@ fn without_spares(layout: Layout, spare_blocks: u32) -> Result<Layout, PlanError
     })
 }
 
-/// Returns the number of free blocks of a plane that only GC may take. Count.
+/// Returns the number of free blocks of a plane that only GC may take.
 fn reserve_blocks(config: &Config, layout: &Layout) -> Result<u32, PlanError> {
     let (gc, family) = (&config.gc, &config.mapping);
     let Some(blocks) = gc.hard_free_blocks else {
@@ -201,13 +201,13 @@ impl Plan {
         plan.config.mapping.check(&plan)?;
         Ok(plan)
     }
-    /// Returns the number of pages of a block that are not part of its summary. Count.
+    /// Returns the number of pages of a block that are not part of its summary.
     pub fn data_pages(&self) -> u32 {
         self.layout.pages_per_block - self.summaries.pages
     }
 
     /// Returns the number of over-provisioned blocks of a plane: those that its share of the host's
-    /// pages, metadata and the dedicated blocks of an SLC cache do not take. Count.
+    /// pages, metadata and the dedicated blocks of an SLC cache do not take.
     pub fn spare_blocks(&self) -> u32 {
         let user = self.user_pages.div_ceil(self.layout.planes());
         let filled = user.div_ceil(self.data_pages());
@@ -292,7 +292,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Returns the number of blocks per plane that are used in single-level mode only. Count.
+    /// Returns the number of blocks per plane that are used in single-level mode only.
     pub fn dedicated_blocks(&self) -> u32 {
         let size = self.config.slc_cache.size();
         size.map_or(0, |size| size.dedicated(self.layout.blocks_per_plane))

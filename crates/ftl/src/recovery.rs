@@ -417,7 +417,7 @@ impl Latest {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// Number of pages whose spare areas were read, including one page per erased block, which
-    /// shows that the block is erased. Count.
+    /// shows that the block is erased.
     pub pages_read: u64,
     /// Blocks without useful data, which must be erased. Report each erase with
     /// [`crate::Mapping::erased`].

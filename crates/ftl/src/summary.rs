@@ -25,9 +25,9 @@ pub struct SummaryPage {
 /// Size of the summary of each block. No summaries by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summaries {
-    /// Number of summary pages per block: its last ones. Count.
+    /// Number of summary pages per block: its last ones.
     pub pages: u32,
-    /// Number of pages listed per summary page. Count.
+    /// Number of pages listed per summary page.
     pub per_page: u32,
 }
 

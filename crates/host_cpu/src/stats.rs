@@ -51,7 +51,7 @@ impl Shares {
 pub struct Memory {
     /// Mapped units. Count.
     pub units: u64,
-    /// Number of entries that locate the units. Count.
+    /// Number of entries that locate the units.
     pub entries: u64,
     /// Size of the structure that holds the entries. Bytes.
     pub bytes: u64,
@@ -85,7 +85,7 @@ pub struct HostStats {
     pub response: u128,
     /// Integral of the number of held requests over time. Request-picoseconds.
     pub held_time: u128,
-    /// Maximum number of requests held at the same time. Count.
+    /// Maximum number of requests held at the same time.
     pub held_most: u32,
     /// Steps of look-ups in the map: entries or nodes visited. Count.
     pub lookups: u64,

@@ -29,8 +29,8 @@ pub struct Nvme {
     /// The default is assumed.
     #[schemars(range(min = 1, max = 5))]
     pub generation: u32,
-    /// Number of lanes of the link; the standard allows 1, 2, 4, 8, 12 and 16. Count. The default
-    /// is assumed.
+    /// Number of lanes of the link; the standard allows 1, 2, 4, 8, 12 and 16. The default is
+    /// assumed.
     #[schemars(range(min = 1, max = 16))]
     pub lanes: u32,
     /// Maximum data per packet (Max_Payload_Size). Bytes. The default is assumed.
@@ -45,26 +45,25 @@ pub struct Nvme {
     #[schemars(range(min = 0, max = 64))]
     pub header_bytes: u32,
     /// Number of entries of a submission queue, one of which stays empty (NVM Express 1.3, section
-    /// 4.1). Count. The default is assumed.
+    /// 4.1). The default is assumed.
     #[schemars(range(min = 2, max = 65_536))]
     pub queue_entries: u32,
     /// Arbitration between the submission queues.
     pub arbitration: Arbitration,
     /// Number of commands fetched in a row from one queue before the next queue has its turn
-    /// (Arbitration Burst); the standard allows powers of 2 up to 64, and no limit. Count. The
-    /// default is assumed.
+    /// (Arbitration Burst); the standard allows powers of 2 up to 64, and no limit. The default is
+    /// assumed.
     #[schemars(range(min = 1, max = 65_536))]
     pub burst: u32,
-    /// Number of commands of class `high` per round of weighted arbitration. Count. The default is
+    /// Number of commands of class `high` per round of weighted arbitration. The default is
     /// assumed.
     #[schemars(range(min = 1, max = 256))]
     pub high_weight: u32,
-    /// Number of commands of class `medium` per round of weighted arbitration. Count. The default
-    /// is assumed.
+    /// Number of commands of class `medium` per round of weighted arbitration. The default is
+    /// assumed.
     #[schemars(range(min = 1, max = 256))]
     pub medium_weight: u32,
-    /// Number of commands of class `low` per round of weighted arbitration. Count. The default is
-    /// assumed.
+    /// Number of commands of class `low` per round of weighted arbitration. The default is assumed.
     #[schemars(range(min = 1, max = 256))]
     pub low_weight: u32,
     /// Time from the host's write of the doorbell until the device sees it, in addition to its

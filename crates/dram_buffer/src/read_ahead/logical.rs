@@ -12,7 +12,7 @@ use super::RunsAhead;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Logical {
-    /// Number of pages read ahead after a read. Count.
+    /// Number of pages read ahead after a read.
     #[schemars(range(min = 1, max = 4096))]
     pub pages: u32,
 }

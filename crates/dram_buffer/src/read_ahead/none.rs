@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 
 use super::RunsAhead;
 
-/// No read-ahead: only requested pages are read.
+/// Only requested pages are read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct None {}

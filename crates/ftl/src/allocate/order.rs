@@ -22,7 +22,7 @@ pub struct Dimensions {
 }
 
 impl Dimensions {
-    /// Returns the number of planes of the device. Count.
+    /// Returns the number of planes of the device.
     pub const fn total(&self) -> u32 {
         self.channels * self.ways * self.dies * self.planes
     }

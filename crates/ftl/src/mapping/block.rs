@@ -45,7 +45,7 @@ use collection::{BlockCollection, Need};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BlockMapping {
-    /// Maximum number of replacement blocks per plane. Count.
+    /// Maximum number of replacement blocks per plane.
     #[schemars(range(min = 1, max = 65_536))]
     pub open_blocks: u32,
 }
@@ -179,11 +179,11 @@ impl Home {
 /// State of a plane.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct PlaneState {
-    /// Number of free blocks. Count.
+    /// Number of free blocks.
     free: u32,
-    /// Number of logical blocks with a replacement block or a head. Count.
+    /// Number of logical blocks with a replacement block or a head.
     open: u32,
-    /// Number of GC runs that have ended, modulo 2^32. Count.
+    /// Number of GC runs that have ended, modulo 2^32.
     over: u32,
     /// Whether wear levelling caused the last erase. It does not cause two in a row.
     leveled: bool,
@@ -205,7 +205,7 @@ pub struct BlockMap {
     #[serde(with = "wordline_kernel::dense")]
     owners: Vec<u32>,
     planes: Vec<PlaneState>,
-    /// Number of free blocks of all planes. Count.
+    /// Number of free blocks of all planes.
     free_blocks: u32,
     /// Open logical blocks of each plane, least recently written first.
     recent: Lists,
@@ -275,7 +275,6 @@ impl BlockMap {
         *word = if valid { *word | bit } else { *word & !bit };
     }
     /// Returns the number of valid pages of a logical block from offset `from` to before `to`.
-    /// Count.
     fn count_valid(&self, logical: LogicalBlock, from: u32, to: u32) -> u32 {
         (from..to)
             .filter(|offset| self.is_valid(self.page(logical, *offset)))
@@ -437,9 +436,9 @@ impl Mapping for BlockMap {
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
         Some(self.plane_of(self.split(page).0))
     }
-    /// A waiting write of a logical block determines which pages are copied. Other writes of the
-    /// logical block wait, so that only a GC run changes the state on which the waiting write
-    /// depends.
+    /// Places a write, or makes it wait. A waiting write of a logical block determines which pages
+    /// are copied. Other writes of the logical block wait, so that only a GC run changes the state
+    /// on which the waiting write depends.
     #[inline]
     fn write(&mut self, page: Lpn) -> WriteOutcome {
         let (logical, offset) = self.split(page);

@@ -145,7 +145,7 @@ impl Build for Dftl {
     }
 }
 
-/// Maximum number of entries that a miss evicts from a cache that exceeds its size. Count.
+/// Maximum number of entries that a miss evicts from a cache that exceeds its size.
 const EVICTIONS_OF_A_MISS: u32 = 2;
 
 /// Page-mapped translation layer with a demand-cached map.
@@ -279,7 +279,6 @@ impl DftlMap {
         }
     }
     /// Returns the number of blocks of a plane that contain translation pages or are kept for them.
-    /// Count.
     fn owned_blocks(&self, plane: Plane) -> u32 {
         self.areas[plane.index()].blocks() + self.pages.kept(plane)
     }

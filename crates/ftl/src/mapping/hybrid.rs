@@ -19,15 +19,15 @@ use crate::plan::{Plan, PlanError};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hybrid {
-    /// Number of data blocks per logical block (n). Count.
+    /// Number of data blocks per logical block (n).
     #[schemars(range(min = 1, max = 64))]
     pub data_blocks: u32,
-    /// Maximum number of update blocks per logical block (m). Count.
+    /// Maximum number of update blocks per logical block (m).
     #[schemars(range(min = 1, max = 64))]
     pub update_blocks: u32,
     /// Pages that share a logical block: consecutive ones (`block`), or those of a plane (`page`).
     pub stripe: Stripe,
-    /// Number of consecutive pages that go to the same plane if pages are striped. Count.
+    /// Number of consecutive pages that go to the same plane if pages are striped.
     #[schemars(range(min = 1, max = 65_536))]
     pub stripe_pages: u32,
     /// Whether a page is programmed for every block that a merge erases, to keep the block table in

@@ -23,7 +23,7 @@ use crate::plan::{Plan, PlanError};
 pub struct LogBlock {
     /// Pages that share a logical block: consecutive ones (`block`), or those of a plane (`page`).
     pub stripe: Stripe,
-    /// Number of consecutive pages that go to the same plane if pages are striped. Count.
+    /// Number of consecutive pages that go to the same plane if pages are striped.
     #[schemars(range(min = 1, max = 65_536))]
     pub stripe_pages: u32,
     /// Whether a page is programmed for every block that a merge erases, to keep the block table in

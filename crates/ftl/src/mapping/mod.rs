@@ -44,13 +44,13 @@ pub enum WriteOutcome {
 /// Counters of look-ups in a cached map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapCache {
-    /// Number of requests for pages whose entries were in memory. Count.
+    /// Number of requests for pages whose entries were in memory.
     pub hits: u64,
-    /// Number of requests for pages whose entries were not in memory. Count.
+    /// Number of requests for pages whose entries were not in memory.
     pub misses: u64,
-    /// Number of entries evicted from the cache. Count.
+    /// Number of entries evicted from the cache.
     pub evictions: u64,
-    /// Number of evicted entries that had changed since their translation page was written. Count.
+    /// Number of evicted entries that had changed since their translation page was written.
     pub dirty_evictions: u64,
 }
 
@@ -80,7 +80,7 @@ pub trait Mapping {
     fn bulk(&mut self) -> Option<&mut impl Bulk> {
         None::<&mut PageMap>
     }
-    /// Returns the number of pages that the host can address. Count.
+    /// Returns the number of pages that the host can address.
     fn user_pages(&self) -> u32;
     /// Returns `true` if the pages belong to an owner instead of the host. The owner may discard
     /// pages. Their numbers are not addresses, and after a power cut the owner determines their
@@ -301,16 +301,14 @@ pub trait Build {
         Abilities::default()
     }
     /// Returns the number of free blocks that a GC run of a plane may take before it frees one.
-    /// Count.
     fn reserve_blocks(&self) -> u32 {
         1
     }
     /// Returns the number of free blocks beyond the reserve that a wear-levelling move takes.
-    /// Count.
     fn wear_blocks(&self) -> u32 {
         1
     }
-    /// Returns the number of blocks per plane reserved for metadata. Count.
+    /// Returns the number of blocks per plane reserved for metadata.
     fn metadata_blocks(&self, _plan: &Plan) -> u32 {
         0
     }

@@ -31,7 +31,7 @@ pub struct OwnedMap<O> {
     summaries: Summaries,
     /// Summary pages that remain to be programmed.
     due: VecDeque<SummaryPage>,
-    /// Number of summary pages issued. Count.
+    /// Number of summary pages issued.
     summarized: u64,
 }
 
@@ -167,7 +167,6 @@ impl<O: Owner> OwnedMap<O> {
         }
     }
     /// Returns the number of summary pages that have been programmed or are being programmed.
-    /// Count.
     pub fn summarized(&self) -> u64 {
         self.summarized
     }

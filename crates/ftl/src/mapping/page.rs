@@ -107,11 +107,11 @@ impl Active {
 /// State of a plane.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct PlaneState {
-    /// Number of free blocks, excluding those kept for metadata. Count.
+    /// Number of free blocks, excluding those kept for metadata.
     free: u32,
-    /// Number of free blocks kept for metadata. Count.
+    /// Number of free blocks kept for metadata.
     kept: u32,
-    /// Number of invalid pages in GC candidates. Count.
+    /// Number of invalid pages in GC candidates.
     stale: u32,
     /// GC run in progress. The reserve has room for the pages of one victim.
     victim: Option<Victim>,
@@ -136,7 +136,7 @@ impl PlaneState {
             !shared || self.free >= reserve
         }
     }
-    /// Returns the number of free pages in active blocks. Count.
+    /// Returns the number of free pages in active blocks.
     fn room(&self) -> u32 {
         let room = |active: &Active| active.end - active.next;
         self.active.iter().map(room).sum()
@@ -186,7 +186,7 @@ pub struct PageMap {
     /// By plane: block that is kept aligned with those of the other planes of its die. Empty before
     /// the first such write.
     in_step: Vec<Active>,
-    /// Number of free blocks of all planes. Count.
+    /// Number of free blocks of all planes.
     free_blocks: u32,
     allocator: Allocator,
     chooser: Chooser,
@@ -275,7 +275,6 @@ impl PageMap {
         tables
     }
     /// Returns the number of pages of a block that contain the current copy of a logical page.
-    /// Count.
     pub fn valid(&self, block: Block) -> u32 {
         let state = &self.planes[self.layout.plane_of(block).index()];
         let is_block = |active: &&Active| active.block == block;
@@ -318,7 +317,7 @@ impl PageMap {
             self.map.resize(pages.next_power_of_two(), 0);
         }
     }
-    /// Returns the number of pages of a block that are not part of its summary. Count.
+    /// Returns the number of pages of a block that are not part of its summary.
     pub(super) fn data_pages(&self) -> u32 {
         self.plan.data_pages()
     }

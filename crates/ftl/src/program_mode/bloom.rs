@@ -27,7 +27,7 @@ pub struct Separator {
     turn: usize,
     /// Index of the pair that is cleared next.
     oldest: usize,
-    /// Number of steps until that pair is cleared. Count.
+    /// Number of steps until that pair is cleared.
     left: u32,
     decay: u32,
 }

@@ -27,7 +27,7 @@ pub struct DifferentiatedEcc {
     /// hotness minus its write hotness is greater than this.
     #[schemars(range(min = 0.0, max = 5.0))]
     pub n: f64,
-    /// Number of steps after which the oldest pair of filters is cleared. Count.
+    /// Number of steps after which the oldest pair of filters is cleared.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub decay: u32,
     /// Meaning of a step: a `request` of the host, or the access to a `page`.

@@ -14,7 +14,7 @@ use super::history::{Guided, WriteOnly};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RWL {
-    /// Number of accesses to a page that are considered, including the current one. Count.
+    /// Number of accesses to a page that are considered, including the current one.
     #[schemars(range(min = 1, max = 3))]
     pub window: u32,
     /// Program mode of data older than the run: `low`, `medium`, `high` or `reduced`.

@@ -22,12 +22,12 @@ pub struct Size {
 
 impl Size {
     /// Returns the number of dedicated blocks in a plane of `blocks` blocks: rounded down, at least
-    /// one if the share is not zero. Count.
+    /// one if the share is not zero.
     pub fn dedicated(&self, blocks: u32) -> u32 {
         Self::blocks(self.dedicated_ratio, blocks)
     }
     /// Returns the maximum number of lent blocks in a plane of `blocks` blocks, rounded in the same
-    /// way. Count.
+    /// way.
     pub fn lent(&self, blocks: u32) -> u32 {
         Self::blocks(self.lent_ratio, blocks)
     }

@@ -35,7 +35,6 @@ enum Operation {
 struct Job {
     id: JobId,
     /// Number of steps that are issued but not complete, including pages read but not relocated.
-    /// Count.
     outstanding: usize,
     read: Vec<(Ppn, Content)>,
     stepwise: bool,

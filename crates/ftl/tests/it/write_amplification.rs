@@ -128,19 +128,20 @@ fn root(mut low: f64, mut high: f64, rising: impl Fn(f64) -> f64) -> f64 {
     low
 }
 
-/// FIFO: a page of the victim is valid with probability u' = e^-(time in the log), where u = (u' -
-/// 1) / ln u'.
+/// Returns the write amplification of FIFO selection: a page of the victim is valid with
+/// probability u' = e^-(time in the log), where u = (u' - 1) / ln u'.
 fn fifo_theory(u: f64) -> f64 {
     let valid = root(1e-12, 1.0 - 1e-12, |valid| (valid - 1.0) / valid.ln() - u);
     1.0 / (1.0 - valid)
 }
 
-/// Random selection: the victim is like any other block.
+/// Returns the write amplification of random selection: the victim is like any other block.
 fn random_theory(u: f64) -> f64 {
     1.0 / (1.0 - u)
 }
 
-/// d choices and greedy: fixed point of the mean-field model (Van Houdt 2013).
+/// Returns the write amplification of d choices and greedy selection: the fixed point of the
+/// mean-field model (Van Houdt 2013).
 ///
 /// Let `s(i)` be the share of blocks with at least i of b valid pages. A GC run takes a block with
 /// at least i valid pages with probability `s(i)^d` and replaces it by one with b, after a number
@@ -166,7 +167,8 @@ fn d_choices_theory(u: f64, pages: u32, d: f64) -> f64 {
     })
 }
 
-/// Limit of d choices as d grows: `s(i)^d` is zero wherever s(i) is below 1.
+/// Returns the write amplification of greedy selection, the limit of d choices as d grows: `s(i)^d`
+/// is zero wherever s(i) is below 1.
 fn greedy_theory(u: f64, pages: u32) -> f64 {
     mean_field(u, pages, |i, c, next| (next + c / i).min(1.0))
 }

@@ -41,7 +41,7 @@ impl Cited for BTree {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Extent {
     units: Units,
-    /// Number of units written before the first unit of this extent. Count.
+    /// Number of units written before the first unit of this extent.
     written: u64,
 }
 
@@ -69,7 +69,7 @@ pub struct State {
     capacity: usize,
     node_bytes: u64,
     leaves: BTreeMap<u64, Vec<Extent>>,
-    /// Number of units written so far. Count.
+    /// Number of units written so far.
     written: u64,
     units: u64,
     extents: u64,

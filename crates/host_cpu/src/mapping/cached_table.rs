@@ -145,8 +145,8 @@ impl State {
             loads: Loads::default(),
         }
     }
-    /// Returns the memory estimate of the simulated map for at most `units` units, of which the
-    /// share `filled` is mapped before the run.
+    /// Returns the memory estimate of the simulated map for at most `units` units, if the share
+    /// `filled` of them is mapped before the run.
     pub(super) fn simulated(policy: &CachedTable, units: u64, filled: f64) -> Table {
         let table = flat_table::State::simulated(&policy.table(), units, filled);
         let pages = units.div_ceil(policy.entries_per_page());

@@ -54,8 +54,8 @@ impl State {
             mapped: 0,
         }
     }
-    /// Returns the memory estimate of the simulated map for at most `units` units, of which the
-    /// share `filled` is mapped before the run.
+    /// Returns the memory estimate of the simulated map for at most `units` units, if the share
+    /// `filled` of them is mapped before the run.
     pub(super) fn simulated(policy: &FlatTable, units: u64, filled: f64) -> Table {
         let entries = policy.page_bytes / policy.entry_bytes;
         let page = size_of::<(u64, Vec<u64>)>() as u64 + entries.div_ceil(64) * 8;

@@ -99,8 +99,8 @@ macro_rules! members {
             pub fn new(policy: &Mapping, region: Region) -> Self {
                 match policy { $(Mapping::$Variant(policy) => Self::$Variant($file::State::new(policy, region))),+ }
             }
-            /// Returns the memory estimate of the simulated map for at most `units` units, of which
-            /// the share `filled` is mapped before the run.
+            /// Returns the memory estimate of the simulated map for at most `units` units, if the
+            /// share `filled` of them is mapped before the run.
             pub fn simulated(policy: &Mapping, units: u64, filled: f64) -> Table {
                 match policy { $(Mapping::$Variant(policy) => $file::State::simulated(policy, units, filled)),+ }
             }

@@ -488,7 +488,7 @@ struct Session {
     queue: EventQueue<Event<Done>>,
     observations: Observations,
     now: Time,
-    /// Number of store requests that `asked` has returned before. Count.
+    /// Number of store requests that `asked` has returned before.
     before: usize,
 }
 
@@ -674,7 +674,7 @@ fn in_order_of_looking(streams: &[u32], slots: usize) -> Vec<u64> {
     taken
 }
 
-/// Returns the number of calls of `can_accept` while a backlog with these streams drains. Count.
+/// Returns the number of calls of `can_accept` while a backlog with these streams drains.
 fn questions(streams: &[u32]) -> u64 {
     let mut store = Fixed::new(17_000);
     (store.slots, store.slots_by_stream) = (4, true);

@@ -18,7 +18,7 @@ use crate::job::SpaceRequest;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Agc {
-    /// Number of commands whose tags are examined before their data arrives (look-ahead). Count.
+    /// Number of commands whose tags are examined before their data arrives (look-ahead).
     #[schemars(range(min = 0, max = 256))]
     pub look_ahead_requests: u32,
     /// Maximum time between the arrival of a tag and of its data. Milliseconds.

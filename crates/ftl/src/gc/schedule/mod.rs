@@ -102,7 +102,6 @@ pub struct Idle {
     /// Free-block threshold: on-demand GC starts below it. Blocks.
     pub start_blocks: u32,
     /// Number of over-provisioned blocks of the plane: those that the host's pages do not fill.
-    /// Count.
     pub spare_blocks: u32,
     /// Request of a delayed GC run, if any.
     pub delayed: Option<SpaceRequest>,
@@ -131,7 +130,7 @@ pub struct Attention {
     pub at_once: bool,
     /// Idle time after which the device checks again.
     pub after: Option<Time>,
-    /// Number of commands whose tags are examined before their data arrives (look-ahead). Count.
+    /// Number of commands whose tags are examined before their data arrives (look-ahead).
     pub lookahead_depth: u32,
     /// Maximum time between the arrival of a tag and of its data.
     pub ahead: Time,

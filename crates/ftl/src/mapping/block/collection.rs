@@ -30,7 +30,7 @@ pub(super) struct BlockCollection {
     handed: bool,
     /// Blocks whose erase has not been issued.
     old: Vec<Block>,
-    /// Number of blocks that are not erased yet. Count.
+    /// Number of blocks that are not erased yet.
     erasing: u32,
 }
 

@@ -38,7 +38,7 @@ struct Cleaning {
     next: Ppn,
     /// Translation pages that have been read but not copied.
     copies: VecDeque<u32>,
-    /// Number of pages reserved for the remaining copies. Count.
+    /// Number of pages reserved for the remaining copies.
     reserved: u32,
     stage: Stage,
 }
@@ -54,7 +54,7 @@ pub(super) struct Area {
     next: u32,
     /// Page after the last page of the open block; equal to `next` without an open block.
     end: u32,
-    /// Number of pages reserved for rewrites or copies that are not placed yet. Count.
+    /// Number of pages reserved for rewrites or copies that are not placed yet.
     reserved: u32,
     cleaning: Option<Cleaning>,
 }
@@ -71,16 +71,16 @@ impl Area {
             ..Self::default()
         }
     }
-    /// Returns the number of blocks that contain translation pages. Count.
+    /// Returns the number of blocks that contain translation pages.
     pub fn blocks(&self) -> u32 {
         let open = self.next < self.end;
         self.full.len() as u32 + u32::from(open) + u32::from(self.cleaning.is_some())
     }
-    /// Returns the number of pages reserved for rewrites or copies. Count.
+    /// Returns the number of pages reserved for rewrites or copies.
     pub fn reserved(&self) -> u32 {
         self.reserved
     }
-    /// Returns the number of remaining pages, including reserved ones. Count.
+    /// Returns the number of remaining pages, including reserved ones.
     pub fn left(&self, plane: Plane, pages: &PageMap) -> u32 {
         self.end - self.next + pages.kept(plane) * pages.layout.pages_per_block
     }

@@ -25,7 +25,7 @@ const AWAITED: u8 = 16;
 pub(super) struct Cache {
     capacity: u32,
     cached: u32,
-    /// Number of entries that jobs are fetching. Count.
+    /// Number of entries that jobs are fetching.
     arriving: u32,
     states: Vec<u8>,
     lru: SegmentedLru,

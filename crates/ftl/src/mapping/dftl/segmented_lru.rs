@@ -20,9 +20,9 @@ const LOOK: usize = 64;
 pub(super) struct SegmentedLru {
     lists: Lists,
     protected: Vec<bool>,
-    /// Maximum number of protected entries. Count.
+    /// Maximum number of protected entries.
     most_protected: u32,
-    /// Number of protected entries. Count.
+    /// Number of protected entries.
     protected_entries: u32,
 }
 

@@ -8,15 +8,15 @@ use crate::plan::{Plan, PlanError};
 /// Dimensions of a map in flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Number of map entries per translation page. Count.
+    /// Number of map entries per translation page.
     pub entries: u32,
-    /// Number of translation pages. Count.
+    /// Number of translation pages.
     pub pages: u32,
-    /// Number of blocks per plane for translation pages. Count.
+    /// Number of blocks per plane for translation pages.
     pub blocks: u32,
     /// Capacity of the cache in entries. Count.
     pub cache_entries: u32,
-    /// Maximum number of protected entries in the cache. Count.
+    /// Maximum number of protected entries in the cache.
     pub protected_entries: u32,
     /// Whether all changed entries of a translation page that are in the cache are written
     /// together.

@@ -107,7 +107,7 @@ impl LogicalMap {
         }
     }
 
-    /// Returns the number of blocks that the pages of a logical block fill after a merge. Count.
+    /// Returns the number of blocks that the pages of a logical block fill after a merge.
     pub(super) fn needed(&self, logical: LogicalBlock) -> u32 {
         let valid = self.logical[logical.0 as usize].valid;
         if self.rules.in_place {

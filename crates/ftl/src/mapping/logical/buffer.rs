@@ -17,9 +17,9 @@ use crate::wear::Spend;
 pub(super) struct Buffer {
     /// Blocks in use, oldest first. The last one takes writes.
     pub blocks: VecDeque<Block>,
-    /// Number of blocks that the buffer may still take. Count.
+    /// Number of blocks that the buffer may still take.
     pub left: u32,
-    /// Number of blocks that the buffer may take when it is empty. Count.
+    /// Number of blocks that the buffer may take when it is empty.
     pub size: u32,
 }
 

@@ -38,7 +38,7 @@ pub(super) struct Merge {
     sources: Vec<Block>,
     /// Erases that have not been issued.
     erases: Vec<Block>,
-    /// Number of records that have not been issued. Count.
+    /// Number of records that have not been issued.
     records: usize,
 }
 
@@ -94,7 +94,7 @@ impl LogicalMap {
         state.blocks == 0 && state.buffered > 0
     }
 
-    /// Returns the number of free blocks that a merge takes. Count.
+    /// Returns the number of free blocks that a merge takes.
     pub(super) fn takes(&self, logical: LogicalBlock) -> u32 {
         let choice = self.choose(logical);
         let pages = self.layout.pages_per_block;
@@ -123,7 +123,7 @@ impl LogicalMap {
         (self.takes(block) <= self.planes[plane.index()].free).then_some(block)
     }
 
-    /// Returns the number of pages that a merge must copy. Count.
+    /// Returns the number of pages that a merge must copy.
     fn to_copy(&self, logical: LogicalBlock, choice: &Choice) -> u32 {
         let stay = choice.kept.iter().chain(&choice.target);
         let there: u32 = stay.map(|&block| self.blocks.valid(block)).sum();

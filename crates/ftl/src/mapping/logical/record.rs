@@ -11,7 +11,7 @@ use super::{LogicalMap, RECORD};
 use crate::block::Phase;
 use crate::job::Step;
 
-/// Number of blocks per plane for records. Count.
+/// Number of blocks per plane for records.
 pub(super) const BLOCKS: u32 = 2;
 
 /// Location of the records of a plane.

@@ -17,7 +17,7 @@ struct Found {
     held: Vec<(u64, Block)>,
     /// Blocks with records, each with the highest placement number of its records.
     records: Vec<(u64, Block)>,
-    /// Number of erased blocks. Count.
+    /// Number of erased blocks.
     free: u32,
 }
 

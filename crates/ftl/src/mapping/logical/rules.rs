@@ -9,27 +9,27 @@ use crate::plan::{Plan, PlanError};
 /// Rules of a mapping family with logical blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Rules {
-    /// Number of data blocks per logical block. Count.
+    /// Number of data blocks per logical block.
     pub data_blocks: u32,
-    /// Maximum number of update blocks of a logical block before it is merged. Count.
+    /// Maximum number of update blocks of a logical block before it is merged.
     pub update_blocks: u32,
     /// Whether page i of a data block is page i of the logical block.
     pub in_place: bool,
     /// Whether a page is programmed for every block that a merge erases.
     pub record_erases: bool,
     pub stripe: Stripe,
-    /// Number of consecutive pages that go to the same plane if pages are striped. Count.
+    /// Number of consecutive pages that go to the same plane if pages are striped.
     pub stripe_pages: u32,
     /// Share of a plane's blocks that form the write buffer. Ratio.
     pub buffer_ratio: f64,
 }
 
 impl Rules {
-    /// Returns the number of write buffer blocks in a plane of `blocks` blocks. Count.
+    /// Returns the number of write buffer blocks in a plane of `blocks` blocks.
     pub fn buffer_blocks(&self, blocks: u32) -> u32 {
         (self.buffer_ratio * f64::from(blocks)).floor() as u32
     }
-    /// Returns the number of blocks per plane for records. Count.
+    /// Returns the number of blocks per plane for records.
     pub fn record_blocks(&self) -> u32 {
         if self.record_erases {
             record::BLOCKS
@@ -38,13 +38,13 @@ impl Rules {
         }
     }
     /// Returns the number of blocks that a plane needs in addition to its free blocks: for the data
-    /// of `logical` logical blocks, for records and for the write buffer. Count.
+    /// of `logical` logical blocks, for records and for the write buffer.
     pub fn kept_blocks(&self, logical: u32, blocks: u32) -> u64 {
         u64::from(logical) * u64::from(self.data_blocks)
             + u64::from(self.record_blocks())
             + u64::from(self.buffer_blocks(blocks))
     }
-    /// Returns the maximum number of logical blocks of a plane. Count.
+    /// Returns the maximum number of logical blocks of a plane.
     pub fn logical_blocks(&self, plan: &Plan) -> u32 {
         Shape::new(plan, self.data_blocks, self.stripe, self.stripe_pages).blocks_of_a_plane()
     }

@@ -26,11 +26,11 @@ pub enum Stripe {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Shape {
     pub user_pages: u32,
-    /// Number of pages per logical block. Count.
+    /// Number of pages per logical block.
     pub pages: u32,
     planes: u32,
     stripe: Stripe,
-    /// Number of consecutive pages that go to the same plane. Count.
+    /// Number of consecutive pages that go to the same plane.
     row: u32,
     /// Planes of the logical blocks, in a repeating cycle.
     homes: Vec<Plane>,
@@ -59,7 +59,7 @@ impl Shape {
             Stripe::Page => pages.is_multiple_of(self.row).then_some(self.planes),
         }
     }
-    /// Returns the number of logical blocks of the device. Count.
+    /// Returns the number of logical blocks of the device.
     pub fn blocks(&self) -> u32 {
         match self.stripe {
             Stripe::Block => self.user_pages.div_ceil(self.pages),
@@ -69,7 +69,7 @@ impl Shape {
             }
         }
     }
-    /// Returns the maximum number of logical blocks of a plane. Count.
+    /// Returns the maximum number of logical blocks of a plane.
     pub fn blocks_of_a_plane(&self) -> u32 {
         self.blocks().div_ceil(self.planes)
     }

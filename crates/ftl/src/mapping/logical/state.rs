@@ -22,7 +22,7 @@ pub(super) enum Role {
 pub(super) struct Member {
     /// 1 + the next block of the logical block, or 0.
     pub next: u32,
-    /// Number of pages taken for programs. Count.
+    /// Number of pages taken for programs.
     pub used: u16,
     /// [`Role`] in the low bits, and [`STRAY`] and [`SOURCE`].
     pub bits: u8,
@@ -58,13 +58,13 @@ pub(super) struct Logical {
     pub first: u32,
     /// 1 + the update block that takes writes, or 0.
     pub active: u32,
-    /// Number of valid pages. Count.
+    /// Number of valid pages.
     pub valid: u32,
-    /// Number of valid pages in the write buffer. Count.
+    /// Number of valid pages in the write buffer.
     pub buffered: u32,
-    /// Number of blocks. Count.
+    /// Number of blocks.
     pub blocks: u16,
-    /// Number of update blocks that no merge empties. Count.
+    /// Number of update blocks that no merge empties.
     pub updates: u16,
     /// [`MERGING`], and a bit for each list that contains the logical block.
     pub bits: u8,

@@ -9,7 +9,7 @@ use crate::mapping::Mapping;
 use crate::wear::Spend;
 
 impl PageMap {
-    /// Returns the number of free blocks of a plane that are reserved for metadata. Count.
+    /// Returns the number of free blocks of a plane that are reserved for metadata.
     pub(in crate::mapping) fn kept(&self, plane: Plane) -> u32 {
         self.planes[plane.index()].kept
     }

@@ -17,11 +17,11 @@ use crate::wear::Spend;
 /// SLC cache of a device.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Cache {
-    /// Number of pages of a block that are used in single-level mode: its first ones. Count.
+    /// Number of pages of a block that are used in single-level mode: its first ones.
     pages: u32,
-    /// Number of dedicated blocks per plane: its first ones. Count.
+    /// Number of dedicated blocks per plane: its first ones.
     dedicated: u32,
-    /// Maximum number of blocks that a plane lends. Count.
+    /// Maximum number of blocks that a plane lends.
     most_lent: u32,
     /// Whether host pages bypass the cache.
     bypassed: bool,
@@ -38,7 +38,7 @@ struct CachePlane {
     free: VecDeque<Block>,
     /// Full blocks, in the order in which they will be folded.
     full: VecDeque<Block>,
-    /// Number of lent blocks. Count.
+    /// Number of lent blocks.
     lent: u32,
 }
 
@@ -68,11 +68,11 @@ impl Cache {
         let of_plane = block.0 / layout.planes();
         of_plane < self.dedicated
     }
-    /// Returns the number of free dedicated blocks of a plane. Count.
+    /// Returns the number of free dedicated blocks of a plane.
     pub(super) fn free(&self, plane: Plane) -> u32 {
         self.planes[plane.index()].free.len() as u32
     }
-    /// Returns the number of blocks of a plane that wait to be folded. Count.
+    /// Returns the number of blocks of a plane that wait to be folded.
     pub(super) fn full(&self, plane: Plane) -> u32 {
         self.planes[plane.index()].full.len() as u32
     }

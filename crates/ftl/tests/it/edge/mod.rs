@@ -15,7 +15,8 @@ use wordline_nand::{Geometry, Layout};
 
 use crate::naive::CheckedMap;
 
-/// 256 cases, the same in every run unless `PROPTEST_CASES` or `PROPTEST_RNG_SEED` is set.
+/// Configures 256 cases, the same in every run unless `PROPTEST_CASES` or `PROPTEST_RNG_SEED` is
+/// set.
 pub fn cases() -> Cases {
     let mut cases = Cases::default();
     if cases.rng_seed == RngSeed::Random {

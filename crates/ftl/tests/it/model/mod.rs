@@ -243,7 +243,7 @@ enum Waiter {
 struct Job {
     /// Whether the job is a GC run. Otherwise it is a fetch.
     collects: bool,
-    /// Number of steps that are issued but not complete. Count.
+    /// Number of steps that are issued but not complete.
     outstanding: u32,
     /// Whether the job issues one step at a time.
     stepwise: bool,
@@ -257,7 +257,7 @@ struct Job {
 /// Expected state of a logical page.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    /// Number of writes placed. Count.
+    /// Number of writes placed.
     issued: u64,
     /// Version that a look-up must find; 0 if none.
     current: u64,
@@ -314,7 +314,7 @@ impl Seen {
         self.cut_erases += other.cut_erases;
         self.recovery_erases += other.recovery_erases;
     }
-    /// Returns the number of host requests and flash operations. Count.
+    /// Returns the number of host requests and flash operations.
     pub fn operations(&self) -> u64 {
         self.writes + self.reads + self.trims + self.flash
     }
@@ -352,7 +352,7 @@ pub struct Device {
     held: HashMap<Lpn, VecDeque<Change>>,
     /// Pages whose first change waits for room, in order.
     stalled: VecDeque<Lpn>,
-    /// By block: number of issued programs that supersede a page of it. Count.
+    /// By block: number of issued programs that supersede a page of it.
     superseding: Vec<u32>,
     /// Erases that wait for these programs.
     kept: Vec<(JobId, Block)>,

@@ -62,12 +62,12 @@ impl Naive {
         let first = self.layout.page(block, 0).index();
         &self.pages[first..first + self.layout.pages_per_block as usize]
     }
-    /// Returns the number of current pages of a block. Count.
+    /// Returns the number of current pages of a block.
     pub fn current(&self, block: Block) -> usize {
         let current = |page: &&Page| matches!(page, Page::Current(..));
         self.pages(block).iter().filter(current).count()
     }
-    /// Returns the number of programmed pages of a block. Count.
+    /// Returns the number of programmed pages of a block.
     pub fn programmed(&self, block: Block) -> usize {
         let programmed = |page: &&Page| **page != Page::Erased;
         self.pages(block).iter().filter(programmed).count()
