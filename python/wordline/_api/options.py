@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
 Options: TypeAlias = "Mapping[str, Mapping[str, Any]]"
-"""Declarations by flag."""
+"""Declarations of options by flag."""
 
 STRICT = {"on_bad_line": "error", "time_order": "error", "align": "error", "volumes": "one"}
 AS_RECORDED = STRICT | {"time_order": "sort", "align": "keep", "volumes": "shared"}

@@ -80,8 +80,8 @@ class Periods(TypedDict):
 
 class Idle(TypedDict):
     """Idle periods between requests of any kind and volume. An idle period begins when the pages of
-    a request have been executed, at the given time per page; it is long if it exceeds the
-    threshold."""
+    a request have been executed, which takes the given time per page. A period is long if it
+    exceeds the threshold."""
 
     threshold_s: float
     page_read_us: float

@@ -29,8 +29,8 @@ CEILINGS = ("belady", "unbounded")
 class FlashSide(TypedDict):
     """Result of a policy at a size on flash in front of a disk. Pages are flash pages;
     `capacity_pages` is the size in whole blocks. `erases` counts all blocks of the device.
-    `lifetime_years` is None without an erase, `disk_utilisation` on a disk model where requests do
-    not queue."""
+    `lifetime_years` is None if no block was erased. `disk_utilisation` is None for a disk model
+    without a queue."""
 
     capacity_pages: int
     hit_ratio: float | None

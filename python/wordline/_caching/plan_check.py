@@ -20,7 +20,8 @@ TOLERANCE = 0.25
 LEAST_US = 50.0
 """Smaller differences in µs never count as disagreement."""
 NEAR = 1.05
-"""Factor of the minimum latency within which the smallest flash is recommended."""
+"""Maximum ratio of the latency of the recommended flash to the minimum latency. The smallest flash
+within it is recommended."""
 MOST_RUNS = 5
 """Maximum number of divisions to simulate if the first one disagrees with its plan."""
 STANDARD_INPUT = "-"

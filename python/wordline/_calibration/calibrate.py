@@ -193,7 +193,8 @@ def _require_scipy() -> None:
 
 
 def _shown(base: str) -> dict[str, Any]:
-    """Returns a preset with flash, resolved."""
+    """Returns the resolved configuration of a preset. Raises WordlineError if the preset is unknown
+    or has no flash."""
     known = [preset["name"] for preset in presets()]
     if base not in known:
         raise WordlineError(

@@ -213,7 +213,7 @@ def measure(work: Work, run: Run, machine: Machine) -> Measure:
 
 
 def titles(measures: Sequence[Measure]) -> list[str]:
-    """Titles of workloads for a table. A replay is titled by its trace if there are several."""
+    """Returns the titles of workloads for a table. Replays are numbered if there are several."""
     replays = [one["work"] for one in measures if one["work"] not in WORKS]
 
     def title(work: str) -> str:

@@ -22,7 +22,8 @@ def shown(value: object) -> str:
 
 
 def whole(name: str, value: object, least: int, most: int = MOST) -> int:
-    """Returns an integer from `least` to `most`. Booleans are rejected."""
+    """Returns an integer argument. Raises TypeError for another type, including a Boolean, and
+    WordlineError unless it is from `least` to `most`."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{name} must be a whole number, not {shown(value)}")
     if not least <= value <= most:
@@ -35,14 +36,15 @@ def whole(name: str, value: object, least: int, most: int = MOST) -> int:
 
 
 def flag(name: str, value: object) -> bool:
-    """Returns True or False; rejects every other value."""
+    """Returns a Boolean argument. Raises TypeError for another type."""
     if not isinstance(value, bool):
         raise TypeError(f"{name} must be True or False, not {shown(value)}")
     return value
 
 
 def choice(name: str, value: object, known: tuple[str, ...]) -> str:
-    """Returns one of the strings `known`."""
+    """Returns a string argument. Raises TypeError for another type, and WordlineError unless it is
+    one of `known`."""
     if not isinstance(value, str):
         raise TypeError(f"{name} must be a string, not {shown(value)}")
     if value not in known:
@@ -80,7 +82,8 @@ def toml_value(text: str) -> Any:
 
 
 def share(name: str, value: object) -> float:
-    """Returns a fraction above 0 and at most 1. Raises TypeError or WordlineError."""
+    """Returns an argument that is a fraction above 0 and at most 1. Raises TypeError or
+    WordlineError."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise TypeError(f"{name} must be a number, not {shown(value)}")
     if not 0 < value <= 1:

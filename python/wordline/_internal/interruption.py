@@ -44,8 +44,9 @@ def exit_code() -> int:
 
 @contextmanager
 def undisturbed(ended: list[Any] | None = None) -> Generator[None]:
-    """Delays signals until the end of the block, where they raise KeyboardInterrupt. With `ended`,
-    which the work in the block fills as its last step, only signals after that step are delayed."""
+    """Delays signals until the end of the block, where they raise KeyboardInterrupt. `ended` is a
+    list to which the work in the block appends as its last step. If it is given, only signals after
+    that step are delayed."""
     global _waiting  # noqa: PLW0603 - signals belong to the process
     _holds.append(ended)
     try:

@@ -1,8 +1,8 @@
 """Options of a function, declared once in a class with names, types, defaults and documentation.
 Callers pass them as keywords, or together as an object of the class.
 
-Such an object behaves like a frozen dataclass. `dataclasses` imports `re` and `inspect`, which
-`wordline run` does without.
+The class behaves like a frozen dataclass. It is not one, because `dataclasses` imports `re` and
+`inspect`, which `wordline run` does not need.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ OPTIONS = "_options"
 
 
 def sign(function: object) -> None:
-    """Gives a function that takes options a signature with each of them as a keyword."""
+    """Sets the signature of a function that takes options, with each option as a keyword."""
     kind = getattr(function, OPTIONS, None)
     if kind is None:
         return

@@ -1,5 +1,5 @@
 """Resource limits of the process (ulimit), checked before the resource is needed. Libraries that
-run out of one end the process, or flood standard error."""
+run out of a resource end the process, or flood standard error."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ FILES = 24
 """Number of open files that suffices for any command: three streams, a trace, a result, the pipes
 and event queues of polars, and the files that Python opens while it imports."""
 FILES_OF_A_PROCESS = 10
-"""Number of open files that each worker process of a sweep needs in this process: its ends of the
-pipes of the queues, of the start and of the exit."""
+"""Number of open files that each worker process of a sweep needs in this process: the ends of the
+pipes for its queues, its start and its exit."""
 TABLES_BYTES = 600_000 * 1024
 """Address space in bytes that polars needs to start its threads and draw a report. On two cores,
 350,000 KiB can be enough, but even 500,000 KiB are not always."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     class Tables(Protocol):
-        """Tables by name."""
+        """Source of result tables by name."""
 
         def table(self, name: str) -> _wordline.Table:
             """Returns a table."""

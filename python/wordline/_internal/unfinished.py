@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Generator
 
 LONGEST_NAME = 100
-"""Characters of an output's name that are used in the name of its hidden folder."""
+"""Maximum number of characters of an output's name in the name of its hidden folder."""
 DIGITS = 8
 FORMER = "former"
 """Suffix of the hidden folder of a former result, which waits for removal."""

@@ -211,8 +211,8 @@ class Metric:
 
 
 def _decimals(value: float, width: float) -> int:
-    """Returns the number of decimals that gives the half width two significant digits, or a value
-    without half width three."""
+    """Returns the number of decimals to show: two significant digits of the half width, or three of
+    the value without a half width."""
     size = width or value / 10
     if not size or not math.isfinite(size):
         return 0

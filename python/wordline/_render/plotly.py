@@ -223,7 +223,7 @@ def legend(**more: Any) -> Figure:
 
 
 def figure(data: list[Figure], *, height: int, **layout: Any) -> Figure:
-    """Returns a chart with a height in pixels. It is as wide as the page."""
+    """Returns a chart with this height in pixels. The chart is as wide as the page."""
     return {
         "data": data,
         "layout": {"height": height, "showlegend": True, "legend": legend()} | layout,

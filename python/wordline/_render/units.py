@@ -107,8 +107,8 @@ def whole(count: float | None) -> str:
 
 
 def many(count: float, noun: str, plural: str = "") -> str:
-    """Formats a count with its noun in singular or plural. The plural has an s unless it is
-    given."""
+    """Formats a count with its noun in the singular or the plural. Without `plural`, the plural is
+    the noun with an s."""
     return f"{whole(count)} {noun if count == 1 else plural or noun + 's'}"
 
 

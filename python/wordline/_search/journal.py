@@ -29,7 +29,7 @@ class Lines(BaseJournalBackend):
             os.truncate(path, whole)
 
     def read_logs(self, log_number_from: int) -> Iterable[dict[str, Any]]:
-        """Returns the steps from this number on."""
+        """Returns the steps whose number is at least `log_number_from`."""
         return self._steps[log_number_from:]
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:

@@ -65,7 +65,7 @@ class Loop:
         self._trials: dict[int, tuple[optuna.Trial, int]] = {}
 
     def run(self) -> None:
-        """Runs trials until the number in the plan, or the whole grid, is complete."""
+        """Runs trials until the number of trials in the plan, or the whole grid, is complete."""
         known = ended(self._study)
         places = (place for place in range(self._total) if place not in known)
         asked = (task for place in places if (task := self._ask(place)) is not None)

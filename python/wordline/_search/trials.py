@@ -1,7 +1,7 @@
 """Trials in Optuna's journal, from which a search continues.
 
-Each trial has its number in the search as an attribute. A trial that was in progress when the
-search was interrupted is repeated with the same number.
+An attribute of each trial is its number in the search. A trial that was in progress when the search
+was interrupted is repeated with the same number.
 """
 
 from __future__ import annotations

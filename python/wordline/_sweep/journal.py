@@ -121,7 +121,7 @@ class Journal(Generic[T]):
 
 
 def _rewrite(path: str, without: set[int]) -> None:
-    """Writes a file again without the lines with these numbers."""
+    """Rewrites a file without the lines that have these numbers."""
 
     def write(part: str) -> None:
         with open(path, "rb") as file, open(part, "wb") as rest:  # noqa: PTH123

@@ -54,7 +54,7 @@ class Processes(Executor):
         resource_tracker.ensure_running()
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Submits work to the process with the least work."""
+        """Submits work to the process with the least waiting work."""
         with self._lock:
             lane = min(range(len(self._lanes)), key=self._waiting.__getitem__)
             self._waiting[lane] += 1

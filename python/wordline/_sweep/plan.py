@@ -106,7 +106,7 @@ def read(path: str | os.PathLike[str]) -> Plan:
 
 
 def of_table(table: Mapping[str, Any], where: str = "") -> Plan:
-    """Returns the plan of a table with the keys of a plan file. Raises WordlineError with a message
+    """Returns the plan in a table with the keys of a plan file. Raises WordlineError with a message
     that starts with `where`."""
     for key in table:
         if key not in KEYS:

@@ -36,11 +36,11 @@ class Job:
     overrides: Mapping[str, Any]
     options: Mapping[str, Any]
     prepared: str | None = None
-    """File with its prepared device."""
+    """File with the prepared device of the point, if there is one."""
     preparation: str | None = None
-    """Identifier of the preparation of its device if the process keeps it."""
+    """Identifier of the preparation if the process keeps the prepared device."""
     folder: str | None = None
-    """Folder in which the process keeps it; None for a folder of its own."""
+    """Folder in which the process keeps the prepared device; None for a folder of its own."""
     tables: tuple[str, ...] = ()
     """Tables of the result that are needed in addition to its summary: requests, series."""
     sent: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -97,7 +97,8 @@ def _packed(stream: bytes) -> str:
 
 
 def simulated(job: Job) -> Result:
-    """Runs a point. Raises WordlineError, which names traces by their paths at the sweep."""
+    """Runs a point. Raises WordlineError; its message names traces by the paths that the sweep was
+    given."""
     places = {path: _arrived(name) for path, name in job.sent.items()}
     before = simulation.decoded.set(DECODED)
     try:

@@ -1,1 +1,1 @@
-"""Charts of the report, for pages of your own."""
+"""Charts of the report, for use in other pages."""

@@ -1,5 +1,5 @@
-"""Process of a point: `python -m wordline._dev.growth.point SETTINGS` runs the device under the
-load that SETTINGS, a JSON object of configuration keys, defines, and prints the summary."""
+"""Process of a point: `python -m wordline._dev.growth.point SETTINGS` simulates the device and
+prints the summary. SETTINGS is a JSON object of configuration keys, which include the load."""
 
 import json
 import sys

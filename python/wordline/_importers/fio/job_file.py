@@ -1,4 +1,4 @@
-"""Parses fio job files: sections, and the options of each with inherited ones."""
+"""Parses fio job files: sections, with the options that each defines or inherits."""
 
 import os
 import re
@@ -21,7 +21,7 @@ class Option:
 
 @dataclass
 class Job:
-    """A section of a job file with inherited options."""
+    """A section of a job file, with the options that it defines or inherits."""
 
     file: str
     name: str

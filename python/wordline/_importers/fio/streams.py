@@ -55,7 +55,7 @@ class Clones:
         self.binary = base == "1024"
 
     def streams(self) -> Iterator[dict[str, Any]]:
-        """Returns the streams."""
+        """Yields a stream per clone."""
         clones = self.count("numjobs", 1)
         if clones > 256:
             self.job.fault("numjobs", "is above 256 streams", "lower it, and raise iodepth")
@@ -255,7 +255,7 @@ class Clones:
         return None
 
     def arrival(self, mean: Fraction) -> dict[str, Any]:
-        """Returns the `arrival` of the workload."""
+        """Returns the table `arrival` of the workload."""
         process = self.job.text("rate_process", "linear")
         if process not in ("linear", "poisson"):
             self.job.fault("rate_process", "is unknown", "give linear or poisson")
@@ -288,7 +288,7 @@ class Clones:
         return depth
 
     def pattern(self, random: bool) -> dict[str, Any]:
-        """Returns the `pattern` of the workload."""
+        """Returns the value of `pattern` of the workload."""
         if not random:
             return {"sequential": {}}
         share = self.percent("percentage_random", 100)
@@ -321,7 +321,8 @@ class Clones:
             load["requests"] += load["requests"] // every
 
     def part(self, name: str, default: int, align: int) -> int:
-        """Converts bytes, or a share of the device, rounded down."""
+        """Returns the value of an option in bytes. It is a size, or a share of the device, which is
+        rounded down to `align`."""
         text = self.job.text(name, "")
         if not text:
             return default
@@ -333,7 +334,8 @@ class Clones:
         return int(self.capacity * Fraction(share) / 100) // align * align
 
     def bytes(self, name: str, text: str) -> int:
-        """Converts a size with the suffixes of `kb_base`."""
+        """Parses a size with the suffixes of `kb_base`, and returns it in bytes; 0 for a
+        percentage."""
         if text.endswith("%"):
             return 0
         found = re.fullmatch(r"(0x[0-9a-f]+|\d+)(?:([kmgtp])(i?))?b?", text.strip().lower())
@@ -350,18 +352,18 @@ class Clones:
         )
 
     def count(self, name: str, default: int) -> int:
-        """Converts an integer above 0."""
+        """Returns the value of an option as an integer above 0."""
         value = self.whole(name, self.job.text(name, str(default)))
         if value == 0:
             self.job.fault(name, "is not above 0", "give at least 1")
         return value
 
     def whole(self, name: str, text: str) -> int:
-        """Converts an integer with suffixes."""
+        """Parses an integer with suffixes."""
         return self.bytes(name, text.removesuffix("%"))
 
     def percent(self, name: str, default: int) -> float:
-        """Converts a percentage."""
+        """Returns the value of an option in per cent as a fraction."""
         texts = set(self.job.text(name, str(default)).split(","))
         value = self.whole(name, texts.pop())
         if texts or value > 100:
@@ -369,7 +371,7 @@ class Clones:
         return value / 100
 
     def seconds(self, name: str) -> Fraction:
-        """Converts a time."""
+        """Returns the value of an option as a time in seconds."""
         units = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "ms": 0.001, "us": 1e-6}
         text = self.job.text(name, "0").lower().replace("sec", "s")
         found = re.fullmatch(r"(\d+)([a-z]*)", text)

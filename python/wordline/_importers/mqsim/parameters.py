@@ -36,7 +36,7 @@ class Parameters:
         return word
 
     def number(self, key: str, default: float, low: float = 0) -> float:
-        """Returns a number of at least `low`."""
+        """Returns a parameter as a number of at least `low`."""
         text = self.text(key, str(default))
         try:
             value = float(text)
@@ -47,14 +47,14 @@ class Parameters:
         return value
 
     def whole(self, key: str, default: int, low: int = 0) -> int:
-        """Returns an integer of at least `low`."""
+        """Returns a parameter as an integer of at least `low`."""
         value = self.number(key, default, low)
         if value != int(value):
             self.fault(key, f"{value} is not a whole number; give a whole number")
         return int(value)
 
     def flag(self, key: str, default: bool) -> bool:
-        """Returns True or False."""
+        """Returns a parameter that is TRUE or FALSE."""
         return self.word(key, str(default), "TRUE FALSE") == "TRUE"
 
 

@@ -231,7 +231,7 @@ def _verdict(figures: Mapping[str, Any]) -> str:
         f"Write cliff at {units.size(figures['cliff_at_bytes'])} after "
         f"{units.duration(1e6 * figures['cliff_at_s'])} of random writes of 4 KiB, when free "
         f"blocks run out: from {units.bandwidth(before)} to {units.bandwidth(level)}, "
-        f"{units.figures(before / level)} times less. {stops}Worst case {worst}, "
+        f"lower by a factor of {units.figures(before / level)}. {stops}Worst case {worst}, "
         f"{units.figures(figures['worst_ratio'])} times that before the cliff."
     )
 

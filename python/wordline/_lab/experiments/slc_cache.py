@@ -121,7 +121,7 @@ def _told(row: Mapping[str, Any]) -> str:
     return (
         f"{row['state']}: {units.size(row['cliff_at_bytes'])} at "
         f"{units.bandwidth(row['fast_mb_per_s'])}, then {units.bandwidth(row['slow_mb_per_s'])}, "
-        f"{units.figures(row['ratio'])} times less."
+        f"lower by a factor of {units.figures(row['ratio'])}."
     )
 
 

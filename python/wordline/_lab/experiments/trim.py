@@ -81,14 +81,16 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     fresh, used = rates["erased"][TOLD], rates["no TRIM"][TOLD]
     told = [_told(kind, rates[kind][TOLD], fresh, used) for kind in TRIMMED]
     verdict = (
-        f"Used, the device writes {units.bandwidth(used)} at 4 KiB, erased "
+        f"At 4 KiB, the used device writes {units.bandwidth(used)}, the erased device "
         f"{units.bandwidth(fresh)}. {told[0]} {told[1]}"
     )
     drawn = {units.size(size): {kind: rates[kind][size] for kind in KINDS} for size in sizes}
     frees = bench.policy("ftl", "trim", "frees")
     notes = [f"Each TRIM covers {units.size(range_bytes(bench))}; all TRIMs cover the device."]
     if not frees:
-        notes.append("TRIM is ideal here: this version has no other firmware for it (ftl.trim).")
+        notes.append(
+            "TRIM is ideal here: this version models no other behaviour of firmware (ftl.trim)."
+        )
     return Finding(
         verdict,
         {"mb_per_s": rates, "mean_us": means, "range_bytes": range_bytes(bench)},

@@ -60,8 +60,8 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     parts = [
         f"{op}s: eight workers complete {of[op, 8]['iops'] / of[op, 1]['iops']:.3g} times the "
         f"requests of one ({units.whole(of[op, 8]['iops'])} per second), a queue of {QUEUE} "
-        f"{of[op, QUEUE]['iops'] / of[op, 1]['iops']:.3g} times, and a request takes "
-        f"{of[op, QUEUE]['mean_us'] / of[op, 1]['mean_us']:.3g} times as long in it"
+        f"completes {of[op, QUEUE]['iops'] / of[op, 1]['iops']:.3g} times as many, and each request "
+        f"then takes {of[op, QUEUE]['mean_us'] / of[op, 1]['mean_us']:.3g} times as long"
         for op in OPS
     ]
     drawn = {op: {str(depth): of[op, depth]["iops"] for depth in (*WORKERS, QUEUE)} for op in OPS}

@@ -12,7 +12,7 @@ class Tables:
     series: pl.DataFrame
     latency: pl.DataFrame
     blocks: pl.DataFrame | None = None
-    """Present, as is `wear`, if the run had flash."""
+    """Present, like `wear`, if the run had flash."""
     wear: pl.DataFrame | None = None
     latency_by: pl.DataFrame | None = None
     """Present if the run had several streams or an array."""

@@ -21,13 +21,13 @@ IDLE_COLLECTION = "#6b9e3a"
 
 
 def views(runs: Mapping[str, pl.DataFrame]) -> Figure | None:
-    """Draws what the host sees of each run, and below it the activity of the device, one column per
-    run.
+    """Draws what the host sees of each run, and below it the activity of the device, with one
+    column per run.
 
-    Takes the `series` of runs by name. User view: mean and maximum latency of each interval. Real
-    view: the maximum latency, over bars of the share of die time that garbage collection took, in
-    one colour for intervals with requests and in another for intervals without (Jung 2013, figure
-    7.1). All columns share the same axes. None if no run has a request.
+    Takes the `series` of runs by name. The user view has mean and maximum latency of each interval.
+    The real view has the maximum latency over bars, which are the share of die time that garbage
+    collection took, in one colour for intervals with requests and in another for intervals without
+    (Jung 2013, figure 7.1). All columns share the same axes. None if no run has a request.
     """
     intervals = {
         name: _Intervals.of(series) for name, series in runs.items() if not series.is_empty()

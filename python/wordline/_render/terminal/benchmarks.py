@@ -19,8 +19,8 @@ Row: TypeAlias = tuple[str, dict[str, str]]
 
 
 def print_bench(measures: Sequence["Measure"], titles: Sequence[str], preconditioning: str) -> None:
-    """Prints the results of a benchmark in units per CPU second. Each measure has a title;
-    `preconditioning` is the unit of work before the run."""
+    """Prints the results of a benchmark in units per CPU second. `titles` has a title per measure.
+    `preconditioning` is the unit of the rate of preconditioning."""
     columns = ("ours", "limit", "previous", "model", "memory")
     rows = list(_bench_rows(measures, titles, preconditioning))
     table = narrowed(columns, ("memory", "model", "previous"), partial(_bench, rows))
