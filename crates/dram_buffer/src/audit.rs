@@ -76,7 +76,7 @@ impl Buffer {
             ),
             (
                 frame.resident == self.policy.contains(entry),
-                "the policy agrees whether the page is resident",
+                "buffer and policy agree whether the page is resident",
             ),
             (
                 !frame.resident || frame.known,

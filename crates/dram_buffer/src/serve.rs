@@ -80,7 +80,7 @@ impl Buffer {
                     self.take_first(entry);
                     self.trim(now, place, backing)?;
                 }
-                Kind::Flush => unreachable!("a flush waits for no page's memory"),
+                Kind::Flush => unreachable!("a flush does not wait for a page's memory"),
             }
         }
         let frame = self.frames.get_mut(entry);

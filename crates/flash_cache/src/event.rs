@@ -197,7 +197,7 @@ pub enum CachedError<E> {
     Full(wordline_cache::Full),
     /// A tier returned a version of a page other than the latest.
     #[error(
-        "a read of page {page} returned version {found} from {tier}, but version {written} was written: a fault of the simulator"
+        "a read of page {page} returned version {found} from {tier}, but version {written} was written; this is a bug in Wordline, report it"
     )]
     Stale {
         /// Page of the backing store.

@@ -397,7 +397,7 @@ impl Journal {
         entries.extend(more);
         self.take_over(&mut entries);
         let slot = self.logs.iter().position(Option::is_none);
-        let slot = slot.unwrap_or_else(|| unreachable!("record pages are bounded"));
+        let slot = slot.unwrap_or_else(|| unreachable!("a slot for a record page is free"));
         self.serial += 1;
         self.programs += 1;
         self.logs[slot] = Some(Log {

@@ -344,7 +344,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.answer(cx, fetch.waiters);
     }
-    /// Completes the waits of requests for the data of a fetch.
+    /// Completes the reads that waited for a page of a fetch.
     fn answer(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,

@@ -152,7 +152,11 @@ mod tests {
         let classes = [Class::Low, Class::Urgent, Class::Medium];
         let mut queues = backlog(&classes, None, 2, 3);
         let order = fetched(&mut queues, 9);
-        assert_eq!(order, [0, 0, 1, 1, 2, 2, 0, 1, 2], "classes do not matter");
+        assert_eq!(
+            order,
+            [0, 0, 1, 1, 2, 2, 0, 1, 2],
+            "round robin ignores classes"
+        );
         assert_eq!(queues.pop(), None);
         let order = fetched(&mut backlog(&classes, None, 1, 3), 6);
         assert_eq!(order, [0, 1, 2, 0, 1, 2]);

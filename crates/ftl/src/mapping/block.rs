@@ -253,7 +253,7 @@ impl BlockMap {
     #[inline]
     fn plane_of(&self, logical: LogicalBlock) -> Plane {
         let home = self.allocator.home(Lpn(logical.0));
-        home.unwrap_or_else(|| unreachable!("allocation is static"))
+        home.unwrap_or_else(|| unreachable!("block mapping requires static allocation"))
     }
     #[inline]
     fn home(&self, logical: LogicalBlock) -> &Home {

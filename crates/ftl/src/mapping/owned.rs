@@ -388,8 +388,8 @@ impl<O: Owner> Mapping for OwnedMap<O> {
         self.pages.suspected = vec![0; self.pages.map.map.len()];
         recovery
     }
-    /// Audits the map, and checks that each suspected page is readable at its location and has no
-    /// other copy.
+    /// Checks the map for consistency, and that each suspected page is readable at its location and
+    /// has no other copy.
     fn audit(&self) -> Result<(), String> {
         let Pages { map, suspected, .. } = &self.pages;
         for (page, place) in (0..).zip(suspected) {

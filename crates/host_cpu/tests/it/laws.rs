@@ -581,7 +581,7 @@ fn miss_writes_the_evicted_page_and_reads_the_missing_one() {
 }
 
 #[test]
-fn requests_wait_for_the_one_that_loads_their_page() {
+fn requests_wait_for_the_request_that_loads_their_page() {
     let config = Config {
         architecture: match cached(1).architecture {
             Architecture::FlashSoftware(software) => Architecture::FlashSoftware(FlashSoftware {

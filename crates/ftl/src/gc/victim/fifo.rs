@@ -30,7 +30,7 @@ pub struct State {
 impl State {
     pub(super) fn memory(layout: &Layout, fill: Fill) -> Table {
         Lists::memory(
-            "candidates for collection",
+            "GC candidates",
             layout.planes().into(),
             layout.blocks().into(),
             fill.physical,

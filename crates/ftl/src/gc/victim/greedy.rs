@@ -66,7 +66,7 @@ impl State {
     pub(super) fn memory(layout: &Layout, fill: Fill) -> Table {
         let lists = u64::from(layout.planes()) * (u64::from(layout.pages_per_block) + 1);
         Lists::memory(
-            "candidates for collection",
+            "GC candidates",
             lists,
             layout.blocks().into(),
             fill.physical,

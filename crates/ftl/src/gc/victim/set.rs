@@ -24,11 +24,7 @@ impl PlaneSets {
     }
     /// Returns the memory estimate of the sets on a device filled to `fill`.
     pub fn memory(layout: &Layout, fill: Fill) -> Table {
-        Table::zeroed::<u32>(
-            "candidates for collection",
-            layout.blocks().into(),
-            fill.physical,
-        )
+        Table::zeroed::<u32>("GC candidates", layout.blocks().into(), fill.physical)
     }
     pub fn size(&self, plane: Plane) -> u32 {
         self.sizes[plane.index()]

@@ -42,7 +42,7 @@ impl LogicalMap {
         state.free -= 1;
         self.free_blocks -= 1;
         let block = self.free.take(plane);
-        block.unwrap_or_else(|| unreachable!("free blocks are counted"))
+        block.unwrap_or_else(|| unreachable!("the plane has a free block"))
     }
 
     /// Iterates over the blocks of a logical block, most recently opened first.

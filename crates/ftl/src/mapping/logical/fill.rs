@@ -58,7 +58,7 @@ impl LogicalMap {
     fn fill_block(&mut self, logical: LogicalBlock, offset: u32) -> Block {
         let plane: Plane = self.shape.home(logical);
         let block = self.room(plane, logical);
-        let block = block.unwrap_or_else(|_| unreachable!("free blocks are counted"));
+        let block = block.unwrap_or_else(|_| unreachable!("the plane has a free block"));
         let count = self.layout.pages_per_block;
         let places = self.layout.page(block, 0).0..self.layout.page(block, count).0;
         for (offset, place) in (offset..).zip(places.clone()) {

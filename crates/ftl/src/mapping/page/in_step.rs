@@ -40,7 +40,7 @@ impl PageMap {
         }
         for plane in planes {
             let Some(block) = self.free.take(*plane) else {
-                unreachable!("free blocks are counted")
+                unreachable!("the plane has a free block")
             };
             self.planes[plane.index()].free -= 1;
             self.free_blocks -= 1;

@@ -27,7 +27,7 @@ impl PageMap {
     /// Takes a reserved block of a plane, which must have one.
     pub(in crate::mapping) fn open_kept(&mut self, plane: Plane) -> Block {
         let block = self.free.take(plane);
-        let block = block.unwrap_or_else(|| unreachable!("free blocks are counted"));
+        let block = block.unwrap_or_else(|| unreachable!("the plane has a free block"));
         self.planes[plane.index()].kept -= 1;
         self.blocks.enter(block, Phase::Metadata);
         block

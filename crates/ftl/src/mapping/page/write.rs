@@ -134,7 +134,7 @@ impl PageMap {
                 self.free.take(plane)
             }
         };
-        let block = block.unwrap_or_else(|| unreachable!("free blocks are counted"));
+        let block = block.unwrap_or_else(|| unreachable!("the plane has a free block"));
         self.activate(plane, writer, block, 0);
     }
 
