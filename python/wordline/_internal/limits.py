@@ -29,7 +29,7 @@ def of_files() -> int | None:
     """Returns the limit of open files; None if it is unlimited or unknown."""
     try:
         import resource
-    except ImportError:  # Windows.
+    except ImportError:  # Windows has no module `resource`.
         return None
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return None if most == resource.RLIM_INFINITY else most

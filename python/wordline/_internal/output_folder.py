@@ -229,7 +229,7 @@ def add(folder: str | os.PathLike[str], writers: Mapping[str, Writer]) -> list[s
     Raises WordlineError."""
     place = _absolute(folder)
     with _explained(place), suppress(FileNotFoundError):
-        # If the process is killed before the end, the folder has no wrong checksums.
+        # Removed first, so that a process killed before the end leaves no wrong checksums.
         os.unlink(os.path.join(place, checksums.NAME))
     files = [write_file(os.path.join(place, name), writer) for name, writer in writers.items()]
     return [*files, write_file(os.path.join(place, checksums.NAME), _checksums_of(place, writers))]

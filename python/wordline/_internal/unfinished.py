@@ -32,7 +32,7 @@ def folder_for(place: str) -> Generator[str]:
         os.mkdir(made)
         lock = _opened(made)
         is_mine = lock is None or take(lock) is not False
-        # Another process may remove a folder that is not locked yet as left behind.
+        # Until the folder is locked, another process may remove it as left behind.
         if is_mine and os.path.isdir(made):
             break
         if lock is not None:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 from wordline._render.plotly import LINEAR, Figure, figure, line
 
 Step = TypeVar("Step", float, str)
-# By category or series, then by series or step.
+# Values of a chart: by category or series, then by series or step.
 Values: TypeAlias = Mapping[str, Mapping[str, float]]
 
 

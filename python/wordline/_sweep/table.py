@@ -86,7 +86,7 @@ def series(name: str, values: list[Any]) -> polars.Series:
 
     kinds: set[type[object]] = {type(value) for value in values if value is not None}
     if not kinds:
-        kind = polars.String  # a column of type Null cannot be written without a row
+        kind = polars.String  # A column of type Null cannot be written without a row.
     elif kinds <= {bool}:
         kind = polars.Boolean
     elif kinds <= {int}:

@@ -212,7 +212,7 @@ class Clones:
             self.job.fault(
                 "offset", f"{start} is beyond the device's {self.capacity} bytes", "lower it"
             )
-        # With filesize, that is the region, and size is the default of io_size.
+        # If filesize is given, it sets the region, and size is the default of io_size.
         name = "filesize" if "filesize" in self.job.options else "size"
         length = self.part(name, self.capacity - start, SECTOR)
         if start + length > self.capacity:

@@ -60,8 +60,8 @@ class Active:
                     "text": duration(left_out * 1e6) if (place, left_out) in longest else "",
                     "textangle": -90,
                     "textposition": "end",
-                    # In the direction of the text: it ends at the top of the line, with its
-                    # baseline on it.
+                    # Anchors follow the direction of the text, which ends at the top of the line
+                    # and has its baseline on the line.
                     "xanchor": "right",
                     "yanchor": "bottom",
                     "font": {"size": 10},
