@@ -197,8 +197,12 @@ def sections(setup: Setup) -> Figure:
                 for name, one in late.items()
                 for long, value in one.items()
             ),
-            Row(f"DGC, {IOMETER}: longest", ending, "ms"),
-            Row(f"P-FTL with {full} blocks per plane, no long pauses: longest", without[P], "ms"),
+            Row(f"DGC, {IOMETER}: longest response time", ending, "ms"),
+            Row(
+                f"P-FTL with {full} blocks per plane, no long pauses: longest response time",
+                without[P],
+                "ms",
+            ),
             *(
                 Row(
                     f"P-FTL with {blocks} blocks per plane, no long pauses: longest response time",

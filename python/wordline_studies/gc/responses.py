@@ -106,7 +106,7 @@ def _rows(found: Mapping[str, Responses]) -> list[Row]:
     for scheme, run in found.items():
         title, summary = SCHEMES[scheme].title, run.summary
         rows += [
-            Row(f"{title}: longest", longest_ms(summary), "ms"),
+            Row(f"{title}: longest response time", longest_ms(summary), "ms"),
             Row(f"{title}: mean response time of writes", mean_ms(summary), "ms"),
             Row(f"{title}: requests beyond {MARGIN_MS} ms", float(late(summary)), ""),
             Row(f"{title}: GC runs", float(collected(summary)), ""),

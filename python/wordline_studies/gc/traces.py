@@ -98,7 +98,7 @@ def figure(setup: Setup) -> Figure:
                 for kind, value in pauses[name].items()
             ),
             *(
-                Row(f"{name}, {title}: longest", value, "ms")
+                Row(f"{name}, {title}: longest response time", value, "ms")
                 for name, one in worst.items()
                 for title, value in one.items()
             ),

@@ -64,7 +64,7 @@ def _rows(found: dict[str, Summary]) -> list[Row]:
         title = SCHEMES[scheme].title
         rows += [
             Row(f"{title}: mean response time of writes", mean_ms(summary), "ms"),
-            Row(f"{title}: longest", longest_ms(summary), "ms"),
+            Row(f"{title}: longest response time", longest_ms(summary), "ms"),
             Row(f"{title}: requests beyond {MARGIN_MS} ms", float(late(summary)), ""),
             Row(f"{title}: die time for GC", summary["flash"]["gc_die_time_s"], "s"),
         ]

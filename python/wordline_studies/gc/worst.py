@@ -292,7 +292,7 @@ def _worst(
                 "times",
                 PUBLISHED("7.10", "P over L, high"),
             ),
-            Row(f"{ROOMY}, P-FTL: longest", longest_ms(roomy), "ms"),
+            Row(f"{ROOMY}, P-FTL: longest response time", longest_ms(roomy), "ms"),
             *(
                 Row(
                     f"SSD3, first {spread[stripe]['input']['requests']} requests, AGC+DGC, "

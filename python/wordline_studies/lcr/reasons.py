@@ -185,7 +185,7 @@ def figure(setup: Setup) -> Figure:
                 ),
             ),
             Claim(
-                "wdev_2: with single requests, LCR has no further choice than GCaR-CFLRU "
+                "wdev_2: with single requests, LCR has no more choice than GCaR-CFLRU "
                 "(gains less than 1 %)",
                 to_gcar[CALM.title]["wdev_2"] < 1,
                 f"{to_gcar[CALM.title]['wdev_2']:.1f} %",

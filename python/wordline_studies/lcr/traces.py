@@ -96,9 +96,9 @@ def figure(setup: Setup) -> Figure:
             "different random wear. Addresses beyond the end are wrapped."
         ),
         rows=[
-            *(Row(f"{name}: writes", writes[name], "%") for name in names),
+            *(Row(f"{name}: share of writes", writes[name], "%") for name in names),
             *(
-                Row(f"{name}, {TITLES[policy]}: mean", one[policy], "µs")
+                Row(f"{name}, {TITLES[policy]}: mean response time", one[policy], "µs")
                 for name, one in means.items()
                 for policy in ALL
             ),

@@ -187,18 +187,22 @@ def _swing_rows(found: _Swung, percent: int) -> list[Row]:
             "%",
         ),
         Row(
-            "O10: RW-FCL with periods eight times as long, above FP-FCL",
+            "O10: RW-FCL with periods eight times as long: response time above FP-FCL's",
             found.above("long", percent),
             "%",
         ),
-        Row("O10: RW-FCL with a fixed border, above FP-FCL", found.above("border", percent), "%"),
+        Row(
+            "O10: RW-FCL with a fixed border: response time above FP-FCL's",
+            found.above("border", percent),
+            "%",
+        ),
         Row(
             f"O10: MSN, {percent} %: occupied share of RW-FCL's lists during the second half",
             100 * found.held[percent],
             "%",
         ),
         Row(
-            "O10: FP-FCL with as much flash as these lists occupy, above FP-FCL",
+            "O10: FP-FCL with as much flash as these lists occupy: response time above FP-FCL's",
             found.above("filled", percent),
             "%",
         ),

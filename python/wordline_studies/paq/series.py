@@ -123,13 +123,15 @@ def _rows(load: str, series: Series) -> list[Row]:
     rows: list[Row] = []
     for name, values in series.items():
         rows += [
-            Row(f"{load}, {name}: mean", fmean(values), "µs"),
-            Row(f"{load}, {name}: longest", max(values), "µs"),
-            Row(f"{load}, {name}: above twice VAQ's mean", _far(values, virtual), "%"),
+            Row(f"{load}, {name}: mean latency", fmean(values), "µs"),
+            Row(f"{load}, {name}: longest latency", max(values), "µs"),
+            Row(f"{load}, {name}: requests above twice VAQ's mean", _far(values, virtual), "%"),
         ]
         if name != "VAQ":
             twice = _above(values, virtual)
-            rows.append(Row(f"{load}, {name}: above twice its latency under VAQ", twice, "%"))
+            rows.append(
+                Row(f"{load}, {name}: requests above twice their latency under VAQ", twice, "%")
+            )
     return rows
 
 

@@ -295,7 +295,11 @@ def _responses(cells: Cells, measured: str) -> Figure:
                 for base, other in there
             ),
             *(
-                Row(f"{scheme}, {gb} GB, {op} %: mean", mean_us(cells, gb, op, scheme), "µs")
+                Row(
+                    f"{scheme}, {gb} GB, {op} %: mean response time",
+                    mean_us(cells, gb, op, scheme),
+                    "µs",
+                )
                 for scheme in SHOWN
                 for gb, op in CELLS
             ),

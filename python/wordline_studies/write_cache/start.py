@@ -71,8 +71,16 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             row
             for fit in fits
             for row in (
-                Row(f"{fit}: best static, empty at the start", float(best(empty[str(fit)])), "%"),
-                Row(f"{fit}: best static, full at the start", float(found.best(fit)), "%"),
+                Row(
+                    f"{fit}: best static over-provisioning, empty at the start",
+                    float(best(empty[str(fit)])),
+                    "%",
+                ),
+                Row(
+                    f"{fit}: best static over-provisioning, full at the start",
+                    float(found.best(fit)),
+                    "%",
+                ),
                 Row(
                     f"{fit}: dynamic cache, response time above that of the best static cache, "
                     "both empty at the start",
