@@ -10,7 +10,8 @@ use wordline_ssd::config::Ssd;
 use super::merge::merge;
 use super::{Config, ConfigError, Nand, Precondition, disk, presets};
 
-/// Most members of an array. Bounds memory: each member takes some megabytes.
+/// Maximum number of members of an array. It bounds memory, because each member takes some
+/// megabytes.
 pub(super) const MAX_MEMBERS: usize = 256;
 
 /// Mapping of an array's addresses to its members.
@@ -18,20 +19,20 @@ pub(super) const MAX_MEMBERS: usize = 256;
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Layout")]
 pub enum ArrayLayout {
-    /// RAID-0: stripes are distributed over the members in turn.
+    /// RAID-0: distributes stripes over the members in turn.
     Striped,
-    /// Each disk of a trace is on the member that names it.
+    /// Each disk of a trace is on the member that names the disk.
     ByDisk,
 }
 
-/// Several stores that the host sees as a single device (`[array]`).
+/// Several stores that the host addresses as a single device (`[array]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Array {
-    /// Mapping of addresses to members. `striped`: stripes go to the members in turn (RAID-0);
-    /// every member contributes as many stripes as the smallest has. `by-disk`: each disk of a
-    /// trace (its volume) is on the member that names it; requests without a disk address the
-    /// members concatenated.
+    /// Mapping of addresses to members. `striped`: stripes go to the members in turn (RAID-0), and
+    /// every member contributes as many stripes as the smallest member has. `by-disk`: each disk of
+    /// a trace (its volume) is on the member that names the disk; requests without a disk address
+    /// the concatenated members.
     pub layout: ArrayLayout,
     /// Size of a stripe, a multiple of the page size of every member. Bytes.
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
@@ -51,29 +52,30 @@ impl Default for Array {
     }
 }
 
-/// A member of an array, or several equal ones. Its device is the one that the tables at the top of
-/// the file describe, or the one of a preset. The member's own tables override both. A member with
-/// a `[disk]` table alone is a hard disk, one with a `[ram]` table alone a RAM disk.
+/// Member of an array, or several equal members. Its device is described by the tables at the top
+/// of the file, or by a preset. The member's own tables override both. A member with only a
+/// `[disk]` table is a hard disk, one with only a `[ram]` table a RAM disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Member {
-    /// Unique name of the member: up to 64 letters, digits, `-` and `_`. Equal members are numbered
-    /// after it, from 0. An empty name becomes `ssd`, `disk`, `ram` or `cache` and the position
-    /// in the array.
+    /// Unique name of the member: up to 64 letters, digits, `-` and `_`. Equal members get this
+    /// name followed by their number, from 0. An empty name becomes `ssd`, `disk`, `ram` or
+    /// `cache`, followed by the position in the array.
     pub name: String,
     /// Number of equal members. Count.
     #[schemars(range(min = 1, max = 256))]
     pub count: u32,
-    /// Preset whose device, array or cached store the member is, in place of the device of this
+    /// Preset whose device, array or cached store the member is, instead of the device of this
     /// file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// Layout `by-disk`: numbers of the trace disks that the member holds, in this order. If left
-    /// out, it holds the disk whose number is its position in the array.
+    /// With layout `by-disk`: numbers of the trace disks that the member holds, in this order. By
+    /// default, the member holds the disk whose number is the member's position in the array.
     #[schemars(inner(range(min = 0, max = 4_294_967_295_u32)))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disks: Vec<u32>,
-    /// Size of each of `disks`, in their order. If left out, they share the member equally. Bytes.
+    /// Size of each of `disks`, in their order. By default, the disks share the member equally.
+    /// Bytes.
     #[schemars(inner(range(min = 512, max = 1_000_000_000_000_000_000_u64)))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disk_bytes: Vec<u64>,
@@ -134,8 +136,9 @@ impl Default for Member {
 }
 
 impl Array {
-    /// Returns the array whose members are at the path `tables`: `array.members` is this array,
-    /// `array.members[1].array.members` the one of its second member.
+    /// Returns the array whose members are at the path `tables`; `None` if there is none.
+    /// `array.members` is this array, and `array.members[1].array.members` is the array of its
+    /// second member.
     pub(super) fn at(&self, tables: &str) -> Option<&Self> {
         let inner = tables.strip_prefix("array.members")?;
         let Some((place, inner)) = inner
@@ -164,26 +167,27 @@ fn is_of_store(table: &str) -> bool {
     [ARRAY, CACHE].contains(&table) || is_of_device(table)
 }
 
-/// Generates the list of tables of devices without flash, and the methods over all of them.
+/// Defines the list of the tables that describe devices without flash, and the methods over all of
+/// them.
 macro_rules! leaves {
     ($($table:ident),+ $(,)?) => {
         /// Tables that describe a device without flash.
         const LEAVES: &[&str] = &[$(stringify!($table)),+];
 
         impl Config {
-            /// Returns those of [`LEAVES`] that the configuration has.
+            /// Returns the tables of [`LEAVES`] that the configuration has.
             pub(super) fn leaf_tables(&self) -> Vec<&'static str> {
                 let tables = [$(self.$table.as_ref().map(|_| stringify!($table))),+];
                 tables.into_iter().flatten().collect()
             }
-            /// Replaces all of [`LEAVES`] by those of a member.
+            /// Replaces all tables of [`LEAVES`] by those of a member.
             pub(super) fn take_leaves(&mut self, member: &Member) {
                 $(self.$table.clone_from(&member.$table);)+
             }
         }
 
         impl Member {
-            /// Returns those of [`LEAVES`] that the member has.
+            /// Returns the tables of [`LEAVES`] that the member has.
             pub(super) fn leaf_tables(&self) -> Vec<&'static str> {
                 let tables = [$(self.$table.as_ref().map(|_| stringify!($table))),+];
                 tables.into_iter().flatten().collect()
@@ -195,12 +199,12 @@ macro_rules! leaves {
 leaves!(disk, ram);
 
 impl Member {
-    /// Returns `true` if the member has a table of flash.
+    /// Returns `true` if the member has a table that describes flash.
     pub(super) fn has_flash(&self) -> bool {
         FLASH.iter().any(|table| self.has_own(table))
     }
-    /// Returns `true` if the member of an array in `config` has flash: only a device without flash,
-    /// alone, has none.
+    /// Returns `true` if the member of an array in `config` has flash. Only a member that is a
+    /// single device without flash has none.
     pub(super) fn is_flash(&self, config: &Config) -> bool {
         let is_more = self.cache.is_some() || self.array.is_some();
         let is_plain = !config.leaf_tables().is_empty() && !self.has_flash();
@@ -222,9 +226,9 @@ impl Member {
     }
 }
 
-/// Completes the members' tables. A table of a member is laid over the same table of its base, or
-/// else of the enclosing configuration. Without a base, a table that the member leaves out stays
-/// absent.
+/// Completes the members' tables. A table of a member is merged over the same table of its base.
+/// Without a base, it is merged over that of the enclosing configuration, and a table that the
+/// member leaves out stays absent.
 pub(super) fn complete(config: &mut Table) -> Result<(), ConfigError> {
     let enclosing = around_members(config, &Table::new());
     let Some(Value::Table(array)) = config.get_mut("array") else {
@@ -233,7 +237,7 @@ pub(super) fn complete(config: &mut Table) -> Result<(), ConfigError> {
     complete_members(array, &enclosing)
 }
 
-/// Completes the members of an array in a device that `enclosing` describes.
+/// Completes the members of an array. `enclosing`: tables of the device that contains the array.
 fn complete_members(array: &mut Table, enclosing: &Table) -> Result<(), ConfigError> {
     let members = array.get_mut("members").and_then(Value::as_array_mut);
     for (place, member) in members.into_iter().flatten().enumerate() {
@@ -256,7 +260,7 @@ fn complete_members(array: &mut Table, enclosing: &Table) -> Result<(), ConfigEr
     Ok(())
 }
 
-/// Returns the tables that enclose the members of an array: those of the store that contains it
+/// Returns the tables that enclose the members of an array: those of the store that contains it,
 /// over those that enclose the store. With a cache, the tables of flash describe the cache and are
 /// dropped.
 fn around_members(store: &Table, enclosing: &Table) -> Table {
@@ -268,7 +272,7 @@ fn around_members(store: &Table, enclosing: &Table) -> Table {
     around
 }
 
-/// Returns the tables of a configuration that `of` selects.
+/// Returns the tables of a configuration for which `of` is `true`.
 fn tables(config: &Table, of: fn(&str) -> bool) -> Table {
     let tables = config.iter().filter(|(key, _)| of(key));
     tables
@@ -276,7 +280,7 @@ fn tables(config: &Table, of: fn(&str) -> bool) -> Table {
         .collect()
 }
 
-/// Returns the tables of a store in the preset that a member names.
+/// Returns the tables of a store in the preset that a member names; `None` if it names none.
 fn base(member: &mut Table, place: usize) -> Result<Option<Table>, ConfigError> {
     let Some(Value::String(name)) = member.get("base") else {
         return Ok(None);
@@ -290,8 +294,8 @@ fn base(member: &mut Table, place: usize) -> Result<Option<Table>, ConfigError> 
     Ok(Some(tables(&table, is_of_store)))
 }
 
-/// Lays the disk of a store over that of the preset that it names. Returns `false` if it names
-/// none.
+/// Merges the disk of a store over that of the preset that it names. Returns `false` if it names no
+/// preset.
 fn complete_disk(store: &mut Table) -> Result<bool, ConfigError> {
     let mut whole = Table::new();
     disk::rebase(&mut whole, store)?;
@@ -304,7 +308,8 @@ fn complete_disk(store: &mut Table) -> Result<bool, ConfigError> {
     Ok(true)
 }
 
-/// Lays the member's tables over those of `under`: all tables, or only those that the member has.
+/// Merges the member's tables over those of `under`. `all`: whether to take all tables of `under`,
+/// or only those that the member has too.
 fn complete_member(member: &mut Table, under: &Table, all: bool) {
     let all_tables = [ARRAY, CACHE].iter().chain(&FLASH).chain(LEAVES);
     for &table in all_tables {

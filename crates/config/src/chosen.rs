@@ -1,4 +1,4 @@
-//! Policies that a configuration names.
+//! Lists the policies that a configuration names.
 
 use serde_json::Value;
 use wordline_kernel::slot::PolicyInfo;
@@ -6,8 +6,9 @@ use wordline_kernel::slot::PolicyInfo;
 use super::{Config, policies};
 
 /// Returns the policies in the slots of a configuration, including those of array members and
-/// streams. Each is listed once, in the order of [`policies`]. Slots without effect are skipped:
-/// the replacement of a buffer that is off, and the scheduler of a standalone package.
+/// streams. Each policy is listed once, in the order of [`policies`]. Slots without effect are
+/// skipped: the replacement policy of a buffer that is off, and the scheduler of a standalone
+/// package.
 pub fn chosen(config: &Config) -> Vec<PolicyInfo> {
     let all = policies();
     let mut named = Vec::new();
@@ -19,7 +20,7 @@ pub fn chosen(config: &Config) -> Vec<PolicyInfo> {
     kept
 }
 
-/// Adds to `named` the indices in `all` of the policies in `value`, which is at `path`.
+/// Adds to `named` the indices in `all` of the policies in `value`, whose path is `path`.
 fn walk(value: &Value, path: &str, all: &[PolicyInfo], named: &mut Vec<usize>) {
     match value {
         Value::Array(elements) => {

@@ -1,17 +1,17 @@
-//! Mean times of single flash and disk operations, for models that weigh one against the other.
+//! Mean times of single flash and disk operations, for models that compare their costs.
 
 use wordline_block::Specification;
 use wordline_nand::transaction::Operation;
 use wordline_partition::Costs;
 
-/// Times of operations on an idle flash device, bus included: means over the pages of a block.
+/// Times of operations on an idle flash device, including the bus. Means over the pages of a block.
 /// Microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct FlashCosts {
     pub read_us: f64,
     pub program_us: f64,
-    /// GC relocation of a page, by copyback where the device uses it.
+    /// Time of a page relocation by GC, by copyback if the device uses it.
     pub copy_us: f64,
     pub erase_us: f64,
 }
@@ -36,8 +36,8 @@ pub fn of_flash(flash: &wordline_ssd::Plan) -> FlashCosts {
     }
 }
 
-/// Returns the costs of a flash device and of an idle disk with its controller, for accesses of one
-/// flash page.
+/// Returns the costs of a flash device and of an idle disk with its controller. A disk access has
+/// the size of a flash page.
 pub fn costs(flash: &wordline_ssd::Plan, disk: &wordline_hdd::Plan) -> Costs {
     let page_bytes = u64::from(flash.page_bytes);
     before(

@@ -1,11 +1,11 @@
-//! Merges the `[disk]` table over that of a preset.
+//! Merges the `[disk]` table over the disk of a preset.
 
 use toml::{Table, Value};
 
 use super::{ConfigError, presets};
 
-/// If `over` names a preset as the base of its disk, replaces the disk of `under` by that of the
-/// preset and removes the base from `over`.
+/// Replaces the disk of `under` by that of a preset if `over` names the preset as the base of its
+/// disk. Removes the base from `over`.
 pub(super) fn rebase(under: &mut Table, over: &mut Table) -> Result<(), ConfigError> {
     let Some(Value::Table(disk)) = over.get_mut("disk") else {
         return Ok(());
@@ -23,7 +23,7 @@ pub(super) fn rebase(under: &mut Table, over: &mut Table) -> Result<(), ConfigEr
         return Err(ConfigError::rule(
             "disk.base",
             format!("\"{name}\""),
-            "this preset has no disk",
+            "the preset has no disk",
             "name a preset of a disk; `wordline devices` lists all presets",
         ));
     };

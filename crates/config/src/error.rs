@@ -5,26 +5,26 @@ use std::fmt;
 use super::origin::cut;
 use super::{Origin, SCHEMA};
 
-/// A configuration that cannot be read or is not consistent.
+/// Error of a configuration that cannot be read or is not consistent.
 ///
-/// Displayed as one line, `where: what; remedy`. A fault in a file is followed by the line of the
-/// file with a caret.
+/// Displays as one line, `place: fault; remedy`. If the fault is in a file, the line of the file
+/// and a caret follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// Where the faulty value was set.
+    /// Origin of the faulty value.
     pub origin: Origin,
-    /// Key with the fault, such as `host.queue_depth`; empty if the text is not TOML.
+    /// Key with the fault, such as `host.queue_depth`. Empty if the text is not TOML.
     pub key: String,
-    /// Fault, with the value and the rule.
+    /// Fault, with the value and the rule that it breaks.
     pub reason: String,
-    /// Remedy.
+    /// Remedy; may be empty.
     pub remedy: String,
     /// Further keys whose values contribute to the fault.
     pub(super) others: &'static [&'static str],
 }
 
 impl ConfigError {
-    /// Fault: `key = value` breaks a rule.
+    /// Creates the error that `key = value` breaks a rule.
     pub(super) fn rule(
         key: &str,
         value: impl fmt::Display,
@@ -40,20 +40,20 @@ impl ConfigError {
         }
     }
 
-    /// Fault: the configuration has another schema version.
+    /// Creates the error that the configuration has another schema version.
     pub(super) fn schema(version: i64) -> Self {
         Self::rule(
             "schema",
             version,
             format!("this program reads version {SCHEMA}"),
             format!(
-                "write schema = {SCHEMA} and the keys of docs/reference/config.md, or use the program \
-                 that the file was written for"
+                "write schema = {SCHEMA} and the keys of docs/reference/config.md, or use the program version \
+                 for which the file was written"
             ),
         )
     }
 
-    /// Fault at `key` that cannot be blamed on a single value.
+    /// Creates an error at `key` that is not caused by a single value.
     pub(super) fn conflict(
         key: &str,
         reason: impl Into<String>,
@@ -68,8 +68,8 @@ impl ConfigError {
         }
     }
 
-    /// Moves a fault into the table `table`, whose path is empty or ends in a dot: every path in
-    /// the message then starts there.
+    /// Moves the fault into the table `table`, so that every path in the message starts with it.
+    /// `table` is empty or ends in a dot.
     pub(super) fn inside(mut self, table: &str) -> Self {
         for top in ["workload.", "replay."] {
             let here = format!("{table}{top}");
@@ -80,7 +80,7 @@ impl ConfigError {
         self
     }
 
-    /// Moves the fault into the tables of member `place` of the array.
+    /// Moves the fault into the tables of member `place` of an array.
     pub(super) fn at_member(mut self, place: usize) -> Self {
         let table = format!("array.members[{place}].");
         if self.reason.starts_with(&self.key) {
@@ -91,14 +91,14 @@ impl ConfigError {
         self
     }
 
-    /// Names further keys that contribute to the fault.
+    /// Adds further keys that contribute to the fault.
     pub(super) fn with(mut self, others: &'static [&'static str]) -> Self {
         self.others = others;
         self
     }
 }
 
-/// Most bytes of a fault, and of a remedy, in a message.
+/// Maximum length of a fault, and of a remedy, in a message. Bytes.
 const SHOWN: usize = 1000;
 
 impl fmt::Display for ConfigError {

@@ -1,10 +1,10 @@
-//! Rewords the parser's messages.
+//! Rewords the messages of the TOML parser.
 
 use super::keys::join;
 use super::keys::{self, Key, Kind};
 use super::streams::without_places;
 
-/// Returns the fault and its remedy for the parser's message on the key at `path`.
+/// Returns the fault and the remedy for the parser's message about the key at `path`.
 pub(super) fn explain(message: &str, path: &str) -> (String, String) {
     let message = message.trim();
     if let Some(rest) = message.strip_prefix("unknown field `") {
@@ -15,7 +15,7 @@ pub(super) fn explain(message: &str, path: &str) -> (String, String) {
         let name = rest.split('`').next().unwrap_or_default();
         return unknown_choice(name, path);
     }
-    // The TOML parser's messages for a value that is not a string.
+    // These are the TOML parser's messages for a value that is not a string.
     let no_word = [
         "wanted string or table",
         "unit variant, expected string only",
@@ -43,11 +43,11 @@ pub(super) fn explain(message: &str, path: &str) -> (String, String) {
     (format!("{at}{line}"), syntax(&line).to_owned())
 }
 
-/// Returns the remedy for a text that is not TOML, from the parser's message.
+/// Returns the remedy for a text that is not TOML, chosen by the parser's message.
 fn syntax(message: &str) -> &'static str {
     const REMEDIES: &[(&str, &str)] = &[
         ("duplicate key", "keep one of the two lines"),
-        ("duplicate", "keep one of the two"),
+        ("duplicate", "keep one of them"),
         (
             "basic string",
             "end the text with \" on the same line, and write \\\\ for a backslash",
@@ -77,12 +77,12 @@ fn syntax(message: &str) -> &'static str {
         ("underscore", "put _ between two digits only"),
         (
             "newline",
-            "end the line here; a key and its value stand on one line",
+            "end the line here; a key and its value must be on one line",
         ),
         ("key with no value", "write key = value"),
         (
             "key",
-            "write key = value; a key has letters, digits, - and _, or stands in \"quotes\"",
+            "write key = value; a key has letters, digits, - and _, or is in \"quotes\"",
         ),
         ("equals", "write key = value"),
         ("`=`", "write key = value"),
@@ -101,12 +101,12 @@ fn syntax(message: &str) -> &'static str {
     let message = message.to_lowercase();
     let known = REMEDIES.iter().find(|(word, _)| message.contains(word));
     known.map_or(
-        "write key = value, one a line; `wordline devices d4` prints a valid file",
+        "write one key = value per line; `wordline devices d4` prints a valid file",
         |(_, remedy)| remedy,
     )
 }
 
-/// Returns the table that contains `key`, whether or not `path` ends with the key itself.
+/// Returns the path of the table that contains `key`. `path` may end with the key itself or not.
 fn parent_of<'a>(path: &'a str, key: &str) -> &'a str {
     match path.strip_suffix(key) {
         Some("") => "",
@@ -117,7 +117,7 @@ fn parent_of<'a>(path: &'a str, key: &str) -> &'a str {
 
 fn unknown_key(key: &str, table: &str) -> (String, String) {
     let place = if table.is_empty() {
-        "at the top".to_owned()
+        "at the top level".to_owned()
     } else if table.ends_with(']') {
         format!("in {table}")
     } else {
@@ -138,14 +138,14 @@ fn unknown_key(key: &str, table: &str) -> (String, String) {
     } else if let [home, ..] = homes[..] {
         format!("did you mean `{home}`?")
     } else if siblings.is_empty() {
-        "remove it; this table has no keys".to_owned()
+        "remove the key; the table has no keys".to_owned()
     } else {
-        format!("known here: {}", siblings.join(", "))
+        format!("known keys: {}", siblings.join(", "))
     };
     (reason, remedy)
 }
 
-/// Returns the array of tables that contains a path, if any.
+/// Returns the array of tables that contains a path; `None` if there is none.
 fn element_of(path: &str) -> Option<&'static str> {
     let tables = keys::all().iter().filter(|key| key.kind == Kind::Tables);
     let mut names = tables.map(|key| key.path.as_str());
@@ -165,7 +165,7 @@ fn unknown_choice(name: &str, path: &str) -> (String, String) {
     let near = nearest(name, &names);
     let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
     (
-        format!("{path}: there is no `{name}`"),
+        format!("{path}: unknown value `{name}`"),
         format!("{near}choose one of {}", names.join(", ")),
     )
 }
@@ -182,8 +182,8 @@ fn mismatch(found_and_expected: &str, path: &str) -> (String, String) {
     (reason, meaning(path))
 }
 
-/// Returns the meaning of a key, for the remedy of a wrong value. An element of a list has the
-/// meaning of its list.
+/// Returns the description of a key, as the remedy for a wrong value. An element of a list has the
+/// description of its list.
 fn meaning(path: &str) -> String {
     let list = path.rsplit_once('[').map_or(path, |(list, _)| list);
     let key = keys::find(&without_places(path)).or_else(|| keys::find(&without_places(list)));
@@ -230,7 +230,7 @@ fn given(found: &str) -> String {
     }
 }
 
-/// Returns the keys that a table may contain; for a policy slot, the policies.
+/// Returns the keys that a table may contain. For a policy slot, these are the policies.
 fn children(table: &str) -> impl Iterator<Item = &'static Key> {
     keys::all()
         .iter()
@@ -241,7 +241,7 @@ fn last(key: &Key) -> &str {
     key.path.rsplit('.').next().unwrap_or_default()
 }
 
-/// Returns the most similar of `names`, if it is similar enough to be a misspelling.
+/// Returns the most similar of `names`; `None` if none is similar enough to be meant.
 pub fn nearest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase().replace('-', "_");
     names

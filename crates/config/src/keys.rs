@@ -1,4 +1,4 @@
-//! All keys of a configuration, from its JSON schema.
+//! All keys of a configuration, derived from its JSON schema.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,47 +7,48 @@ use serde_json::Value;
 
 use crate::range::Range;
 
-/// A key, as the reference describes it.
+/// Key of a configuration, as the reference describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {
     /// Path, such as `host.queue_depth`.
     pub path: String,
     /// Kind of value.
     pub kind: Kind,
-    /// Unit of the value, from the suffix of the key's name; empty if it has none.
+    /// Unit of the value, derived from the suffix of the key's name. Empty if the name has no unit.
     pub unit: &'static str,
-    /// Default value; null if there is none.
+    /// Default value; null if the key has none.
     pub default: Value,
     /// Doc comment of the key.
     pub description: String,
-    /// Range of the number, or of the numbers in the list; `None` if the key takes no number.
+    /// Range of the number, or of the numbers in the list; `None` if the key does not take a
+    /// number.
     pub range: Option<Range>,
-    /// Most elements of the list, if its field declares a bound. Count.
+    /// Maximum number of elements of the list; `None` if the field declares no bound.
     pub longest: Option<usize>,
 }
 
 /// Kind of value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A table of further keys.
+    /// Table of further keys.
     Table,
-    /// A policy slot: a name, or a table with the name as its only key.
+    /// Policy slot: a name, or a table whose only key is the name.
     Slot(Vec<String>),
     /// One of several words.
     Choice(Vec<String>),
-    /// A whole number.
+    /// Whole number.
     Integer,
-    /// A number.
+    /// Number.
     Number,
     /// True or false.
     Boolean,
     /// Text.
     Text,
-    /// A list.
+    /// List.
     Array,
-    /// An array of tables; the keys below are those of each table.
+    /// Array of tables. The keys below it are those of each table.
     Tables,
-    /// One of several kinds.
+    /// Value of one of several kinds.
     Either(Vec<Kind>),
     /// Anything else that the schema allows.
     Other,
@@ -60,23 +61,24 @@ static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     keys
 });
 
-/// First key of each path.
+/// First key that has each path.
 static BY_PATH: LazyLock<HashMap<&'static str, &'static Key>> = LazyLock::new(|| {
     let keys = all().iter().rev();
     keys.map(|key| (key.path.as_str(), key)).collect()
 });
 
-/// Returns all keys, tables before their contents, in the order of the schema.
+/// Returns all keys in the order of the schema. Tables precede their contents.
 pub fn all() -> &'static [Key] {
     &KEYS
 }
 
-/// Returns the key at a path.
+/// Returns the key at a path; `None` if there is none.
 pub fn find(path: &str) -> Option<&'static Key> {
     BY_PATH.get(in_schema(path)).copied()
 }
 
-/// Maps a path to the schema's: nested arrays are described once, by the outermost `array.members`.
+/// Maps a path to the path in the schema, which describes nested arrays once, at the outermost
+/// `array.members`.
 pub(super) fn in_schema(mut path: &str) -> &str {
     while let Some(inner) = path.strip_prefix("array.members.")
         && inner.starts_with("array")
@@ -106,8 +108,8 @@ pub(super) fn join(prefix: &str, key: &str) -> String {
     }
 }
 
-/// Adds the keys of the last of `tables`, which is nested in those before it. A recursive table is
-/// described once.
+/// Adds the keys of the last of `tables`, which is nested in the tables before it. A recursive
+/// table is described once.
 fn walk<'a>(root: &'a Value, tables: &[&'a Value], prefix: &str, keys: &mut Vec<Key>) {
     let Some((&table, around)) = tables.split_last() else {
         return;
@@ -142,7 +144,7 @@ fn walk<'a>(root: &'a Value, tables: &[&'a Value], prefix: &str, keys: &mut Vec<
     }
 }
 
-/// Follows references, and unwraps the nullable form of an optional value.
+/// Follows references in a schema, and unwraps the nullable form of an optional value.
 pub(super) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
         let target = root.pointer(pointer.trim_start_matches('#'));
@@ -158,7 +160,7 @@ pub(super) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// Returns the schema of an array's elements if they are tables.
+/// Returns the schema of an array's elements if they are tables; `None` otherwise.
 fn element<'a>(root: &'a Value, schema: &'a Value) -> Option<&'a Value> {
     let element = resolve(root, schema.get("items")?);
     element.get("properties").is_some().then_some(element)
@@ -187,7 +189,8 @@ fn describe(path: &str, property: &Value, target: &Value) -> Key {
     }
 }
 
-/// Returns the range of a number, of a numeric alternative, or of the numbers of a list.
+/// Returns the range of a number, of a numeric alternative or of the numbers of a list; `None` for
+/// other kinds.
 fn range(schema: &Value) -> Option<Range> {
     let mut kinds = schema["anyOf"].as_array().into_iter().flatten();
     Range::of(schema)

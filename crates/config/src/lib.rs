@@ -1,9 +1,9 @@
-//! Configurations: reads them, completes them and checks them.
+//! Reads, completes and checks configurations.
 //!
 //! A configuration is one TOML file with the keys of [`Config`]. It overrides the preset that it
-//! names as its base, and is overridden by the command line. [`load`] reads it into a [`Config`].
+//! names as its base, and the command line overrides the file. [`load`] reads it into a [`Config`].
 //! [`Plan::new`] checks all rules, including those between keys, and derives a [`Plan`], which the
-//! simulation runs. This crate simulates nothing.
+//! simulation runs. This crate does not simulate.
 
 pub mod array;
 mod check;
@@ -51,64 +51,64 @@ pub use plan::Plan;
 pub use reliability::Reliability;
 pub use streams::Stream;
 
-/// Version of the format that this program reads.
+/// Version of the configuration format that this program reads.
 pub const SCHEMA: u32 = 1;
 
-/// A device, its preconditioning, and the load of a run.
+/// Device, its preconditioning, and the load of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Version of this format.
+    /// Version of the configuration format.
     #[schemars(extend("enum" = [SCHEMA]))]
     pub schema: u32,
-    /// Preset that supplies the keys that the file leaves out. Without a preset they have their
-    /// defaults. A preset has no base of its own.
+    /// Preset that supplies the keys that the file leaves out. Without a preset, these keys have
+    /// their defaults. A preset has no base of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// Name of the device, for titles. If left out, it is the name of the file.
+    /// Name of the device, for titles. By default, it is the name of the file.
     pub name: String,
     /// Description of the device, in one or two sentences.
     pub description: String,
-    /// Sources of the values: papers, data sheets.
+    /// Sources of the values, such as papers and data sheets.
     pub source: String,
-    /// The flash packages.
+    /// Flash packages.
     pub nand: Nand,
     /// Wiring of the packages, scheduling and error correction.
     pub ssd: Ssd,
-    /// The DRAM buffer between the host interface and the translation layer.
+    /// DRAM buffer between the host interface and the translation layer.
     pub buffer: Buffer,
     /// Host interface and queue depth.
     pub host: Host,
-    /// The flash translation layer.
+    /// Flash translation layer.
     pub ftl: wordline_ftl::Config,
     /// Flash cache in front of a disk or an array. The tables above then describe the flash of the
     /// cache, which starts empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<wordline_flash_cache::Config>,
-    /// Hard disk: the store itself, or the backing store of `[cache]`.
+    /// Hard disk that is the store itself, or the backing store of `[cache]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk: Option<wordline_hdd::Config>,
-    /// RAM disk: the store itself, or the backing store of `[cache]`.
+    /// RAM disk that is the store itself, or the backing store of `[cache]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ram: Option<wordline_ram_disk::Config>,
     /// Host side of the store: threads, cores, lock and map. Without it, the host takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_side: Option<wordline_host_cpu::Config>,
-    /// Array of several devices in place of one.
+    /// Array of several devices, instead of a single device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<Array>,
-    /// When the requests of a trace are issued.
+    /// Rule by which the requests of a trace are issued.
     pub replay: Replay,
-    /// Preconditioning, before the run; excluded from all results.
+    /// Preconditioning before the run, which is excluded from all results.
     pub precondition: Precondition,
     /// Time series in the results.
     pub series: Series,
     /// Measurements of a run, and its warm-up.
     pub observe: Observe,
-    /// Load to generate if no trace is given. Its `arrival` decides when requests are issued.
+    /// Load to generate if no trace is given. Its `arrival` determines when requests are issued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<generate::Config>,
-    /// Several concurrent streams of requests, in place of `[workload]` or a single trace.
+    /// Several concurrent streams of requests, instead of `[workload]` or a single trace.
     #[schemars(length(max = streams::MAX_STREAMS))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<Stream>,
@@ -143,7 +143,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns the name of element `place` of an array of tables.
+    /// Returns the name of element `place` of the array of tables at the path `tables`; `None` if
+    /// there is no such element.
     fn name_in(&self, tables: &str, place: usize) -> Option<&str> {
         match tables {
             "streams" => Some(&self.streams.get(place)?.name),
@@ -152,20 +153,22 @@ impl Config {
     }
 }
 
-/// The flash packages (`[nand]`).
+/// Flash packages (`[nand]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Nand {
-    /// Endurance of a block: the erase after these is an error. Program/erase cycles.
+    /// Endurance of a block. An erase after this number of cycles is an error. Program/erase
+    /// cycles.
     #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub endurance_cycles: u32,
     /// Maximum programs of a page between two erases of its block (NOP). Count.
     #[schemars(range(min = 1, max = 8))]
     pub partial_programs: u32,
-    /// Address fields that must match in a multi-plane command: `page-offset`, the offset of the
-    /// page in its block; `page-and-block-offset`, also the offset of the block in its plane.
+    /// Address fields that must match in a multi-plane command. `page-offset`: the offset of the
+    /// page in its block. `page-and-block-offset`: also the offset of the block in its plane.
     pub plane_rule: PlaneRule,
-    /// Cell type: the bit of its cells that a page stores decides its read and program time.
+    /// Cell type. The read and program times of a page depend on the bit of the cells that it
+    /// stores.
     pub cell: Cell,
     /// Dies, planes, blocks and pages of a package.
     pub geometry: Geometry,
@@ -179,8 +182,8 @@ pub struct Nand {
     pub reliability: Reliability,
     /// Arbitration of a channel's bus between its dies.
     pub arbitration: Arbitration,
-    /// Order in which a standalone package spreads a stream: over its dies or over its planes
-    /// first. An SSD uses `ftl.allocate` and `ssd.composition` instead.
+    /// Order in which a standalone package distributes a stream: over its dies first or over its
+    /// planes first. An SSD uses `ftl.allocate` and `ssd.composition` instead.
     pub scheduler: Scheduler,
     /// Whether the part can move a page inside a plane (internal data move, copyback).
     pub internal_data_move: bool,
@@ -211,7 +214,7 @@ impl Default for Nand {
     }
 }
 
-/// When the requests of a trace are issued (`[replay]`).
+/// Rule by which the requests of a trace are issued (`[replay]`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Replay {
@@ -227,20 +230,21 @@ pub enum FillLayout {
     #[default]
     Address,
     /// In the order in which the run first reads the pages. A page that the run writes first is
-    /// placed by address. For data of unknown write order: allocation decides "the order in which
-    /// coalesced data pages are written to physical pages, which in turn influences the order in
-    /// which the pages are read" (Jung 2013, section 3.3). Placement ends with the first GC run;
-    /// pages not read by then keep their place. Needs page mapping, and no overwrites after the
-    /// fill.
+    /// placed by address. This layout is for data of unknown write order: allocation decides "the
+    /// order in which coalesced data pages are written to physical pages, which in turn influences
+    /// the order in which the pages are read" (Jung 2013, section 3.3). Placement ends with the
+    /// first GC run; pages not read by then keep their place. Needs page mapping, and no overwrites
+    /// after the fill.
     FirstRead,
-    /// In a random order, from the random stream `scattered`: addresses do not reveal where data
-    /// are, as on an aged device ("artificial alignment of LBAs and physical addresses", Jung 2013,
-    /// section 6.7). Needs an allocation that does not depend on the address.
+    /// In a random order, from the random stream `scattered`. Addresses then do not reveal the
+    /// location of data, as on an aged device ("artificial alignment of LBAs and physical
+    /// addresses", Jung 2013, section 6.7). Needs an allocation that does not depend on the
+    /// address.
     Scattered,
 }
 
 /// Preconditioning (`[precondition]`): writes before the run. They pass through the translation
-/// layer, take no simulated time, and are excluded from all results.
+/// layer, take no simulated time and are excluded from all results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Precondition {
@@ -255,10 +259,11 @@ pub struct Precondition {
     pub overwrite_ratio: f64,
     /// Whether further random page writes follow until write amplification reaches steady state.
     pub settle: bool,
-    /// Steady state: successive windows differ by less than this share. Ratio.
+    /// Tolerance of steady state: write amplification of successive windows must differ by less
+    /// than this share. Ratio.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub settle_tolerance_ratio: f64,
-    /// Most random page writes to reach steady state, as a multiple of the user pages. Ratio.
+    /// Maximum random page writes to reach steady state, as a multiple of the user pages. Ratio.
     #[schemars(range(max = 1000.0), extend("exclusiveMinimum" = 0.0))]
     pub settle_limit_ratio: f64,
 }
@@ -280,10 +285,10 @@ impl Default for Precondition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Series {
-    /// Width of an interval; 0 chooses one that gives at most `intervals` of them. Milliseconds.
+    /// Width of an interval; 0 for a width that gives at most `intervals` intervals. Milliseconds.
     #[schemars(range(min = 0.0, max = 86_400_000.0))]
     pub interval_ms: f64,
-    /// Most intervals if the width is automatic. Count.
+    /// Maximum number of intervals if the width is automatic. Count.
     #[schemars(range(min = 2, max = 1_048_576))]
     pub intervals: u32,
 }
@@ -301,12 +306,12 @@ impl Default for Series {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Observe {
-    /// Width of the intervals for the maximum response times (`worst_case` of the summary). 0
-    /// chooses one that gives at most 64 intervals. Seconds.
+    /// Width of the intervals for the maximum response times (`worst_case` of the summary); 0 for a
+    /// width that gives at most 64 intervals. Seconds.
     #[schemars(range(min = 0.0, max = 8_640_000.0))]
     pub worst_case_interval_s: f64,
-    /// Sampling interval of the die load (`chip_load` of the results); 0 disables it. The interval
-    /// doubles whenever a run reaches a million samples. Milliseconds.
+    /// Sampling interval of the die load (`chip_load` of the results); 0 for no samples. The
+    /// interval doubles whenever a run reaches a million samples. Milliseconds.
     #[schemars(range(min = 0.0, max = 86_400_000.0))]
     pub chip_load_interval_ms: f64,
     /// Whether the die load is sampled at every eviction from the DRAM buffer
@@ -317,18 +322,19 @@ pub struct Observe {
     #[schemars(range(min = 0.0, max = 86_400_000.0))]
     pub marginal_response_ms: f64,
     /// Sample size of the miss-ratio curve that accompanies the hits of a cache (`[cache]`): pages
-    /// drawn from those read, at most one in 16. 0 computes no curve. Pages.
+    /// drawn from those that are read, at most one in 16; 0 for no curve. Pages.
     #[schemars(range(min = 0, max = 1_048_576))]
     pub miss_ratio_pages: u32,
-    /// Warm-up as simulated time: the results cover only what follows. At most one of the three
-    /// `warm_up` keys may be set; 0 measures from the start. Seconds.
+    /// Warm-up as simulated time; 0 for no warm-up. The results cover only the time after it. At
+    /// most one of the three `warm_up` keys may be set. Seconds.
     #[schemars(range(min = 0.0, max = 8_640_000.0))]
     pub warm_up_s: f64,
-    /// Warm-up as the number of issued requests, over all streams. TRIMs and flushes count. Count.
+    /// Warm-up as the number of issued requests, over all streams, including TRIMs and flushes.
+    /// Count.
     #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
     pub warm_up_requests: u64,
     /// Warm-up as the number of trace files to replay, for each stream with a trace. If the same
-    /// file is given twice, 1 measures the second pass. Count.
+    /// file is given twice, a value of 1 measures the second pass. Count.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub warm_up_files: u32,
 }

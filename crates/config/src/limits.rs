@@ -1,4 +1,4 @@
-//! Size limits, checked before a configuration is interpreted.
+//! Checks size limits before a configuration is interpreted.
 
 use toml::{Table, Value};
 
@@ -6,10 +6,10 @@ use super::ConfigError;
 use super::keys::{self, join};
 use super::streams::without_places;
 
-/// Most bytes of a configuration file, and of an override.
+/// Maximum size of a configuration file, and of an override. Bytes.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Most elements of a list whose field declares no bound.
+/// Maximum number of elements of a list whose field declares no bound.
 const MAX_ELEMENTS: usize = 1 << 16;
 
 /// Checks that a text is short enough to be parsed.
@@ -24,7 +24,7 @@ pub(super) fn text(text: &str) -> Result<(), ConfigError> {
     ))
 }
 
-/// Checks that no list is longer than its field allows.
+/// Checks that no list is longer than its field allows. `prefix`: path of the table.
 pub(super) fn lists(table: &Table, prefix: &str) -> Result<(), ConfigError> {
     for (key, value) in table {
         within(value, &join(prefix, key))?;

@@ -13,12 +13,12 @@ use super::{
     write,
 };
 
-/// A complete configuration, and the origin of each value.
+/// Complete configuration, and the origin of each value.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// Configuration; its `base` is merged in and cleared.
+    /// Configuration with its `base` merged in. The key `base` itself is cleared.
     pub config: Config,
-    /// Configuration as a file without a base: every key, in a fixed order.
+    /// Configuration as a file without a base, which contains every key in a fixed order.
     pub resolved_toml: String,
     layers: Layers,
 }
@@ -34,10 +34,10 @@ struct Layers {
     overrides: Vec<(String, String)>,
 }
 
-/// Reads a configuration: the overrides `(key, value)` in their order, over the text of the file
-/// `file`, over the preset that it names.
+/// Reads a configuration. The overrides, pairs of key and value in ascending precedence, override
+/// the text of the file `file`, which overrides the preset that it names as its base.
 ///
-/// The value of an override is TOML; a plain word is taken as a string.
+/// The value of an override is TOML; a plain word is read as a string.
 pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Loaded, ConfigError> {
     limits::text(text).map_err(|error| ConfigError {
         origin: Origin::Default(file.to_owned()),
@@ -67,7 +67,8 @@ pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Lo
     })
 }
 
-/// Rejects a file without keys of a device: it was truncated, or is not the intended one.
+/// Checks that the file has keys of a device. Without them it was truncated, or is not the intended
+/// file.
 fn says_something(
     table: &Table,
     file: &str,
@@ -100,19 +101,20 @@ fn resolved(config: &Config, file: &str) -> Result<String, ConfigError> {
 }
 
 impl Loaded {
-    /// Checks the configuration. A fault names the origin of the value, or of another key that
-    /// contributes to the fault.
+    /// Checks the configuration and returns its plan. An error names the origin of the value, or of
+    /// another key that contributes to the fault.
     pub fn plan(&self, seed: u64) -> Result<Plan, ConfigError> {
         Plan::new(&self.config, seed).map_err(|error| self.located(error))
     }
 
-    /// Returns a standalone package. Checks only the `[nand]` tables; faults are as in
+    /// Returns a standalone package. Checks only the `[nand]` tables. Errors are as in
     /// [`Loaded::plan`].
     pub fn part(&self, seed: u64) -> Result<Part, ConfigError> {
         check::part(&self.config, seed).map_err(|error| self.located(error))
     }
 
-    /// Returns the configuration with streams of these names. Undeclared ones are appended.
+    /// Returns the configuration with streams of these names. Streams that it does not declare are
+    /// appended.
     pub fn with_streams<'a>(
         mut self,
         names: impl IntoIterator<Item = &'a str>,
@@ -162,7 +164,7 @@ impl Loaded {
     }
 }
 
-/// Reads a file by itself, so that a fault can be shown at its place.
+/// Reads a file without its base, so that an error can show the place in the file.
 fn parse(text: &str, file: &str) -> Result<(Config, Table), ConfigError> {
     let fault = |message: &str, path: &str, span: Option<Range<usize>>| {
         let (reason, remedy) = explain::explain(message, path);
@@ -188,7 +190,7 @@ fn parse(text: &str, file: &str) -> Result<(Config, Table), ConfigError> {
     Ok((config, table))
 }
 
-/// Adds the place in the file to a fault.
+/// Adds the place in the file to an error.
 fn in_file(mut error: ConfigError, text: &str, file: &str) -> ConfigError {
     error.origin = match span_of(text, &error.key) {
         Some(span) => Origin::file(file, text, span),
@@ -197,7 +199,7 @@ fn in_file(mut error: ConfigError, text: &str, file: &str) -> ConfigError {
     error
 }
 
-/// Rejects another schema version before any key is checked.
+/// Checks the schema version before any key is checked.
 fn check_schema(table: &Table, text: &str, file: &str) -> Result<(), ConfigError> {
     let Some(version) = table.get("schema").and_then(Value::as_integer) else {
         return Ok(());
@@ -226,8 +228,7 @@ fn base(name: &str, text: &str, file: &str) -> Result<(String, Table), ConfigErr
     Ok((name.to_owned(), table))
 }
 
-/// Names a device that has a base: it takes the name of its file, and its description cites the
-/// base.
+/// Names a device that has a base by its file, and cites the base in its description.
 fn introduce(config: &mut Config, said: &Config, file: &str) {
     if let Some(base) = &said.base
         && said.description.is_empty()
@@ -270,7 +271,7 @@ impl Layers {
         read::tables(&Value::Table(table)).map_err(|fault| self.override_fault(&fault))
     }
 
-    /// Locates a fault at its key in the file, or else at the last override.
+    /// Adds to an error the place of its key in the file, or otherwise the last override.
     fn placed(&self, mut error: ConfigError) -> ConfigError {
         error.origin = match (span_of(&self.text, &error.key), self.overrides.last()) {
             (Some(span), _) => Origin::file(&self.file, &self.text, span),
@@ -280,7 +281,8 @@ impl Layers {
         error
     }
 
-    /// Preset and file are each valid, so an override caused a fault of their union.
+    /// Returns the error of an override that is invalid together with the preset and the file,
+    /// which are each valid.
     fn override_fault(&self, fault: &read::Fault) -> ConfigError {
         let path = fault.path();
         let (reason, remedy) = explain::explain(&fault.message, path);
@@ -337,7 +339,8 @@ fn contains(table: &Table, key: &str) -> bool {
     found.is_some()
 }
 
-/// Returns the place of a key in a file.
+/// Returns the range of bytes of a key in the text of a file; `None` if the file does not set the
+/// key.
 fn span_of(text: &str, key: &str) -> Option<Range<usize>> {
     let parsed = DeTable::parse(text).ok()?;
     let mut table = parsed.get_ref();

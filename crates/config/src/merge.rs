@@ -6,11 +6,11 @@ use super::ConfigError;
 use super::Origin;
 use super::keys::{self, Kind, join};
 
-/// Merges `over` into `under`, key by key.
+/// Merges `over` into `under`, key by key. Values of `over` have precedence.
 ///
-/// A table of the same policy refines a policy slot; any other value replaces the slot. A bare name
-/// is the policy with its defaults. A table merged into an array of tables refines the elements
-/// that its keys name, or appends them: `streams.log` is the stream named `log`.
+/// In a policy slot, a table of the same policy is merged; any other value replaces the slot. A
+/// bare name is the policy with its defaults. A table merged into an array of tables is merged into
+/// the elements that its keys name, or appended: `streams.log` is the stream named `log`.
 pub(super) fn merge(under: &mut Table, over: Table) {
     merge_at(under, over, "");
 }
@@ -37,7 +37,7 @@ fn merge_at(under: &mut Table, over: Table, prefix: &str) {
     }
 }
 
-/// Merges each table of `over` into the element of that name, or appends it.
+/// Merges each table of `over` into the element with its name. Appends it if there is none.
 fn merge_by_name(under: &mut Vec<Value>, over: Table, path: &str) {
     for (name, value) in over {
         let named = |table: &Value| table.get("name").and_then(Value::as_str) == Some(&name);
@@ -61,10 +61,10 @@ fn refines(path: &str, old: &Table, new: &Table) -> bool {
     !keys::is_slot(path) || old.keys().eq(new.keys())
 }
 
-/// Returns the table that an override denotes.
+/// Returns the table that an override represents.
 ///
-/// The value is parsed as TOML. A number that TOML rejects, such as .5, is still a number; a plain
-/// word is a string.
+/// The value is parsed as TOML. In addition, a number that TOML rejects, such as .5, is a number,
+/// and a plain word is a string.
 pub(super) fn parse_override(key: &str, value: &str) -> Result<Table, ConfigError> {
     let fault = |reason: &str, remedy: &str| ConfigError {
         origin: Origin::Override(format!("{key}={value}")),

@@ -4,24 +4,24 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-/// Origin of a value, or of the fault in it.
+/// Origin of a value, and of an error in the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The default; the file of this name does not set the value. The name is empty if there is no
-    /// file.
+    /// Default of the key, because the file of this name does not set it. The name is empty if
+    /// there is no file.
     Default(String),
-    /// A preset.
+    /// Preset of this name.
     Preset(String),
-    /// The configuration file.
+    /// Place in the configuration file.
     File(Box<Place>),
-    /// An override, `key=value`.
+    /// Override in the form `key=value`.
     Override(String),
 }
 
-/// A place in a configuration file.
+/// Place in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Name of the file, as the user gave it.
+    /// Name of the file as given by the user.
     pub file: String,
     /// Line, from 1.
     pub line: usize,
@@ -29,11 +29,11 @@ pub struct Place {
     pub column: usize,
     /// Text of the line.
     text: String,
-    /// Characters to underline, at least 1.
+    /// Number of characters to underline, at least 1.
     width: usize,
 }
 
-/// Most characters of a line, and bytes of an override, that messages show.
+/// Maximum number of characters of a line, and of bytes of an override, in messages.
 const SHOWN: usize = 160;
 
 impl Place {
@@ -51,7 +51,7 @@ impl Place {
         }
     }
 
-    /// Returns the line, with carets below the faulty characters.
+    /// Returns the line and, below it, carets under the faulty characters.
     fn picture(&self) -> String {
         let before = self.column - 1;
         let skipped = before.saturating_sub(SHOWN / 2);
@@ -69,18 +69,18 @@ impl Place {
     }
 }
 
-/// Returns the nearest character boundary at or before byte `at`.
+/// Returns the last character boundary at or before byte `at`.
 fn floor(text: &str, at: usize) -> usize {
     text.floor_char_boundary(at)
 }
 
 impl Origin {
-    /// Origin in the bytes `span` of `text`, the content of `file`.
+    /// Returns the origin for the bytes `span` of `text`, which is the content of `file`.
     pub(super) fn file(file: &str, text: &str, span: Range<usize>) -> Self {
         Self::File(Box::new(Place::new(file, text, span)))
     }
 
-    /// Returns the prefix of a message about this origin.
+    /// Returns the start of a message about a value of this origin.
     pub(super) fn prefix(&self) -> String {
         match self {
             Self::Default(file) if file.is_empty() => String::new(),
@@ -91,7 +91,7 @@ impl Origin {
         }
     }
 
-    /// Returns the rank of the origin: 0 for an override, which has the highest precedence.
+    /// Returns the rank of the origin. An override, which has the highest precedence, has rank 0.
     pub(super) fn distance(&self) -> u8 {
         match self {
             Self::Override(_) => 0,
@@ -101,7 +101,7 @@ impl Origin {
         }
     }
 
-    /// Returns the text that follows a message about this origin.
+    /// Returns the end of a message about a value of this origin.
     pub(super) fn suffix(&self) -> String {
         match self {
             Self::File(place) => format!("\n{}", place.picture()),
@@ -121,7 +121,8 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Shortens a text for a message: beginning and end of a long one.
+/// Shortens a text to at most `most` bytes for a message. The start and end of a long text are
+/// kept.
 pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return Cow::Borrowed(text);

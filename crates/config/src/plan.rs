@@ -1,4 +1,4 @@
-//! Checked form of a configuration.
+//! Checked form of a configuration, from which a run is built.
 
 use std::num::NonZeroU32;
 use wordline_array::AddressMap;
@@ -12,30 +12,31 @@ use wordline_workload::{Disk, generate};
 use crate::Config;
 use crate::costs::of_flash;
 
-/// A run that can be simulated: all values are checked and all choices are made.
+/// Run that can be simulated. All values are checked, and all choices are made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Name of the device or store.
     pub name: String,
     /// Store that serves the requests.
     pub store: Store,
-    /// Host side of the store, if it takes time.
+    /// Host side of the store; `None` if the host takes no time.
     pub host_side: Option<wordline_host_cpu::Config>,
-    /// When the requests of a trace are issued; a generated workload has its own arrivals.
+    /// Rule by which the requests of a trace are issued. Generated workloads have their own
+    /// arrivals.
     pub replay: Replay,
-    /// Time series of the results.
+    /// Intervals of the time series in the results.
     pub series: Series,
     /// Measurements and warm-up.
     pub observe: Observe,
     /// Load to generate; `None` if the run replays a trace.
     pub workload: Option<generate::Config>,
-    /// Streams by name; empty if the run has a single stream, of `workload` or of a trace.
+    /// Named streams. Empty if the run has a single stream, of `workload` or of a trace.
     pub streams: Vec<Stream>,
     /// Seed of all random streams.
     pub seed: u64,
 }
 
-/// Properties that devices of all kinds have.
+/// Properties of a device of any kind.
 pub trait DevicePlan {
     /// Returns the name of the configuration that describes the device.
     fn name(&self) -> &str;
@@ -45,7 +46,7 @@ pub trait DevicePlan {
     fn user_bytes(&self) -> u64 {
         self.capacity_bytes()
     }
-    /// Returns the number of requests that the device holds at once.
+    /// Returns the maximum number of outstanding requests in the device.
     fn queue_depth(&self) -> u32;
     /// Returns `true` if the device completes writes before they are durable, unless they are FUA
     /// or flushed.
@@ -59,7 +60,7 @@ pub trait DevicePlan {
     }
 }
 
-/// Device without flash: the plan of its kind, under a name.
+/// Device without flash: the plan of its kind, with a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named<P> {
     /// Name of the configuration that describes it.
@@ -86,11 +87,12 @@ impl<P: Specification> DevicePlan for Named<P> {
     }
 }
 
-/// Defines stores and their devices from the list of the kinds of devices without flash, each with its crate and its table in a
-/// configuration. The crate exports `Plan`, which implements [`Specification`] and is made from the table by `Plan::new`.
+/// Defines stores and their devices from the list of the kinds of devices without flash. Each kind
+/// has a crate and a table in a configuration. The crate exports `Plan`, which implements
+/// [`Specification`] and is created from the table by `Plan::new`.
 macro_rules! devices {
     ($($(#[$doc:meta])* $Kind:ident of $of:ident at $table:ident),+ $(,)?) => {
-        /// A store, which serves requests. Stores nest: the members of an array are stores.
+        /// Store, which serves requests. Stores nest: the members of an array are stores.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Store {
             /// An SSD.
@@ -102,18 +104,19 @@ macro_rules! devices {
             Array(Array),
         }
 
-        /// A store without members.
+        /// Device of a store: a store without members.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Device<'a> {
             /// An SSD.
             Ssd(&'a Ssd),
             $($(#[$doc])* $Kind(&'a Named<$of::Plan>),)+
-            /// A cache, with its flash.
+            /// Cache with its flash.
             Cached(&'a Cached),
         }
 
         impl Store {
-            /// Returns the device without flash that a table of `config` describes; `None` without such a table.
+            /// Returns the device without flash that a table of `config` describes; `None` if there
+            /// is no such table.
             pub(crate) fn of_table(config: &Config) -> Result<Option<Self>, PlanError> {
                 $(
                     if let Some(table) = &config.$table {
@@ -167,14 +170,14 @@ devices! {
     RamDisk of wordline_ram_disk at ram,
 }
 
-/// Composition of a store, as far as a run depends on it.
+/// Composition of a store, by which a run selects its event loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A single SSD.
+    /// Single SSD.
     Ssd,
-    /// An array of SSDs, at any depth.
+    /// Array of SSDs, at any depth.
     Ssds,
-    /// A hard disk, or an array of hard disks.
+    /// Hard disk, or an array of hard disks.
     Disks,
     /// Flash in front of a hard disk, or of an array of hard disks.
     CachedDisks,
@@ -186,11 +189,11 @@ pub enum Shape {
 /// Flash in front of another store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cached {
-    /// The flash of the cache.
+    /// Flash of the cache.
     pub ssd: Ssd,
-    /// The cache.
+    /// Parameters of the cache.
     pub cache: wordline_flash_cache::Plan,
-    /// Backing store: a disk, or an array.
+    /// Backing store: a disk, a RAM disk or an array.
     pub backing: Store,
 }
 
@@ -218,19 +221,19 @@ impl DevicePlan for Cached {
     }
 }
 
-/// A hard disk at any depth of a store.
+/// Hard disk at any depth of a store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiskLeaf<'a> {
     /// Name of the disk.
     pub name: String,
-    /// Trace disks (volumes) that it holds.
+    /// Trace disks (volumes) that the disk holds.
     pub volumes: &'a [u32],
     /// Model of the disk.
     pub disk: &'a wordline_hdd::Plan,
 }
 
 impl<'a> DiskLeaf<'a> {
-    /// Returns the leaf as a hard disk; `None` for another kind of device.
+    /// Returns the leaf as a hard disk; `None` if it is another kind of device.
     fn of(leaf: Leaf<'a>) -> Option<Self> {
         let disk = leaf.of.try_into().ok()?;
         Some(Self {
@@ -265,24 +268,24 @@ pub struct Ssd {
 pub struct Array {
     /// Mapping of addresses to members.
     pub layout: AddressMap,
-    /// Address ranges of the trace disks, if requests go by disk.
+    /// Address ranges of the trace disks. Empty unless requests address disks.
     pub disks: Vec<Disk>,
     /// Members; at least one.
     pub members: Vec<Member>,
 }
 
-/// A store of an array.
+/// Member of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
     /// Unique name of the member.
     pub name: String,
-    /// Trace disks that the member holds, if requests go by disk.
+    /// Trace disks that the member holds. Empty unless requests address disks.
     pub disks: Vec<u32>,
     /// Store that the member is.
     pub store: Store,
 }
 
-/// A stream of requests.
+/// Stream of requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
     /// Unique name of the stream.
@@ -291,36 +294,36 @@ pub struct Stream {
     pub class: Class,
     /// Load to generate; `None` if the stream replays a trace.
     pub workload: Option<generate::Config>,
-    /// When the requests of the stream's trace are issued.
+    /// Rule by which the requests of the stream's trace are issued.
     pub replay: Replay,
     /// Disk of an array to which the stream's addresses refer; `None` for the whole store.
     pub disk: Option<Disk>,
-    /// Seed of the load, from the seed of the run and the stream's name. Adding a stream therefore
-    /// does not change the requests of another.
+    /// Seed of the load, derived from the seed of the run and the stream's name. Adding a stream
+    /// therefore does not change the requests of another.
     pub seed: u64,
 }
 
 impl Stream {
-    /// Returns the stream as the host interface needs it.
+    /// Returns the properties of the stream that the host interface needs.
     pub fn at_the_interface(&self) -> wordline_host_link::Stream {
         wordline_host_link::Stream { class: self.class }
     }
 }
 
-/// When requests are issued.
+/// Rule by which requests are issued.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Replay {
-    /// At their time stamps.
+    /// Requests are issued at their time stamps.
     OpenLoop {
         /// Factor of arrival times; positive and finite.
         time_scale: f64,
     },
-    /// When an earlier request completes.
+    /// A request is issued when another one completes.
     ClosedLoop {
-        /// Outstanding requests.
+        /// Number of outstanding requests.
         queue_depth: u32,
     },
-    /// A recorded think time after the previous request completes.
+    /// A request is issued a recorded think time after the previous request completes.
     ThinkTime {
         /// Factor of recorded think times; finite and not negative.
         time_scale: f64,
@@ -330,26 +333,26 @@ pub enum Replay {
 /// Preconditioning of an SSD.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precondition {
-    /// Logical pages written once, sequentially from the first.
+    /// Number of logical pages written once, sequentially from the first page.
     pub fill_pages: u32,
-    /// Whether they are written in a random order instead.
+    /// Whether these pages are written in a random order instead.
     pub scattered: bool,
-    /// Random page writes after the fill, to the filled pages.
+    /// Number of random page writes to the filled pages, after the fill.
     pub overwrite_pages: u64,
-    /// Further random page writes, until write amplification reaches steady state.
+    /// Further random page writes until write amplification reaches steady state.
     pub settle: Settle,
 }
 
-/// End of the random page writes of preconditioning.
+/// Condition that ends the random page writes of preconditioning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Settle {
-    /// No such writes.
+    /// There are no such writes.
     No,
-    /// Until the write amplification of successive windows differs by less than a share.
+    /// Writes end when the write amplification of successive windows differs by less than a share.
     Until {
-        /// Largest difference. Ratio.
+        /// Maximum difference. Ratio.
         tolerance_ratio: f64,
-        /// Most page writes.
+        /// Maximum number of page writes.
         limit_pages: u64,
     },
 }
@@ -357,12 +360,12 @@ pub enum Settle {
 /// Intervals of the time series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Series {
-    /// Width chosen so that there are at most `intervals` intervals.
+    /// The width is chosen so that there are at most `intervals` intervals.
     Automatic {
-        /// Most intervals.
+        /// Maximum number of intervals.
         intervals: u32,
     },
-    /// Given width.
+    /// The width is given.
     Fixed {
         /// Width of an interval.
         interval: Time,
@@ -374,29 +377,30 @@ pub enum Series {
 pub struct Observe {
     /// Width of the intervals of the maximum response times; `None` for an automatic one.
     pub worst_case_interval: Option<Time>,
-    /// Sampling interval of the die load; `None` if it is not sampled.
+    /// Sampling interval of the die load; `None` if the load is not sampled.
     pub chip_load_interval: Option<Time>,
     /// Acceptable response time.
     pub marginal_response: Time,
     /// Sample size of a cache's miss-ratio curve; `None` for no curve.
     pub miss_ratio_pages: Option<NonZeroU32>,
-    /// Warm-up, which is not measured.
+    /// Warm-up, which is not measured; `None` for no warm-up.
     pub warm_up: Option<WarmUp>,
 }
 
 /// Warm-up: the start of a run, which is not measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarmUp {
-    /// Until this simulated time.
+    /// The warm-up ends at this simulated time.
     Until(Time),
-    /// Until all streams together have issued this many requests.
+    /// The warm-up ends when all streams together have issued this number of requests.
     Requests(u64),
-    /// Until each stream with a trace has issued the requests of this many of its files.
+    /// The warm-up ends when each stream with a trace has issued the requests of this number of its
+    /// files.
     Files(u32),
 }
 
 impl Plan {
-    /// Returns the array, if the store is one.
+    /// Returns the array; `None` if the store is not an array.
     pub fn array(&self) -> Option<&Array> {
         if let Store::Array(array) = &self.store {
             return Some(array);
@@ -417,18 +421,18 @@ impl Plan {
         }
     }
 
-    /// Returns `true` if results list the devices one by one.
+    /// Returns `true` if the results list the devices separately.
     pub fn has_members(&self) -> bool {
         matches!(self.shape(), Shape::Ssds | Shape::Mixed)
     }
 
-    /// Returns the address ranges of the trace disks (volumes) in the store, if requests go by
-    /// disk.
+    /// Returns the address ranges of the trace disks (volumes) in the store. Empty unless requests
+    /// address disks.
     pub fn volumes(&self) -> &[Disk] {
         self.store.volumes()
     }
 
-    /// Returns the hard disks, in the order in which the store numbers them.
+    /// Returns the hard disks in the order in which the store numbers them.
     pub fn disks(&self) -> Vec<DiskLeaf<'_>> {
         self.leaves().into_iter().filter_map(DiskLeaf::of).collect()
     }
@@ -439,14 +443,14 @@ impl Plan {
         self.store.queue_depth().filter(|depth| *depth < u32::MAX)
     }
 
-    /// Returns `true` if a flush has an effect: if a device holds acknowledged data that is not
-    /// durable.
+    /// Returns `true` if a flush has an effect, which is the case if a device completes writes
+    /// before they are durable.
     pub fn takes_flushes(&self) -> bool {
         let mut leaves = self.leaves().into_iter();
         self.has_buffer() || leaves.any(|leaf| leaf.of.plan().is_volatile())
     }
 
-    /// Returns the cached store, if the store is one.
+    /// Returns the cache; `None` if the store is not a cache.
     pub fn cached(&self) -> Option<&Cached> {
         if let Store::Cached(cached) = &self.store {
             return Some(cached);
@@ -460,7 +464,7 @@ impl Plan {
         self.store.ssds().into_iter()
     }
 
-    /// Returns the first SSD, if any.
+    /// Returns the first SSD; `None` if there is none.
     pub fn first(&self) -> Option<&Ssd> {
         self.store.ssds().first().copied()
     }
@@ -477,7 +481,7 @@ impl Plan {
         bytes(|ssd| ssd.precondition.fill_pages) as f64 / user.max(1) as f64
     }
 
-    /// Returns the devices under the names of the results, in the order in which the store numbers
+    /// Returns the devices with their names in the results, in the order in which the store numbers
     /// them.
     pub fn leaves(&self) -> Vec<Leaf<'_>> {
         let mut leaves = self.store.leaves();
@@ -493,7 +497,8 @@ impl Plan {
         leaves
     }
 
-    /// Returns the SSDs that are not the flash of a cache: those that can be preconditioned.
+    /// Returns the SSDs that are not the flash of a cache, which are those that can be
+    /// preconditioned.
     pub fn own_ssds(&self) -> Vec<(Leaf<'_>, &Ssd)> {
         let own = self.leaves().into_iter().filter_map(|leaf| {
             if let Device::Ssd(ssd) = leaf.of {
@@ -512,7 +517,7 @@ impl Plan {
         flash.collect()
     }
 
-    /// Returns how much of the user capacity preconditioning fills. Bytes.
+    /// Returns the part of the user capacity that preconditioning fills. Bytes.
     pub fn filled_bytes(&self) -> u64 {
         let own = self.own_ssds().into_iter();
         let filled = own.map(|(_, ssd)| {
@@ -527,7 +532,7 @@ impl Plan {
         self.ssds().any(|ssd| ssd.device.buffer.is_some())
     }
 
-    /// Returns the generated load of a stream, if it has one.
+    /// Returns the generated load of a stream; `None` if it replays a trace.
     pub fn load(&self, stream: usize) -> Option<&generate::Config> {
         let load = self.streams.get(stream).map(|stream| &stream.workload);
         load.unwrap_or(&self.workload).as_ref()
@@ -556,7 +561,7 @@ impl Plan {
         self.store.user_bytes() - self.reserved_bytes()
     }
 
-    /// Returns the part of the store that the host side reserves. Bytes.
+    /// Returns the capacity that the host side reserves. Bytes.
     fn reserved_bytes(&self) -> u64 {
         let side = self.host_side.as_ref();
         side.map_or(0, |side| side.reserved(self.store.user_bytes()))
@@ -564,7 +569,7 @@ impl Plan {
 }
 
 impl Store {
-    /// Applies `of` to the device; returns `of_array` for an array.
+    /// Applies `of` to the device of the store. Returns `of_array` if the store is an array.
     fn of_device<T>(&self, of_array: T, of: fn(&dyn DevicePlan) -> T) -> T {
         self.device().map_or(of_array, |device| of(device.plan()))
     }
@@ -628,8 +633,8 @@ impl Store {
         }
     }
 
-    /// Returns an upper bound of the device numbers ([`wordline_array::Store`]); some may be
-    /// unused.
+    /// Returns an upper bound of the device numbers ([`wordline_array::Store`]). Some numbers may
+    /// be unused.
     pub(crate) fn numbers(&self) -> u64 {
         match self {
             Self::Cached(cached) => cached.backing.numbers().saturating_mul(2),
@@ -642,7 +647,7 @@ impl Store {
         }
     }
 
-    /// Returns the devices. A device outside any array has no name.
+    /// Returns the devices. A device that is not in an array has an empty name.
     pub(crate) fn leaves(&self) -> Vec<Leaf<'_>> {
         let alone = |of| Leaf {
             name: String::new(),
@@ -675,10 +680,10 @@ impl Store {
 /// Name of a device behind a cache without an array.
 pub const BEHIND: &str = "disk";
 
-/// A device at any depth of a store.
+/// Device at any depth of a store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaf<'a> {
-    /// Name, after those of the arrays that contain it: `mirror.ssd0`.
+    /// Name of the device, preceded by those of the arrays that contain it: `mirror.ssd0`.
     pub name: String,
     /// Trace disks that the device holds, in whole or in part.
     pub disks: &'a [u32],
@@ -686,7 +691,7 @@ pub struct Leaf<'a> {
     pub number: u32,
     /// Whether the device is behind a cache.
     pub is_behind: bool,
-    /// The device.
+    /// Plan of the device.
     pub of: Device<'a>,
 }
 
@@ -739,7 +744,7 @@ impl DevicePlan for Ssd {
         let buffer = self.device.buffer.as_ref();
         buffer.is_some_and(|buffer| !buffer.write_through && !buffer.capacitors)
     }
-    /// Uses the page size of the device, whatever `page_bytes` is.
+    /// Returns the time of a page of the device's own size. `page_bytes` is ignored.
     fn page_us(&self, _page_bytes: u32, write: bool) -> f64 {
         let costs = of_flash(&self.device);
         if write {
@@ -754,7 +759,7 @@ impl DevicePlan for Ssd {
 }
 
 impl Ssd {
-    /// Returns the device for the given streams.
+    /// Returns the plan of the device for these streams.
     pub fn device(&self, streams: &[Stream]) -> wordline_ssd::Plan {
         wordline_ssd::Plan {
             streams: streams.iter().map(Stream::at_the_interface).collect(),

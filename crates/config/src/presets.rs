@@ -1,13 +1,13 @@
-//! Devices that come with Wordline.
+//! Presets: the devices that come with Wordline.
 
 use toml::{Table, Value};
 
 use super::{ConfigError, explain};
 
-/// A device that comes with Wordline: a complete configuration without a base.
+/// Preset: a device that comes with Wordline, as a complete configuration without a base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preset {
-    /// Name in `base`, on the command line, and of the file in `presets/`.
+    /// Name of the preset in `base` and on the command line, and of its file in `presets/`.
     pub name: &'static str,
     /// Description of the device.
     pub description: String,
@@ -93,7 +93,8 @@ pub fn all() -> Vec<Preset> {
         .collect()
 }
 
-/// Returns the text of the preset `name`.
+/// Returns the text of the preset `name`. Fails if there is no such preset; the error suggests a
+/// similar name.
 pub fn text(name: &str) -> Result<&'static str, ConfigError> {
     if let Some((_, text)) = TEXTS.iter().find(|(known, _)| *known == name) {
         return Ok(text);
@@ -105,7 +106,7 @@ pub fn text(name: &str) -> Result<&'static str, ConfigError> {
     Err(ConfigError::rule(
         "base",
         format!("\"{name}\""),
-        "there is no such preset",
+        "unknown preset",
         remedy,
     ))
 }

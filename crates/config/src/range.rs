@@ -5,17 +5,17 @@ use std::ops::{Bound, RangeBounds};
 
 use serde_json::Value;
 
-/// Range of a numeric key, as its field declares it.
+/// Range of a numeric key, as declared by its field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Range {
-    /// Between two bounds.
+    /// Numbers between two bounds.
     Between(Bound<f64>, Bound<f64>),
-    /// One of several values.
+    /// Any of these values.
     OneOf(Vec<f64>),
 }
 
 impl Range {
-    /// Returns the range in the schema of a number; `None` if it has no bound.
+    /// Returns the range in the schema of a number; `None` if the schema has no bound.
     pub(crate) fn of(schema: &Value) -> Option<Self> {
         let is_number = |word: &Value| word == "integer" || word == "number";
         let is_among = |words: &Vec<Value>| words.iter().any(is_number);
@@ -42,7 +42,7 @@ impl Range {
         bounded.then_some(Self::Between(least, most))
     }
 
-    /// Returns `true` if a number is in the range. NaN is in no range.
+    /// Returns `true` if a number is in the range. NaN is never in a range.
     pub fn contains(&self, value: f64) -> bool {
         match self {
             Self::Between(least, most) => !value.is_nan() && (*least, *most).contains(&value),
@@ -50,7 +50,7 @@ impl Range {
         }
     }
 
-    /// Returns `true` if a number is below the whole range.
+    /// Returns `true` if the whole range is above a number.
     pub(crate) fn is_above(&self, value: f64) -> bool {
         match self {
             Self::Between(least, _) => !(*least, Bound::Unbounded).contains(&value),
@@ -60,7 +60,7 @@ impl Range {
 }
 
 impl fmt::Display for Range {
-    /// Writes words that follow "a number".
+    /// Writes the range so that it can follow "a number".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Bound::{Excluded, Included, Unbounded};
         match self {

@@ -1,5 +1,5 @@
-//! Deserializes a [`Config`] from a text or from tables. Both use one reader, so that the code that
-//! reads a type is compiled once.
+//! Deserialises a [`Config`] from a text or from tables. Both use the same reader, so that the code
+//! that reads a type is compiled once.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,13 +14,13 @@ use toml::{Spanned, Value};
 
 use super::Config;
 
-/// A fault of a value.
+/// Fault of a value.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub message: String,
-    /// Faulty bytes of the text.
+    /// Range of the faulty bytes in the text; `None` for tables.
     pub place: Option<Range<usize>>,
-    /// Path from the outermost table: `.key` or `[element]` each.
+    /// Path from the outermost table. Each step is `.key` or `[element]`.
     steps: String,
 }
 
@@ -61,26 +61,26 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Reads a configuration from a text; a fault has its place there.
+/// Reads a configuration from a text. Errors have their place in the text.
 pub(super) fn text(root: Spanned<DeTable<'_>>) -> Result<Config, Fault> {
     let root = Spanned::new(root.span(), DeValue::Table(root.into_inner()));
     let reader = Reader::Text(&root);
     Config::deserialize(reader).map_err(|fault| fault.at(reader.place()))
 }
 
-/// Reads a configuration from tables.
+/// Reads a configuration from tables. Errors have no place.
 pub(super) fn tables(root: &Value) -> Result<Config, Fault> {
     Config::deserialize(Reader::Table(root))
 }
 
-/// Deserializer over a text or over tables.
+/// Deserialiser over a text or over tables.
 #[derive(Clone, Copy)]
 enum Reader<'a> {
     Text(&'a Spanned<DeValue<'a>>),
     Table(&'a Value),
 }
 
-/// A value of either source.
+/// Value of either source.
 enum Said<'a> {
     Boolean(bool),
     Whole(i64),
@@ -90,7 +90,7 @@ enum Said<'a> {
     Date(String),
     List(List<'a>),
     Table(Entries<'a>),
-    /// A value that no key accepts.
+    /// Value of a type that no key accepts.
     Other(String),
 }
 
@@ -149,7 +149,7 @@ fn whole<'a>(digits: &DeInteger<'_>) -> Result<Said<'a>, Fault> {
     if let Ok(value) = u64::from_str_radix(text, radix) {
         return Ok(Said::Large(value));
     }
-    // The `toml` crate's wording.
+    // These are the messages of the `toml` crate.
     let signed =
         i128::from_str_radix(text, radix).map(|value| format!("integer `{value}` as i128"));
     let either = signed.or_else(|_| {
@@ -187,8 +187,8 @@ impl Said<'_> {
     }
 }
 
-/// Without closures and without visits that a type does not need: each would be compiled for every
-/// type.
+/// Uses no closures and no visits that a type does not need, because each would be compiled for
+/// every type.
 impl<'de> Deserializer<'de> for Reader<'de> {
     type Error = Fault;
 
@@ -205,7 +205,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
             other @ Said::Other(_) => Err(other.is_not(&visitor)),
         }
     }
-    /// A struct may also be a list of its fields.
+    /// Reads a struct, which may also be a list of its fields.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -267,7 +267,7 @@ type Entry<'a> = (&'a str, Option<Range<usize>>, Reader<'a>);
 /// Entries of a table.
 struct Entries<'a> {
     rest: Box<dyn ExactSizeIterator<Item = Entry<'a>> + 'a>,
-    /// Name and value of the last key.
+    /// Name and value of the key read last.
     value: Option<(&'a str, Reader<'a>)>,
 }
 
@@ -355,7 +355,7 @@ impl<'a> SeqAccess<'a> for List<'a> {
     }
 }
 
-/// One of several words, or a table with one of them as its only key.
+/// Reader of one of several words, or of a table whose only key is one of them.
 struct Choice<'a> {
     name: &'a str,
     place: Option<Range<usize>>,
@@ -387,7 +387,7 @@ impl<'a> Choice<'a> {
             )),
         }
     }
-    /// The `toml` crate's wording for each source.
+    /// Returns the message of the `toml` crate for each source.
     fn neither(reader: Reader<'_>) -> Fault {
         match reader {
             Reader::Text(_) => Fault::custom("wanted string or table"),

@@ -1,4 +1,4 @@
-//! Reference pages in Markdown: every key, policy and preset, and lists of quantities.
+//! Writes the reference pages in Markdown: keys, policies, presets, and lists of quantities.
 
 use std::fmt::Write;
 
@@ -12,14 +12,14 @@ use super::{load, policies};
 
 const NOTICE: &str = "<!-- Generated from the source; `WORDLINE_BLESS=1 cargo test -p wordline-runner --test it reference` regenerates it. -->\n";
 
-/// A row of a reference page that lists quantities.
+/// Row of a reference page that lists quantities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Name.
+    /// Name of the quantity.
     pub name: String,
-    /// Unit; empty if it has none.
+    /// Unit of the quantity; empty if it has none.
     pub unit: String,
-    /// Description.
+    /// Description of the quantity.
     pub description: String,
 }
 
@@ -45,8 +45,8 @@ pub fn config() -> String {
     page
 }
 
-/// Returns `true` if a key is a table with its own section. Parameters of policies are on the page
-/// of policies.
+/// Returns `true` if a key is a table with its own section. Tables of policy parameters have none,
+/// because the page of policies describes them.
 fn is_headed(key: &Key) -> bool {
     match key.kind {
         Kind::Table => !in_tables(key) && !parent(&key.path).is_some_and(is_slot),
@@ -55,8 +55,8 @@ fn is_headed(key: &Key) -> bool {
     }
 }
 
-/// Returns `true` if a key is inside an array of tables. Tables there that also exist elsewhere are
-/// not described again.
+/// Returns `true` if a key is inside an array of tables. Tables inside it that also exist elsewhere
+/// are not described again.
 fn in_tables(key: &Key) -> bool {
     let parents = std::iter::successors(parent(&key.path), |path| parent(path));
     let mut kinds = parents.filter_map(|path| keys::find(path).map(|key| &key.kind));
@@ -79,7 +79,8 @@ fn parent(path: &str) -> Option<&str> {
 
 fn section(page: &mut String, title: &str, table: &str, description: &str) {
     let stands_in = |path: &str| parent(path).unwrap_or("") == table;
-    // If a value may be either a scalar or a list of tables, the keys of the tables follow its row.
+    // The keys of the tables follow the row of a value that may be either a scalar or a list of
+    // tables.
     let is_listed = |key: &Key| {
         let list = parent(&key.path).filter(|list| stands_in(list));
         list.is_some_and(|list| {
@@ -100,7 +101,7 @@ fn section(page: &mut String, title: &str, table: &str, description: &str) {
     key_table(page, table, &rows);
 }
 
-/// Writes the keys of a table as rows, with their names relative to it.
+/// Writes the keys of a table as rows. Names are relative to the table.
 fn key_table(page: &mut String, table: &str, rows: &[&Key]) {
     if rows.is_empty() {
         return;
@@ -156,7 +157,7 @@ fn kind(what: &Kind, path: &str) -> String {
     }
 }
 
-/// Returns the family that describes a slot: two slots may share one.
+/// Returns the family that describes a slot. Two slots may share one.
 fn family_at<'a>(path: &'a str, names: &[String]) -> &'a str {
     let all = policies();
     if all.iter().any(|member| member.family == path) {
@@ -305,7 +306,7 @@ fn summary(page: &mut String, preset: &Preset) {
     );
 }
 
-/// Formats one time, or the times of the page types. Microseconds.
+/// Formats one time, or the times of the page types, in microseconds.
 fn times_us(times: &PerLevel) -> String {
     let us = times
         .values()
@@ -330,7 +331,7 @@ fn details(page: &mut String, preset: &Preset) {
 }
 
 /// Returns a page that lists quantities, such as `metrics.md` and `formats.md`. `first` is the
-/// heading of the name column. The unit column is left out if no entry has a unit.
+/// heading of the name column. The unit column is omitted if no entry has a unit.
 pub fn list(title: &str, introduction: &str, first: &str, entries: &[Entry]) -> String {
     let units = entries.iter().any(|entry| !entry.unit.is_empty());
     let (head, rule) = if units { (" unit |", "---|") } else { ("", "") };

@@ -8,21 +8,21 @@ use wordline_reliability::{Errors, Failures};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reliability {
-    /// Model of the raw bit error rate of page reads; of pages of medium cost if `nand.programming`
-    /// has several modes.
+    /// Model of the raw bit error rate of page reads. If `nand.programming` has several modes, it
+    /// applies to pages of medium cost.
     pub errors: Errors,
-    /// Raw bit error rate of each page type relative to the model, least significant bit first. If
-    /// the list is empty, the rates are equal. Ratio.
+    /// Raw bit error rate of each page type relative to the model, least significant bit first.
+    /// With an empty list, all rates are equal. Ratio.
     #[schemars(inner(range(min = 0.0, max = 1000.0)))]
     pub level_factors: Vec<f64>,
-    /// Coefficient of variation of the raw bit error rates of blocks of the same age. The rates are
-    /// log-normal around that of the model. Ratio.
+    /// Coefficient of variation of the raw bit error rate among blocks of the same age. The rates
+    /// are log-normal around that of the model. Ratio.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub block_variation: f64,
-    /// Program/erase cycles of every block before the run. Count.
+    /// Program/erase cycles of every block at the start of the run. Count.
     #[schemars(range(min = 0.0, max = 10_000_000.0))]
     pub cycles: f64,
-    /// Age at the start of the run of the data written before it. Days.
+    /// Age, at the start of the run, of the data written before it. Days.
     #[schemars(range(min = 0.0, max = 36_500.0))]
     pub retention_days: f64,
     /// Storage temperature of the data. Degrees Celsius.
@@ -34,27 +34,27 @@ pub struct Reliability {
     /// Activation energy of retention loss (Arrhenius; 1.1 in JEDEC JESD218). Electronvolts.
     #[schemars(range(min = 0.0, max = 5.0))]
     pub activation_ev: f64,
-    /// Whether a read has the median number of errors instead of a random one.
+    /// Whether each read has the median number of errors instead of a random number.
     pub expected: bool,
-    /// Read reclaim: reads of a block since its last erase at which its data are moved
-    /// (`ftl.refresh`) and it is erased. 0 disables it. Every sensing of a page counts, whatever
-    /// its purpose, including retries. The read that reaches the limit completes first: with a
-    /// limit of 5, the data move after the fifth read. Works with and without read errors; needs
-    /// page mapping or `dftl`. Count.
+    /// Limit of read reclaim: number of reads of a block since its last erase after which its data
+    /// is moved (`ftl.refresh`) and the block is erased; 0 for no read reclaim. Every sensing of a
+    /// page counts, whatever its purpose, including retries. The read that reaches the limit
+    /// completes first: with a limit of 5, the data moves after the fifth read. Works with and
+    /// without read errors. Needs page mapping or `dftl`. Count.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub read_limit: u32,
-    /// Refresh: age of a block's data, at the temperature of the model, from which the next read
-    /// has them moved and the block erased. 0 disables it. Works with and without read errors;
-    /// needs page mapping or `dftl`. Days.
+    /// Limit of refresh: age of a block's data, at the temperature of the model; 0 for no refresh.
+    /// The next read of data of this age causes the data to be moved and the block to be erased.
+    /// Works with and without read errors. Needs page mapping or `dftl`. Days.
     #[schemars(range(min = 0.0, max = 36_500.0))]
     pub refresh_days: f64,
     /// Probability that a block is bad from the factory, independently of other blocks. A plane
-    /// needs at least as many spare blocks as it has bad ones (`ftl.spare_blocks`). Ratio.
+    /// needs at least as many spare blocks as bad blocks (`ftl.spare_blocks`). Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub factory_bad_ratio: f64,
     /// Failure model of programs and erases. A block is bad after its first failure, and a spare
-    /// block replaces it. The device becomes read-only when a plane has no spare block left. Used
-    /// in place of `nand.endurance_cycles`.
+    /// block replaces it. The device becomes read-only when a plane has no spare block left.
+    /// Replaces `nand.endurance_cycles`.
     pub failures: Failures,
 }
 

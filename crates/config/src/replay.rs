@@ -1,15 +1,15 @@
-//! The `[replay]` table: when requests are issued.
+//! The `[replay]` table: rule by which requests are issued.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-/// Open loop: issues every request at its time stamp, whether or not earlier ones have completed. A
-/// trace without time stamps is rejected.
+/// Open loop: issues every request at its time stamp, whether or not earlier requests have
+/// completed. A trace without time stamps is an error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OpenLoop {
-    /// Factor of arrival times: 0.5 replays a trace at twice its speed. Factor.
+    /// Factor of arrival times. With 0.5, a trace is replayed at twice its speed. Factor.
     #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
     pub time_scale: f64,
 }
@@ -24,12 +24,12 @@ impl Cited for OpenLoop {
     const PAPER: &'static str = "";
 }
 
-/// Closed loop: keeps the given number of requests outstanding. When one completes, the next is
-/// issued. Time stamps are ignored.
+/// Closed loop: keeps the given number of requests outstanding. When one completes, it issues the
+/// next. Time stamps are ignored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClosedLoop {
-    /// Outstanding requests. Count.
+    /// Number of outstanding requests. Count.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub queue_depth: u32,
 }
@@ -45,8 +45,8 @@ impl Cited for ClosedLoop {
 }
 
 /// Issues one request at a time, after the think time that the trace recorded between the
-/// completion of the previous request and this one. A request that the trace issued before that
-/// completion follows at once. The trace needs response times.
+/// completion of the previous request and the issue of this one. A request that the trace issued
+/// before that completion is issued immediately. The trace needs response times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ThinkTime {

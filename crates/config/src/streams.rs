@@ -7,11 +7,12 @@ use wordline_workload::generate;
 
 use super::Replay;
 
-/// Most streams. Bounds memory: each takes up to a megabyte for its response times.
+/// Maximum number of streams. It bounds memory, because each takes up to a megabyte for its
+/// response times.
 pub(super) const MAX_STREAMS: usize = 256;
 
-/// A sequence of requests, such as those of a host, a process or a queue. Streams are independent
-/// and share the device. Their addresses overlap unless their working sets or traces are disjoint.
+/// Sequence of requests, such as those of a host, a process or a queue. Streams are independent and
+/// share the device. Their addresses overlap unless their working sets or traces are disjoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stream {
@@ -19,8 +20,8 @@ pub struct Stream {
     pub name: String,
     /// Priority class of the stream's commands, if `host.interface` distinguishes streams.
     pub class: Class,
-    /// Load to generate, as in `[workload]`. Without it, the stream takes a trace from the command
-    /// line.
+    /// Load to generate, as in `[workload]`. Without it, the stream replays a trace given on the
+    /// command line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<generate::Config>,
     /// Trace disk of a `by-disk` array to which the stream's addresses refer. Without it, a load
@@ -28,14 +29,14 @@ pub struct Stream {
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk: Option<u32>,
-    /// When the requests of the stream's trace are issued, as in `[replay]`, which applies if this
-    /// is left out.
+    /// Rule by which the requests of the stream's trace are issued, as in `[replay]`. By default,
+    /// `[replay]` applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
 }
 
 impl Stream {
-    /// Returns a stream of this name that takes a trace.
+    /// Returns a stream of this name that replays a trace.
     pub(super) fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -45,8 +46,8 @@ impl Stream {
 }
 
 /// Replaces the index in the key path of an element by its name: `streams[1].class` becomes
-/// `streams.log.class`. `name` maps the path of an array of tables, such as `streams`, and an index
-/// to a name. A path outside any such array is returned unchanged.
+/// `streams.log.class`. `name` returns the name for the path of an array of tables, such as
+/// `streams`, and an index. A path outside any such array is returned unchanged.
 pub(super) fn by_name<'a>(
     path: &str,
     mut name: impl FnMut(&str, usize) -> Option<&'a str>,
@@ -66,7 +67,7 @@ pub(super) fn by_name<'a>(
     named + rest
 }
 
-/// Returns a key path without element indices: `streams.class`.
+/// Returns a key path without the indices of elements, such as `streams.class`.
 pub(super) fn without_places(path: &str) -> String {
     let mut inside = false;
     path.chars()

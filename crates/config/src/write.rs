@@ -6,8 +6,8 @@ use toml::{Table, Value};
 
 use super::Config;
 
-/// Returns every key, in the order of the fields. For a device without flash, returns the keys in
-/// sorted order, without the tables of flash that have their defaults.
+/// Returns a configuration as TOML with every key, in the order of the fields. For a device without
+/// flash, keys are sorted, and tables of flash that have their defaults are omitted.
 ///
 /// The fields are converted to a [`Table`] and to JSON, as elsewhere. Serialising them directly
 /// would make the `toml` crate compile the code that traverses them four more times.
@@ -29,7 +29,7 @@ pub(super) fn text(config: &Config) -> Result<String, toml::ser::Error> {
     })
 }
 
-/// A value whose keys are in the order of `order`; those of a [`Table`] are sorted.
+/// Serialises a value with its keys in the order of `order`. The keys of a [`Table`] are sorted.
 struct Ordered<'a> {
     value: &'a Value,
     order: &'a Json,

@@ -1,4 +1,4 @@
-//! The `[array]` table: members and the placement of their bytes.
+//! Checks the `[array]` table: members and the placement of their bytes.
 
 use wordline_array::AddressMap;
 use wordline_hdd::SECTOR_BYTES;
@@ -13,7 +13,7 @@ use crate::plan::{self, Store};
 use crate::{Config, ConfigError};
 
 impl Store {
-    /// Returns the store of a configuration.
+    /// Returns the plan of the store that a configuration describes.
     pub(crate) fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
         Ok(match (&config.cache, &config.array) {
             (Some(table), _) => Self::Cached(Box::new(cached(config, table, seed)?)),
@@ -23,18 +23,18 @@ impl Store {
     }
 }
 
-/// Most devices of a store, over all nested arrays; see `MAX_MEMBERS`.
+/// Maximum number of devices of a store, over all nested arrays; see `MAX_MEMBERS`.
 const MAX_DEVICES: u64 = 4096;
 
-/// One member, with the index of its table.
+/// Member, with the index of its table.
 struct Single<'a> {
     place: usize,
     said: &'a Member,
     name: String,
 }
 
-/// Returns the plan of a configuration with an array. The first member has the seed of the run, so
-/// that an array of one device equals that device.
+/// Returns the plan of a configuration with an array. The first member gets the seed of the run, so
+/// that an array of one device behaves like that device.
 fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, ConfigError> {
     check_size(array)?;
     let singles = singles(array)?;
@@ -79,7 +79,7 @@ fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, Confi
                 "longer than a member of {} bytes",
                 sizes.iter().min().unwrap_or(&0)
             ),
-            "reduce it",
+            "reduce array.stripe_bytes",
         ));
     }
     let disks = match array.layout {
@@ -95,10 +95,10 @@ fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, Confi
     Ok(array)
 }
 
-/// Most device numbers. Bounds memory: each takes 4 bytes.
+/// Maximum number of device numbers. It bounds memory, because each takes 4 bytes.
 const MAX_NUMBERS: u64 = 1 << 24;
 
-/// Checks that the device numbers of a nested store stay within their bound.
+/// Checks that a nested store needs at most [`MAX_NUMBERS`] device numbers.
 fn check_depth(array: &plan::Array) -> Result<(), ConfigError> {
     let numbers = Store::Array(array.clone()).numbers();
     if numbers <= MAX_NUMBERS {
@@ -111,7 +111,7 @@ fn check_depth(array: &plan::Array) -> Result<(), ConfigError> {
     ))
 }
 
-/// Checks the number of members, and of devices in them.
+/// Checks the number of members, and of devices in all members.
 fn check_size(array: &Array) -> Result<(), ConfigError> {
     let members: u64 = array.members.iter().map(|said| u64::from(said.count)).sum();
     if !(1..=MAX_MEMBERS as u64).contains(&members) {
@@ -119,7 +119,7 @@ fn check_size(array: &Array) -> Result<(), ConfigError> {
             "array.members",
             format!("the array has {members} members"),
             format!(
-                "give 1 to {MAX_MEMBERS} ([[array.members]] with a name, or a count of equal ones)"
+                "give 1 to {MAX_MEMBERS}, each as an [[array.members]] table, or as a count of equal members"
             ),
         ));
     }
@@ -128,7 +128,7 @@ fn check_size(array: &Array) -> Result<(), ConfigError> {
         return Err(ConfigError::conflict(
             "array.members",
             format!("the store has {devices} devices, including nested arrays"),
-            format!("give at most {MAX_DEVICES}"),
+            format!("give at most {MAX_DEVICES} devices"),
         ));
     }
     Ok(())
@@ -144,7 +144,7 @@ fn devices(array: &Array) -> u64 {
     members.fold(0, u64::saturating_add)
 }
 
-/// Returns each member separately, with its name.
+/// Returns each member separately, with its name. Equal members are repeated.
 fn singles(array: &Array) -> Result<Vec<Single<'_>>, ConfigError> {
     let mut singles: Vec<Single<'_>> = Vec::new();
     for (place, said) in array.members.iter().enumerate() {
@@ -168,8 +168,8 @@ fn singles(array: &Array) -> Result<Vec<Single<'_>>, ConfigError> {
     Ok(singles)
 }
 
-/// Returns the configuration of a member on its own, without the keys of the array. Of the
-/// enclosing tables, a disk takes those of disks, an SSD those of flash, and a cache or an array
+/// Returns the configuration of a single member, without the keys of the array. Of the enclosing
+/// tables, a disk takes those of disks, an SSD takes those of flash, and a cache or an array takes
 /// both.
 fn store_of(config: &Config, member: &Member) -> Config {
     let Member {
@@ -224,14 +224,14 @@ fn check_stripe(array: &Array, single: &Single<'_>, store: &Store) -> Result<(),
         "array.stripe_bytes",
         stripe,
         format!(
-            "member {} has pages of {page} bytes, and a stripe holds whole pages",
+            "a stripe must hold whole pages, and member {} has pages of {page} bytes",
             single.name
         ),
         format!("give a multiple of {page}, such as {near}"),
     ))
 }
 
-/// Returns the trace disks of member `number`.
+/// Returns the trace disks that member `number` holds. Empty in a striped array.
 fn disks_of(array: &Array, single: &Single<'_>, number: usize) -> Result<Vec<u32>, ConfigError> {
     let Single { place, said, .. } = single;
     let key = |key: &str| format!("array.members[{place}].{key}");
@@ -249,16 +249,20 @@ fn disks_of(array: &Array, single: &Single<'_>, number: usize) -> Result<Vec<u32
             (false, _) => fault(
                 "disks",
                 "a striped array spreads every disk over all members",
-                "set array.layout to \"by-disk\", or leave this out",
+                "set array.layout to \"by-disk\", or omit disks",
             ),
-            _ => fault("disk_bytes", "disks is not set", "leave this out"),
+            _ => fault(
+                "disk_bytes",
+                "disks is not set",
+                "set disks, or omit disk_bytes",
+            ),
         };
     }
     if !lengths.is_empty() && lengths.len() != disks.len() {
         return fault(
             "disk_bytes",
-            &format!("{} lengths for {} disks", lengths.len(), disks.len()),
-            "give one for each of disks, or none",
+            &format!("{} sizes for {} disks", lengths.len(), disks.len()),
+            "give one size per disk, or omit disk_bytes",
         );
     }
     if disks.is_empty() {
@@ -268,13 +272,13 @@ fn disks_of(array: &Array, single: &Single<'_>, number: usize) -> Result<Vec<u32
         return fault(
             "disks",
             &format!("{} members would hold the same disks", said.count),
-            "give each member its own table, or leave this out",
+            "give each member its own table, or omit disks",
         );
     }
     Ok(disks.clone())
 }
 
-/// Returns the address ranges of the trace disks, with the members concatenated.
+/// Returns the address ranges of the trace disks. The members are concatenated.
 fn disks(singles: &[Single<'_>], members: &[plan::Member]) -> Result<Vec<Disk>, ConfigError> {
     let mut disks: Vec<Disk> = Vec::new();
     let mut start = 0;
@@ -292,7 +296,7 @@ fn disks(singles: &[Single<'_>], members: &[plan::Member]) -> Result<Vec<Disk>, 
                     &key("disks"),
                     number,
                     "the disk is named twice",
-                    "name each disk once; a member without disks holds the one of its position",
+                    "name each disk once; a member without disks holds the disk whose number is its position",
                 ));
             }
             let bytes = single.said.disk_bytes.get(place).copied().unwrap_or(equal);

@@ -1,4 +1,4 @@
-//! The `[buffer]` table.
+//! Checks the `[buffer]` table.
 
 use wordline_dram_buffer::Plan;
 use wordline_dram_buffer::config::Buffer;
@@ -20,8 +20,8 @@ pub(super) fn buffer(
         return Err(ConfigError::rule(
             "buffer.capacity_kib",
             config.capacity_kib,
-            format!("a page has {page_bytes} bytes, and the buffer holds whole pages"),
-            "give room for at least one page, or 0 for no buffer",
+            format!("the buffer must hold whole pages, and a page has {page_bytes} bytes"),
+            "give at least the size of a page, or 0 for no buffer",
         )
         .with(&["nand.geometry.page_bytes"]));
     }
@@ -29,8 +29,8 @@ pub(super) fn buffer(
         return Err(ConfigError::rule(
             "buffer.replacement",
             config.replacement.name(),
-            "a bound for comparison, which knows the future or has unlimited size",
-            "choose another; `wordline cache` simulates this one over a trace",
+            "this policy is only a bound for comparison: it knows the future or has unlimited size",
+            "choose another policy; `wordline cache` simulates this one over a trace",
         ));
     }
     let batch_pages = batch_pages(config, pages, page_bytes)?;
@@ -45,13 +45,13 @@ pub(super) fn buffer(
             .then(|| Time::from_ps((config.idle_flush_ms * 1e9).round() as u64)),
         watches_balance,
         access: Time::from_ns(config.access_ns.into()),
-        // A byte takes 1e6 / MB/s picoseconds. The rate is kept in thousandths, so that rounding is
-        // negligible.
+        // A byte takes 1e6 / (MB/s) picoseconds. The rate is stored in thousandths, so that
+        // rounding is negligible.
         port: ((config.mb_per_s * 1e3).round() as u64, 1_000_000_000),
     }))
 }
 
-/// Returns the pages that are destaged together; 0 if they are destaged one by one.
+/// Returns the number of pages that are destaged together; 0 if they are destaged one by one.
 fn batch_pages(config: &Buffer, pages: u32, page_bytes: u32) -> Result<u32, ConfigError> {
     let Some(bytes) = config.flush.policy().batch_bytes() else {
         return Ok(0);

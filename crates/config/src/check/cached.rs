@@ -1,4 +1,4 @@
-//! The `[cache]` table.
+//! Checks the `[cache]` table.
 
 use wordline_dram_buffer::config::Buffer;
 use wordline_flash_cache as flash_cache;
@@ -12,8 +12,8 @@ use crate::costs::before;
 use crate::plan::{Cached, Precondition, Settle, Ssd, Store};
 use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};
 
-/// Returns flash in front of another store. The flash starts empty and is reached only through the
-/// cache.
+/// Returns the plan of a flash cache in front of another store. The flash starts empty and is only
+/// accessed through the cache.
 pub(super) fn cached(
     config: &Config,
     table: &flash_cache::Config,
@@ -26,7 +26,7 @@ pub(super) fn cached(
             "ftl.mapping",
             config.ftl.mapping.name(),
             "a cache maps its entries page by page",
-            format!("set it to {}", Family::able(|can| can.any_place)),
+            format!("set ftl.mapping to {}", Family::able(|can| can.any_place)),
         ));
     }
     if !matches!(config.host.interface, Interface::Direct(_)) {
@@ -34,7 +34,7 @@ pub(super) fn cached(
             "host.interface",
             config.host.interface.name(),
             "the cache is in the controller and reaches the flash without an interface",
-            "set it to \"direct\"",
+            "set host.interface to \"direct\"",
         ));
     }
     if ssd.device.buffer.is_some() {
@@ -42,7 +42,7 @@ pub(super) fn cached(
             "buffer.capacity_kib",
             config.buffer.capacity_kib,
             "a DRAM buffer behind a cache is not modelled",
-            "set it to 0",
+            "set buffer.capacity_kib to 0",
         ));
     }
     let destage = &table.destage;
@@ -62,8 +62,8 @@ pub(super) fn cached(
         return Err(ConfigError::rule(
             "cache.replacement",
             table.replacement.name(),
-            "a bound for comparison, which knows the future or has unlimited size",
-            "choose another; `wordline cache` simulates this one over a trace",
+            "this policy is only a bound for comparison: it knows the future or has unlimited size",
+            "choose another policy; `wordline cache` simulates this one over a trace",
         ));
     }
     if ssd.device.ftl.reserve_blocks == 0 && table.mode.keeps_writes() {
@@ -71,7 +71,7 @@ pub(super) fn cached(
             "ftl.gc.hard_free_blocks",
             0,
             "pages that the host has written have no other copy, so GC must move them",
-            "give at least 1, or another cache.mode",
+            "give at least 1, or choose another cache.mode",
         )
         .with(&["cache.mode"]));
     }
@@ -93,7 +93,7 @@ pub(super) fn cached(
     })
 }
 
-/// Returns the backing store of a cache: the disk, or the array.
+/// Returns the backing store of a cache: a disk, a RAM disk or an array.
 fn backing(config: &Config, seed: u64) -> Result<Store, ConfigError> {
     let behind = Config {
         cache: None,
@@ -109,14 +109,14 @@ fn backing(config: &Config, seed: u64) -> Result<Store, ConfigError> {
         return Err(ConfigError::conflict(
             "cache",
             "the cache has no backing store",
-            "describe its disk in [disk], such as disk.model = \"constant\", or several in [array]",
+            "describe the disk in [disk], such as disk.model = \"constant\", or several disks in [array]",
         ));
     }
     Store::new(&behind, seed)
 }
 
-/// Returns the costs of a cache's flash and of its backing store: of the first device without flash
-/// there, or else of the first device.
+/// Returns the costs of a cache's flash and of its backing store. The costs of the backing store
+/// are those of its first device without flash, or of its first device if all have flash.
 fn of_tiers(flash: &wordline_ssd::Plan, backing: &Store) -> wordline_partition::Costs {
     let leaves = backing.leaves();
     let disk = leaves.iter().find(|leaf| leaf.of.ssd().is_none());

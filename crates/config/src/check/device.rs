@@ -1,4 +1,4 @@
-//! A single device: an SSD, or a device of another kind that has its own table.
+//! Checks a single device: an SSD, or a device of another kind with its own table.
 
 use wordline_dram_buffer::config::Buffer;
 use wordline_ftl::gc::reclaim::Reclaiming;
@@ -10,7 +10,7 @@ use crate::plan::{Ssd, Store};
 use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};
 
 impl Store {
-    /// Returns the device of a configuration without a cache and without an array.
+    /// Returns the plan of a configuration that has neither a cache nor an array.
     pub(super) fn of_one(config: &Config, seed: u64) -> Result<Self, ConfigError> {
         if let [first, second, ..] = config.leaf_tables()[..] {
             return Err(ConfigError::conflict(
@@ -31,7 +31,7 @@ impl Store {
     }
 }
 
-/// Returns an SSD that is not a cache: its pages have no other copy.
+/// Returns the plan of an SSD that is not a cache, so that its pages have no other copy.
 fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
     let gc = &config.ftl.gc;
     if !matches!(gc.reclaim, Reclaiming::Move(_)) {
@@ -39,7 +39,7 @@ fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
             "ftl.gc.reclaim",
             gc.reclaim.name(),
             "the pages of an SSD have no other copy",
-            "set it to \"move\", or put the flash in front of a disk with [cache] and [disk]",
+            "set ftl.gc.reclaim to \"move\", or put the flash in front of a disk with [cache] and [disk]",
         ));
     }
     if gc.start_free_pages > 0 && !config.ftl.mapping.abilities().free_pages {
@@ -48,14 +48,14 @@ fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
             "ftl.gc.start_free_pages",
             gc.start_free_pages,
             "this mapping counts free blocks, not pages",
-            format!("set it to 0 and give ftl.gc.start_free_ratio, or set ftl.mapping to {able}"),
+            format!("set ftl.gc.start_free_pages to 0 and give ftl.gc.start_free_ratio, or set ftl.mapping to {able}"),
         )
         .with(&["ftl.mapping"]));
     }
     Ssd::new(config, seed)
 }
 
-/// Rejects tables of flash in a configuration without flash.
+/// Checks that a configuration without flash has no tables of flash.
 pub(super) fn without_flash(config: &Config) -> Result<(), ConfigError> {
     let flash = [
         ("nand", config.nand != Nand::default()),
@@ -71,8 +71,8 @@ pub(super) fn without_flash(config: &Config) -> Result<(), ConfigError> {
     if let Some((key, _)) = flash.iter().find(|(_, said)| *said) {
         return Err(ConfigError::conflict(
             key,
-            format!("[{key}] describes flash, and a disk without a cache has none"),
-            "add [cache] to put the flash in front of the disk, or leave this out",
+            format!("[{key}] describes flash, and a disk without a cache has no flash"),
+            "add [cache] to put the flash in front of the disk, or omit the table",
         ));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The `[host_side]` table, in front of a store.
+//! Checks the `[host_side]` table.
 
 use wordline_host_cpu::mapping::cached_table::CachedTable;
 use wordline_host_cpu::{Architecture, Config as HostSide, Mapping};
@@ -7,7 +7,8 @@ use crate::ConfigError;
 
 const KEY: &str = "host_side.architecture.flash-software.mapping.cached-table";
 
-/// Checks a cached map: its pages fit into the store, and its directory and one page into memory.
+/// Checks a cached map. Its pages must fit into the store, and its directory and one page into
+/// memory.
 pub(super) fn host_side(config: &HostSide, store_bytes: u64) -> Result<(), ConfigError> {
     let Architecture::FlashSoftware(software) = &config.architecture else {
         return Ok(());
@@ -23,7 +24,7 @@ pub(super) fn host_side(config: &HostSide, store_bytes: u64) -> Result<(), Confi
                 "{}: this policy cannot choose a victim in a map",
                 key("replacement")
             ),
-            "choose another, such as \"lru\" or \"clock\"",
+            "choose another policy, such as \"lru\" or \"clock\"",
         ));
     }
     let unit_bytes = software.unit_bytes;
@@ -31,7 +32,9 @@ pub(super) fn host_side(config: &HostSide, store_bytes: u64) -> Result<(), Confi
     if reserved >= store_bytes {
         return Err(ConfigError::conflict(
             &key("page_bytes"),
-            format!("the pages of the map take {reserved} bytes, and the store has {store_bytes}"),
+            format!(
+                "the pages of the map take {reserved} bytes, and the store has only {store_bytes}"
+            ),
             "enlarge the store or unit_bytes",
         ));
     }

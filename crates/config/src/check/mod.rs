@@ -23,7 +23,7 @@ use crate::{Config, ConfigError, SCHEMA};
 
 pub(crate) use nand::part;
 
-/// Checks that a configuration has this version and that its base is merged in.
+/// Checks that a configuration has the supported version and that its base is merged in.
 fn complete(config: &Config) -> Result<(), ConfigError> {
     if config.schema != SCHEMA {
         return Err(ConfigError::schema(config.schema.into()));
@@ -40,7 +40,8 @@ fn complete(config: &Config) -> Result<(), ConfigError> {
 }
 
 impl Plan {
-    /// Checks a configuration. The same configuration and seed give the same run.
+    /// Checks a configuration and derives its plan. The same configuration and seed give the same
+    /// run.
     pub fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
         complete(config)?;
         range::ranges(config, None)?;

@@ -1,16 +1,17 @@
-//! Names of streams and members.
+//! Checks the names of streams and members.
 
 use crate::ConfigError;
 
-/// Checks that a name is valid and differs from `others`.
+/// Checks that a name is valid and differs from `others`. `what`: kind of the named element, for
+/// messages.
 pub(super) fn name(what: &str, key: &str, name: &str, others: &[&str]) -> Result<(), ConfigError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
         return Err(ConfigError::rule(
             key,
             format!("\"{name}\""),
-            "not a name",
-            format!("give every {what} one, of 1 to 64 letters, digits, - and _"),
+            "not a valid name",
+            format!("give every {what} a name of 1 to 64 letters, digits, - and _"),
         ));
     }
     if others.contains(&name) {
@@ -18,7 +19,7 @@ pub(super) fn name(what: &str, key: &str, name: &str, others: &[&str]) -> Result
             key,
             format!("\"{name}\""),
             format!("another {what} has this name"),
-            "give each a unique name",
+            format!("give each {what} a unique name"),
         ));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The `[nand]` tables: a standalone package, and the packages of a device.
+//! Checks the `[nand]` tables: a standalone package, and the packages of a device.
 
 use wordline_nand::{Cell, Geometry, Layout, PageTypes, Part, PerLevel};
 
@@ -9,7 +9,7 @@ use super::complete;
 use super::range::ranges;
 use crate::{Config, ConfigError, Nand};
 
-/// Returns a standalone package. Checks only the `[nand]` tables.
+/// Returns a standalone package. Only the `[nand]` tables are checked.
 pub(crate) fn part(config: &Config, seed: u64) -> Result<Part, ConfigError> {
     complete(config)?;
     ranges(config, Some("nand"))?;
@@ -35,7 +35,7 @@ pub(super) fn part_of(nand: &Nand, layout: Layout, seed: u64) -> Part {
     }
 }
 
-/// Checks the `[nand]` tables beyond the ranges of their numbers.
+/// Checks the rules of the `[nand]` tables that ranges of numbers cannot express.
 pub(super) fn nand_tables(nand: &Nand) -> Result<(), ConfigError> {
     geometry(&nand.geometry)?;
     levels("nand.timing.read_ns", &nand.timing.read_ns, &nand.cell)?;
@@ -47,7 +47,7 @@ pub(super) fn nand_tables(nand: &Nand) -> Result<(), ConfigError> {
     programming(nand)
 }
 
-/// Checks the program modes: a write must take longer than its data on the bus.
+/// Checks the program modes: a write must take longer than the transfer of its data on the bus.
 fn programming(nand: &Nand) -> Result<(), ConfigError> {
     let key = format!("nand.programming.{}", nand.programming.name());
     let costs = nand.programming.costs().map_err(
@@ -74,11 +74,11 @@ fn programming(nand: &Nand) -> Result<(), ConfigError> {
             "nand.timing.bus_mt_per_s",
             nand.timing.bus_mt_per_s,
             format!(
-                "a page takes {} us on the bus, and a write of {key} takes {} us in all",
+                "a page takes {} us on the bus, and a write of {key} takes only {} us in total",
                 data.as_us(),
                 least.as_us()
             ),
-            "raise it, or the time of the write",
+            "raise nand.timing.bus_mt_per_s, or the time of the write",
         )
         .with(&["nand.programming"])),
         _ => Ok(()),
@@ -93,12 +93,12 @@ fn geometry(geometry: &Geometry) -> Result<(), ConfigError> {
     Err(ConfigError::rule(
         "nand.geometry.page_bytes",
         geometry.page_bytes,
-        "a page holds whole sectors of 512 bytes",
+        "a page must hold whole sectors of 512 bytes",
         format!("give a multiple of 512, such as {near} or {}", near + 512),
     ))
 }
 
-/// Checks that there is one time for all pages, or one for each page type.
+/// Checks that there is one time for all pages, or one time for each page type.
 fn levels(key: &str, times: &PerLevel, cell: &Cell) -> Result<(), ConfigError> {
     let (given, levels) = (times.values().len(), usize::from(cell.levels()));
     if given == 1 || given == levels {
@@ -119,7 +119,7 @@ fn levels(key: &str, times: &PerLevel, cell: &Cell) -> Result<(), ConfigError> {
     Err(ConfigError::rule(key, times, rule, remedy).with(&["nand.cell"]))
 }
 
-/// Returns the layout of one package, if 32 bits can number its pages.
+/// Returns the layout of a package. Fails if 32 bits cannot number its pages.
 fn package(geometry: &Geometry) -> Result<Layout, ConfigError> {
     Layout::new(geometry, 1).ok_or_else(|| {
         crowded("package", &[], geometry).with(&[
@@ -130,8 +130,8 @@ fn package(geometry: &Geometry) -> Result<Layout, ConfigError> {
     })
 }
 
-/// Returns the fault of more pages in `whole` than 32 bits can number; `wires` are the levels above
-/// its dies.
+/// Returns the error that `whole` has more pages than 32 bits can number. `wires`: levels above the
+/// dies of `whole`, with their sizes.
 pub(super) fn crowded(whole: &str, wires: &[(&str, u32)], geometry: &Geometry) -> ConfigError {
     let below = [
         ("dies", geometry.dies_per_package),

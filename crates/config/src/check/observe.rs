@@ -1,4 +1,4 @@
-//! The `[series]` and `[observe]` tables.
+//! Checks the `[series]` and `[observe]` tables.
 
 use std::num::NonZeroU32;
 use wordline_kernel::Time;
@@ -6,7 +6,7 @@ use wordline_kernel::Time;
 use crate::plan::{Observe, Series, WarmUp};
 use crate::{ConfigError, Observe as ObserveTable, Series as SeriesTable};
 
-/// Keys that set the warm-up.
+/// Keys that set a warm-up. At most one may be set.
 const WARM_UP: [&str; 3] = [
     "observe.warm_up_s",
     "observe.warm_up_requests",
@@ -56,7 +56,7 @@ fn warm_up(config: &ObserveTable) -> Result<Option<WarmUp>, ConfigError> {
         return Err(ConfigError::rule(
             second,
             value,
-            format!("{first} is also set, and a run has one warm-up"),
+            format!("{first} is also set, and a run has only one warm-up"),
             "leave one of them out",
         ));
     }
@@ -66,8 +66,8 @@ fn warm_up(config: &ObserveTable) -> Result<Option<WarmUp>, ConfigError> {
         .or((files > 0).then_some(WarmUp::Files(files))))
 }
 
-/// Returns an interval of `units` times `unit_ps` picoseconds; `None` if it is 0. `zero` describes
-/// the meaning of 0.
+/// Returns an interval of `units` times `unit_ps` picoseconds; `None` if `units` is 0. `zero`:
+/// meaning of 0, for the remedy.
 fn interval(
     key: &str,
     (units, unit_ps, zero): (f64, f64, &str),

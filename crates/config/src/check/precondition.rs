@@ -1,4 +1,4 @@
-//! The `[precondition]` table.
+//! Checks the `[precondition]` table.
 
 use crate::plan::{Precondition, Settle};
 use crate::{ConfigError, FillLayout, Precondition as Table};
@@ -12,7 +12,7 @@ pub(super) fn precondition(config: &Table, user_pages: u32) -> Result<Preconditi
             "precondition.fill_ratio",
             config.fill_ratio,
             "no page is filled, so none can be overwritten",
-            "raise it, or set precondition.overwrite_ratio to 0 and precondition.settle to false",
+            "raise precondition.fill_ratio, or set precondition.overwrite_ratio to 0 and precondition.settle to false",
         ));
     }
     let settle = if config.settle {

@@ -1,4 +1,4 @@
-//! Range checks of numbers, and their notation in messages.
+//! Checks the ranges of numbers, and formats numbers for messages.
 
 use std::sync::LazyLock;
 
@@ -11,13 +11,13 @@ use crate::{Config, ConfigError};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(crate::schema);
 
-/// Checks every number against the range of its field in the schema; with `table`, only those of
-/// that table.
+/// Checks that every number is in the range that its field has in the schema. `table`: if given,
+/// only numbers of this table are checked.
 pub(super) fn ranges(config: &Config, table: Option<&str>) -> Result<(), ConfigError> {
     let mut values = toml::Table::try_from(config).map_err(|_| {
         ConfigError::conflict(
             "",
-            "a whole number is beyond what TOML holds",
+            "a whole number exceeds the range of TOML",
             "keep whole numbers below 2^63",
         )
     })?;
@@ -25,7 +25,7 @@ pub(super) fn ranges(config: &Config, table: Option<&str>) -> Result<(), ConfigE
     check(&SCHEMA, &Toml::Table(values), "")
 }
 
-/// Checks a value and its contents against the schema of its path.
+/// Checks a value and the values in it against the schema of its path.
 fn check(schema: &Value, value: &Toml, path: &str) -> Result<(), ConfigError> {
     let schema = resolve(&SCHEMA, schema);
     match value {
@@ -49,7 +49,7 @@ fn check(schema: &Value, value: &Toml, path: &str) -> Result<(), ConfigError> {
         .try_for_each(|kind| check(kind, value, path))
 }
 
-/// Checks the elements of a list. A fault of a number names the list.
+/// Checks the elements of a list. The error of a number names the list.
 fn list(schema: &Value, elements: &[Toml], path: &str) -> Result<(), ConfigError> {
     for (place, element) in elements.iter().enumerate() {
         let alike = schema.get("items");
@@ -84,7 +84,7 @@ fn number(schema: &Value, path: &str, value: f64, shown: &str) -> Result<(), Con
     Err(ConfigError::rule(path, shown, rule, remedy))
 }
 
-/// Formats a number as in TOML, with few digits.
+/// Formats a number in TOML syntax, with as few digits as possible.
 pub(super) fn written(value: f64) -> String {
     if value.is_nan() {
         "nan".to_owned()

@@ -1,4 +1,4 @@
-//! The `[replay]` table.
+//! Converts the `[replay]` table to its plan.
 
 use crate::plan::Replay;
 use crate::replay::Mode;

@@ -1,4 +1,4 @@
-//! A single SSD: the `[ssd]`, `[host]` and `[ftl]` tables.
+//! Checks a single SSD: the `[ssd]`, `[host]` and `[ftl]` tables.
 
 use serde_json::Value;
 use wordline_dram_buffer::read_ahead::Physical;
@@ -29,7 +29,7 @@ use crate::plan::{Precondition, Settle, Ssd};
 use crate::{Config, ConfigError, FillLayout, Nand, Reliability};
 
 impl Ssd {
-    /// Returns the SSD of a configuration, ignoring its array.
+    /// Returns the plan of the SSD of a configuration. An array is ignored.
     pub(crate) fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
         let Config { nand, ssd, .. } = config;
         nand_tables(nand)?;
@@ -91,8 +91,8 @@ impl Ssd {
     }
 }
 
-/// Returns the physical read-ahead of the dies, if any. It uses the page times of the part, so all
-/// pages must have the same program mode.
+/// Returns the physical read-ahead of the dies; `None` if it is off. It uses the page times of the
+/// part, so all pages must have the same program mode.
 fn read_ahead(config: &Config, part: &Part) -> Result<Option<Physical>, ConfigError> {
     let physical = config.buffer.read_ahead.policy().in_dies();
     if physical.is_some() && part.chains.costs().is_some() {
@@ -107,8 +107,8 @@ fn read_ahead(config: &Config, part: &Part) -> Result<Option<Physical>, ConfigEr
     Ok(physical.cloned())
 }
 
-/// Checks that pages can be allocated when writes are issued: the scheduler queues writes, and the
-/// mapping can place any page anywhere.
+/// Checks that pages can be allocated when writes are issued. The scheduler must queue writes, and
+/// the mapping must be able to place any page anywhere.
 fn on_issue(config: &Config) -> Result<(), ConfigError> {
     if !config.ftl.allocate.is_on_issue() {
         return Ok(());
@@ -123,15 +123,15 @@ fn on_issue(config: &Config) -> Result<(), ConfigError> {
         );
         return rule(
             &reason,
-            "set ssd.scheduler to \"vaq\" or \"ncq\", or this to false",
+            "set ssd.scheduler to \"vaq\" or \"ncq\", or on_issue to false",
             &["ssd.scheduler"],
         );
     }
     if !config.ftl.mapping.abilities().any_place {
         return rule(
-            "only page mapping can put a page anywhere",
+            "only page mapping can place a page anywhere",
             &format!(
-                "set ftl.mapping to {}, or this to false",
+                "set ftl.mapping to {}, or on_issue to false",
                 Family::able(|can| can.any_place)
             ),
             &["ftl.mapping"],
@@ -141,7 +141,7 @@ fn on_issue(config: &Config) -> Result<(), ConfigError> {
 }
 
 /// Returns the number of filled pages that are placed in the order of their first read; 0 if all
-/// are placed by address.
+/// pages are placed by address.
 fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32, ConfigError> {
     if config.precondition.layout != FillLayout::FirstRead {
         return Ok(0);
@@ -151,9 +151,9 @@ fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32,
     };
     if !config.ftl.mapping.abilities().any_place {
         return rule(
-            "only page mapping can put a page anywhere",
+            "only page mapping can place a page anywhere",
             &format!(
-                "set ftl.mapping to {}, or this to \"address\"",
+                "set ftl.mapping to {}, or precondition.layout to \"address\"",
                 Family::able(|can| can.any_place)
             ),
             &["ftl.mapping"],
@@ -162,21 +162,22 @@ fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32,
     if config.cache.is_some() {
         return rule(
             "a cache is empty before the run",
-            "set it to \"address\"",
+            "set precondition.layout to \"address\"",
             &["cache"],
         );
     }
     if precondition.overwrite_pages > 0 || precondition.settle != Settle::No {
         return rule(
             "pages that are overwritten after the fill lose its order",
-            "set precondition.overwrite_ratio to 0 and precondition.settle to false, or this to \"address\"",
+            "set precondition.overwrite_ratio to 0 and precondition.settle to false, or precondition.layout to \"address\"",
             &["precondition.overwrite_ratio", "precondition.settle"],
         );
     }
     Ok(precondition.fill_pages)
 }
 
-/// Checks that a random order of the fill has an effect: the address must not decide the plane.
+/// Checks that a random order of the fill has an effect, which requires that the address does not
+/// determine the plane.
 fn scattered(config: &Config) -> Result<(), ConfigError> {
     if config.precondition.layout != FillLayout::Scattered {
         return Ok(());
@@ -187,21 +188,22 @@ fn scattered(config: &Config) -> Result<(), ConfigError> {
     if config.ftl.allocate.is_by_address() {
         return rule(
             "static allocation derives the plane from the address, whatever the order of writes",
-            "set ftl.allocate to \"dynamic\" or \"least-busy\", or this to \"address\"",
+            "set ftl.allocate to \"dynamic\" or \"least-busy\", or precondition.layout to \"address\"",
             &["ftl.allocate"],
         );
     }
     if config.cache.is_some() {
         return rule(
             "a cache is empty before the run",
-            "set it to \"address\"",
+            "set precondition.layout to \"address\"",
             &["cache"],
         );
     }
     Ok(())
 }
 
-/// Returns the scheduler. One that builds multi-plane commands needs a composition that keeps them.
+/// Returns the scheduler. A scheduler that builds multi-plane commands needs a composition that
+/// sends them.
 fn scheduler(ssd: &Wiring) -> Result<Scheduler, ConfigError> {
     let packs = Scheduling::new(&ssd.scheduler).packs();
     if !packs || ssd.composition.joins() {
@@ -211,15 +213,15 @@ fn scheduler(ssd: &Wiring) -> Result<Scheduler, ConfigError> {
         "ssd.composition",
         ssd.composition.name(),
         format!(
-            "{} builds multi-plane commands, and this composition sends none",
+            "{} builds multi-plane commands, which this composition does not send",
             ssd.scheduler.name()
         ),
-        "set it to \"greedy\" or \"in-order\"",
+        "set ssd.composition to \"greedy\" or \"in-order\"",
     )
     .with(&["ssd.scheduler"]))
 }
 
-/// Returns the layout of the device, if 32 bits can number its pages.
+/// Returns the layout of the device. Fails if 32 bits cannot number its pages.
 fn layout(geometry: &Geometry, ssd: &Wiring) -> Result<Layout, ConfigError> {
     let wires = [("channels", ssd.channels), ("ways", ssd.ways)];
     Layout::new(geometry, ssd.channels * ssd.ways).ok_or_else(|| {
@@ -233,7 +235,7 @@ fn layout(geometry: &Geometry, ssd: &Wiring) -> Result<Layout, ConfigError> {
     })
 }
 
-/// Returns whether GC moves pages by copyback, which the part must support.
+/// Returns whether GC moves pages by copyback. Fails if the part does not support copyback.
 fn internal_data_move(config: &Config) -> Result<bool, ConfigError> {
     let wanted = config.ftl.gc.internal_data_move;
     if !wanted || config.nand.internal_data_move {
@@ -243,13 +245,13 @@ fn internal_data_move(config: &Config) -> Result<bool, ConfigError> {
         "ftl.gc.internal_data_move",
         wanted,
         "the part cannot move pages inside its planes",
-        "set nand.internal_data_move to true, or this to false",
+        "set nand.internal_data_move to true, or ftl.gc.internal_data_move to false",
     )
     .with(&["nand.internal_data_move"]))
 }
 
 /// Returns the model of read errors and their correction; `None` if reads have no errors and blocks
-/// are not moved.
+/// are neither reclaimed nor refreshed.
 fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError> {
     let Config { nand, ssd, .. } = config;
     let Reliability {
@@ -288,7 +290,7 @@ fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError
                 config.ftl.mapping.name()
             ),
             format!(
-                "set it to 0, or ftl.mapping to {}",
+                "set {key} to 0, or ftl.mapping to {}",
                 Family::able(|can| can.whole_blocks)
             ),
         )
@@ -322,8 +324,8 @@ fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError
     })))
 }
 
-/// Returns the raw bit error rate of each page of a block relative to the model; empty if all are
-/// equal.
+/// Returns the factor by which each page of a block multiplies the model's raw bit error rate.
+/// Empty if all pages have the same rate.
 fn page_factors(nand: &Nand) -> Result<Vec<f64>, ConfigError> {
     let factors = &nand.reliability.level_factors;
     let levels = nand.cell.levels();
@@ -333,10 +335,10 @@ fn page_factors(nand: &Nand) -> Result<Vec<f64>, ConfigError> {
             "nand.reliability.level_factors",
             format!("{factors:?}"),
             format!(
-                "{} numbers are given, and cell {name} has {levels} page types",
+                "{} numbers are given, but cell {name} has {levels} page types",
                 factors.len()
             ),
-            format!("give {levels}, least significant bit first, or an empty list"),
+            format!("give {levels} numbers, least significant bit first, or an empty list"),
         )
         .with(&["nand.cell"]));
     }
@@ -367,7 +369,7 @@ fn failing(config: &Config) -> Result<Option<Box<Failing>>, ConfigError> {
     })))
 }
 
-/// Returns the share of factory-bad blocks, if every plane has enough spare blocks.
+/// Returns the share of factory-bad blocks. Fails if a plane has too few spare blocks.
 fn bad_blocks(config: &Config, layout: &Layout, seed: u64) -> Result<f64, ConfigError> {
     let ratio = config.nand.reliability.factory_bad_ratio;
     let spare_blocks = config.ftl.spare_blocks;
@@ -377,16 +379,16 @@ fn bad_blocks(config: &Config, layout: &Layout, seed: u64) -> Result<f64, Config
             "ftl.spare_blocks",
             spare_blocks,
             format!(
-                "plane {} has {bad} factory-bad blocks, counting bad spare blocks",
+                "plane {} has {bad} factory-bad blocks, including bad spare blocks",
                 plane.0
             ),
-            format!("raise it to {bad} or more, or lower nand.reliability.factory_bad_ratio"),
+            format!("raise ftl.spare_blocks to {bad} or more, or lower nand.reliability.factory_bad_ratio"),
         )
         .with(&["nand.reliability.factory_bad_ratio"])),
     }
 }
 
-/// Returns the fault of a policy parameter that conflicts with others.
+/// Returns the error that a policy parameter conflicts with other keys.
 fn parameter(family: &str, member: &str, fault: Fault) -> ConfigError {
     let Fault {
         key,
@@ -396,7 +398,7 @@ fn parameter(family: &str, member: &str, fault: Fault) -> ConfigError {
     ConfigError::rule(&format!("{family}.{member}.{key}"), member, reason, remedy)
 }
 
-/// Checks the regulation of program modes, which needs a choice of them. In a cache, the modes are
+/// Checks the regulation of program modes, which needs several modes. In a cache the mode must be
 /// fixed, because its pages are not rewritten.
 fn regulation(config: &Config) -> Result<(), ConfigError> {
     let regulation = &config.ftl.regulation;
@@ -417,13 +419,13 @@ fn regulation(config: &Config) -> Result<(), ConfigError> {
     if config.cache.is_some() && !matches!(regulation, Regulation::Fixed(_)) {
         return rule(
             "the pages of a cache are not rewritten",
-            "set it to \"fixed\"",
+            "set ftl.regulation to \"fixed\"",
         );
     }
     Ok(())
 }
 
-/// Checks an SLC cache: it needs multi-bit cells and excludes other special page modes.
+/// Checks an SLC cache, which needs multi-bit cells and excludes other special page modes.
 fn slc_cache(config: &Config) -> Result<(), ConfigError> {
     let cache = &config.ftl.slc_cache;
     if cache.size().is_none() {
@@ -436,14 +438,14 @@ fn slc_cache(config: &Config) -> Result<(), ConfigError> {
     if config.nand.cell.levels() < 2 {
         return rule(
             "single-bit cells have no other mode",
-            "set nand.cell to \"tlc\" or \"qlc\", or this to \"off\"",
+            "set nand.cell to \"tlc\" or \"qlc\", or ftl.slc_cache to \"off\"",
             &["nand.cell", "ftl.slc_cache"],
         );
     }
     if config.nand.programming != Programming::default() {
         return rule(
             "nand.programming gives the costs of one cell mode only",
-            "set nand.programming to its default, or this to \"off\"",
+            "set nand.programming to its default, or ftl.slc_cache to \"off\"",
             &["nand.programming", "ftl.slc_cache"],
         );
     }
@@ -457,21 +459,22 @@ fn slc_cache(config: &Config) -> Result<(), ConfigError> {
     if !failures.is_none() || *factory_bad_ratio > 0.0 || *read_limit > 0 || *refresh_days > 0.0 {
         return rule(
             "failures, read reclaim and refresh are not modelled in single-level mode",
-            "leave out failures, factory_bad_ratio, read_limit and refresh_days of [nand.reliability], or set this to \"off\"",
+            "omit failures, factory_bad_ratio, read_limit and refresh_days of [nand.reliability], or set ftl.slc_cache to \"off\"",
             &["nand.reliability", "ftl.slc_cache"],
         );
     }
     if config.cache.is_some() {
         return rule(
-            "the flash of a cache has no SLC cache of its own",
-            "set it to \"off\"",
+            "an SLC cache in the flash of a cache is not modelled",
+            "set ftl.slc_cache to \"off\"",
             &["cache", "ftl.slc_cache"],
         );
     }
     Ok(())
 }
 
-/// Converts a fault of the translation layer, adding the value of its key.
+/// Converts an error of the translation layer to one of the configuration. Adds the value of the
+/// key.
 pub(super) fn ftl_fault(config: &Config, error: wordline_ftl::PlanError) -> ConfigError {
     let values = serde_json::to_value(config).unwrap_or_default();
     let pointer = format!("/{}", error.key.replace('.', "/"));
@@ -491,15 +494,15 @@ pub(super) fn ftl_fault(config: &Config, error: wordline_ftl::PlanError) -> Conf
     ])
 }
 
-/// Returns the queue depth of the device, if the interface supports it.
+/// Returns the queue depth of the device. Fails if the interface does not support it.
 fn queue_depth(host: &Host) -> Result<u32, ConfigError> {
     let depth = host.queue_depth;
     match host.interface.most_queue_depth() {
         Some(most) if depth > most => Err(ConfigError::rule(
             "host.queue_depth",
             depth,
-            format!("{} holds at most {most} commands", host.interface.name()),
-            format!("give a whole number from 1 to {most}, or another host.interface"),
+            format!("{} supports at most {most} commands", host.interface.name()),
+            format!("give a whole number from 1 to {most}, or choose another host.interface"),
         )
         .with(&["host.interface"])),
         _ => Ok(depth),

@@ -1,4 +1,4 @@
-//! Streams and their generated load.
+//! Checks the streams and their generated loads.
 
 use wordline_kernel::Rng as Random;
 use wordline_workload::{Disk, generate};
@@ -9,7 +9,7 @@ use crate::plan::{self, Plan, Replay};
 use crate::streams::MAX_STREAMS;
 use crate::{Config, ConfigError, Stream};
 
-/// Checks the streams, individually and together.
+/// Checks each stream, and the streams together.
 pub(super) fn streams(
     config: &Config,
     plan: &Plan,
@@ -27,8 +27,8 @@ pub(super) fn streams(
     if streams.len() > MAX_STREAMS {
         return Err(ConfigError::conflict(
             "streams",
-            format!("there are {} streams", streams.len()),
-            format!("give at most {MAX_STREAMS}"),
+            format!("the configuration has {} streams", streams.len()),
+            format!("give at most {MAX_STREAMS} streams"),
         ));
     }
     let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
@@ -52,7 +52,7 @@ pub(super) fn streams(
     .collect()
 }
 
-/// Returns the disk to which a stream's addresses refer.
+/// Returns the disk to which a stream's addresses refer; `None` for the whole store.
 fn disk_of(stream: &Stream, plan: &Plan, place: usize) -> Result<Option<Disk>, ConfigError> {
     let Some(number) = stream.disk else {
         return Ok(None);
@@ -64,10 +64,10 @@ fn disk_of(stream: &Stream, plan: &Plan, place: usize) -> Result<Option<Disk>, C
     }
     let numbers: Vec<String> = known.iter().map(|disk| disk.number.to_string()).collect();
     let remedy = if numbers.is_empty() {
-        "give an [array] with layout = \"by-disk\", or leave this out".to_owned()
+        "give an [array] with layout = \"by-disk\", or omit disk".to_owned()
     } else {
         format!(
-            "name it in array.members.disks, or choose one of {}",
+            "name the disk in array.members.disks, or choose one of {}",
             numbers.join(", ")
         )
     };
@@ -75,12 +75,12 @@ fn disk_of(stream: &Stream, plan: &Plan, place: usize) -> Result<Option<Disk>, C
     Err(ConfigError::rule(
         &key,
         number,
-        "no member of an array holds it",
+        "no member of an array holds the disk",
         remedy,
     ))
 }
 
-/// Returns when the requests of a stream are issued.
+/// Returns the rule by which the requests of a stream are issued.
 fn replay_of(config: &Config, place: usize) -> Result<Replay, ConfigError> {
     let stream = &config.streams[place];
     let Some(own) = &stream.replay else {
@@ -91,7 +91,7 @@ fn replay_of(config: &Config, place: usize) -> Result<Replay, ConfigError> {
         return Err(ConfigError::conflict(
             &key,
             format!("{key}: applies to traces, and this stream has a workload"),
-            "leave it out; the workload's arrival decides when its requests are issued",
+            "omit replay; the workload's arrival decides when its requests are issued",
         ));
     }
     Ok(replay(&own.mode))

@@ -1,4 +1,4 @@
-//! Valid configurations, and the messages for faulty ones.
+//! Valid configurations, and error messages for faulty ones.
 
 #![allow(clippy::expect_used, reason = "a test that cannot continue fails")]
 
@@ -38,7 +38,7 @@ fn victim(text: &str, overrides: &[(&str, &str)]) -> String {
         .replace('\n', " ")
 }
 
-/// Returns the whole message: one line, then the line of the file and a caret.
+/// Asserts the whole message: one line, then the line of the file and a caret.
 macro_rules! says {
     ($text:expr, $($line:literal)+) => {
         assert_eq!(fault($text), [$($line),+].join("\n"))
@@ -53,7 +53,7 @@ fn every_preset_is_complete_and_valid() {
         assert_eq!(loaded.config.name, preset.name);
         assert_eq!(
             loaded.config.base, None,
-            "{}: presets stand alone",
+            "{}: a preset has no base",
             preset.name
         );
         assert!(
@@ -68,7 +68,7 @@ fn every_preset_is_complete_and_valid() {
     }
 }
 
-/// The GC schedule decides worst-case latencies, so every SSD preset sets it explicitly.
+/// Worst-case latencies depend on the GC schedule, so every SSD preset sets it explicitly.
 #[test]
 fn every_ssd_preset_sets_the_gc_schedule() {
     let mut devices = 0;
@@ -137,7 +137,7 @@ fn empty_table_is_the_default_device() {
 }
 
 #[test]
-fn d4_is_the_device_of_the_benchmarks() {
+fn d4_has_the_parameters_of_the_benchmarks() {
     let plan = plan("base = \"d4\"", &[]).expect("d4 is valid");
     let ssd = plan.first().unwrap();
     assert_eq!(plan.capacity_bytes(), 8 << 30);
@@ -162,17 +162,20 @@ fn d4_is_the_device_of_the_benchmarks() {
 }
 
 #[test]
-fn file_overrides_its_base_and_overrides_win() {
+fn overrides_have_precedence_over_the_file_and_the_file_over_its_base() {
     let text = "base = \"d4\"\n[host]\nqueue_depth = 8\n[ssd]\nways = 2\n";
     let config = config(
         text,
         &[("host.queue_depth", "4"), ("host.queue_depth", "2")],
     );
-    assert_eq!(config.host.queue_depth, 2, "the last override");
+    assert_eq!(
+        config.host.queue_depth, 2,
+        "the last override has precedence"
+    );
     assert_eq!((config.ssd.channels, config.ssd.ways), (8, 2));
     assert_eq!(
         config.ftl.gc.start_free_ratio, 0.052,
-        "from the preset, not the default"
+        "the value is from the preset, not the default"
     );
     assert_eq!(config.name, "device", "a changed device is not called d4");
     assert!(config.description.starts_with("Based on preset d4: "));
@@ -205,7 +208,7 @@ fn policy_can_be_set_by_name_table_or_override() {
 }
 
 #[test]
-fn tables_of_the_same_policy_merge_and_others_replace() {
+fn table_of_the_same_policy_is_merged_and_another_replaces_it() {
     let base = "base = \"d4\"\n[ftl.allocate.static]\norder = \"PDWC\"";
     let order = |overrides| config(base, overrides).ftl.allocate;
     assert_eq!(
@@ -220,14 +223,14 @@ fn tables_of_the_same_policy_merge_and_others_replace() {
 }
 
 #[test]
-fn unknown_key_is_shown_in_place_with_a_suggestion() {
+fn error_for_an_unknown_key_shows_its_place_and_a_suggestion() {
     says!("base = \"d4\"\n\n[host]\n  queu_depth = 3 # many\n",
         "device.toml:4:3: unknown key `queu_depth` in [host]; did you mean `queue_depth`?"
         "  |"
         "4 |   queu_depth = 3 # many"
         "  |   ^^^^^^^^^^");
     says!("[host]\nspeed = 3\n",
-        "device.toml:2:1: unknown key `speed` in [host]; known here: queue_depth, interface"
+        "device.toml:2:1: unknown key `speed` in [host]; known keys: queue_depth, interface"
         "  |"
         "2 | speed = 3"
         "  | ^^^^^");
@@ -236,7 +239,7 @@ fn unknown_key_is_shown_in_place_with_a_suggestion() {
 #[test]
 fn misplaced_key_suggests_its_table() {
     says!("[gc]\nvictim = \"fifo\"\n",
-        "device.toml:1:2: unknown key `gc` at the top; did you mean `ftl.gc`?"
+        "device.toml:1:2: unknown key `gc` at the top level; did you mean `ftl.gc`?"
         "  |"
         "1 | [gc]"
         "  |  ^^");
@@ -248,7 +251,7 @@ fn misplaced_key_suggests_its_table() {
 }
 
 #[test]
-fn wrong_type_reports_the_expected_one() {
+fn error_for_a_wrong_type_names_the_expected_type() {
     says!("[host]\nqueue_depth = \"many\"\n",
         "device.toml:2:15: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Requests that the device holds at once. Further ones wait outside, first come, first served. Count"
         "  |"
@@ -265,7 +268,7 @@ fn wrong_type_reports_the_expected_one() {
         "2 | program_ns = [250_000, \"slow\"]"
         "  |                        ^^^^^^");
     says!("nand.timing.model = \"tipical\"\n",
-        "device.toml:1:21: nand.timing.model: there is no `tipical`; did you mean `typical`? choose one of variation, typical, worst"
+        "device.toml:1:21: nand.timing.model: unknown value `tipical`; did you mean `typical`? choose one of variation, typical, worst"
         "  |"
         "1 | nand.timing.model = \"tipical\""
         "  |                     ^^^^^^^^^");
@@ -298,7 +301,7 @@ fn wrong_type_reports_the_expected_one() {
 }
 
 #[test]
-fn value_of_an_unsupported_type_is_located() {
+fn error_for_a_value_of_an_unsupported_type_names_its_place() {
     let date = fault("[ssd]\nchannels = 1979-05-27\n");
     let expected = "device.toml:2:12: ssd.channels: expected a whole number from 0 to 4294967295, found a date;";
     assert!(date.starts_with(expected), "{date}");
@@ -321,7 +324,7 @@ fn value_of_an_unsupported_type_is_located() {
 }
 
 #[test]
-fn times_take_one_number_or_one_per_page_type() {
+fn page_times_are_one_number_or_one_per_page_type() {
     let of = |cell: &str, times: &str| {
         let overrides = [("nand.cell", cell), ("nand.timing.program_ns", times)];
         plan("base = \"d4\"", &overrides)
@@ -380,7 +383,7 @@ fn times_take_one_number_or_one_per_page_type() {
     );
 }
 
-/// A QLC block in single-level mode holds a quarter of its pages. Devices that cannot have an SLC
+/// A QLC block in single-level mode has a quarter of its pages. Devices that cannot have an SLC
 /// cache are rejected.
 #[test]
 fn slc_cache_needs_multi_bit_cells_and_uniform_pages() {
@@ -426,10 +429,10 @@ fn slc_cache_needs_multi_bit_cells_and_uniform_pages() {
     }
 }
 
-/// Table 2.1 of the thesis: 250 to 2,200 us for MLC1, 440 to 5,000 us for MLC2; 650 us is tPROG of
-/// the data sheet.
+/// Table 2.1 of the thesis states 250 to 2,200 us for MLC1 and 440 to 5,000 us for MLC2. The data
+/// sheet states a tPROG of 650 us.
 #[test]
-fn page_times_of_the_thesis_mlc_parts_vary() {
+fn mlc_parts_of_the_thesis_have_the_published_page_times() {
     let us = |base: &str, model: &str| {
         let plan = plan(
             &format!("base = \"{base}\""),
@@ -449,7 +452,7 @@ fn page_times_of_the_thesis_mlc_parts_vary() {
 }
 
 #[test]
-fn toml_error_is_shown_in_place() {
+fn error_for_invalid_toml_shows_its_place() {
     says!("[host\nqueue_depth = 3\n",
         "device.toml:1:6: unclosed table, expected `]`; close the name of the table with ]"
         "  |"
@@ -468,9 +471,9 @@ fn toml_error_is_shown_in_place() {
 }
 
 #[test]
-fn unknown_policy_lists_the_choices() {
+fn error_for_an_unknown_policy_lists_the_choices() {
     says!("[ftl.gc]\nvictim = \"gredy\"\n",
-        "device.toml:2:10: ftl.gc.victim: there is no `gredy`; did you mean `greedy`? choose one of greedy, fifo, random, d-choices"
+        "device.toml:2:10: ftl.gc.victim: unknown value `gredy`; did you mean `greedy`? choose one of greedy, fifo, random, d-choices"
         "  |"
         "2 | victim = \"gredy\""
         "  |          ^^^^^^^");
@@ -485,7 +488,7 @@ fn unknown_policy_lists_the_choices() {
 #[test]
 fn other_schema_version_is_rejected_first() {
     says!("schema = 2\nunheard_of = true\n",
-        "device.toml:1:1: schema = 2: this program reads version 1; write schema = 1 and the keys of docs/reference/config.md, or use the program that the file was written for"
+        "device.toml:1:1: schema = 2: this program reads version 1; write schema = 1 and the keys of docs/reference/config.md, or use the program version for which the file was written"
         "  |"
         "1 | schema = 2"
         "  | ^^^^^^");
@@ -494,13 +497,13 @@ fn other_schema_version_is_rejected_first() {
 #[test]
 fn unknown_base_and_base_path_are_rejected() {
     let message = fault("\nbase = \"jung2013-slx\"\n");
-    let first = "device.toml:2:1: base = \"jung2013-slx\": there is no such preset; did you mean `jung2013-slc`? choose one of d4, ";
+    let first = "device.toml:2:1: base = \"jung2013-slx\": unknown preset; did you mean `jung2013-slc`? choose one of d4, ";
     assert!(message.starts_with(first), "{message}");
-    assert!(fault("base = \"../d4.toml\"").contains("there is no such preset"));
+    assert!(fault("base = \"../d4.toml\"").contains("unknown preset"));
 }
 
 #[test]
-fn fault_in_an_override_names_the_override() {
+fn error_in_an_override_names_the_override() {
     assert_eq!(
         override_fault("host.queue_depth", "many"),
         "--set host.queue_depth=many: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Requests that the device holds at once. Further ones wait outside, first come, first served. Count"
@@ -511,11 +514,11 @@ fn fault_in_an_override_names_the_override() {
     );
     assert_eq!(
         override_fault("queue_depth", "3"),
-        "--set queue_depth=3: unknown key `queue_depth` at the top; did you mean `host.queue_depth`?"
+        "--set queue_depth=3: unknown key `queue_depth` at the top level; did you mean `host.queue_depth`?"
     );
     assert_eq!(
         override_fault("ftl.gc.victim", "fifu"),
-        "--set ftl.gc.victim=fifu: ftl.gc.victim: there is no `fifu`; did you mean `fifo`? choose one of greedy, fifo, random, d-choices"
+        "--set ftl.gc.victim=fifu: ftl.gc.victim: unknown value `fifu`; did you mean `fifo`? choose one of greedy, fifo, random, d-choices"
     );
     assert_eq!(
         override_fault("ftl.gc.victim.d-choices.d", "0"),
@@ -545,10 +548,10 @@ fn fault_in_an_override_names_the_override() {
 }
 
 #[test]
-fn fault_names_the_origin_of_its_value() {
+fn error_names_the_origin_of_the_value() {
     let text = "base = \"d4\"\n[nand.geometry]\npage_bytes = 1000\n";
     says!(text,
-        "device.toml:3:1: nand.geometry.page_bytes = 1000: a page holds whole sectors of 512 bytes; give a multiple of 512, such as 512 or 1024"
+        "device.toml:3:1: nand.geometry.page_bytes = 1000: a page must hold whole sectors of 512 bytes; give a multiple of 512, such as 512 or 1024"
         "  |"
         "3 | page_bytes = 1000"
         "  | ^^^^^^^^^^");
@@ -564,7 +567,7 @@ fn fault_names_the_origin_of_its_value() {
 }
 
 #[test]
-fn fault_of_several_keys_points_at_the_one_the_user_set() {
+fn error_of_several_keys_names_the_key_that_the_user_set() {
     says!("base = \"d4\"\n[nand.geometry]\nblocks_per_plane = 3\n",
         "device.toml:3:1: ftl.over_provisioning_ratio = 0.15: the 164 user pages of a plane fill 2 of its 3 blocks, and garbage collection needs 4 (threshold 2, active 2); raise it, lower ftl.gc.start_free_ratio, or give a plane more blocks"
         "  |"
@@ -589,7 +592,7 @@ fn fault_of_several_keys_points_at_the_one_the_user_set() {
 
 /// Tries one value on each side of every bound.
 #[test]
-fn numbers_are_bounded() {
+fn every_number_outside_its_bounds_is_rejected() {
     let bounds = [
         ("ssd.channels", "0", "1"),
         ("ssd.ways", "0", "1"),
@@ -701,7 +704,7 @@ fn only_one_warm_up_key_may_be_set() {
 }
 
 #[test]
-fn overwriting_needs_a_fill() {
+fn overwrites_without_a_fill_are_rejected() {
     let text = "[precondition]\nfill_ratio = 0.0\nsettle = true\n";
     assert!(
         fault(text).starts_with("device.toml:2:1: precondition.fill_ratio = 0: no page is filled")
@@ -710,7 +713,7 @@ fn overwriting_needs_a_fill() {
 }
 
 #[test]
-fn long_line_is_cut_around_its_fault() {
+fn error_shortens_a_long_line_around_the_fault() {
     let text = format!("name = \"{}\"; x", "y".repeat(5000));
     let message = fault(&text);
     assert!(message.starts_with("device.toml:1:5010: "), "{message}");
@@ -765,9 +768,9 @@ fn number_that_toml_cannot_hold_is_rejected() {
     assert!(error.starts_with("device.toml:3:"), "{error}");
 }
 
-/// A configuration cites the paper of every policy that it names, wherever the slot is.
+/// A configuration cites the paper of every policy that it names, in whichever slot.
 #[test]
-fn every_policy_in_a_slot_is_cited() {
+fn paper_of_every_policy_in_a_slot_is_cited() {
     let cited = |text: &str| {
         let chosen = wordline_config::chosen(&config(text, &[]));
         chosen
@@ -801,7 +804,7 @@ fn every_policy_in_a_slot_is_cited() {
     );
 }
 
-/// A valid flash cache in front of a disk, as a base for overrides.
+/// Valid flash cache in front of a disk, to which tests add overrides.
 const CACHED: &str = "schema = 1\n[cache]\n[disk]\n";
 
 #[test]
@@ -898,13 +901,13 @@ fn disk_table_overrides_the_disk_of_a_preset() {
     assert_eq!(model(named, &[]).unwrap(), (false, "constant", capacity));
     let other = format!("{named}capacity_bytes = 4096\n");
     assert_eq!(model(&other, &[]).unwrap(), (false, "constant", 4096));
-    // A later base replaces the whole disk; later keys override it.
+    // A later base replaces the whole disk, and later keys override it.
     let own = "schema = 1\n[cache]\n[disk]\nserial = true\nmodel = \"average\"\n";
     let over = [("disk.base", "xia2017-read-cache")];
     assert_eq!(model(own, &over).unwrap(), (false, "constant", capacity));
     let over = [over[0], ("disk.serial", "true")];
     assert_eq!(model(own, &over).unwrap(), (true, "constant", capacity));
-    for (name, words) in [("d4", "has no disk"), ("nothing", "no such preset")] {
+    for (name, words) in [("d4", "has no disk"), ("nothing", "unknown preset")] {
         let error = model(&named.replace("xia2017-read-cache", name), &[]).unwrap_err();
         assert_eq!(error.key, "disk.base");
         assert!(error.to_string().contains(words), "{error}");
@@ -969,10 +972,10 @@ fn unknown_key_of_a_ram_disk_is_refused_with_the_nearest() {
     );
 }
 
-/// Tables of two kinds of devices at the top of a file are defaults for the members of each kind; a
-/// member takes the table of its own kind alone.
+/// Tables of two kinds of devices at the top of a file are defaults for the members of each kind. A
+/// member takes only the table of its own kind.
 #[test]
-fn members_of_two_kinds_refine_the_table_of_their_kind() {
+fn member_takes_the_top_level_table_of_its_own_kind_only() {
     let text = "schema = 1\n[disk]\nqueue_depth = 3\n[ram]\nchannels = 2\noverhead_ns = 700\n[array]\n\
                 members = [{ disk = {} }, { ram = { channels = 5 } }, { base = \"demo\" }, { base = \"disk-5ms\" }, \
                 { cache = {}, ram = {}, host = { interface = \"direct\" } }]\n";
@@ -996,9 +999,9 @@ fn members_of_two_kinds_refine_the_table_of_their_kind() {
     assert!(rams.iter().all(|ram| ram.overhead.ns() == 700));
 }
 
-/// Describes disks by top-level tables, presets and member tables, also behind a cache.
+/// Disks are described by top-level tables, presets and member tables, also behind a cache.
 #[test]
-fn disk_can_be_store_member_or_backing_store() {
+fn disk_can_be_a_store_a_member_or_a_backing_store() {
     let plan = |text: &str| {
         let loaded = wordline_config::load(text, "disks.toml", &[]).unwrap();
         loaded.plan(1).unwrap()
@@ -1094,7 +1097,11 @@ fn stores_nest_in_arrays_and_behind_caches() {
         .ssds()
         .map(|ssd| ssd.device.part.partial_programs)
         .collect();
-    assert_eq!(programs, [3, 2, 1], "what is around a cache is no member's");
+    assert_eq!(
+        programs,
+        [3, 2, 1],
+        "tables around a cache do not apply to its backing members"
+    );
 
     let beside = plan(
         "schema = 1\n[ssd]\nchannels = 2\n[array]\nlayout = \"by-disk\"\n[[array.members]]\nname = \"fast\"\n\
@@ -1116,7 +1123,7 @@ fn stores_nest_in_arrays_and_behind_caches() {
     assert_eq!(single.shape(), Shape::CachedDisks);
 }
 
-/// Plans every configuration of the how-to pages.
+/// Checks every configuration in the how-to pages.
 #[test]
 fn stores_in_the_how_to_pages_are_valid() {
     let pages = [
@@ -1160,28 +1167,28 @@ fn bad_blocks_need_enough_spare_blocks() {
         ),
         (
             "base = \"d4\"\n[nand.reliability]\nlevel_factors = [1.0, 2.0]\n[nand.reliability.errors.analytic]\n".to_owned(),
-            "2 numbers are given, and cell slc has 1 page types",
+            "2 numbers are given, but cell slc has 1 page types",
         ),
     ] {
         let said = fault(&text);
         assert!(said.contains(words), "{said}");
     }
-    // A cache in front of a disk reads from the disk what its flash cannot correct.
+    // A cache in front of a disk reads from the disk the data that its flash cannot correct.
     let text = format!("base = \"d4\"\n{CACHED}[nand.reliability]\nerrors = \"analytic\"\n");
-    plan(&text, &[]).expect("errors before a disk");
+    plan(&text, &[]).expect("read errors of a flash cache are valid");
     // Read reclaim and refresh work without read errors if the mapping supports them.
     for key in ["read_limit", "refresh_days"] {
         let text = format!("base = \"d4\"\n[nand.reliability]\n{key} = 1000\n");
         let of = plan(&text, &[]).expect(key);
         let reader = of.first().expect("an SSD").device.part.reader.as_ref();
-        let reader = reader.expect("reads are counted");
+        let reader = reader.expect("read reclaim needs the reader");
         assert!(reader.read_limit > 0 || reader.refresh_days > 0.0);
         for mapping in ["block", "hybrid", "buffered"] {
             let said = plan(&text, &[("ftl.mapping", mapping)]).expect_err(mapping);
             assert!(said.contains(key) && said.contains("ftl.mapping"), "{said}");
         }
     }
-    // Failures can be combined with all of these.
+    // Failures can be combined with each of these settings.
     for more in [
         "[ftl]\nmapping = \"dftl\"\n".to_owned(),
         "[buffer]\ncapacity_kib = 1024\n".to_owned(),
@@ -1191,8 +1198,8 @@ fn bad_blocks_need_enough_spare_blocks() {
     ] {
         plan(&format!("{FAILS}{more}"), &[]).expect(&more);
     }
-    // Factory-bad blocks can be combined with all of these. Spare blocks reduce over-provisioning,
-    // not the user capacity.
+    // Factory-bad blocks can be combined with each of these settings. Spare blocks reduce
+    // over-provisioning, not the user capacity.
     for more in [
         "mapping = \"dftl\"",
         "mapping = \"hybrid\"",
@@ -1204,7 +1211,8 @@ fn bad_blocks_need_enough_spare_blocks() {
         plan(&text, &[]).expect(more);
     }
     let pages = |spare: &str| {
-        let plan = plan("base = \"d4\"", &[("ftl.spare_blocks", spare)]).expect("it fits");
+        let plan =
+            plan("base = \"d4\"", &[("ftl.spare_blocks", spare)]).expect("the spare blocks fit");
         let ssd = plan.first().expect("an SSD");
         (
             ssd.device.ftl.user_pages,
@@ -1218,12 +1226,12 @@ fn bad_blocks_need_enough_spare_blocks() {
 #[test]
 fn allocation_on_issue_needs_a_write_queue_and_page_mapping() {
     let text = "base = \"d4\"\nftl.allocate.static.on_issue = true\n";
-    let fault = plan(text, &[]).expect_err("nothing issues writes");
+    let fault = plan(text, &[]).expect_err("the default scheduler does not queue writes");
     assert!(fault.contains("does not queue writes"), "{fault}");
-    let fault = plan(text, &[("ssd.scheduler", "paq0")]).expect_err("writes do not wait");
+    let fault = plan(text, &[("ssd.scheduler", "paq0")]).expect_err("paq0 does not queue writes");
     assert!(fault.contains("ssd.scheduler = \"paq0\""), "{fault}");
     let hybrid = [("ssd.scheduler", "ncq"), ("ftl.mapping", "dftl")];
-    let fault = plan(text, &hybrid).expect_err("no page mapping");
+    let fault = plan(text, &hybrid).expect_err("the mapping is not page mapping");
     assert!(fault.contains("ftl.mapping"), "{fault}");
     assert!(plan(text, &[("ssd.scheduler", "ncq")]).is_ok());
 }
@@ -1231,7 +1239,8 @@ fn allocation_on_issue_needs_a_write_queue_and_page_mapping() {
 #[test]
 fn scattered_layout_needs_allocation_independent_of_the_address() {
     let text = "base = \"d4\"\nprecondition.layout = \"scattered\"\n";
-    let fault = plan(text, &[("ftl.allocate", "static")]).expect_err("by address");
+    let fault =
+        plan(text, &[("ftl.allocate", "static")]).expect_err("static allocation is by address");
     assert!(fault.contains("ftl.allocate"), "{fault}");
     for allocate in ["dynamic", "least-busy"] {
         let planned = plan(text, &[("ftl.allocate", allocate)]).expect("anywhere");
@@ -1251,13 +1260,13 @@ fn first_read_layout_needs_page_mapping_and_no_overwrites() {
             ("ftl.mapping", "dftl"),
         ],
     );
-    let fault = fault.expect_err("no page mapping");
+    let fault = fault.expect_err("the mapping is not page mapping");
     assert!(fault.contains("ftl.mapping"), "{fault}");
     let settled = [
         ("precondition.overwrite_ratio", "0"),
         ("precondition.settle", "false"),
     ];
-    let planned = plan(text, &settled).expect("a fill and nothing else");
+    let planned = plan(text, &settled).expect("a fill without overwrites is valid");
     assert!(
         planned
             .ssds()

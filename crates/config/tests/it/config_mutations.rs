@@ -1,4 +1,4 @@
-//! Property tests: any text or override gives a configuration or a message.
+//! Property tests: any text or override gives either a configuration or an error message.
 
 #![allow(clippy::panic, reason = "a test that cannot continue fails")]
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use wordline_config::{keys, presets};
 
-/// A change to a text.
+/// Change to a text.
 #[derive(Clone, Debug)]
 enum Edit {
     Delete(Index, usize),
@@ -62,8 +62,8 @@ fn apply(text: &str, edit: &Edit) -> String {
     chars.into_iter().collect()
 }
 
-/// Reads a text. A configuration must survive the round trip through its resolved form; a fault
-/// must have a message.
+/// Reads a text. A configuration must not change in a round trip through its resolved form. An
+/// error must have a message.
 fn read(text: &str, overrides: &[(String, String)]) {
     match wordline_config::load(text, "device.toml", overrides) {
         Err(error) => {

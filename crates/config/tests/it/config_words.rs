@@ -1,4 +1,4 @@
-//! Messages for wrong numbers and for text that is not TOML.
+//! Error messages for wrong numbers and for text that is not TOML.
 
 fn said(text: &str, overrides: &[(&str, &str)]) -> String {
     let overrides: Vec<(String, String)> = overrides
@@ -15,7 +15,7 @@ fn said(text: &str, overrides: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn number_is_shown_as_written() {
+fn error_shows_the_number_as_written() {
     for key in [
         "ftl.over_provisioning_ratio",
         "ftl.gc.start_free_ratio",
@@ -33,7 +33,7 @@ fn number_is_shown_as_written() {
 }
 
 #[test]
-fn invalid_toml_gets_a_place_and_a_remedy() {
+fn error_for_invalid_toml_has_a_place_and_a_remedy() {
     for text in [
         "[nand",
         "[nand]]",

@@ -1,15 +1,18 @@
-//! Limits on the size of a configuration and on the length of its messages.
+//! Limits on the size of a configuration and on the length of its error messages.
 
 #![allow(clippy::expect_used, reason = "a test that cannot continue fails")]
 
 use std::time::{Duration, Instant};
 
-/// Returns the fault of a device. It must be found at once: nothing oversized is built.
+/// Returns the error of a device. The error must be found immediately, before anything oversized is
+/// built.
 fn fault(text: &str, overrides: &[(String, String)]) -> String {
     let start = Instant::now();
     let planned = wordline_config::load(text, "device.toml", overrides)
         .and_then(|loaded| loaded.plan(1).map(drop));
-    let fault = planned.expect_err("it is too much").to_string();
+    let fault = planned
+        .expect_err("the configuration exceeds a limit")
+        .to_string();
     assert!(start.elapsed() < Duration::from_secs(20), "{fault}");
     assert!(fault.len() < 4_000, "{} bytes", fault.len());
     fault
@@ -41,7 +44,7 @@ fn too_many_members_are_rejected_before_any_is_built() {
 }
 
 #[test]
-fn nested_arrays_have_a_bound_on_their_devices() {
+fn number_of_devices_in_nested_arrays_is_limited() {
     let text = "base = \"d4\"\n[[array.members]]\ncount = 100\n[[array.members.array.members]]\n\
                 count = 100\n[[array.members.array.members.array.members]]\ncount = 100\n";
     let fault = fault(text, &[]);

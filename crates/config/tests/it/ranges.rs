@@ -1,4 +1,4 @@
-//! The schema states the range of every number, and values outside are rejected by it.
+//! The schema states the range of every number, and values outside are rejected with the range.
 
 #![allow(clippy::panic, reason = "a test that cannot continue fails")]
 
@@ -9,14 +9,14 @@ use serde_json::Value;
 use wordline_config::keys::{self, Kind};
 use wordline_config::range::Range;
 
-/// Follows references.
+/// Follows references in a schema.
 fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     match schema.get("$ref").and_then(Value::as_str) {
         Some(pointer) => {
             let target = root.pointer(pointer.trim_start_matches('#'));
             resolve(
                 root,
-                target.unwrap_or_else(|| panic!("{pointer} is defined")),
+                target.unwrap_or_else(|| panic!("the schema does not define {pointer}")),
             )
         }
         None => schema,
@@ -39,8 +39,8 @@ fn has_both_bounds(schema: &Value) -> bool {
         || has("minimum", "exclusiveMinimum") && has("maximum", "exclusiveMaximum")
 }
 
-/// Collects every number that the schema allows at or below a path, with whether it has both
-/// bounds. A recursive table is visited once.
+/// Collects every number that the schema allows at or below a path, and whether it has both bounds.
+/// A recursive table is visited once.
 fn numbers<'a>(
     root: &'a Value,
     schema: &'a Value,
@@ -72,7 +72,8 @@ fn numbers<'a>(
     seen.pop();
 }
 
-/// Derived from the schema rather than from the keys, so that lists and pairs are included.
+/// The numbers are derived from the schema rather than from the keys, so that lists and pairs are
+/// included.
 #[test]
 fn every_number_of_the_schema_has_both_bounds() {
     let schema = wordline_config::schema();
@@ -93,11 +94,11 @@ fn fault(text: &str, key: &str, value: &str) -> String {
     let planned = loaded.and_then(|loaded| loaded.plan(1));
     match planned {
         Err(error) => error.to_string(),
-        Ok(_) => panic!("{key} = {value} is taken"),
+        Ok(_) => panic!("{key} = {value} is accepted"),
     }
 }
 
-/// Returns `true` if a key is in an array of tables, whose elements an override cannot address.
+/// Returns `true` if a key is in an array of tables, whose elements cannot be overridden.
 fn is_listed(path: &str) -> bool {
     let parents =
         std::iter::successors(path.rsplit_once('.'), |(parent, _)| parent.rsplit_once('.'));
@@ -110,7 +111,7 @@ fn is_listed(path: &str) -> bool {
         })
 }
 
-/// Returns numbers outside a range, if the type can hold any.
+/// Returns numbers outside a range that the type can hold. Empty if there are none.
 fn outside(range: &Range, whole: bool) -> Vec<f64> {
     let step = if whole { 1.0 } else { 0.125 };
     let beyond = |bound: &Bound<f64>, step: f64| match bound {
@@ -124,10 +125,10 @@ fn outside(range: &Range, whole: bool) -> Vec<f64> {
     }
 }
 
-/// A device with a member and a stream, for the keys of both.
+/// Device with a member and a stream, so that it accepts the keys of both.
 const DEVICE: &str = "base = \"d4\"\n[[array.members]]\nname = \"a\"\n[[streams]]\nname = \"a\"\n";
 
-/// Covers every number, whatever else the configuration contains.
+/// Covers every number, regardless of the rest of the configuration.
 #[test]
 fn number_out_of_range_is_rejected_with_its_range() {
     let mut tried = 0;
@@ -146,7 +147,7 @@ fn number_out_of_range_is_rejected_with_its_range() {
             });
         let whole = key.kind != Kind::Number;
         for value in outside(range, whole) {
-            // A number that the type cannot hold is rejected by the type.
+            // A number that the type cannot hold has another error.
             if whole && !(0.0..=f64::from(u32::MAX)).contains(&value) {
                 continue;
             }
@@ -178,7 +179,7 @@ fn number_out_of_range_is_rejected_with_its_range() {
 }
 
 #[test]
-fn range_fault_names_place_value_and_remedy() {
+fn range_error_names_place_value_and_range() {
     let cases = [
         (
             "workload.requests",

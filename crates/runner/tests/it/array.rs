@@ -573,11 +573,11 @@ fn faulty_arrays_are_rejected() {
     );
     says(
         "[array]\nmembers = [{ base = \"dmo\" }]",
-        "there is no such preset; did you mean `demo`?",
+        "unknown preset; did you mean `demo`?",
     );
     says(
         "[array]\nstripe_bytes = 5000\nmembers = [{}]",
-        "array.stripe_bytes = 5000: member ssd0 has pages of 4096 bytes",
+        "array.stripe_bytes = 5000: a stripe must hold whole pages, and member ssd0 has pages of 4096 bytes",
     );
     says(
         "[array]\nstripe_bytes = 1073741824\nmembers = [{ count = 2 }]",
@@ -603,7 +603,7 @@ fn faulty_arrays_are_rejected() {
     );
     by_disk(
         "[{ disks = [1], disk_bytes = [4096, 4096] }]",
-        "2 lengths for 1 disks",
+        "2 sizes for 1 disks",
     );
     by_disk(
         "[{ disks = [1], disk_bytes = [5000] }]",
@@ -611,9 +611,9 @@ fn faulty_arrays_are_rejected() {
     );
     says(
         "[array]\nlayout = \"by-dsk\"\nmembers = [{}]",
-        "array.layout: there is no `by-dsk`; did you mean `by-disk`?",
+        "array.layout: unknown value `by-dsk`; did you mean `by-disk`?",
     );
     let stream = "[array]\nlayout = \"by-disk\"\nmembers = [{}]\n[[streams]]\nname = \"a\"\ndisk = 3\nworkload.requests = 3";
     let said = fault(&job(&format!("{DEVICE}{stream}")));
-    assert!(said.contains("streams[0].disk = 3: no member of an array holds it; name it in array.members.disks, or choose one of 0"), "{said}");
+    assert!(said.contains("streams[0].disk = 3: no member of an array holds the disk; name the disk in array.members.disks, or choose one of 0"), "{said}");
 }

@@ -380,15 +380,15 @@ fn faulty_streams_are_rejected() {
     );
     says(
         &format!("schema = 1\n{a}{a}"),
-        "test.toml:7:1: streams[1].name = \"a\": another stream has this name; give each a unique name",
+        "test.toml:7:1: streams[1].name = \"a\": another stream has this name; give each stream a unique name",
     );
     says(
         &format!("schema = 1\n{}", table("a b", READS)),
-        "test.toml:3:1: streams[0].name = \"a b\": not a name; give every stream one, of 1 to 64 letters, digits, - and _",
+        "test.toml:3:1: streams[0].name = \"a b\": not a valid name; give every stream a name of 1 to 64 letters, digits, - and _",
     );
     says(
         &format!("schema = 1\n{a}{}", table("b", "class = \"hihg\"")),
-        "test.toml:8:9: streams[1].class: there is no `hihg`; did you mean `high`? choose one of urgent, high, medium, low",
+        "test.toml:8:9: streams[1].class: unknown value `hihg`; did you mean `high`? choose one of urgent, high, medium, low",
     );
     says(
         &format!("schema = 1\n{}", table("a", "clas = \"high\"")),
@@ -410,7 +410,7 @@ fn faulty_streams_are_rejected() {
             "schema = 1\n{}",
             table("a", &format!("{READS}\nreplay.mode = \"closed-loop\""))
         ),
-        "test.toml:6:1: streams[0].replay: applies to traces, and this stream has a workload; leave it out; the workload's arrival decides when its requests are issued",
+        "test.toml:6:1: streams[0].replay: applies to traces, and this stream has a workload; omit replay; the workload's arrival decides when its requests are issued",
     );
     says(
         &format!("schema = 1\n{}", table("a", "workload.requests = \"many\"")),

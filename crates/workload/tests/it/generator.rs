@@ -646,15 +646,15 @@ fn errors_of_idle_mixes_name_the_key() {
     let cases: [Case; 3] = [
         (
             |mix| mix.short_from_us = 20_000.0,
-            "short_from_us: 20000 exceeds short_until_us, which is 15200; lower short_from_us, or raise short_until_us",
+            "short_from_us: 20000 exceeds short_until_us (15200 in the same unit); lower short_from_us, or raise short_until_us",
         ),
         (
             |mix| mix.short_until_us = 2e6,
-            "short_until_us: 2000000 exceeds long_from_s, which is 1000000; lower short_until_us, or raise long_from_s",
+            "short_until_us: 2000000 exceeds long_from_s (1000000 in the same unit); lower short_until_us, or raise long_from_s",
         ),
         (
             |mix| mix.long_mean_s = 0.5,
-            "long_from_s: 1 exceeds long_mean_s, which is 0.5; lower long_from_s, or raise long_mean_s",
+            "long_from_s: 1 exceeds long_mean_s (0.5 in the same unit); lower long_from_s, or raise long_mean_s",
         ),
     ];
     for (change, expected) in cases {
