@@ -1,4 +1,5 @@
-//! Any bytes, through every adapter and into the statistics.
+//! Passes arbitrary bytes through every adapter of a trace and into the statistics. There must be
+//! no panic.
 
 #![no_main]
 

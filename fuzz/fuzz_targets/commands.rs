@@ -1,5 +1,5 @@
-//! Any cycles at any times, to a small package: nothing panics, the status can always be read, and
-//! a reset brings a die back.
+//! Sends arbitrary cycles at arbitrary times to a small package. There must be no panic, the status
+//! must always be readable, and a reset must make a die ready.
 
 #![no_main]
 
@@ -28,7 +28,7 @@ fn sheet() -> DataSheet {
 }
 
 fuzz_target!(|input: Vec<(u32, u8, u8)>| {
-    let mut target = Target::new(&sheet()).expect("the sheet is sound");
+    let mut target = Target::new(&sheet()).expect("the data sheet is valid");
     let mut now = Time::ZERO;
     for (gap_ns, kind, byte) in input {
         now = now + Time::from_ns(u64::from(gap_ns % 4_000_000));
@@ -51,11 +51,11 @@ fuzz_target!(|input: Vec<(u32, u8, u8)>| {
     now = now.max(target.bus_free());
     for die in [Die(0), Die(1)] {
         let reset = target.issue(now, die, Command::Reset.into());
-        now = reset.expect("a reset is taken at any time").ends;
+        now = reset.expect("a reset is accepted at any time").ends;
         now = now.max(target.ready_at(die));
         let status = target.status(now, die).expect("the status can be read");
         now = target.bus_free();
-        assert!(status.ready(), "a reset die is ready");
-        assert!(!status.failed(), "a reset forgets the failure");
+        assert!(status.ready(), "a die is ready after a reset");
+        assert!(!status.failed(), "a reset clears the failure");
     }
 });

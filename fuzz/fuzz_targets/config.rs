@@ -1,4 +1,5 @@
-//! Any text, as a configuration file and as an override; what is read must come back the same.
+//! Reads arbitrary text as a configuration file and as an override. A configuration must not change
+//! in a round trip through its resolved form.
 
 #![no_main]
 
@@ -12,7 +13,8 @@ fuzz_target!(|input: (&str, &str, &str)| {
         let Ok(loaded) = load(text, "fuzz.toml", overrides) else {
             continue;
         };
-        let again = load(&loaded.resolved_toml, "fuzz.toml", &[]).expect("resolved files load");
+        let again = load(&loaded.resolved_toml, "fuzz.toml", &[])
+            .expect("a resolved configuration is valid");
         assert_eq!(loaded.resolved_toml, again.resolved_toml);
         let planned = loaded.plan(1).is_ok();
         assert_eq!(planned, again.plan(1).is_ok());

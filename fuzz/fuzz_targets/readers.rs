@@ -1,4 +1,5 @@
-//! Any bytes, in every format: no panic, no endless reading, errors of one line.
+//! Reads arbitrary bytes in every format. There must be no panic and no endless reading, and errors
+//! must have one line.
 
 #![no_main]
 

@@ -347,8 +347,8 @@ def test_a_policy_that_cannot_be_created_fails_before_the_run(tiny: str, skewed:
         raise OSError("no licence")
 
     for policy, said in [
-        (Lacking, "policy Lacking: there is no method admit"),
-        (failing, "policy failing: making one failed: OSError: no licence"),
+        (Lacking, "policy Lacking: the method admit is missing"),
+        (failing, "policy failing: creation failed: OSError: no licence"),
         (lambda: LRU(4), "takes 0 positional arguments"),
     ]:
         with pytest.raises(wordline.WordlineError, match=said) as raised:

@@ -1,4 +1,4 @@
-//! Machine limits: two costs that any simulator with the same events and tables has.
+//! Measures machine limits: two costs that any simulator with the same events and tables has.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -8,13 +8,14 @@ use wordline_kernel::{EventQueue, Rng, Time};
 
 use crate::fail;
 
-/// Rounds of a measurement. The shortest counts, because disturbances only prolong a round.
+/// Number of rounds of a measurement. The shortest round counts, because disturbances only prolong
+/// a round.
 const ROUNDS: usize = 7;
-/// Events, or accesses, per round.
+/// Number of events or accesses per round.
 const STEPS: u32 = 400_000;
 
 /// Measures the kernel's event queue with `waiting` pending events. Each event is rescheduled after
-/// each of `durations_ps` in turn. Returns nanoseconds per event removed and inserted.
+/// each of `durations_ps` in turn. Returns the time per event removed and inserted, in nanoseconds.
 #[pyfunction]
 pub fn bench_queue(py: Python<'_>, waiting: u32, durations_ps: Vec<u64>) -> PyResult<f64> {
     if waiting == 0 || durations_ps.is_empty() {
@@ -25,15 +26,15 @@ pub fn bench_queue(py: Python<'_>, waiting: u32, durations_ps: Vec<u64>) -> PyRe
     Ok(py.detach(|| least_ns(|| events(waiting, &durations_ps))))
 }
 
-/// Measures reads of random entries in a table of `entries` four-byte entries, with addresses known
-/// in advance so that the processor overlaps the reads. Returns nanoseconds per read.
+/// Measures reads of random entries in a table of `entries` four-byte entries. Addresses are known
+/// in advance, so that the processor overlaps the reads. Returns the time per read, in nanoseconds.
 #[pyfunction]
 pub fn bench_access(py: Python<'_>, entries: u32) -> PyResult<f64> {
     if entries == 0 {
-        return Err(fail("entries = 0: give at least 1"));
+        return Err(fail("entries = 0: the table is empty; give at least 1"));
     }
     Ok(py.detach(|| {
-        // Zeroes that were never written would all map to one page of memory.
+        // A table of zeros that were never written would be mapped to a single page of memory.
         let table: Vec<u32> = (1..=entries).collect();
         let mut draws = Rng::new(1, "bench.access");
         let places: Vec<u32> = (0..STEPS)
@@ -43,7 +44,7 @@ pub fn bench_access(py: Python<'_>, entries: u32) -> PyResult<f64> {
     }))
 }
 
-/// Returns the time per step of the shortest round. Nanoseconds.
+/// Returns the time per step of the shortest round, in nanoseconds.
 fn least_ns(mut round: impl FnMut()) -> f64 {
     let mut least = f64::INFINITY;
     for _ in 0..ROUNDS {
@@ -70,7 +71,7 @@ fn events(waiting: u32, durations_ps: &[u64]) {
 }
 
 fn accesses(table: &[u32], places: &[u32]) {
-    // Hides the table from the optimiser, so that every round reads it again.
+    // The optimiser does not see the table, so every round reads it again.
     let (table, places) = black_box((table, places));
     let read = places.iter().map(|&place| table[place as usize]);
     black_box(read.fold(0_u32, u32::wrapping_add));

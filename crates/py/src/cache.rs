@@ -1,4 +1,4 @@
-//! Replacement policies over traces, and miss-ratio curves.
+//! Runs replacement policies over traces, computes miss-ratio curves and plans flash caches.
 
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -19,13 +19,13 @@ use crate::memory;
 use crate::{PyTable, fail, option, trace_options};
 use wordline_kernel::memory::is_short;
 
-/// A trace in memory, over which policies run.
+/// Trace in memory, over which policies run.
 #[pyclass(module = "wordline._wordline", frozen)]
 pub struct CacheTrace(pub(crate) Arc<Pages>);
 
 #[pymethods]
 impl CacheTrace {
-    /// Returns a description of the trace, as JSON.
+    /// Returns the statistics of the trace, as JSON.
     fn input_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.0.input).map_err(fail)
     }
@@ -34,8 +34,8 @@ impl CacheTrace {
         let size: Size = size.parse().map_err(fail)?;
         self.0.size(size).map_err(fail)
     }
-    /// Runs a policy, given by its name and parameters, with `pages` pages; returns the result as
-    /// JSON.
+    /// Runs a policy, given by its name and parameters, with a cache of `pages` pages. Returns the
+    /// result as JSON.
     fn run(&self, py: Python<'_>, policy: &str, pages: u64) -> PyResult<String> {
         let chosen = one(policy)?;
         let trace = Arc::clone(&self.0);
@@ -48,10 +48,10 @@ impl CacheTrace {
 
 fn one(policy: &str) -> PyResult<Chosen> {
     let mut chosen = choose([policy]).map_err(fail)?;
-    chosen.pop().ok_or_else(|| fail("no policy is named"))
+    chosen.pop().ok_or_else(|| fail("no policy is given"))
 }
 
-/// Checks a list of policy names and of sizes. Returns the names, with `all` expanded.
+/// Checks policy names and sizes. Returns the policy names, with `all` expanded.
 #[pyfunction]
 pub fn cache_check(policies: Vec<String>, sizes: Vec<String>) -> PyResult<Vec<String>> {
     for size in &sizes {
@@ -61,13 +61,13 @@ pub fn cache_check(policies: Vec<String>, sizes: Vec<String>) -> PyResult<Vec<St
     Ok(chosen.into_iter().map(|one| one.label).collect())
 }
 
-/// Returns a policy, given by its name and parameters, as JSON of its configuration table.
+/// Returns the configuration table, as JSON, of a policy given by its name and parameters.
 #[pyfunction]
 pub fn cache_policy(policy: &str) -> PyResult<String> {
     serde_json::to_string(&one(policy)?.policy).map_err(fail)
 }
 
-/// Reads a trace.
+/// Reads a trace into memory.
 #[pyfunction]
 pub fn cache_open(
     py: Python<'_>,
@@ -88,7 +88,7 @@ pub fn cache_open(
     Ok(CacheTrace(Arc::new(pages)))
 }
 
-/// Returns a table of runs, each given as JSON.
+/// Returns the table of runs. Each run is given as JSON.
 #[pyfunction]
 pub fn cache_table(runs: Vec<String>) -> PyResult<PyTable> {
     let runs: Vec<Run> = runs
@@ -111,7 +111,7 @@ impl Curves {
     fn summary_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.0).map_err(fail)
     }
-    /// Returns the corners of all curves.
+    /// Returns the table of the corners of all curves.
     fn table(&self) -> PyResult<PyTable> {
         wordline_cachesim::curve_table(&self.0.curves)
             .map(PyTable)
@@ -146,7 +146,7 @@ pub fn curves_open(
     .map(Curves)
 }
 
-/// A plan of flash in front of a disk.
+/// Plan of a flash cache in front of a disk.
 #[pyclass(module = "wordline._wordline", frozen)]
 pub struct Plan(CachePlan);
 
@@ -164,7 +164,7 @@ impl Plan {
     }
 }
 
-/// A configuration: its name, its text, and overrides.
+/// Configuration: name, text and overrides.
 type Named = (String, String, Vec<(String, String)>);
 
 fn device((name, text, overrides): Named) -> Device {
@@ -187,7 +187,7 @@ pub fn plan_check(flash: Named, disk: Named, sizes: Vec<String>) -> PyResult<u32
     Ok(flash.page_bytes)
 }
 
-/// Plans flash in front of a disk for a trace.
+/// Plans a flash cache in front of a disk for a trace.
 #[pyfunction]
 pub fn plan_open(
     py: Python<'_>,
@@ -228,16 +228,16 @@ fn reading(paths: Vec<PathBuf>, options: &Bound<'_, PyDict>) -> PyResult<Paging>
 /// Interval at which the interpreter handles signals during background work.
 const BEAT: Duration = Duration::from_millis(100);
 
-/// State shared between the work and the caller that waits for it.
+/// State that the work shares with the caller that waits for it.
 #[derive(Default)]
 struct Shared {
     ended: AtomicBool,
     now: Mutex<Option<Progress>>,
 }
 
-/// Runs work in a thread of its own, with the interpreter released. Calls `progress` about ten
-/// times a second; an exception from it, or from a signal, is raised at once. The work then stops
-/// the next time it checks its watch. A single run of a policy never does: it continues, and its
+/// Runs work in a separate thread, with the interpreter released. Calls `progress` about ten times
+/// a second. An exception from it or from a signal is raised immediately, and the work stops the
+/// next time it checks its watch. A single run of a policy never checks: it continues, and its
 /// result is dropped.
 pub(crate) fn beside<T: Send + 'static, E: Display + Send + 'static>(
     py: Python<'_>,
@@ -247,8 +247,8 @@ pub(crate) fn beside<T: Send + 'static, E: Display + Send + 'static>(
     beside_until(py, progress, || true, work)
 }
 
-/// As [`beside`], but calls `stop` first to ask whether the work can be abandoned. If not, waits
-/// for its result.
+/// Runs work as [`beside`] does, but calls `stop` after an exception. If `stop` returns `false`,
+/// the exception is dropped and the work continues to its end.
 pub(crate) fn beside_until<T: Send + 'static, E: Display + Send + 'static>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
@@ -266,7 +266,7 @@ pub(crate) fn beside_until<T: Send + 'static, E: Display + Send + 'static>(
             }
             !told.ended.load(Ordering::Relaxed)
         };
-        // The receiver may already be gone.
+        // Sending fails if the caller no longer waits.
         let ended = Arc::clone(&told);
         let stop = move || ended.ended.load(Ordering::Relaxed);
         let _ = sender.send(work(Recordings::new(Arc::new(stop)), &mut watch));
@@ -281,7 +281,7 @@ pub(crate) fn beside_until<T: Send + 'static, E: Display + Send + 'static>(
         receiver = waited.1;
         match waited.0 {
             Ok(done) => {
-                // A signal that arrived after the work was done is dropped.
+                // A signal that arrived after the end of the work is dropped.
                 if done.is_ok() && !stop() {
                     let _ = py.check_signals();
                 }
@@ -290,7 +290,11 @@ pub(crate) fn beside_until<T: Send + 'static, E: Display + Send + 'static>(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => return Err(fail("the work ended without an answer")),
+                Ok(()) => {
+                    return Err(fail(
+                        "the background work ended without a result; report this as a bug",
+                    ));
+                }
             },
         }
         if is_short() {

@@ -1,20 +1,19 @@
-//! Memory for random reads: measures the cost of a CPU cache miss, with which the cost of a request
-//! is compared.
+//! Measures the cost of a CPU cache miss, with which the cost of a request is compared.
 
 use std::hint::black_box;
 
 use pyo3::prelude::*;
 use wordline_kernel::Rng;
 
-/// 32-bit words per cache line.
+/// Number of 32-bit words per cache line.
 const WORDS: usize = 16;
-/// Lines of the largest table: 4 GiB.
+/// Number of cache lines of the largest table, which has 4 GiB.
 const MAX_LINES: u64 = 1 << 26;
-/// Lines between two checks for signals.
+/// Number of lines between two checks for signals.
 const LOOK_EVERY: usize = 1 << 20;
 
-/// A table of cache lines in one random cycle (Sattolo 1986). The first word of a line is the index
-/// of the next, so that each read depends on the previous one.
+/// Table of cache lines that form one random cycle (Sattolo 1986). The first word of a line is the
+/// index of the next line, so that each read depends on the previous one.
 #[pyclass(module = "wordline._wordline")]
 pub struct MemoryTable {
     lines: Vec<[u32; WORDS]>,
@@ -23,7 +22,7 @@ pub struct MemoryTable {
 
 #[pymethods]
 impl MemoryTable {
-    /// Creates a table of `bytes`, clamped to 64 bytes to 4 GiB.
+    /// Creates a table of `bytes` bytes, limited to the range from 64 bytes to 4 GiB.
     #[new]
     fn new(py: Python<'_>, bytes: u64) -> PyResult<Self> {
         let count = (bytes / (4 * WORDS as u64)).clamp(1, MAX_LINES) as u32;
@@ -37,7 +36,7 @@ impl MemoryTable {
         }
         Ok(Self { lines, place: 0 })
     }
-    /// Reads `reads` lines, one after another, from where the last call stopped.
+    /// Reads `reads` lines of the cycle, starting at the line where the previous call stopped.
     fn walk(&mut self, reads: u64) {
         let mut place = self.place;
         for _ in 0..reads {

@@ -1,5 +1,5 @@
-//! Extension module `wordline._wordline`, which gives Python access to the simulator. It only
-//! converts arguments and results; the public interface is the package `wordline` around it.
+//! Extension module `wordline._wordline`, through which Python uses the simulator. It only converts
+//! arguments and results; the public interface is the package `wordline` around it.
 
 mod bench;
 mod cache;
@@ -37,7 +37,7 @@ pyo3::create_exception!(
     "The request cannot be fulfilled. The message names the place, the fault and the remedy."
 );
 
-/// Returns an error as a Python exception, with parameters in the caller's spelling
+/// Returns an error as a Python exception. Names of parameters are spelled for the caller
 /// (`wordline._api.spelling`).
 fn fail(error: impl std::fmt::Display) -> PyErr {
     let text = error.to_string();
@@ -49,7 +49,7 @@ fn fail(error: impl std::fmt::Display) -> PyErr {
     WordlineError::new_err(spelled.unwrap_or(text))
 }
 
-/// A table of results, for `__arrow_c_stream__`.
+/// Table of results, which supports `__arrow_c_stream__`.
 #[pyclass(name = "Table", module = "wordline._wordline", frozen)]
 struct PyTable(Table);
 
@@ -90,12 +90,12 @@ struct Outcome(Done);
 
 #[pymethods]
 impl Outcome {
-    /// Whether the run ended before its input.
+    /// Whether the run ended before the end of its input.
     #[getter]
     fn partial(&self) -> bool {
         self.0.results.summary.partial
     }
-    /// Reason why the run ended early, if it did.
+    /// Reason why the run ended early; None if it did not.
     #[getter]
     fn error(&self) -> Option<String> {
         self.0.results.summary.error.clone()
@@ -105,17 +105,17 @@ impl Outcome {
     fn interrupted(&self) -> bool {
         self.0.results.interrupted
     }
-    /// Names of the tables.
+    /// Names of the run's tables.
     #[getter]
     fn tables(&self) -> Vec<&'static str> {
         self.0.results.tables()
     }
-    /// Simulated requests of all streams.
+    /// Number of simulated requests of all streams.
     #[getter]
     fn requests(&self) -> u64 {
         self.0.results.summary.input.requests
     }
-    /// Returns the summary: the content of summary.json.
+    /// Returns the summary, which is the content of summary.json.
     fn summary_text(&self) -> String {
         text::python_json(&self.0.results.summary_json())
     }
@@ -123,7 +123,7 @@ impl Outcome {
     fn config_toml(&self) -> String {
         self.0.resolved_toml.clone()
     }
-    /// Returns a table by name.
+    /// Returns the table of this name. Raises KeyError if the run does not have it.
     fn table(&self, name: &str) -> PyResult<PyTable> {
         self.find(name).map(PyTable)
     }
@@ -143,7 +143,7 @@ impl Outcome {
     }
 }
 
-/// Returns the trace-reading settings of `options`.
+/// Returns `read` with the trace-reading settings of `options`.
 fn trace_options(mut read: TraceOptions, options: &Bound<'_, PyDict>) -> PyResult<TraceOptions> {
     for key in [
         "format",
@@ -162,7 +162,7 @@ fn trace_options(mut read: TraceOptions, options: &Bound<'_, PyDict>) -> PyResul
     Ok(read)
 }
 
-/// Returns the timeline settings of `options`.
+/// Returns the timeline settings of `options`; `None` if no timeline is requested.
 fn timeline_options(options: &Bound<'_, PyDict>) -> PyResult<Option<TimelineOptions>> {
     let Some(path) = option(options, "timeline")? else {
         return Ok(None);
@@ -187,14 +187,14 @@ fn option<'py, T: for<'a> FromPyObject<'a, 'py, Error = PyErr>>(
 }
 
 /// Runs a device on traces, on the load of its `[workload]` table, or on the `streams` of the
-/// options, each given as a name and its traces.
+/// options. A stream is given as a name and its traces.
 ///
 /// The interpreter is released while the simulator runs, unless the buffer has a Python policy
 /// (option `buffer`: a name and a callable; see `policy`). `progress` is called about ten times a
 /// second. An exception from it, or Ctrl-C, ends the run with the results so far. A
 /// KeyboardInterrupt is not raised; the outcome reports `interrupted` instead. Other exceptions are
-/// raised. If the options have a list `kept`, the outcome is appended to it, so that a later signal
-/// cannot lose it.
+/// raised. If the options have a list `kept`, the outcome is appended to the list, so that a later
+/// signal cannot lose the outcome.
 #[pyfunction]
 fn run(
     py: Python<'_>,
@@ -216,7 +216,7 @@ fn run(
     };
     let recordings = raised.recordings();
     let done = if job.buffer_policy.is_some() {
-        // Python is called at every request. The policy's own code lets other threads run.
+        // Python is called at every request. The code of the policy lets other threads run.
         job.run_of(&recordings, &mut watch)
     } else {
         py.detach(|| job.run_of(&recordings, &mut watch))
@@ -241,7 +241,7 @@ fn refused(error: JobError) -> PyErr {
     }
 }
 
-/// Builds the specification of a run from its Python arguments.
+/// Returns the specification of a run from its Python arguments.
 fn spec(
     config: String,
     config_name: String,
@@ -273,13 +273,14 @@ fn spec(
     })
 }
 
-/// An exception raised while the simulator runs. A KeyboardInterrupt also ends the run but is not
-/// stored, because the run reports it itself.
+/// Exception raised while the simulator runs. A KeyboardInterrupt also ends the run, but is not
+/// stored, because the run reports it.
 #[derive(Clone, Default)]
 struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 impl Raised {
-    /// Returns `true` if nothing was raised, so that the run may continue.
+    /// Returns `true` if the calls raised no exception, so that the run may continue. Otherwise
+    /// stores the exception.
     fn is_none(&self, py: Python<'_>, heard: PyResult<()>) -> bool {
         let Err(error) = heard else { return true };
         if !error.is_instance_of::<PyKeyboardInterrupt>(py)
@@ -301,7 +302,7 @@ impl Raised {
     }
 }
 
-/// Inputs of runs, each checked once.
+/// Checks the inputs of runs, each input once.
 #[pyclass(module = "wordline._wordline", frozen)]
 struct Inputs {
     decoded: wordline_workload::Decoded,
@@ -317,8 +318,8 @@ impl Inputs {
             known: Mutex::default(),
         }
     }
-    /// Returns why the input of a run (the parameters are those of `run`) cannot be read to its end
-    /// or does not fit the device, or None.
+    /// Returns the error that the input of a run cannot be read to its end or does not fit the
+    /// device; None if it is valid. The parameters are those of `run`.
     fn fault(
         &self,
         py: Python<'_>,
@@ -347,7 +348,7 @@ impl Inputs {
     }
 }
 
-/// Returns the exception of a trace that cannot be read, or whose reading the user interrupted.
+/// Returns the exception for a trace that cannot be read, or whose reading the user interrupted.
 fn unreadable(error: WorkloadError) -> PyErr {
     if error.is_interruption() {
         return PyKeyboardInterrupt::new_err(());
@@ -355,7 +356,7 @@ fn unreadable(error: WorkloadError) -> PyErr {
     fail(error)
 }
 
-/// Marks a run that ended because memory ran out.
+/// Adds the error to the outcome if the run ended because memory ran out.
 fn told_of_memory(mut done: Done) -> Outcome {
     let results = &mut done.results;
     if is_short() && results.summary.partial {
@@ -384,7 +385,7 @@ fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, now: &Progress) -> PyResul
     progress.call1(py, (report,)).map(drop)
 }
 
-/// Returns statistics of a trace as JSON.
+/// Returns the statistics of a trace as JSON.
 #[pyfunction]
 fn trace_stat(
     py: Python<'_>,
@@ -400,7 +401,7 @@ fn trace_stat(
     serde_json::to_string(&stat).map_err(fail)
 }
 
-/// Returns the definition of an idle period in `options`.
+/// Returns the rule for idle periods in `options`.
 fn idle_rule(options: &Bound<'_, PyDict>) -> PyResult<IdleRule> {
     let number = |key, default| Ok::<f64, PyErr>(option(options, key)?.unwrap_or(default));
     IdleRule::new(
@@ -411,8 +412,8 @@ fn idle_rule(options: &Bound<'_, PyDict>) -> PyResult<IdleRule> {
     .map_err(fail)
 }
 
-/// Rewrites a trace in another format; returns what was lost, as JSON. A signal that raises an
-/// exception stops it, and no file is left.
+/// Writes a trace in another format. Returns as JSON what was lost. A signal that raises an
+/// exception stops the conversion, and no file remains.
 #[pyfunction]
 fn trace_convert(
     py: Python<'_>,
@@ -465,7 +466,7 @@ fn policies() -> String {
     Value::from_iter(all).to_string()
 }
 
-/// Returns the devices that come with Wordline, as JSON.
+/// Returns the presets, as JSON.
 #[pyfunction(name = "presets")]
 fn all_presets() -> String {
     let all = presets::all().into_iter().map(|preset| {
@@ -479,7 +480,7 @@ fn all_presets() -> String {
     Value::from_iter(all).to_string()
 }
 
-/// Returns the TOML of the preset of this name, or None.
+/// Returns the TOML text of the preset of this name; None if there is no such preset.
 #[pyfunction]
 fn preset_text(name: &str) -> Option<&'static str> {
     presets::text(name).ok()
@@ -518,14 +519,14 @@ fn parts() -> String {
     Value::from_iter(all).to_string()
 }
 
-/// Checks a configuration.
+/// Checks a configuration. Raises WordlineError if it is invalid.
 #[pyfunction]
 fn config_check(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<()> {
     let loaded = wordline_config::load(text, name, &overrides).map_err(fail)?;
     loaded.plan(0).map(drop).map_err(fail)
 }
 
-/// Returns the capacity of a device that the host can address. Bytes.
+/// Returns the capacity of a device that the host can address, in bytes.
 #[pyfunction]
 fn config_capacity(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<u64> {
     let loaded = wordline_config::load(text, name, &overrides).map_err(fail)?;
@@ -538,7 +539,7 @@ fn config_schema() -> String {
     wordline_config::schema().to_string()
 }
 
-/// Returns a configuration with every key.
+/// Returns a configuration as TOML with every key.
 #[pyfunction]
 fn config_resolved(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
     Ok(wordline_config::load(text, name, &overrides)

@@ -1,10 +1,10 @@
-//! Handling of memory exhaustion.
+//! Handles the exhaustion of memory.
 //!
 //! The memory of a run is estimated before it starts (`wordline_runner::memory`), and large tables
-//! are allocated fallibly. Growth during a run cannot be: Rust aborts the process if an allocation
-//! fails. The allocator therefore keeps a reserve. It releases the reserve at the first failed
-//! allocation, and work that checks [`wordline_kernel::memory::is_short`] ends itself with its
-//! results so far.
+//! are allocated fallibly. Growth during a run cannot be fallible: Rust aborts the process if such
+//! an allocation fails. The allocator therefore keeps a reserve. It releases the reserve at the
+//! first failed allocation, and work that checks [`wordline_kernel::memory::is_short`] then ends
+//! with its results so far.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
@@ -20,23 +20,23 @@ use wordline_runner::memory::{Checks, estimate};
 
 use crate::fail;
 
-/// Much more than a run allocates between two checks.
+/// Memory that is kept as a reserve: much more than a run allocates between two checks.
 const RESERVE: Layout = match Layout::from_size_align(64 << 20, 16) {
     Ok(layout) => layout,
     Err(_) => Layout::new::<u8>(),
 };
-/// Last message, if an allocation fails after the reserve is used.
+/// Message that is printed if an allocation fails after the reserve is used.
 const MESSAGE: &[u8] =
     b"error: out of memory; give the process more (ulimit -v, control group), or \
     lower nand.geometry.blocks_per_plane, requests or the sizes of caches\n";
 
-/// Size of a large page, on systems with 4 KiB pages.
+/// Size of a large page on systems with 4 KiB pages. Bytes.
 const LARGE_PAGE: usize = 2 << 20;
 
 static RESERVED: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 
-/// The system allocator with a reserve. If an allocation fails even with the reserve, the process
-/// ends with a message, unless the allocation is fallible.
+/// System allocator with a reserve. If an allocation fails even with the reserve, the process ends
+/// with a message, unless the allocation is fallible.
 struct Reserving;
 
 #[global_allocator]
@@ -85,8 +85,8 @@ unsafe impl GlobalAlloc for Reserving {
     }
 }
 
-/// Requests large pages for the aligned part of a block; they are allocated when written to.
-/// Systems without them ignore the advice.
+/// Requests large pages for the aligned part of a block. They are allocated when the block is
+/// written. Systems without large pages ignore the request.
 #[cold]
 #[cfg(target_os = "linux")]
 fn advise(block: *mut u8, size: usize) {
@@ -123,13 +123,14 @@ fn refused(again: impl Fn() -> *mut u8) -> *mut u8 {
 fn give_back() -> bool {
     let reserve = RESERVED.swap(null_mut(), Ordering::Relaxed);
     if !reserve.is_null() {
-        // SAFETY: it was allocated with this layout, and the swap made this the only owner.
+        // SAFETY: the reserve was allocated with this layout, and the swap made this the only owner.
         unsafe { System.dealloc(reserve, RESERVE) };
     }
     !reserve.is_null()
 }
 
-/// Starts work: allocates the reserve if possible. Untouched, it only takes address space.
+/// Prepares for work: clears the mark that memory ran out, and allocates the reserve if possible.
+/// The reserve is never touched, so it only takes address space.
 pub fn reserve() {
     set_short(false);
     if !RESERVED.load(Ordering::Relaxed).is_null() {
@@ -139,17 +140,17 @@ pub fn reserve() {
     let reserve = unsafe { System.alloc(RESERVE) };
     let before = RESERVED.swap(reserve, Ordering::Relaxed);
     if !before.is_null() {
-        // SAFETY: it was allocated with this layout, and the swap made this the only owner.
+        // SAFETY: the reserve was allocated with this layout, and the swap made this the only owner.
         unsafe { System.dealloc(before, RESERVE) };
     }
 }
 
-/// Message of work that ended because memory ran out.
+/// Error message of work that ended because memory ran out.
 pub const SHORT_OF: &str = "memory ran out; give the process more (ulimit -v, control group), or \
     simulate less at once: --max-requests, no --requests (Python: requests=False)";
 
-/// Returns the memory estimate of a run as JSON. Bytes, in addition to what the process uses
-/// already.
+/// Returns the memory estimate of a run as JSON. The bytes are in addition to those that the
+/// process already uses.
 #[pyfunction]
 pub fn config_memory(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
     let loaded: Loaded = wordline_config::load(text, name, &overrides).map_err(fail)?;
@@ -178,8 +179,8 @@ pub fn config_memory(text: &str, name: &str, overrides: Vec<(String, String)>) -
     .to_string())
 }
 
-/// Returns the random page writes before the run as a multiple of the user pages. Reaching steady
-/// state takes at least as many as the fill.
+/// Returns the number of random page writes before the run, as a multiple of the user pages.
+/// Reaching steady state takes at least as many writes as the fill.
 fn overwrite_ratio(ssd: &plan::Ssd) -> f64 {
     let precondition = &ssd.precondition;
     let settling = match precondition.settle {

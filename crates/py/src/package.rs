@@ -1,4 +1,4 @@
-//! Standalone package.
+//! Runs standalone packages.
 
 use pyo3::prelude::*;
 use wordline_package::Load;
@@ -6,7 +6,7 @@ use wordline_package::Load;
 use crate::cache::beside;
 use crate::fail;
 
-/// Runs a load, given as JSON, on a package; returns the report as JSON.
+/// Runs a load, given as JSON, on a package. Returns the report as JSON.
 #[pyfunction]
 pub fn package_run(
     py: Python<'_>,

@@ -1,8 +1,8 @@
 //! Replacement policies written in Python.
 //!
 //! A policy is an object with the methods `hit(page, write)`, `admit(page, write)`, `evict(view)`
-//! and optionally `remove(page)`. A factory creates one for a capacity in pages. An exception that
-//! it raises becomes a fault with the Python traceback.
+//! and optionally `remove(page)`. A factory creates a policy for a capacity in pages. An exception
+//! that a policy raises becomes a fault with the Python traceback.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -17,13 +17,14 @@ use wordline_cache::replacement::foreign::{self, Fault, Foreign, Make, Maker};
 use crate::cache::CacheTrace;
 use crate::fail;
 
-/// Creates policies from a Python class or another callable.
+/// Factory that creates policies with a Python class or another callable.
 struct Factory {
     name: String,
     callable: Py<PyAny>,
 }
 
-/// Returns a maker of policies that `callable` creates, named `name`.
+/// Returns the factory of policies that `callable` creates. `name` identifies the policies in
+/// messages.
 pub fn maker(name: String, callable: Py<PyAny>) -> Maker {
     Maker::new(Factory { name, callable })
 }
@@ -40,7 +41,7 @@ impl Make for Factory {
     }
     fn make(&self, capacity: usize) -> Result<Box<dyn Foreign>, Fault> {
         Python::attach(|py| {
-            let said = |error| fault(py, &self.name, "making one", error);
+            let said = |error| fault(py, &self.name, "creation", error);
             let policy = self.callable.bind(py).call1((capacity,)).map_err(said)?;
             let method = |name: &str| match policy.getattr_opt(name).map_err(said)? {
                 Some(method) if method.is_callable() => Ok(Some(method.unbind())),
@@ -49,7 +50,7 @@ impl Make for Factory {
             let needed = |name: &str| {
                 method(name)?.ok_or_else(|| {
                     Fault::Failed(format!(
-                        "policy {}: there is no method {name}; a policy has hit(page, write), admit(page, write) and evict(view)",
+                        "policy {}: the method {name} is missing; a policy needs hit(page, write), admit(page, write) and evict(view)",
                         self.name
                     ))
                 })
@@ -68,7 +69,7 @@ impl Make for Factory {
     }
 }
 
-/// Converts a Python exception into a fault.
+/// Converts a Python exception into a fault. `doing`: the call that raised the exception.
 fn fault(py: Python<'_>, name: &str, doing: &str, error: PyErr) -> Fault {
     if error.is_instance_of::<PyKeyboardInterrupt>(py) {
         return Fault::Interrupted;
@@ -83,14 +84,14 @@ fn fault(py: Python<'_>, name: &str, doing: &str, error: PyErr) -> Fault {
     ))
 }
 
-/// A Python policy, as its bound methods.
+/// Python policy, represented by its bound methods.
 struct Policy {
     name: String,
     hit: Py<PyAny>,
     admit: Py<PyAny>,
     evict: Py<PyAny>,
     remove: Option<Py<PyAny>>,
-    /// View that `evict` receives, and its number.
+    /// View that `evict` receives. `lent` is its number.
     view: Py<View>,
     lent: u64,
 }
@@ -126,9 +127,11 @@ impl Foreign for Policy {
             let named = called.map_err(|error| fault(py, &self.name, "evict", error))?;
             named.extract().map_err(|_| {
                 Fault::Failed(format!(
-                    "policy {}: evict returned {}; it has to return the number of a page in the cache",
+                    "policy {}: evict returned {}; return the number of a page in the cache",
                     self.name,
-                    named.repr().map_or_else(|_| "an object".to_owned(), |text| text.to_string()),
+                    named
+                        .repr()
+                        .map_or_else(|_| "an object".to_owned(), |text| text.to_string()),
                 ))
             })
         })
@@ -136,7 +139,7 @@ impl Foreign for Policy {
     fn removed(&mut self, key: u64) -> Result<(), Fault> {
         let Some(remove) = &self.remove else {
             return Err(Fault::Failed(format!(
-                "policy {}: page {key} is trimmed, and there is no method remove(page) to report it; add one",
+                "policy {}: page {key} is trimmed, but the method remove(page) is missing; add the method",
                 self.name
             )));
         };
@@ -147,11 +150,11 @@ impl Foreign for Policy {
     }
 }
 
-/// Number of the next view.
+/// Number that the next view receives.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
-    /// Views that policies may currently use in this thread.
+    /// Views that policies can currently use in this thread, with their numbers.
     static LENT: RefCell<Vec<(u64, &'static dyn foreign::View)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -164,7 +167,7 @@ impl Drop for Lent {
     }
 }
 
-/// Lends a view under a number for the duration of `act`.
+/// Lends a view, under a number, for the duration of `act`.
 fn lend<T>(number: u64, view: &dyn foreign::View, act: impl FnOnce() -> T) -> T {
     // SAFETY: the loan ends before this function returns or unwinds, and `View::ask` does not keep
     // the reference.
@@ -195,11 +198,11 @@ impl View {
 
 #[pymethods]
 impl View {
-    /// Returns whether a page is newer than in the layer below the cache.
+    /// Returns whether a page is newer in the cache than in the layer below.
     fn is_dirty(&self, page: u64) -> PyResult<bool> {
         self.ask(page, |view| view.is_dirty(page))
     }
-    /// Returns how long a write of a page would wait for its die. Microseconds.
+    /// Returns the time that a write of a page would wait for its die, in microseconds.
     fn load(&self, page: u64) -> PyResult<f64> {
         self.ask(page, |view| view.load(page))
             .map(|time| time as f64 / 1e6)
@@ -210,9 +213,9 @@ impl View {
     }
 }
 
-/// Runs a policy that `callable` creates for `pages` pages over a trace in memory. Returns the
-/// result as JSON, and the policy's fault if there was one; the result then covers the requests up
-/// to the fault.
+/// Runs a policy, which `callable` creates for `pages` pages, over a trace in memory. Returns the
+/// result as JSON, and the policy's fault or None. After a fault, the result covers the requests
+/// before it.
 #[pyfunction]
 pub fn policy_run(
     py: Python<'_>,

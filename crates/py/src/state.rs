@@ -12,8 +12,8 @@ use wordline_runner::{JobError, Progress, state};
 use crate::{Raised, fail, memory, option, spec, tell};
 use wordline_kernel::memory::is_short;
 
-/// Returns the checkpoint settings of `options`: `checkpoint`, the path; `checkpoint_every_s`; and
-/// `command`, JSON that is stored in the file.
+/// Returns the checkpoint settings of `options`; `None` if they have no path. `checkpoint` is the
+/// path, `checkpoint_every_s` the interval, and `command` is JSON that is stored in the file.
 pub(crate) fn checkpoint_options(
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Option<CheckpointOptions>> {
@@ -36,8 +36,9 @@ pub(crate) fn state_header(path: PathBuf) -> PyResult<String> {
     serde_json::to_string(&header).map_err(fail)
 }
 
-/// Preconditions a device and saves its state; returns the size of the file. `command` is JSON that
-/// is stored in it. Nothing is written if a signal or `progress` raises an exception.
+/// Preconditions a device and saves its state. Returns the size of the file in bytes. `command` is
+/// JSON that is stored in the file. No file is written if a signal or `progress` raises an
+/// exception.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python passes them individually")]
 pub(crate) fn prepare(
@@ -73,8 +74,8 @@ pub(crate) fn prepare(
     }
 }
 
-/// Returns a key of the result of preconditioning: equal for devices with equal results. `None` if
-/// there is nothing to prepare.
+/// Returns a key that is equal for devices whose preconditioning has equal results; None if there
+/// is nothing to prepare.
 #[pyfunction]
 pub(crate) fn preparation(
     config_text: String,
@@ -86,13 +87,14 @@ pub(crate) fn preparation(
     job.preparation().map_err(fail)
 }
 
-/// Returns the identifier of the sources of this build: other builds may give other results.
+/// Returns the identifier of the sources of this build. Builds with another identifier may give
+/// other results.
 #[pyfunction]
 pub(crate) fn build() -> &'static str {
     state::BUILD
 }
 
-/// Decoded requests of traces, which later runs reuse.
+/// Cache of decoded traces, which several runs share.
 #[pyclass(module = "wordline._wordline", frozen)]
 pub(crate) struct Decoded(wordline_workload::Decoded);
 
@@ -104,7 +106,7 @@ impl Decoded {
     }
 }
 
-/// Returns the decoded traces of other runs, if the options have any.
+/// Returns the cache of decoded traces in `options`; `None` if there is none.
 pub(crate) fn decoded(options: &Bound<'_, PyDict>) -> PyResult<Option<wordline_workload::Decoded>> {
     let Some(given) = options
         .get_item("decoded")?

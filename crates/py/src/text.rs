@@ -1,4 +1,4 @@
-//! JSON in Python's format.
+//! Formats JSON as Python does.
 
 use pyo3::prelude::*;
 
@@ -27,7 +27,7 @@ pub fn python_json(json: &str) -> String {
     text
 }
 
-/// Returns the length of the string at the start, including its quotes. Bytes.
+/// Returns the length, including quotes, of the string at the start of `json`. Bytes.
 fn string_length(json: &str) -> usize {
     let mut escaped = false;
     let end = json.bytes().skip(1).position(|byte| {
@@ -62,8 +62,9 @@ fn push_number(text: &mut String, token: &str) {
     }
 }
 
-/// Rust and Python both write the fewest digits that identify the number, and switch to exponents
-/// at the same magnitudes. Only the exponent is formatted differently: `1e-05`, `1e+16`.
+/// Formats a number like Python's `repr`. Rust and Python both write the fewest digits that
+/// identify the number, and switch to exponents at the same magnitudes. Only the exponent is
+/// formatted differently: `1e-05`, `1e+16`.
 fn python_float(value: f64) -> String {
     let text = format!("{value:?}");
     match text.split_once('e') {
