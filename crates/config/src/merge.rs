@@ -130,13 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_replaced_and_tables_merged() {
+    fn merging_replaces_values_and_merges_tables() {
         let table = merged("a = 1\n[t]\nb = 2\nc = 3", "[t]\nc = 4\nd = 5");
         assert_eq!(table, "a = 1\n[t]\nb = 2\nc = 4\nd = 5".parse().unwrap());
     }
 
     #[test]
-    fn same_policy_refines_a_slot_and_another_replaces_it() {
+    fn merging_refines_the_same_policy_and_replaces_another() {
         let under = "[ftl.allocate.static]\norder = 'CWDP'";
         let other = "[ftl.allocate.dynamic]\norder = 'PDWC'";
         assert_eq!(merged(under, other), other.parse().unwrap());

@@ -311,14 +311,14 @@ mod tests {
     }
 
     #[test]
-    fn fixed_size_matches_the_paper() {
+    fn fixed_size_shards_matches_the_algorithm_of_the_paper() {
         for (room, seed) in [(1, 1), (10, 2), (100, 3), (1_000, 4), (100, 5)] {
             assert_matches_the_paper(Rate::ALL, room, seed, NEVER);
         }
     }
 
     #[test]
-    fn fixed_size_from_a_lower_rate_matches_the_paper() {
+    fn fixed_size_shards_from_a_lower_rate_matches_the_algorithm_of_the_paper() {
         for (room, seed) in [(1, 6), (100, 7), (5_000, 8)] {
             assert_matches_the_paper(Rate::new(1.0 / 16.0).unwrap(), room, seed, NEVER);
         }
@@ -360,7 +360,7 @@ mod tests {
 
     /// The paper defines the curve only at multiples of 1/R.
     #[test]
-    fn fixed_rate_matches_the_paper() {
+    fn fixed_rate_shards_matches_the_algorithm_of_the_paper() {
         for (step, seed) in [(1_u32, 1), (2, 2), (16, 3), (64, 4)] {
             let rate = Rate::new(1.0 / f64::from(step)).unwrap();
             let mut paper = Paper::new(Sample::new(rate, seed), usize::MAX);

@@ -168,7 +168,7 @@ mod tests {
     /// The load has few or thousands of entries at a time, so that the slots are used up often.
     /// Some entries are forgotten.
     #[test]
-    fn depths_match_a_list() {
+    fn stack_depths_match_those_of_a_list() {
         for (seed, entries) in [(1, 1), (2, 2), (3, 70), (4, 3_000)] {
             let mut stream = Rng::new(seed, "stack");
             let (mut stack, mut list) = (Stack::default(), Vec::new());

@@ -70,7 +70,7 @@ impl List {
 }
 
 #[test]
-fn distances_match_a_list() {
+fn stack_distances_match_those_of_a_list() {
     for (name, keys) in [
         ("phases", phases()),
         ("few keys", draws("few", 20_000, 3, 1)),

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_match_a_set() {
+    fn bit_set_matches_a_set_of_numbers() {
         let mut random = Rng::new(1, "bits");
         let (mut bits, mut set) = (Bits::default(), BTreeSet::new());
         for _ in 0..20_000 {

@@ -237,7 +237,7 @@ fn error_for_an_unknown_key_shows_its_place_and_a_suggestion() {
 }
 
 #[test]
-fn misplaced_key_suggests_its_table() {
+fn error_for_a_misplaced_key_suggests_its_table() {
     says!("[gc]\nvictim = \"fifo\"\n",
         "device.toml:1:2: unknown key `gc` at the top level; did you mean `ftl.gc`?"
         "  |"

@@ -77,7 +77,7 @@ fn text_of_many_megabytes_is_not_parsed() {
 }
 
 #[test]
-fn messages_cut_long_names_and_values() {
+fn errors_shorten_long_names_and_values() {
     let long = "x".repeat(100_000);
     for text in [
         format!("base = \"d4\"\nssd.{long} = 1\n"),

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn far_numbers_are_exact() {
+    fn numbers_beyond_64_bits_are_exact() {
         for (text, expected) in [
             ("1700000000000000000", Some(1_700_000_000_000_000_000_000)),
             (

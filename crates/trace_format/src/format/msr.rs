@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_have_separate_disks() {
+    fn disks_of_several_hosts_are_numbered_separately() {
         let mut msr = Msr::default();
         let mut volume = |line: &str| {
             msr.parse(&mut Commas::new(line.as_bytes()))

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_scattered() {
+    fn neighbouring_numbers_are_scattered() {
         let scatter = Scatter::new(1 << 20);
         let near = (0..1000).filter(|&i| scatter.place(i).abs_diff(scatter.place(i + 1)) < 1000);
         assert!(near.count() < 20);

@@ -65,7 +65,7 @@ fn key(request: &Request) -> Row {
 proptest! {
     /// Sorting keeps every request and its time, and is stable.
     #[test]
-    fn sort_is_a_stable_sort(rows in rows(false)) {
+    fn sorting_by_time_is_stable(rows in rows(false)) {
         let (requests, counts) = play(&rows, &TraceOptions::as_recorded());
         let mut expected = rows.clone();
         expected.sort_by_key(|row| row.0);
@@ -79,7 +79,7 @@ proptest! {
 
     /// Clamping keeps the order of the file; times are the running maximum.
     #[test]
-    fn clamp_is_the_running_maximum(rows in rows(false)) {
+    fn clamped_times_are_the_running_maximum(rows in rows(false)) {
         let options = TraceOptions { time_order: TimeOrder::Clamp, ..TraceOptions::as_recorded() };
         let (requests, counts) = play(&rows, &options);
         let (mut latest, mut clamped) = (0, 0);
@@ -94,7 +94,7 @@ proptest! {
     /// Expanding covers the requested range plus less than a sector on each side. A TRIM loses less
     /// than a sector on each side, and is dropped if it covers no sector.
     #[test]
-    fn expand_covers_all_touched_sectors(rows in rows(false)) {
+    fn expanding_covers_all_touched_sectors(rows in rows(false)) {
         let options = TraceOptions {
             time_order: TimeOrder::Clamp, align: Align::Expand, ..TraceOptions::as_recorded()
         };
@@ -157,7 +157,7 @@ proptest! {
     /// Wrapping keeps every byte, modulo the capacity, and splits a request only if it crosses the
     /// end.
     #[test]
-    fn wrap_maps_addresses_modulo_the_capacity(rows in rows(true), sectors in 64_u64..5000) {
+    fn wrapping_maps_addresses_modulo_the_capacity(rows in rows(true), sectors in 64_u64..5000) {
         let capacity = sectors * 512;
         let options = TraceOptions {
             time_order: TimeOrder::Clamp, fit: Fit::Wrap, capacity_bytes: Some(capacity),
@@ -177,7 +177,7 @@ proptest! {
     /// Scaling keeps sizes and the order of addresses, and the result fits. A trace that fits is
     /// not changed.
     #[test]
-    fn scale_shrinks_in_proportion(rows in rows(true), sectors in 64_u64..5000) {
+    fn scaling_shrinks_offsets_in_proportion(rows in rows(true), sectors in 64_u64..5000) {
         let capacity = sectors * 512;
         let options = TraceOptions {
             time_order: TimeOrder::Clamp, fit: Fit::Scale, capacity_bytes: Some(capacity),

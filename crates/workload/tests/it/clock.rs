@@ -132,7 +132,7 @@ fn statistics_keep_requests_beyond_the_clock() {
 
 /// Every line whose time is a number or empty is accepted if the order of the file is kept.
 #[test]
-fn file_order_needs_no_clock() {
+fn file_order_accepts_time_stamps_out_of_the_clocks_range() {
     let lines: [(&str, WithTime); 4] = [
         (HEADER, |time| format!("{time},read,7168,512,0\n")),
         ("1,hm,0,Read,0,512,1\n", |time| {

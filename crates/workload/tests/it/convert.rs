@@ -129,7 +129,7 @@ proptest! {
 /// The compression follows from the extension of the name. The test checks the magic bytes of each
 /// archive format.
 #[test]
-fn files_are_compressed_by_extension() {
+fn output_is_compressed_according_to_its_extension() {
     let directory = tempfile::tempdir().unwrap();
     let request = Request {
         arrival: Time::ZERO,
@@ -155,7 +155,7 @@ fn files_are_compressed_by_extension() {
 }
 
 #[test]
-fn losses_are_reported() {
+fn losses_of_a_conversion_are_reported() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.mqsim");
     let request = |ps, offset, op| Request {

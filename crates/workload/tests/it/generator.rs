@@ -505,7 +505,7 @@ fn pauses_are_inserted_between_requests() {
 }
 
 #[test]
-fn random_streams_are_independent() {
+fn random_number_streams_of_a_load_are_independent() {
     let base = Config {
         requests: 1000,
         ..Config::default()

@@ -138,7 +138,7 @@ fn truncated_end_is_an_error_or_skipped() {
 }
 
 #[test]
-fn other_formats_are_not_keys() {
+fn other_formats_are_not_read_as_keys() {
     let file = File::new("msr", b"128166372003061629,hm,0,Read,4096,512,1\n");
     let trace = KeyTrace::open(&[&file.0], &TraceOptions::default()).unwrap();
     assert!(trace.is_none());

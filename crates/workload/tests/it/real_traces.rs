@@ -345,7 +345,7 @@ fn gib(bytes: u64) -> f64 {
 }
 
 #[test]
-fn every_trace_matches_the_table() {
+fn every_real_trace_matches_the_table_of_traces() {
     for expected in TABLE {
         let Some(path) = real(expected.file) else {
             continue;

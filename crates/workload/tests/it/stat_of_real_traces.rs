@@ -86,7 +86,7 @@ fn close(found: Option<f64>, expected: f64, step: f64) -> bool {
 }
 
 #[test]
-fn statistics_match_the_table() {
+fn statistics_of_real_traces_match_the_table() {
     for row in TABLE {
         let Some(stat) = stat(row.file) else { continue };
         let file = row.file;

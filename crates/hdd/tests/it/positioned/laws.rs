@@ -35,7 +35,7 @@ fn reads(config: &Config, seed: u64, count: usize) -> Vec<Ask> {
 /// The expected value is the mean seek time over all pairs of sectors, computed only from the zones
 /// and the seek curve.
 #[test]
-fn mean_seek_time_of_uniform_reads_matches_the_curve() {
+fn mean_seek_time_of_uniform_reads_matches_the_seek_curve() {
     let config = ideal("fcfs");
     let wordline_hdd::Model::Positioned(model) = &config.model else {
         panic!("the preset has positions");
@@ -84,7 +84,7 @@ fn mean_seek_time_of_uniform_reads_matches_the_curve() {
 
 /// The wait is equally likely to fall into each tenth of a revolution.
 #[test]
-fn rotational_latency_is_uniform() {
+fn rotational_latency_is_uniformly_distributed() {
     let config = ideal("fcfs");
     let answers = serve(
         &mut disk(&config),
@@ -209,7 +209,7 @@ impl Naive {
 }
 
 #[test]
-fn every_queue_matches_the_reference() {
+fn every_queue_policy_matches_the_reference_queue() {
     for name in ["fcfs", "look", "c-look", "sstf", "sptf"] {
         let table = if name == "sptf" {
             json!({"sptf": {"age_bound_ms": 50.0}})

@@ -176,7 +176,7 @@ fn response_times_of_real_drives_match_as_well_as_disksim() {
 /// The distribution was measured on an Atlas 10K IV with its buffer off. The requests come from the
 /// same generator, but are not identical.
 #[test]
-fn response_time_distribution_of_an_atlas_10k_iv_matches() {
+fn response_time_distribution_of_an_atlas_10k_iv_matches_the_measurement() {
     let (Some(requests), Some(curve)) = (
         file("atlas10k4_random_requests.csv.gz"),
         file("atlas10k4_random_cdf.csv"),
