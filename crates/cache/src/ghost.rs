@@ -78,7 +78,7 @@ impl Ghosts {
         let entry = self.numbers.get(key)?;
         Some(self.segment_of[entry.index()].into())
     }
-    /// Iterates over the segments' hits, from the most recent segment. Requests.
+    /// Iterates over the numbers of hits of the segments, starting with the most recent segment.
     pub fn hits(&self) -> impl Iterator<Item = u64> {
         self.segments.iter().map(|segment| segment.hits)
     }

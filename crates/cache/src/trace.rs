@@ -122,12 +122,12 @@ impl Intake {
             }
         }
     }
-    /// Returns the requests, and the key of each number.
+    /// Ends the collection and returns the requests, and the key of each number.
     pub fn finish_with_keys(self) -> (Requests, Vec<u64>) {
         let keys = self.interner.keys();
         (self.finish(), keys)
     }
-    /// Returns the requests.
+    /// Ends the collection and returns the requests.
     pub fn finish(self) -> Requests {
         Requests {
             footprint: self.interner.len(),

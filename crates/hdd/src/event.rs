@@ -49,9 +49,9 @@ impl Nested for Event {
 /// Purpose of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Read of the host.
+    /// Read for a host request.
     Read,
-    /// Write of the host that completes when its data is on the platters.
+    /// Write for a host request that completes when its data is on the platters.
     Write,
     /// Destage of the write cache.
     Destage,

@@ -43,7 +43,7 @@ pub struct State {
     heap: Heap<Rank>,
     capacity: usize,
     requests: u64,
-    /// Rank of the entry evicted last, with aging.
+    /// Rank of the entry evicted last; 0 without aging.
     age: u64,
 }
 

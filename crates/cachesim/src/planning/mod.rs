@@ -403,8 +403,8 @@ impl Answer {
     }
 }
 
-/// Returns the sizes in whole blocks, in ascending order and without duplicates. Each has the
-/// requested sizes that give it.
+/// Returns the sizes in whole blocks, in ascending order and without duplicates. Each comes with
+/// the requested sizes that were rounded to it.
 fn sizes(
     pages: &Pages,
     flash: &Flash,
