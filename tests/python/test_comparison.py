@@ -194,7 +194,7 @@ def differing(*folders: str) -> dict[str, list[object]]:
     ("args", "said"),
     [
         (("absent", "absent2"), "absent: holds no results"),
-        (("here",), "at least two results"),
+        (("here",), "too few results to compare"),
         ((), "DIR DIR"),
     ],
 )

@@ -250,7 +250,10 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
             "job.fio:2: bs=1000: 1000 is not a multiple of 512 bytes",
         ),
         ("[a]\nbs=4q", "job.fio:2: bs=4q: cannot be read; write it as in bs=4k, 64ki or 10g"),
-        ("[a]\nsize=1t", "job.fio:2: size=1t: 0 and 1099511627776 bytes end beyond the device's "),
+        (
+            "[a]\nsize=1t",
+            "job.fio:2: size=1t: 1099511627776 bytes from byte 0 end beyond the device's ",
+        ),
         ("[a]\noffset=1t", "job.fio:2: offset=1t: 1099511627776 is beyond the device's "),
         ("[a]\nbsrange=4k", "job.fio:2: bsrange=4k: cannot be read; write it as in bsrange=4k-64k"),
         (
@@ -273,15 +276,18 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
         ),
         ("[a]\nrw=randrw\nfsync=1", "job.fio:3: fsync=1: counts writes, but the job also reads"),
         ("[a]\nrw=randread\nrandom_distribution=pareto:0.2", "job.fio:3: random_distribution="),
-        ("[a]\nioengine=net", "job.fio:2: ioengine=net: this engine is not a disk load; give "),
-        ("[a]\nfilesize=1t", "job.fio:2: filesize=1t: 0 and 1099511627776 bytes end beyond the "),
+        ("[a]\nioengine=net", "job.fio:2: ioengine=net: this engine is not modelled; give "),
+        (
+            "[a]\nfilesize=1t",
+            "job.fio:2: filesize=1t: 1099511627776 bytes from byte 0 end beyond the ",
+        ),
         ("[a]\nfilesize=1m-2m", "job.fio:2: filesize=1m-2m: cannot be read; write it as in "),
         ("[a]\nrate_iops=5,6", "job.fio:2: rate_iops=5,6: the directions have separate rates; "),
         ("[a]\nrw=randrw\nrate=4m", "job.fio:3: rate=4m: the directions have separate rates; "),
         ("[a]\nrate_iops=2g", "job.fio:2: rate_iops=2g: 2.14748e+09 requests per second are not "),
         ("[a]\nioengine=libaio\niodepth=1m", "job.fio:3: iodepth=1m: is above 65536; lower it"),
         ("[a]\nsize=${NO_SUCH}", "job.fio:2: ${NO_SUCH} is not in the environment; set it"),
-        ("[a]\ninclude b.fio", "job.fio:2: include: put the lines of that file here"),
+        ("[a]\ninclude b.fio", "job.fio:2: include: included files are not read; put"),
         ("[global]\nbs=4k", "job.fio: no job; give it a section such as [randread]"),
     ],
 )

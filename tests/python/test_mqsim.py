@@ -233,7 +233,7 @@ def test_a_trace_is_listed_with_the_options_that_read_it(tmp_path: Path) -> None
         ({"Overprovisioning_Ratio": "much"}, "Overprovisioning_Ratio: `much` is not a number"),
         (
             {"Flash_Channel_Count": 0},
-            "Flash_Channel_Count: 0 is below 1 or too large; give 1 or more",
+            "Flash_Channel_Count: 0 is not from 1 to below 1e19; give a number",
         ),
         ({"GC_Block_Selection_Policy": "X"}, "GC_Block_Selection_Policy: `X` is not one of GREEDY"),
         (

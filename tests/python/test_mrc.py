@@ -142,7 +142,7 @@ def test_the_command_prints_and_writes_results(wordline: Command, trace: str) ->
     ("args", "fault"),
     [
         (["--method", "shard"], "method: 'shard' is not one of exact, shards, aet"),
-        (["--rate", "0.1"], "rate: applies to the method shards"),
+        (["--rate", "0.1"], "rate: applies only to the method `shards`"),
         (["--method", "shards", "--rate", "0"], "rate: 0.0 is not above 0"),
         (["--method", "shards", "--samples", "0"], "samples: 0 is not between 1 and"),
         (["--sizes", "7"], "size `7`: the unit is missing"),

@@ -340,11 +340,11 @@ def test_the_result_is_a_device_file(device: str, wordline: Command) -> None:
         ),
         (
             ("--minimise", "a", "--vary", "host.queue_depth=1:2.5", "--sampler", "grid"),
-            "needs lists, or ranges with a step",
+            "needs a list of values, or a range with a step",
         ),
         (("--minimise", "a", "--vary", "ssd.chanels=1,2"), "ssd.chanels"),
         (("--minimise", "a", "--vary", "ssd.channels=0,-1"), "ssd.channels"),
-        (("--minimise", "a", "--vary", "seed=1,2"), "seed: does not vary in a search"),
+        (("--minimise", "a", "--vary", "seed=1,2"), "seed: cannot be varied in a search"),
         (("--minimise", "a", "--vary", "host.queue_depth=1,2", "--trials", "0"), "trials: 0"),
         (("--minimise", "a", "--vary", "host.queue_depth=1,2", "--seed", "-1"), "seed: -1"),
         (("--minimise", "time.busy_s", "--vary", "host.queue_depth=1,2", "--jobs", "0"), "jobs: 0"),

@@ -138,7 +138,7 @@ def test_python_resumes_with_the_same_results(busy: str) -> None:
 
 
 def test_checkpoints_without_a_results_folder_need_a_file(busy: str) -> None:
-    with pytest.raises(wordline.WordlineError, match="checkpoint_every: no folder given"):
+    with pytest.raises(wordline.WordlineError, match="checkpoint_every: no place is given"):
         wordline.run(busy, checkpoint_every=60)
     with pytest.raises(wordline.WordlineError, match="is not a time"):
         wordline.run(busy, out="here", checkpoint_every="soon")
@@ -202,7 +202,7 @@ def test_files_that_are_not_states_are_rejected_by_name(busy: str, wordline: Com
         (("resume", "piped"), not_regular),
         (("run", busy, "--from", "no.wls"), "no.wls: is not a saved state"),
         (("run", busy, "--from", "absent.wls"), "absent.wls"),
-        (("resume", "here"), "holds a device"),
+        (("resume", "here"), "holds a prepared device"),
         (("resume", "absent"), "holds no checkpoint.wls"),
     ):
         done = wordline(*args)

@@ -189,13 +189,13 @@ class TestPlans:
             ({"when": "a > 5", "vary": {"a": [1, 2]}}, "has no point"),
             ({"when": "a < 'x'", "vary": {"a": [1, 2]}}, "cannot be evaluated"),
             ({"zip": [{"a": [1], "b": [1, 2]}]}, "equal lengths"),
-            ({"vary": {"a": "1:0:1"}}, "HIGH must not be below LOW"),
+            ({"vary": {"a": "1:0:1"}}, "give a HIGH of at least LOW"),
             ({"vary": {"a": "x"}}, "LOW:HIGH:STEP"),
             ({"vary": {"a": []}}, "list of values"),
             ({"vary": {"a": [1]}, "set": {"a": 2}}, "a is given twice"),
             ({"vary": {"a": [1]}, "zip": [{"a": [1]}]}, "a is given twice"),
             ({"seeds": 0}, "seeds = 0"),
-            ({"seeds": [1, 1]}, "each only once"),
+            ({"seeds": [1, 1]}, "names a seed twice"),
             ({"varry": {}}, "unknown key `varry`"),
             ({"options": {"out": "x"}}, "is not an option of a run"),
             ({"vary": {str(n): [1, 2] for n in range(30)}}, "vary fewer keys"),
@@ -922,7 +922,10 @@ def test_the_time_to_list_points_is_linear_in_their_number(tiny: str) -> None:
 
 def test_too_many_points_are_rejected_at_once(wordline: Command, tiny: str) -> None:
     for args, said in (
-        (("--seeds", "1000001"), "seeds = 1000001: give a number from 1 to 1,000,000, or a list"),
+        (
+            ("--seeds", "1000001"),
+            "seeds = 1000001: not a number of seeds; give a number from 1 to 1,000,000",
+        ),
         (
             ("--seeds", "500001", "--vary", "host.queue_depth=1,2"),
             "1,000,002 points are more than 1,000,000; vary fewer keys",

@@ -380,8 +380,8 @@ def test_ctrl_c_keeps_the_timeline(tiny: str, place: Path, device: str, kind: st
             ["--timeline", "t", "--timeline-from", "2ms", "--timeline-until", "1ms"],
             "give an end after its start",
         ),
-        (["--timeline-from", "2ms"], "no timeline; name its file"),
-        (["--timeline-until", "2ms"], "no timeline; name its file"),
+        (["--timeline-from", "2ms"], "need a timeline; name its file"),
+        (["--timeline-until", "2ms"], "need a timeline; name its file"),
     ],
 )
 def test_invalid_timeline_options_fail_before_the_run(

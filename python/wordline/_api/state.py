@@ -107,7 +107,11 @@ def resumable(place: str, checkpoint_every: str | float | None) -> Job:
             f"{place}: holds no {CHECKPOINT}; a run with --checkpoint-every writes one while it "
             "is in progress, and keeps it if it is stopped"
         )
-    command = _header(path, "run", f"{path}: holds a device; pass it to `wordline run --from`")
+    command = _header(
+        path,
+        "run",
+        f"{path}: holds a prepared device, not a run; start one with `wordline run --from`",
+    )
     options = dict(command["options"])
     # Messages quote a trace path as it was given, unless the working directory is another one.
     away = "" if command["folder"] == os.getcwd() else command["folder"]
@@ -135,7 +139,8 @@ def checkpoint_options(
 
     if path is None and place is None:
         raise WordlineError(
-            "checkpoint_every: no folder given; name it with out, or name a file with checkpoint"
+            "checkpoint_every: no place is given for the checkpoint; name a folder with `out`, or "
+            "a file with `checkpoint`"
         )
     file = os.path.join(place or "", CHECKPOINT) if path is None else output_folder.check_file(path)
     return {"checkpoint": file, "checkpoint_every_s": seconds("checkpoint_every", every)}
@@ -179,7 +184,11 @@ def _pairs(overrides: list[list[str]]) -> list[tuple[str, str]]:
 
 
 def _of_device(path: str) -> dict[str, Any]:
-    return _header(path, "device", f"{path}: holds a run; name a file of `wordline prepare`")
+    return _header(
+        path,
+        "device",
+        f"{path}: holds a run, not a prepared device; name a file that `wordline prepare` wrote",
+    )
 
 
 def _header(path: str, kind: str, otherwise: str) -> dict[str, Any]:

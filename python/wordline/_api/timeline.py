@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from wordline._api import spelling
 from wordline._internal import arguments, written
 from wordline._wordline import WordlineError
 
@@ -26,7 +27,10 @@ def timeline_options(
             return {}
         if end is not None or picoseconds("timeline_from", start) != 0:
             raise WordlineError(
-                "timeline_from and timeline_until are given but no timeline; name its file"
+                spelling.message(
+                    "--timeline-from and --timeline-until need a timeline; name its file with "
+                    "--timeline"
+                )
             )
         return {}
     path = _path(timeline)

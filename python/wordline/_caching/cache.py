@@ -278,19 +278,22 @@ def _device(asked: CacheOptions, policies: Sequence[Policy]) -> OnFlash | None:
     overrides, disk = asked.overrides or {}, asked.disk
     if asked.flash is None:
         if overrides:
-            raise WordlineError("overrides: there is no flash device; name a device with flash")
+            raise WordlineError(
+                "overrides: apply to a flash device, and none is given; name one with "
+                f"`{spelling.name('flash')}`"
+            )
         if disk is not None:
             raise WordlineError(
-                f"disk = {disk}: a disk needs a flash device in front; name it with flash, or "
-                "leave disk out"
+                f"disk = {disk}: a disk needs a flash device in front; name one with "
+                f"`{spelling.name('flash')}`, or leave out `{spelling.name('disk')}`"
             )
         return None
     if said := [key for key in overrides if is_replacement(key)]:
         raise WordlineError(
-            f"{said[0]}: set by the compared policies; leave it out, and name the policy among them"
+            f"{said[0]}: set by each compared policy; leave it out, and name the policy to compare"
         )
     if not all(isinstance(one, str) for one in policies):
-        raise WordlineError("a policy written in Python cannot run on flash; leave flash out")
+        raise WordlineError("a policy written in Python cannot run on flash; leave out `flash`")
     return OnFlash(asked.flash, disk or DISK, overrides)
 
 

@@ -54,7 +54,7 @@ class OnFlash:
         if "disk" in alone and "cache" not in alone:
             raise WordlineError(
                 f"flash = {self.device}: this is a hard disk; name a flash device, such as d4, "
-                "and the disk behind it with disk"
+                "and the disk behind it with the option `disk`"
             )
         own = {
             REPLACEMENT: "lru",

@@ -226,7 +226,7 @@ def _methods(
     for option, value in (("rate", rate), ("samples", samples)):
         if value is not None and not sampled:
             raise WordlineError(
-                f"{option}: applies to the method shards only; add shards to the methods"
+                f"{option}: applies only to the method `shards`; add it to the methods"
             )
     by_rate = rate if rate is not None or (samples is not None and not accuracy) else RATE
     by_count = SAMPLES if samples is None and accuracy else samples

@@ -272,7 +272,9 @@ def _latency(
     except WordlineError as fault:
         raise WordlineError(f"{path}: {fault}") from None
     if not found:
-        raise WordlineError(f"{path}: holds neither reads nor writes; give samples of at least one")
+        raise WordlineError(
+            f"{path}: holds neither reads nor writes; give samples of reads or writes"
+        )
     summary["latency"] = LatencySummary(data=Path(path).name, overhead_us=overhead, levels=found)
     summary["notes"] += notes
 

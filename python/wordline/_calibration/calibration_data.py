@@ -25,7 +25,7 @@ def read_points(path: str) -> list[Point]:
     counted = {"errors", "bits"} <= set(columns)
     if not counted and {"errors", "bits"} & set(columns):
         raise WordlineError(
-            f"{path}:1: errors and bits belong together; add the missing column, or "
+            f"{path}:1: columns errors and bits belong together; add the missing one, or "
             "remove the other"
         )
     if not counted and "rber" not in columns:
@@ -54,8 +54,8 @@ def _point(path: str, line: int, row: dict[str, str], *, counted: bool) -> Point
     errors, bits = value("errors"), value("bits")
     if bits <= 0 or errors > bits / 2:
         raise WordlineError(
-            f"{path}:{line}: column bits: {bits:g}, with errors {errors:g}; give the bits that "
-            "were read, of which at most half can err"
+            f"{path}:{line}: column bits: {bits:g} is 0, or less than twice the {errors:g} errors; "
+            "give all bits that were read, of which at most half can err"
         )
     return Point(cycles, days, reads, errors / bits, errors, bits)
 
@@ -170,7 +170,7 @@ def _table(path: str, known: tuple[str, ...]) -> tuple[list[str], list[Row]]:
         if len(row) != len(columns):
             raise WordlineError(
                 f"{path}:{line}: {many(len(row), 'value')} for "
-                f"{many(len(columns), 'column')}; give one for each"
+                f"{many(len(columns), 'column')}; give one value for each column"
             )
         made.append((line, dict(zip(columns, row, strict=True))))
     return columns, made

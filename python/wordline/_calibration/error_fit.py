@@ -175,9 +175,8 @@ def fit_errors(points: Sequence[Point], seed: int = 1) -> ErrorFit:
     counted = all(point.bits for point in points)
     if len(points) <= len(form.free):
         raise WordlineError(
-            f"points given: {len(points)}, for {len(form.free)} constants "
-            f"({', '.join(form.free)}); "
-            f"measure at least {len(form.free) + 1}, or fewer different conditions"
+            f"too few points ({len(points)}) to fit {', '.join(form.free)}; measure at least "
+            f"{len(form.free) + 1} points, or vary fewer conditions"
         )
     arrays = _Arrays(np, points, form, counted=counted)
     found = _best(np, optimize, arrays, form, seed)

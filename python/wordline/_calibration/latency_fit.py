@@ -62,8 +62,8 @@ def _named(samples: list[tuple[int | None, float]]) -> list[list[float]]:
         groups.setdefault(level or 0, []).append(latency)
     if sorted(groups) != list(range(len(groups))):
         raise WordlineError(
-            f"level: there are {', '.join(map(str, sorted(groups)))}; number page types from 0, "
-            "the least significant bit first, and leave none out"
+            f"level: the samples have levels {', '.join(map(str, sorted(groups)))}; number the "
+            "page types from 0 without a gap, the least significant bit first"
         )
     return [groups[level] for level in sorted(groups)]
 
@@ -73,7 +73,7 @@ def _parted(op: str, latencies: list[float], levels: int) -> list[list[float]]:
     programming over at most 512 quantiles (Fisher's natural breaks)."""
     if len(latencies) < LEAST_SAMPLES * levels:
         raise WordlineError(
-            f"{op}: {many(len(latencies), 'sample')} for {many(levels, 'level')}; give at least "
+            f"{op}: too few samples for {many(levels, 'level')} ({len(latencies)}); give at least "
             f"{LEAST_SAMPLES * levels}"
         )
     if levels == 1:
@@ -108,7 +108,7 @@ def _parted(op: str, latencies: list[float], levels: int) -> list[list[float]]:
 def _time(op: str, level: int, group: list[float], overhead_us: float) -> LevelTime:
     if len(group) < LEAST_SAMPLES:
         raise WordlineError(
-            f"{op} level {level}: {many(len(group), 'sample')}; give at least {LEAST_SAMPLES}"
+            f"{op} level {level}: too few samples ({len(group)}); give at least {LEAST_SAMPLES}"
         )
     from scipy import stats  # pyright: ignore
 

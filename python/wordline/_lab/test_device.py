@@ -133,7 +133,7 @@ def on_bench(
     for table, told in STORES.items():
         if table in resolved:
             raise WordlineError(
-                f"{place}: is {told}; `wordline lab` takes a single SSD; copy its flash to "
+                f"{place}: is {told}, but `wordline lab` takes a single SSD; copy its flash to "
                 "a separate file"
             )
     whole = {key: value for key, value in resolved.items() if key not in OWN}

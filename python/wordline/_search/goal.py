@@ -48,7 +48,8 @@ def objectives(minimise: Sequence[str], maximise: Sequence[str]) -> list[Objecti
     if len(found) not in (1, 2):
         raise WordlineError(
             spelling.message(
-                f"{len(found)} objectives: give one or two, such as --minimise latency.write.p99_us"
+                f"{len(found)} objectives are given; give one or two, such as --minimise "
+                "latency.write.p99_us"
             )
         )
     if len({one.name for one in found}) < len(found):
@@ -66,7 +67,7 @@ def bound(text: str) -> Bound:
     except ValueError:
         raise WordlineError(
             spelling.message(
-                f"--subject-to {text!r}: give a metric and a limit, such as "
+                f"--subject-to {text!r}: not a bound; give a metric and a limit, such as "
                 "'flash.write_amplification < 2'"
             )
         ) from None

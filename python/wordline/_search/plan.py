@@ -82,8 +82,8 @@ def require(plan: Plan) -> None:
     _require_numbers(plan)
     if plan.sampler not in SAMPLERS or plan.pruner not in PRUNERS:
         raise WordlineError(
-            f"unknown sampler or pruner; the samplers are {', '.join(SAMPLERS)}, and the pruners "
-            f"{', '.join(PRUNERS)}"
+            f"sampler {plan.sampler} or pruner {plan.pruner} is unknown; the samplers are "
+            f"{', '.join(SAMPLERS)}, and the pruners {', '.join(PRUNERS)}"
         )
     if plan.pruner != "none" and (len(plan.objectives) > 1 or not plan.rungs):
         raise WordlineError(
@@ -120,7 +120,7 @@ def _require_keys(plan: Plan) -> None:
     for key in ("device", "trace", "seed"):
         if key in found:
             raise WordlineError(
-                spelling.message(f"{key}: does not vary in a search; leave out --vary {key}")
+                spelling.message(f"{key}: cannot be varied in a search; leave out --vary {key}")
             )
     corners = {key: ends(one) for key, one in found.items() if key not in OWN}
     around = [{}, *({key: own[side] for key, own in corners.items()} for side in (0, -1))]

@@ -127,7 +127,8 @@ def history(search: Search, done: Rows, column: str, name: str) -> Figure:
 
 
 def against(search: Search, done: Rows, name: str) -> Figure:
-    """Draws a bounded metric over the first objective, and the limit."""
+    """Draws a bounded metric against the first objective, with a line at each limit of the
+    metric."""
     plan = search.plan
     first = plan.objectives[0]
     across, x_title = axis_of(plan, first.name, (row[str(first)] for row in done))

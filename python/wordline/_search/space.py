@@ -40,7 +40,9 @@ def grid(found: Mapping[str, BaseDistribution]) -> list[dict[str, Any]]:
             lists.append([float(low + place * step) for place in range(count)])
         else:
             raise WordlineError(
-                spelling.message(f"{key}: --sampler grid needs lists, or ranges with a step")
+                spelling.message(
+                    f"{key}: --sampler grid needs a list of values, or a range with a step"
+                )
             )
     return [dict(zip(found, values, strict=True)) for values in product(*lists)]
 
@@ -60,7 +62,7 @@ def _of(key: str, values: Sequence[Any] | str) -> BaseDistribution:
     if isinstance(values, str):
         return _span(key, values)
     if not values:
-        raise WordlineError(f"{key}: give at least one value")
+        raise WordlineError(f"{key}: the list is empty; give at least one value")
     return CategoricalDistribution(list(values))
 
 
@@ -68,8 +70,8 @@ def _span(key: str, text: str) -> BaseDistribution:
     from optuna.distributions import FloatDistribution, IntDistribution
 
     fault = WordlineError(
-        f"{key} = {text!r}: give a list of values, or a range LOW:HIGH, LOW:HIGH:STEP or "
-        "LOW:HIGH:log"
+        f"{key} = {text!r}: not a valid range; give LOW:HIGH, LOW:HIGH:STEP or LOW:HIGH:log, or a "
+        "list of values"
     )
     parts = text.split(":")
     if len(parts) not in (2, 3):

@@ -30,7 +30,7 @@ def compare(*results: object) -> Comparison:
     over several seeds to test whether a difference exceeds it. Raises WordlineError.
     """
     if len(results) < 2:
-        raise WordlineError("name at least two results to compare")
+        raise WordlineError("too few results to compare; name at least two")
     sides = [_side(one, place) for place, one in enumerate(results)]
     names = [side.name for side in sides]
     if len(set(names)) < len(names):

@@ -115,7 +115,7 @@ def of_table(table: Mapping[str, Any], where: str = "") -> Plan:
                 "configuration belong to [set] or [vary]"
             )
     if not table.get("device"):
-        raise WordlineError(f"{where}device is missing; name a TOML file or a preset")
+        raise WordlineError(f"{where}`device` is missing; name a TOML file or a preset")
     shaped = dict(table)
     for key in ("set", "vary", "options"):
         shaped[key] = _flat(_table(shaped.get(key, {}), f"{where}{key}"))
@@ -151,7 +151,10 @@ def points(plan: Plan) -> list[Point]:
         if all(condition.holds(varied) for condition in conditions):
             found.append(_point(plan, len(found), varied, several))
     if not found:
-        raise WordlineError("the plan has no point: no combination meets the conditions of when")
+        raise WordlineError(
+            "the plan has no points: no combination meets all conditions in `when`; "
+            "remove or relax one"
+        )
     return found
 
 
@@ -214,7 +217,9 @@ def _require_once(axes: Sequence[Sequence[Assignment]], plan: Plan) -> None:
             )
     for one in plan.points:
         if set(one) != set(plan.points[0]):
-            raise WordlineError("points: each table needs the same keys")
+            raise WordlineError(
+                "points: the tables have different keys; give each table the same keys"
+            )
 
 
 def _several(value: object, key: str) -> list[str]:
@@ -231,15 +236,20 @@ def _seeds(seeds: object) -> list[int]:
     if not isinstance(seeds, list):
         if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= MOST_POINTS:
             raise WordlineError(
-                f"seeds = {seeds!r}: give a number from 1 to {MOST_POINTS:,}, or a list"
+                f"seeds = {seeds!r}: not a number of seeds; give a number from 1 to "
+                f"{MOST_POINTS:,}, or a list of seeds"
             )
         return list(range(1, seeds + 1))
     listed = cast("list[object]", seeds)
     for seed in listed:
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**64:
-            raise WordlineError(f"seeds: {seed!r} is not a seed; give integers from 0")
-    if len(set(listed)) < len(listed) or not listed:
-        raise WordlineError("seeds: give at least one seed, and each only once")
+            raise WordlineError(
+                f"seeds: {seed!r} is not a seed; give whole numbers from 0 to 2^64 - 1"
+            )
+    if not listed:
+        raise WordlineError("seeds: the list is empty; give at least one seed")
+    if len(set(listed)) < len(listed):
+        raise WordlineError("seeds: the list names a seed twice; give each seed once")
     return cast("list[int]", listed)
 
 
@@ -247,7 +257,10 @@ def _values(key: str, values: object) -> list[Value]:
     if isinstance(values, str):
         return span(key, values)
     if not isinstance(values, list) or not values:
-        raise WordlineError(f'{key}: give a list of values, or a range "LOW:HIGH:STEP"')
+        raise WordlineError(
+            f"{key} = {values!r}: neither a range nor a list with a value; give a list of values, "
+            'or a range "LOW:HIGH:STEP"'
+        )
     return cast("list[Value]", values)
 
 
@@ -268,12 +281,16 @@ def span(key: str, text: str) -> list[Value]:
         low, high, step = (Decimal(part) for part in text.split(":"))
     except (ValueError, InvalidOperation):
         raise WordlineError(
-            f'{key} = {text!r}: give a list of values, or a range "LOW:HIGH:STEP"'
+            f'{key} = {text!r}: not a range; give a list of values, or a range "LOW:HIGH:STEP"'
         ) from None
     if not (low.is_finite() and high.is_finite() and step.is_finite()):
         raise WordlineError(f"{key} = {text!r}: the ends and the step must be finite")
-    if step <= 0 or high < low or (high - low) / step > MOST_POINTS:
-        raise WordlineError(f"{key} = {text!r}: HIGH must not be below LOW, and STEP above 0")
+    if step <= 0 or high < low:
+        raise WordlineError(f"{key} = {text!r}: give a HIGH of at least LOW and a STEP above 0")
+    if (high - low) / step > MOST_POINTS:
+        raise WordlineError(
+            f"{key} = {text!r}: the range has more than {MOST_POINTS:,} values; increase STEP"
+        )
     count = int((high - low) / step) + 1
     numbers = [low + place * step for place in range(count)]
     whole = all(number == number.to_integral_value() for number in numbers)

@@ -165,7 +165,8 @@ def _seeds(text: str) -> int | list[int]:
         listed = [int(word) for word in text.split(",")]
     except ValueError:
         raise WordlineError(
-            f"--seeds {text}: give the number of seeds, or a list such as 1,2,3"
+            f"--seeds {text}: not a whole number or a list of them; give the number of seeds, or a "
+            "list such as 1,2,3"
         ) from None
     return listed if len(listed) > 1 else listed[0]
 
@@ -312,4 +313,6 @@ def _numbers(text: str | None) -> list[int]:
     try:
         return [int(word) for word in text.split(",")] if text else []
     except ValueError:
-        raise WordlineError(f"--rungs {text}: give request counts, such as 5000,20000") from None
+        raise WordlineError(
+            f"--rungs {text}: not a list of request counts; give whole numbers, such as 5000,20000"
+        ) from None

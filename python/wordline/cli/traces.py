@@ -84,7 +84,7 @@ def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
       wordline trace convert disk.csv.gz - --to msr | gzip > disk.msr.gz
     """
     if len(files) < 2:
-        raise click.UsageError("name the trace to read and the file to write")
+        raise click.UsageError("too few files; name the trace to read and the file to write")
     *sources, target = files
     piped = target == "-"
     done = wordline.trace_convert(sources, target, to=to, **options)

@@ -72,7 +72,9 @@ def _sections(file: str, text: str) -> Iterator[Job]:
             continue
         where = f"{file}:{number}"
         if line.startswith("include "):
-            raise WordlineError(f"{where}: include: put the lines of that file here")
+            raise WordlineError(
+                f"{where}: include: included files are not read; put the lines of that file here"
+            )
         if not inside:
             raise WordlineError(
                 f"{where}: `{line[:40]}` precedes the first section; a job file starts with "

@@ -135,7 +135,9 @@ class Clones:
             for size, _ in mix:
                 if size == 0 or size % SECTOR:
                     self.job.fault(
-                        option, f"{size} is not a multiple of {SECTOR} bytes", "give a multiple"
+                        option,
+                        f"{size} is not a multiple of {SECTOR} bytes above 0",
+                        "give a multiple",
                     )
         # A missing size equals the one before it.
         return [mixes[min(place, len(mixes) - 1)] for place in range(3)]
@@ -216,7 +218,9 @@ class Clones:
         name = "filesize" if "filesize" in self.job.options else "size"
         length = self.part(name, self.capacity - start, SECTOR)
         if start + length > self.capacity:
-            reason = f"{start} and {length} bytes end beyond the device's {self.capacity}"
+            reason = (
+                f"{length} bytes from byte {start} end beyond the device's {self.capacity} bytes"
+            )
             self.job.fault(name, reason, "lower it, or give a share of the device as in size=50%")
         return start, length // SECTOR * SECTOR
 
@@ -282,7 +286,7 @@ class Clones:
             return 1
         if engine not in ASYNCHRONOUS:
             known = ", ".join(sorted(SYNCHRONOUS | ASYNCHRONOUS))
-            self.job.fault("ioengine", "this engine is not a disk load", f"give one of {known}")
+            self.job.fault("ioengine", "this engine is not modelled", f"give one of {known}")
         if depth > DEEPEST:
             self.job.fault("iodepth", f"is above {DEEPEST}", "lower it")
         return depth

@@ -43,7 +43,9 @@ class Parameters:
         except ValueError:
             self.fault(key, f"`{text}` is not a number; give a number")
         if not low <= value < 1e19:
-            self.fault(key, f"{text} is below {low:g} or too large; give {low:g} or more")
+            self.fault(
+                key, f"{text} is not from {low:g} to below 1e19; give a number in that range"
+            )
         return value
 
     def whole(self, key: str, default: int, low: int = 0) -> int:
