@@ -34,7 +34,7 @@ def test_every_command_names_format_unit_and_reason(
     wordline: Command, tiny: str, place: Path
 ) -> None:
     (place / "disk.csv").write_text(msr(500))
-    said = "disk.csv: msr, times in 100 ns, recognised by seven columns of these types"
+    said = "disk.csv: msr, times in 100 ns, recognised by the types of its seven columns"
     for words in every_command(tiny, "disk.csv"):
         answer = wordline(*words)
         assert answer.returncode == 0, answer.stderr

@@ -147,7 +147,10 @@ def test_the_resolved_configuration_reproduces_the_run(
             ["--stream", "db=a.csv", "--set", "streams.db.workload.requests=9"],
             "leave one of them out",
         ),
-        (["--stream", "db=a.csv", "--set", "workload.requests=9"], "both [workload] and streams"),
+        (
+            ["--stream", "db=a.csv", "--set", "workload.requests=9"],
+            "both [workload] and [[streams]]",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -56,7 +56,7 @@ impl Request {
 /// Error of a request outside the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
-    "request of {bytes} bytes at byte {offset} ends beyond the device's {capacity} bytes; fit the requests to the device"
+    "request of {bytes} bytes at byte {offset} is empty or ends beyond the device's {capacity} bytes; correct the request, or use a larger device"
 )]
 pub struct BeyondEnd {
     /// Offset of the first byte.

@@ -140,7 +140,7 @@ pub fn mrc(paging: &Paging, methods: &Methods, watch: &mut Watch<'_>) -> Result<
         return Err(CacheError::argument(
             format!("rate = {share:e}"),
             "no page of the trace is in the sample",
-            "give a larger share of the pages, or method exact",
+            "give a larger share of the pages, or use the method `exact`",
         ));
     }
     let pages = sinks

@@ -45,7 +45,7 @@ pub enum CacheError {
     },
     /// A request covers an implausible number of pages.
     #[error(
-        "{path}: a request for {pages} pages at byte {offset}; use larger pages (--page-bytes), or correct the trace"
+        "{path}: the request at byte {offset} covers {pages} pages, and at most 2^20 are supported; use larger pages (--page-bytes), or correct the trace"
     )]
     Long {
         /// First file of the trace.

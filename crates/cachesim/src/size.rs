@@ -110,10 +110,9 @@ impl Size {
             Self::Share(share) => ((footprint as f64 * share) as u64).max(1),
         };
         if pages == 0 {
-            let what = format!("size of {page_bytes} bytes a page");
             return Err(CacheError::argument(
-                what,
-                "the cache is smaller than one page",
+                format!("size `{self}`"),
+                format!("the cache is smaller than one page of {page_bytes} bytes"),
                 REMEDY,
             ));
         }

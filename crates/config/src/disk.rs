@@ -24,7 +24,7 @@ pub(super) fn rebase(under: &mut Table, over: &mut Table) -> Result<(), ConfigEr
             "disk.base",
             format!("\"{name}\""),
             "the preset has no disk",
-            "name a preset of a disk; `wordline devices` lists all presets",
+            "name the preset of a disk; `wordline devices` lists all presets",
         ));
     };
     under.insert("disk".to_owned(), disk.clone());

@@ -453,7 +453,7 @@ impl ContentOracle {
         let what = match found {
             Some(write) => format!("version {}, which is stale", write.version.number),
             None if content == UNWRITTEN => "nothing".to_owned(),
-            None => "a content that was never written there".to_owned(),
+            None => "content that was never written there".to_owned(),
         };
         let mut text = format!(
             "verification failed at {now}: the read of logical page {} returned {what} from {from}; expected version {oldest} or newer. History of the page:",

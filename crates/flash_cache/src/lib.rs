@@ -92,8 +92,8 @@ pub struct Cached<B: BlockDevice> {
     waiting: Table<Waiting>,
     /// Resident pages whose fill has not started yet.
     unfilled: FxHashSet<u64>,
-    /// Destages that wait for a write of the same page in progress: number of the destage and flash
-    /// copy, by page.
+    /// Evicted pages whose destage waits until the page's write in progress ends: destage number and
+    /// flash copy, by page.
     stalled: FxHashMap<u64, (u32, Lpn)>,
     /// Pages whose latest content is lost. Reads of them end with an error until they are written
     /// as a whole. The set survives power cuts.

@@ -123,8 +123,8 @@ fn start_blocks(config: &Config, layout: &Layout, reserve_blocks: u32) -> Result
     Err(PlanError {
         key,
         reason: format!(
-            "only plain page mapping can run GC as late as a write without room; with ftl.mapping = \"{}\", ftl.wear = \"{}\", \
-             ftl.slc_cache = \"{}\" and this ftl.allocate a plane keeps {} blocks",
+            "with ftl.mapping = \"{}\", ftl.wear = \"{}\", ftl.slc_cache = \"{}\" and this ftl.allocate, GC cannot wait \
+             until a write finds no room, and {} blocks of a plane are reserved",
             family.name(),
             config.wear.name(),
             config.slc_cache.name(),
@@ -189,8 +189,8 @@ impl Plan {
         if summaries.pages >= per_block {
             return Err(PlanError {
                 key: "nand.geometry.pages_per_block",
-                reason: format!("its summary would take all {per_block} pages of a block"),
-                remedy: "raise it, or disable block summaries".into(),
+                reason: format!("the summary of a block would take all its {per_block} pages"),
+                remedy: "raise it, or set cache.block_summaries to false".into(),
             });
         }
         let mut plan = Self { summaries, ..self };
@@ -310,7 +310,7 @@ impl Plan {
                     family.name()
                 ),
                 remedy: format!(
-                    "choose ideal or invalidate, or set ftl.mapping to {}",
+                    "choose \"ideal\" or \"invalidate\", or set ftl.mapping to {}",
                     Family::able(|can| can.whole_blocks)
                 ),
             });

@@ -139,7 +139,7 @@ impl Geometry {
                 return Err(PlanError {
                     key: "disk.model.positioned.zones",
                     reason: format!(
-                        "zone {place} has no numbered sectors, or too many cylinders"
+                        "reserved and spare sectors would fill a surface of zone {place}, or the zones have 2^32 cylinders or more"
                     ),
                     remedy: "lower reserved_sectors, spare_sectors and spare_sectors_per_track, or the cylinders of the zone"
                         .into(),

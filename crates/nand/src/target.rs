@@ -80,7 +80,7 @@ pub enum DataSheetError {
         cycles: u32,
     },
     /// A number is not finite or out of range.
-    #[error("{key} is not {range}; change it")]
+    #[error("{key} is out of range; give {range}")]
     Number {
         /// Key of the number.
         key: &'static str,

@@ -48,7 +48,9 @@ impl CacheTrace {
 
 fn one(policy: &str) -> PyResult<Chosen> {
     let mut chosen = choose([policy]).map_err(fail)?;
-    chosen.pop().ok_or_else(|| fail("no policy is given"))
+    chosen
+        .pop()
+        .ok_or_else(|| fail("no policy is given; name one, such as lru"))
 }
 
 /// Checks policy names and sizes. Returns the policy names, with `all` expanded.

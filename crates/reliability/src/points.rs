@@ -47,14 +47,14 @@ pub(crate) fn fault(
         })
     };
     if cycles.is_empty() || !cycles.is_sorted_by(|one, next| one < next) {
-        let reason = "the points are not in rising order, or there are none".into();
+        let reason = "there are no points, or they are not in rising order".into();
         return fault("cycles", reason, "give at least one point, in rising order");
     }
     for (key, values, may_be_empty) in lists {
         let (given, points) = (values.len(), cycles.len());
         if given != points && !(*may_be_empty && given == 0) {
             let reason = format!("there are {given} values for {points} points");
-            return fault(key, reason, "give one value for each of cycles");
+            return fault(key, reason, "give one value for each point in `cycles`");
         }
         if values.iter().any(|value| !(0.0..=most).contains(value)) {
             let reason = format!("a value is not between 0 and {most}");

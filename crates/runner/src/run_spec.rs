@@ -563,7 +563,9 @@ impl RunSpec {
         }
         if let Some(maker) = &self.buffer_policy {
             let name = maker.name();
-            return unable(format!("the state of the policy {name} cannot be saved"));
+            return unable(format!(
+                "the state of the policy {name} cannot be saved; name a built-in policy, or leave out --checkpoint-every"
+            ));
         }
         let streams = self.streams.iter().flat_map(|(_, traces)| traces);
         let mut traces = self.traces.iter().chain(streams);

@@ -238,7 +238,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         self.text("").is_ok_and(kind)
     }
 
-    /// Skips the next field. Fails if the line ends before.
+    /// Skips the next field. Fails if the line has no further field.
     #[inline(always)]
     pub(crate) fn skip(&mut self, what: &str) -> Result<(), Fault> {
         self.text(what).map(|_| ())

@@ -305,7 +305,7 @@ fn unusable_traces_are_refused_with_a_reason() {
     );
     let long = said("0,read,0,8589934592,0\n");
     assert!(
-        long.contains("a request for 2097152 pages at byte 0; use larger pages"),
+        long.contains("the request at byte 0 covers 2097152 pages, and at most 2^20 are supported; use larger pages"),
         "{long}"
     );
     let far = said("0,read,1152921504606846976,512,0\n");

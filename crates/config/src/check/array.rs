@@ -106,7 +106,9 @@ fn check_depth(array: &plan::Array) -> Result<(), ConfigError> {
     }
     Err(ConfigError::conflict(
         "array.members",
-        format!("the store nests so deeply that its devices would need {numbers} numbers"),
+        format!(
+            "the nested arrays and caches need {numbers} device numbers, and at most {MAX_NUMBERS} are supported"
+        ),
         "nest fewer arrays and caches",
     ))
 }
@@ -119,7 +121,7 @@ fn check_size(array: &Array) -> Result<(), ConfigError> {
             "array.members",
             format!("the array has {members} members"),
             format!(
-                "give 1 to {MAX_MEMBERS}, each as an [[array.members]] table, or as a count of equal members"
+                "give 1 to {MAX_MEMBERS}, each as an [[array.members]] table, or equal ones with `count`"
             ),
         ));
     }
@@ -249,12 +251,12 @@ fn disks_of(array: &Array, single: &Single<'_>, number: usize) -> Result<Vec<u32
             (false, _) => fault(
                 "disks",
                 "a striped array spreads every disk over all members",
-                "set array.layout to \"by-disk\", or omit disks",
+                "set array.layout to \"by-disk\", or omit `disks`",
             ),
             _ => fault(
                 "disk_bytes",
-                "disks is not set",
-                "set disks, or omit disk_bytes",
+                "the member has sizes of disks, but no `disks`",
+                "omit `disk_bytes`, or set array.layout to \"by-disk\" and give `disks`",
             ),
         };
     }
@@ -262,7 +264,7 @@ fn disks_of(array: &Array, single: &Single<'_>, number: usize) -> Result<Vec<u32
         return fault(
             "disk_bytes",
             &format!("{} sizes for {} disks", lengths.len(), disks.len()),
-            "give one size per disk, or omit disk_bytes",
+            "give one size per disk, or omit `disk_bytes`",
         );
     }
     if disks.is_empty() {
@@ -272,7 +274,7 @@ fn disks_of(array: &Array, single: &Single<'_>, number: usize) -> Result<Vec<u32
         return fault(
             "disks",
             &format!("{} members would hold the same disks", said.count),
-            "give each member its own table, or omit disks",
+            "give each member its own table, or omit `disks`",
         );
     }
     Ok(disks.clone())
@@ -295,8 +297,8 @@ fn disks(singles: &[Single<'_>], members: &[plan::Member]) -> Result<Vec<Disk>, 
                 return Err(ConfigError::rule(
                     &key("disks"),
                     number,
-                    "the disk is named twice",
-                    "name each disk once; a member without disks holds the disk whose number is its position",
+                    "the disk is assigned twice",
+                    "name each disk once; a member that does not set disks holds the disk whose number is the member's position",
                 ));
             }
             let bytes = single.said.disk_bytes.get(place).copied().unwrap_or(equal);
@@ -309,7 +311,7 @@ fn disks(singles: &[Single<'_>], members: &[plan::Member]) -> Result<Vec<Disk>, 
                         single.name,
                         start + user - end
                     ),
-                    "name fewer disks, or give multiples of a page that fit the member",
+                    "name fewer disks, or give sizes in whole pages that fit the member",
                 ));
             }
             disks.push(Disk {

@@ -20,7 +20,7 @@ pub(super) fn buffer(
         return Err(ConfigError::rule(
             "buffer.capacity_kib",
             config.capacity_kib,
-            format!("the buffer must hold whole pages, and a page has {page_bytes} bytes"),
+            format!("the buffer is smaller than a page of {page_bytes} bytes"),
             "give at least the size of a page, or 0 for no buffer",
         )
         .with(&["nand.geometry.page_bytes"]));
@@ -29,7 +29,7 @@ pub(super) fn buffer(
         return Err(ConfigError::rule(
             "buffer.replacement",
             config.replacement.name(),
-            "this policy is only a bound for comparison: it knows the future or has unlimited size",
+            "no device can use this policy, which knows the future or has unlimited size",
             "choose another policy; `wordline cache` simulates this one over a trace",
         ));
     }
@@ -58,10 +58,17 @@ fn batch_pages(config: &Buffer, pages: u32, page_bytes: u32) -> Result<u32, Conf
     };
     let batch = (bytes / u64::from(page_bytes)) as u32;
     if batch == 0 || batch > pages / 2 {
+        let reason = if batch == 0 {
+            format!("the batch is smaller than a page of {page_bytes} bytes")
+        } else {
+            format!(
+                "the batch is larger than half of the buffer, which has {pages} pages of {page_bytes} bytes"
+            )
+        };
         return Err(ConfigError::rule(
             "buffer.flush.batches.batch_kib",
             bytes / 1024,
-            format!("the buffer holds {pages} pages of {page_bytes} bytes, and the next batch fills half of it while one is being written"),
+            reason,
             "give at least a page, and at most half of buffer.capacity_kib",
         )
         .with(&["buffer.capacity_kib", "nand.geometry.page_bytes"]));

@@ -50,7 +50,7 @@ pub(super) fn cached(
         return Err(ConfigError::rule(
             "cache.destage.low_ratio",
             destage.low_ratio,
-            "destaging would stop before it starts",
+            "this is above cache.destage.high_ratio, at which destaging starts",
             format!(
                 "give at most cache.destage.high_ratio, {}",
                 destage.high_ratio
@@ -62,7 +62,7 @@ pub(super) fn cached(
         return Err(ConfigError::rule(
             "cache.replacement",
             table.replacement.name(),
-            "this policy is only a bound for comparison: it knows the future or has unlimited size",
+            "no device can use this policy, which knows the future or has unlimited size",
             "choose another policy; `wordline cache` simulates this one over a trace",
         ));
     }
@@ -70,7 +70,7 @@ pub(super) fn cached(
         return Err(ConfigError::rule(
             "ftl.gc.hard_free_blocks",
             0,
-            "pages that the host has written have no other copy, so GC must move them",
+            "the cache holds the only copy of written pages, and GC needs a free block to move them",
             "give at least 1, or choose another cache.mode",
         )
         .with(&["cache.mode"]));

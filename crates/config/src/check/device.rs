@@ -72,7 +72,7 @@ pub(super) fn without_flash(config: &Config) -> Result<(), ConfigError> {
         return Err(ConfigError::conflict(
             key,
             format!("[{key}] describes flash, and a disk without a cache has no flash"),
-            "add [cache] to put the flash in front of the disk, or omit the table",
+            format!("add [cache] to put the flash in front of the disk, or omit [{key}]"),
         ));
     }
     Ok(())

@@ -21,8 +21,9 @@ pub(super) fn host_side(config: &HostSide, store_bytes: u64) -> Result<(), Confi
         return Err(ConfigError::conflict(
             &key("replacement"),
             format!(
-                "{}: this policy cannot choose a victim in a map",
-                key("replacement")
+                "{}: the map cannot use \"{}\", which knows the future or has unlimited size",
+                key("replacement"),
+                table.replacement.name()
             ),
             "choose another policy, such as \"lru\" or \"clock\"",
         ));
@@ -35,7 +36,7 @@ pub(super) fn host_side(config: &HostSide, store_bytes: u64) -> Result<(), Confi
             format!(
                 "the pages of the map take {reserved} bytes, and the store has only {store_bytes}"
             ),
-            "enlarge the store or unit_bytes",
+            "enlarge the store or `unit_bytes`",
         ));
     }
     if table.is_too_long(store_bytes, unit_bytes) {
@@ -43,7 +44,7 @@ pub(super) fn host_side(config: &HostSide, store_bytes: u64) -> Result<(), Confi
             &key("page_bytes"),
             table.page_bytes,
             "the map has more pages than a cache can number",
-            "enlarge page_bytes or unit_bytes",
+            "enlarge `page_bytes` or `unit_bytes`",
         ));
     }
     let least = table.least_memory(store_bytes, unit_bytes);
@@ -52,7 +53,7 @@ pub(super) fn host_side(config: &HostSide, store_bytes: u64) -> Result<(), Confi
             &key("memory_bytes"),
             table.memory_bytes,
             format!("the map's directory and one of its pages take {least} bytes"),
-            format!("give {least} or more, or enlarge page_bytes or unit_bytes"),
+            format!("give {least} or more, or enlarge `page_bytes` or `unit_bytes`"),
         ));
     }
     Ok(())

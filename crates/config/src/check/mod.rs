@@ -32,8 +32,8 @@ fn complete(config: &Config) -> Result<(), ConfigError> {
         return Err(ConfigError::rule(
             "base",
             format!("\"{base}\""),
-            "the base is not merged in",
-            "read the file with load",
+            "the preset is not merged into the configuration",
+            "read the file with `load`",
         ));
     }
     Ok(())

@@ -147,7 +147,7 @@ pub(super) fn crowded(whole: &str, wires: &[(&str, u32)], geometry: &Geometry) -
         "nand.geometry.blocks_per_plane",
         geometry.blocks_per_plane,
         format!(
-            "the {whole} has {pages} pages ({}: {}), at most {} can be addressed",
+            "the {whole} has {pages} pages ({}: {}), and at most {} can be addressed",
             product.join(" x "),
             names.join(", "),
             u32::MAX - 1

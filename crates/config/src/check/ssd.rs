@@ -123,7 +123,7 @@ fn on_issue(config: &Config) -> Result<(), ConfigError> {
         );
         return rule(
             &reason,
-            "set ssd.scheduler to \"vaq\" or \"ncq\", or on_issue to false",
+            "set ssd.scheduler to \"vaq\" or \"ncq\", or `on_issue` to false",
             &["ssd.scheduler"],
         );
     }
@@ -131,7 +131,7 @@ fn on_issue(config: &Config) -> Result<(), ConfigError> {
         return rule(
             "only page mapping can place a page anywhere",
             &format!(
-                "set ftl.mapping to {}, or on_issue to false",
+                "set ftl.mapping to {}, or `on_issue` to false",
                 Family::able(|can| can.any_place)
             ),
             &["ftl.mapping"],
@@ -459,7 +459,7 @@ fn slc_cache(config: &Config) -> Result<(), ConfigError> {
     if !failures.is_none() || *factory_bad_ratio > 0.0 || *read_limit > 0 || *refresh_days > 0.0 {
         return rule(
             "failures, read reclaim and refresh are not modelled in single-level mode",
-            "omit failures, factory_bad_ratio, read_limit and refresh_days of [nand.reliability], or set ftl.slc_cache to \"off\"",
+            "omit `failures`, `factory_bad_ratio`, `read_limit` and `refresh_days` of [nand.reliability], or set ftl.slc_cache to \"off\"",
             &["nand.reliability", "ftl.slc_cache"],
         );
     }

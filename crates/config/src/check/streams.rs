@@ -19,8 +19,8 @@ pub(super) fn streams(
     if config.workload.is_some() && !streams.is_empty() {
         return Err(ConfigError::conflict(
             "workload",
-            "both [workload] and streams are given",
-            "move the load into a stream as its workload table, or leave one of them out",
+            "both [workload] and [[streams]] are given",
+            "move the load into a stream as its `workload` table, or leave one of them out",
         )
         .with(&["streams"]));
     }
@@ -64,7 +64,7 @@ fn disk_of(stream: &Stream, plan: &Plan, place: usize) -> Result<Option<Disk>, C
     }
     let numbers: Vec<String> = known.iter().map(|disk| disk.number.to_string()).collect();
     let remedy = if numbers.is_empty() {
-        "give an [array] with layout = \"by-disk\", or omit disk".to_owned()
+        "give an [array] with layout = \"by-disk\", or omit `disk`".to_owned()
     } else {
         format!(
             "name the disk in array.members.disks, or choose one of {}",
@@ -75,7 +75,7 @@ fn disk_of(stream: &Stream, plan: &Plan, place: usize) -> Result<Option<Disk>, C
     Err(ConfigError::rule(
         &key,
         number,
-        "no member of an array holds the disk",
+        "no member of an array holds this disk",
         remedy,
     ))
 }
@@ -91,7 +91,7 @@ fn replay_of(config: &Config, place: usize) -> Result<Replay, ConfigError> {
         return Err(ConfigError::conflict(
             &key,
             format!("{key}: applies to traces, and this stream has a workload"),
-            "omit replay; the workload's arrival decides when its requests are issued",
+            "omit `replay`; `workload.arrival` decides when the requests are issued",
         ));
     }
     Ok(replay(&own.mode))

@@ -583,7 +583,7 @@ fn error_of_several_keys_names_the_key_that_the_user_set() {
             &[("nand.geometry.blocks_per_plane", "65536")]
         )
         .unwrap_err(),
-        "--set nand.geometry.blocks_per_plane=65536: nand.geometry.blocks_per_plane = 65536: the device has 8589934592 pages (8 x 8 x 2 x 4 x 65536 x 256: channels, ways, dies, planes, blocks, pages), at most 4294967294 can be addressed; use fewer blocks or larger pages"
+        "--set nand.geometry.blocks_per_plane=65536: nand.geometry.blocks_per_plane = 65536: the device has 8589934592 pages (8 x 8 x 2 x 4 x 65536 x 256: channels, ways, dies, planes, blocks, pages), and at most 4294967294 can be addressed; use fewer blocks or larger pages"
     );
     assert!(plan("base = \"tb1\"", &[("ssd.channels", "1024")])
         .unwrap_err()

@@ -74,18 +74,18 @@ impl Build for BlockMapping {
             return Err(PlanError {
                 key: "ftl.gc.schedule",
                 reason: format!(
-                    "{} runs GC in idle time, which block mapping does not support: without update blocks no GC run can \
-                     start before the write that needs it, or be delayed",
+                    "{} runs GC in idle time, which block mapping does not support: without update blocks a GC run can \
+                     neither start before the write that needs it nor be deferred",
                     schedule.name()
                 ),
-                remedy: "use on-demand or incremental, or another ftl.mapping".into(),
+                remedy: "use \"on-demand\" or \"incremental\", or another ftl.mapping".into(),
             });
         }
         if !plan.config.allocate.is_by_address() {
             return Err(PlanError {
                 key: "ftl.allocate",
                 reason: "block mapping keeps every logical block on one plane, so the address must determine the plane".into(),
-                remedy: "use static".into(),
+                remedy: "use \"static\"".into(),
             });
         }
         if self.open_blocks == 0 {

@@ -295,8 +295,8 @@ fn random_writes_cost_between_half_a_block_and_a_whole_block() {
     }
 }
 
-/// The power fails between the writes of a few random rounds. No data is lost, and the counters
-/// continue.
+/// A power cut changes the place of no page, and replacement blocks still take their next pages
+/// without a copy.
 #[test]
 fn replacement_blocks_continue_to_take_programs_after_a_power_cut() {
     let mut bench = Bench::new(2);

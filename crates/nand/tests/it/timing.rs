@@ -421,7 +421,7 @@ fn an_invalid_data_sheet_is_rejected() {
     for rate in [0.0, -40.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         assert_eq!(
             refused(&|part| part.timing.bus_mt_per_s = rate),
-            "bus_mt_per_s is not a finite number above 0; change it"
+            "bus_mt_per_s is out of range; give a finite number above 0"
         );
     }
     // The data rate is so low that a page transfer would take too long.
@@ -429,7 +429,7 @@ fn an_invalid_data_sheet_is_rejected() {
     for ratio in [-0.1, 0.91, 5.0, f64::NAN, f64::INFINITY] {
         assert_eq!(
             refused(&|part| part.timing.jitter_ratio = ratio),
-            "jitter_ratio is not a number from 0 to 0.9; change it"
+            "jitter_ratio is out of range; give a number from 0 to 0.9"
         );
     }
     assert!(refused(&|part| part.geometry.blocks_per_plane = u32::MAX).contains("pages"));

@@ -57,7 +57,7 @@ impl Correct for Bch {
         let Ok(bits) = u32::try_from(self.bits()) else {
             return Err(Fault {
                 key: "correctable",
-                reason: "the codeword would be too long".into(),
+                reason: "the codeword would have 2^32 bits or more".into(),
                 remedy: "lower correctable or data_bits",
             });
         };

@@ -79,7 +79,7 @@ impl Correct for Ldpc {
                 "{} bits of {} are data, which leaves no parity",
                 self.data_bits, self.bits
             );
-            return fault("data_bits", reason, "set it below bits");
+            return fault("data_bits", reason, "set data_bits below bits");
         }
         let levels = self.voltages.len();
         if levels == 0 || levels != self.correctable.len() || levels != self.decode_us.len() {
@@ -92,7 +92,7 @@ impl Correct for Ldpc {
         }
         if !self.correctable.is_sorted() || self.voltages.contains(&0) {
             let reason =
-                "a later level corrects less than an earlier one, or has no reference voltage"
+                "a later level corrects less than an earlier one, or a level has no reference voltage"
                     .into();
             return fault(
                 "correctable",

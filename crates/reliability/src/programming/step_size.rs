@@ -99,7 +99,7 @@ impl StepSize {
                     "{} writes have an error rate of {rate:.3e}, which no level corrects",
                     mode.name()
                 ),
-                remedy: "raise correctable, or lower the step or the noise",
+                remedy: "raise `correctable`, or lower the step of this mode or `noise`",
             });
         };
         let step = self.step(mode);

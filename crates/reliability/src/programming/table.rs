@@ -113,7 +113,7 @@ impl Price for Table {
                         "the transfer of {} us is not shorter than the read of {} us",
                         cost.transfer_us, cost.read_us
                     ),
-                    remedy: "set it below read_us",
+                    remedy: "set transfer_us below read_us",
                 });
             }
             costs.push(ModeCost {

@@ -595,7 +595,7 @@ fn faulty_arrays_are_rejected() {
     };
     by_disk(
         "[{ disks = [1, 2] }, { disks = [2] }]",
-        "array.members[1].disks = 2: the disk is named twice",
+        "array.members[1].disks = 2: the disk is assigned twice",
     );
     by_disk(
         "[{ disks = [1], count = 2 }]",
@@ -615,5 +615,5 @@ fn faulty_arrays_are_rejected() {
     );
     let stream = "[array]\nlayout = \"by-disk\"\nmembers = [{}]\n[[streams]]\nname = \"a\"\ndisk = 3\nworkload.requests = 3";
     let said = fault(&job(&format!("{DEVICE}{stream}")));
-    assert!(said.contains("streams[0].disk = 3: no member of an array holds the disk; name the disk in array.members.disks, or choose one of 0"), "{said}");
+    assert!(said.contains("streams[0].disk = 3: no member of an array holds this disk; name the disk in array.members.disks, or choose one of 0"), "{said}");
 }

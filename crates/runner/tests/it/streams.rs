@@ -372,7 +372,7 @@ fn faulty_streams_are_rejected() {
     let (a, b) = (table("a", READS), table("b", ""));
     says(
         &format!("schema = 1\n[workload]\n{a}"),
-        "test.toml:2:2: both [workload] and streams are given; move the load into a stream as its workload table, or leave one of them out",
+        "test.toml:2:2: both [workload] and [[streams]] are given; move the load into a stream as its `workload` table, or leave one of them out",
     );
     says(
         &format!("schema = 1\n{a}{b}"),
@@ -410,7 +410,7 @@ fn faulty_streams_are_rejected() {
             "schema = 1\n{}",
             table("a", &format!("{READS}\nreplay.mode = \"closed-loop\""))
         ),
-        "test.toml:6:1: streams[0].replay: applies to traces, and this stream has a workload; omit replay; the workload's arrival decides when its requests are issued",
+        "test.toml:6:1: streams[0].replay: applies to traces, and this stream has a workload; omit `replay`; `workload.arrival` decides when the requests are issued",
     );
     says(
         &format!("schema = 1\n{}", table("a", "workload.requests = \"many\"")),

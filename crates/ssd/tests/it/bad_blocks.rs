@@ -1,6 +1,7 @@
-//! Bad blocks: the time of a failed program, and the number of failures by the model. In every
-//! mapping family and schedule, also with power cuts, every block is accounted for and data are
-//! only lost with an error; at the end of its life the device becomes read-only.
+//! Bad blocks: the duration of a failed program, and the number of failures that the model predicts.
+//! In every mapping family and GC schedule, with and without power cuts, every block is accounted
+//! for, and data is never lost without an error. At the end of its life the device becomes
+//! read-only.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;

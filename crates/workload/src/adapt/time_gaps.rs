@@ -43,7 +43,7 @@ impl FromStr for TimeGaps {
                 let factor: f64 = factor.parse().map_err(|_| wrong())?;
                 if !(factor > 0.0 && factor <= 1e6) {
                     return Err(format!(
-                        "time_gaps: the factor {factor} is not above 0 up to 1000000"
+                        "time_gaps: the factor {factor} is not above 0 and at most 1000000"
                     ));
                 }
                 let above = length(above).ok_or_else(wrong)?;

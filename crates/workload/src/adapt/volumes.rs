@@ -34,7 +34,7 @@ impl FromStr for Volumes {
             "stack" => Ok(Self::Stack),
             "shared" => Ok(Self::Shared),
             _ => word.parse().map(Self::Only).map_err(|_| {
-                format!("volumes: `{word}` is not one of one, stack, shared, or a volume's number")
+                format!("volumes: `{word}` is not one, stack, shared or a volume's number")
             }),
         }
     }

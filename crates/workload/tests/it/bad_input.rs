@@ -369,7 +369,7 @@ fn option_words_are_checked() {
     );
     assert_eq!(
         options.set("volumes", "-1"),
-        Err("volumes: `-1` is not one of one, stack, shared, or a volume's number".to_owned())
+        Err("volumes: `-1` is not one, stack, shared or a volume's number".to_owned())
     );
     assert!(
         options

@@ -73,7 +73,7 @@ impl Dftl {
             return error(
                 "ftl.mapping.dftl.cache_bytes",
                 format!("{bytes} bytes are too few for one entry, which takes {least} bytes"),
-                "raise it, or leave it out",
+                &format!("give at least {least}, or leave out `cache_bytes`"),
             );
         }
         Ok(())

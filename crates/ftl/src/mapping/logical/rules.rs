@@ -60,7 +60,7 @@ impl Rules {
                 reason: format!(
                     "static wear levelling moves blocks, and {name} empties blocks only by merges"
                 ),
-                remedy: "use dynamic wear levelling, or another ftl.mapping".into(),
+                remedy: "use \"dynamic\" wear levelling, or another ftl.mapping".into(),
             });
         }
         if !config.allocate.is_by_address() {
