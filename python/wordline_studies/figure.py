@@ -1,19 +1,18 @@
 """Parts of a study: claims, figures, published numbers and the setup."""
 
 import hashlib
-import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import wordline
 from wordline._api.package import Package
 from wordline._render.charts import Plot
 from wordline.config import Device, Value
 from wordline_studies.generated import Generated
+from wordline_studies.published import Numbers as Numbers
+from wordline_studies.published import Published as Published
 from wordline_studies.runs import Runs
 
 Verdict: TypeAlias = Literal["holds", "differs", "failed", "told"]
@@ -27,18 +26,8 @@ VERDICT_LABELS: dict[Verdict, str] = {
 }
 """Text of each verdict. A claim fails if it does not hold and has no documented reason, or if it
 holds despite one."""
-Range: TypeAlias = tuple[float, float]
 POINTS = ("%", "points")
 """Units for which a difference is given in percentage points."""
-
-
-@dataclass(frozen=True)
-class Published:
-    """A published value or range, with its unit and its section in the document."""
-
-    value: float | Range
-    unit: str
-    section: str
 
 
 @dataclass(frozen=True)
@@ -199,31 +188,3 @@ class Study:
     source: str
     figures: Sequence[Callable[[Setup], Figure | Iterable[Figure]]]
     shortened: bool = False
-
-
-class Numbers:
-    """The published numbers of a study, from `published.toml` in its package.
-
-        [["2.19"]]
-        what = "writes"
-        value = 541.1
-        unit = "%"
-        section = "2.8.5"
-
-    A value is a number, or a list with the two ends of a range.
-    """
-
-    def __init__(self, package: str) -> None:
-        self._package = package
-
-    @cached_property
-    def _tables(self) -> dict[str, list[dict[str, Any]]]:
-        text = files(self._package).joinpath("published.toml").read_text(encoding="utf-8")
-        return tomllib.loads(text)
-
-    def __call__(self, figure: str, what: str) -> Published:
-        """Returns a published number by its figure and name."""
-        entry = next(entry for entry in self._tables[figure] if entry["what"] == what)
-        value = cast("float | list[float]", entry["value"])
-        ends = (value[0], value[1]) if isinstance(value, list) else float(value)
-        return Published(ends, entry["unit"], entry["section"])
