@@ -230,7 +230,7 @@ ON: Options = {
 }
 SWEEP: Options = {
     **SET,
-    "--trace": {**RUN["--trace"], "help": "Block trace to replay; several traces are varied."},
+    "--trace": {**RUN["--trace"], "help": "Block trace to replay; several are varied like a key."},
     "--vary": value(
         "KEY=V1,V2,...|LOW:HIGH:STEP",
         "Key and its values, combined with the values of every other key; repeatable. A range "

@@ -33,7 +33,7 @@ FLASH: Options = {
         "help": "Override a configuration key of the device of --flash, such as "
         "cache.suspected_queue=true; repeatable.",
     },
-    "--jobs": value("N", "Processes that simulate. [default: one per core]", of=int),
+    "--jobs": value("N", "Number of processes. [default: one per core]", of=int),
 }
 CACHE_PAGES: Options = {
     **PAGES,
@@ -72,7 +72,8 @@ PLAN_PAGES: Options = {key: option for key, option in PAGES.items() if key != "-
 PLAN: Options = {
     "--flash": value(
         "PRESET|FILE",
-        "Flash: times, pages, endurance, over-provisioning; its size is not used.",
+        "Flash device that gives the times, page size, endurance and over-provisioning; its size "
+        "is not used.",
         PLAN_FLASH,
     ),
     "--disk": value("PRESET|FILE", "Disk behind the flash.", PLAN_DISK),
@@ -83,14 +84,14 @@ PLAN: Options = {
         ",".join(PLAN_SIZES),
         show_default=False,
     ),
-    "--rate": value("R", "Share of the trace's pages to use.", 1.0),
+    "--rate": value("R", "Share of the trace's pages to sample.", 1.0),
     "--steps": value("N", "Number of steps into which the flash is divided.", STEPS),
     "--leading": value(
         "N",
         "Replay the first N reads and writes on the disk model, and simulate them as a check.",
         LEADING,
     ),
-    "--no-check": flag("Do not simulate the recommended cache and the disk alone."),
+    "--no-check": flag("Do not check the advice by simulation."),
     "--seed": value("N", "Seed of the page sample.", 1),
     "--set": {
         **SET["--set"],

@@ -23,10 +23,13 @@ CALIBRATE: Options = {
     ),
     "--base": value("PRESET", "Preset to start from.", "onfi4-tlc"),
     "--levels": value(
-        "N", "Page types to find in samples without level. [default: that of --base]", of=int
+        "N",
+        "Number of page types to find in samples without the column level. [default: that of "
+        "--base]",
+        of=int,
     ),
-    "--read-overhead-us": value("US", "Part of a read sample that is not tR.", 0.0),
-    "--write-overhead-us": value("US", "Part of a write sample that is not tPROG.", 0.0),
+    "--read-overhead-us": value("US", "Time in each read sample that is not tR.", 0.0),
+    "--write-overhead-us": value("US", "Time in each write sample that is not tPROG.", 0.0),
     "--seed": value("N", "Seed of the starting points of the fit.", 1),
     "--out": value("DIR", "Folder for the results. [default: none]", of="path"),
     **QUIET,

@@ -12,7 +12,7 @@ from wordline.cli.streams import note
 
 MQSIM: Options = {
     "--workload": value("FILE", "MQSim workload file; its flows become [[streams]]."),
-    "--scenario": value("N", "IO_Scenario of the workload file.", 1),
+    "--scenario": value("N", "Number of the IO_Scenario in the workload file, from 1.", 1),
     **QUIET,
 }
 KINDS = {

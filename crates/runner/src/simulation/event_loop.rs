@@ -20,8 +20,8 @@ use wordline_workload::WorkloadError;
 /// every time fits a signed number in a table.
 pub(super) const CLOCK_END: Time = Time((1 << 63) - (1 << 58));
 
-pub(super) const CLOCK_ENDED: &str = "simulated time has reached its end after 103 days; shorten the pauses of the trace with \
-                           --time-gaps cut=1s, or all of it with replay.mode.open-loop.time_scale";
+pub(super) const CLOCK_ENDED: &str = "simulated time has reached its end after 103 days; give the run fewer requests, or shorten the \
+                           pauses of a trace (--time-gaps cut=1s, replay.mode.open-loop.time_scale)";
 
 /// Reason why a run ended early.
 #[derive(Debug, Error)]

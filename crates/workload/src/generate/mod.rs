@@ -197,7 +197,7 @@ impl Config {
             return fault(
                 "idle_ms",
                 reason,
-                "set workload.arrival to poisson, constant or idle-mix",
+                "set workload.arrival to \"poisson\", \"constant\" or \"idle-mix\"",
             );
         }
         Ok(Time::from_ps((self.idle_ms * 1e9).round() as u64))

@@ -598,13 +598,13 @@ fn errors_of_configurations_name_the_key() {
                 };
                 c.pattern = Pattern::HotCold(hot);
             },
-            "workload.pattern.hot-cold.hot_space_ratio: 0 of 256 places leaves no hot place; \
+            "workload.pattern.hot-cold.hot_space_ratio: a share of 0 leaves none of the 256 places hot; \
              choose a share further from 0 and 1, or a larger working set",
         ),
         (
             |c| (c.idle_every_requests, c.idle_ms) = (10, 5.0),
             "workload.idle_ms: a closed loop has no arrivals to pause between; \
-             set workload.arrival to poisson, constant or idle-mix",
+             set workload.arrival to \"poisson\", \"constant\" or \"idle-mix\"",
         ),
     ];
     for (change, expected) in cases {
