@@ -175,7 +175,10 @@ class Result:
     def _of_flash(self, name: str) -> Table:
         """Returns a table of the flash. Raises WordlineError if the run had no flash."""
         if name not in self._outcome.tables:
-            raise WordlineError(f"hard disks without flash have no {name}; add [cache] for flash")
+            raise WordlineError(
+                f"a device without flash has no table `{name}`; add [cache] to put flash in front "
+                "of the disk"
+            )
         return Table(self._outcome, name)
 
     def report(self, path: str | os.PathLike[str]) -> Path:

@@ -50,8 +50,8 @@ def require_outside(timeline: str | os.PathLike[str] | None, out: str) -> None:
     whole."""
     if timeline is not None and _path(timeline).resolve().is_relative_to(out):
         raise WordlineError(
-            f"{os.fspath(timeline)}: the folder of the results is replaced as a whole; "
-            "name a file outside it for the timeline"
+            f"{os.fspath(timeline)}: is in the folder of the results, which is replaced as a "
+            "whole; name a file outside it for the timeline"
         )
 
 

@@ -108,8 +108,8 @@ def _fio(path: str, lines: list[str]) -> list[tuple[str, int | None, float]]:
         size, where = sizes.setdefault(op, (fields[3], line))
         if size != fields[3]:
             raise WordlineError(
-                f"{path}:{line}: column 4: a {op} of {fields[3]} bytes, but {size} in line "
-                f"{where}; log requests of one page"
+                f"{path}:{line}: column 4: a {op} of {fields[3]} bytes, but line {where} has "
+                f"one of {size}; log only requests of one page"
             )
         samples.append((op, None, _latency(path, line, "2", fields[1]) / 1000))
     return samples
@@ -142,7 +142,7 @@ def _number(path: str, line: int, column: str, text: str) -> float:
 
 
 def _missing(path: str, column: str, columns: list[str]) -> str:
-    return f"{path}:1: no column {column} among {', '.join(columns)}; add it to line 1"
+    return f"{path}:1: no column {column} among {', '.join(columns)}; add it to the header"
 
 
 def _table(path: str, known: tuple[str, ...]) -> tuple[list[str], list[Row]]:

@@ -110,12 +110,17 @@ class _Form:
     def _wear(self, points: Sequence[Point]) -> None:
         distinct = len({point.cycles for point in points})
         if distinct < 2:
-            self.notes.append("one value of cycles: e includes wear, and a is 0")
+            self.notes.append(
+                "the points have one value of cycles, so e includes wear and a is 0; measure at "
+                "three or more"
+            )
             return
         self.terms["a"] = ("k",) if distinct > 2 else ()
         if distinct == 2:
             self.held["k"] = 1.0
-            self.notes.append("two values of cycles: k is held at 1; measure three or more")
+            self.notes.append(
+                "the points have two values of cycles, so k is held at 1; measure at three or more"
+            )
 
     def _stress(self, points: Sequence[Point], column: str, names: tuple[str, str, str]) -> None:
         factor, wear, power = names
@@ -129,9 +134,15 @@ class _Form:
         self.terms[factor] = tuple(name for name, is_free in free if is_free)
         if values < 2:
             self.held[power] = 1.0
-            self.notes.append(f"one value of {column} above 0: {power} is held at 1")
+            self.notes.append(
+                f"the points have one value of {column} above 0, so {power} is held at 1; measure "
+                "at two or more"
+            )
         if cycles < 2:
-            self.notes.append(f"{column} above 0 at one value of cycles: {wear} is held at 0")
+            self.notes.append(
+                f"the points with {column} above 0 have fewer than two values of cycles above 0, "
+                f"so {wear} is held at 0"
+            )
 
     def shifts(self, factor: str) -> dict[str, float]:
         """Returns, by exponent of a term, the logarithm of the geometric mean of its condition."""

@@ -98,8 +98,8 @@ def parameters(
         if child.tag in (inner or ()):
             continue
         if len(child) or child.tag in values:
-            reason = "holds other elements" if len(child) else "occurs twice"
-            raise WordlineError(f"{file}: {element.tag}: {child.tag} {reason}; remove it")
+            reason = "holds other elements; remove it" if len(child) else "occurs twice; keep one"
+            raise WordlineError(f"{file}: {element.tag}: {child.tag} {reason}")
         values[child.tag] = child.text or ""
     return Parameters(file, name or element.tag, values)
 
