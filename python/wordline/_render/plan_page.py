@@ -42,7 +42,7 @@ def plan_page(summary: PlanSummary) -> str:
 
 
 def by_size(summary: PlanSummary) -> Figure:
-    """Draws the mean latency of each policy over the flash size."""
+    """Draws the mean latency of each policy against the flash size."""
     data: list[Figure] = []
     check = summary["check"]
     for policy, colour in zip(POLICIES, EACH, strict=False):

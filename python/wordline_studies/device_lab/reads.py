@@ -177,7 +177,7 @@ def worst_kind(setup: Setup) -> Figure:
         plots=[
             Plot(
                 "Random reads over random writes",
-                "Ratio of rates over the queue depth.",
+                "Ratio of rates by queue depth.",
                 lines(
                     {
                         letter: {str(depth): shares[letter, depth, ""] for depth in depths}

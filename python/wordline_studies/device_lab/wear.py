@@ -186,7 +186,7 @@ def cycles(setup: Setup) -> Figure:
         plots=[
             Plot(
                 "Erases",
-                "Over the rounds of reads.",
+                "By number of rounds of reads.",
                 lines(
                     {
                         key: {str(many + 1): float(one[key]) for many, one in enumerate(rounds)}
@@ -301,7 +301,7 @@ def managed_reads(setup: Setup) -> Figure:
         plots=[
             Plot(
                 "Managed over other reads",
-                "Ratio of response times over the size of the reads.",
+                "Ratio of response times by size of the reads.",
                 lines(
                     {
                         letter: {units.size(size): value for size, value in one.items()}

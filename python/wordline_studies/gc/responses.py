@@ -51,10 +51,10 @@ SHORT_PAUSES = (
 KEPT = PLANES * (ceil(COMPACT_BELOW * SPARE * BLOCKS) - floor(THRESHOLD * BLOCKS))
 # Reason for more GC runs and erases than those of L-FTL at 1 %.
 KEEPS = (
-    "43 % of 3 % keeps 1.29 % of the blocks free, L-FTL at its threshold of 1 % (section 7.6) "
-    "keeps fewer; logical blocks are therefore merged earlier, with fewer new pages, under any "
-    "locality; section 7.6.5 gives the underlying FTL a threshold of 3 %, at which L-FTL performs "
-    "more GC runs"
+    "AGC+DGC compacts when fewer blocks are free than 43 % of 3 %, and so keeps 1.29 % of the "
+    "blocks free; L-FTL at its threshold of 1 % (section 7.6) keeps fewer; logical blocks are "
+    "therefore merged earlier, with fewer new pages, under any locality; section 7.6.5 gives the "
+    "underlying FTL a threshold of 3 %, at which L-FTL performs more GC runs"
 )
 
 

@@ -266,9 +266,9 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
             "an update block has 128. Compaction is therefore nearly always that of the least "
             "recently written logical block, which section 7.6.5 allows if on-demand GC is "
             "about to start.",
-            "43 % of 3 % is more than 1 %. AGC+DGC therefore keeps more blocks free than L-FTL "
-            "at the threshold of section 7.6, and can only erase less than an FTL that keeps "
-            "even more blocks free.",
+            "AGC+DGC compacts when fewer blocks are free than 43 % of 3 %, which is more than "
+            "1 %. It therefore keeps more blocks free than L-FTL at the threshold of section "
+            "7.6, and can only erase less than an FTL that keeps even more blocks free.",
         ],
         data={
             "shares_percent": shares,

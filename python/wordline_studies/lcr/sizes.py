@@ -1,4 +1,4 @@
-"""Figures 9 and 10: wdev_2 over the buffer size."""
+"""Figures 9 and 10: wdev_2 by buffer size."""
 
 from itertools import pairwise
 from statistics import fmean
@@ -45,7 +45,7 @@ def _lines(values: dict[int, dict[str, float]], unit: str) -> Plot:
         TITLES[policy]: {f"{mib} MiB": values[mib][policy] for mib in MIBS} for policy in ALL
     }
     drawn = lines(by_policy, COLOURS, "buffer", unit, category=True, height=340)
-    return Plot("wdev_2 over the buffer size", "", drawn)
+    return Plot("wdev_2 by buffer size", "", drawn)
 
 
 def _rows(values: dict[int, dict[str, float]], unit: str) -> list[Row]:
@@ -63,7 +63,7 @@ def _means(means: dict[int, dict[str, float]], share: str) -> Figure:
     above = (max(stable) - min(stable)) / (max(small) - min(small))
     return Figure(
         id="9",
-        title="Figure 9: response time over the buffer size",
+        title="Figure 9: response time by buffer size",
         section="IV-C",
         measured=f"{share} requests of wdev_2 on the full-size disk, with buffers of 1 to 16 MiB.",
         rows=[
@@ -109,7 +109,7 @@ def _hits(hits: dict[int, dict[str, float]]) -> Figure:
     above = (max(stable) - min(stable)) / (max(small) - min(small))
     return Figure(
         id="10",
-        title="Figure 10: hit ratio over the buffer size",
+        title="Figure 10: hit ratio by buffer size",
         section="IV-C",
         measured="The runs of figure 9.",
         rows=_rows(hits, "%"),

@@ -86,7 +86,9 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     )
     drawn = {units.size(size): {kind: rates[kind][size] for kind in KINDS} for size in sizes}
     frees = bench.policy("ftl", "trim", "frees")
-    notes = [f"Each TRIM covers {units.size(range_bytes(bench))}; all TRIMs cover the device."]
+    notes = [
+        f"Each TRIM covers {units.size(range_bytes(bench))}; together the TRIMs cover the device."
+    ]
     if not frees:
         notes.append(
             "TRIM is ideal here: this version models no other behaviour of firmware (ftl.trim)."

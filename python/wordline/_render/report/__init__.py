@@ -193,7 +193,7 @@ def _over_time(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "views",
             "View of the host and of the device",
             "Above, what the host sees of the requests of each interval. Below, the longest "
-            "latencies over the share of die time that garbage collection took: during "
+            "latencies, drawn over the share of die time that garbage collection took: during "
             "requests, and in intervals in which the device held none.",
             views({"": tables.series}) if summary["flash"]["gc_die_time_s"] else None,
             "No GC ran.",

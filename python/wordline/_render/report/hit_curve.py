@@ -10,7 +10,7 @@ CURVE, RUN = "#5f6b7a", "#d9701a"
 
 
 def curve(cache: Mapping[str, Any], page_bytes: int) -> Figure | None:
-    """Draws the estimated hit ratio of an LRU cache over its size, and that of the run; None
+    """Draws the estimated hit ratio of an LRU cache against its size, and that of the run; None
     without a curve."""
     points = cache["miss_ratio_curve"]
     if not points or cache["hit_ratio"] is None:
