@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from math import isnan
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -32,12 +33,32 @@ POINTS = ("%", "points")
 
 @dataclass(frozen=True)
 class Row:
-    """A quantity with its simulated and its published value. Either may be absent."""
+    """A quantity with its simulated and its published value. Either may be absent.
+
+    A simulated value is None if nothing was measured; NaN is taken for None. `missing` then names
+    what was not available. `wordline_studies.outcome` compares the two values.
+    """
 
     what: str
     ours: float | None
     unit: str
     published: Published | None = None
+    missing: str = ""
+
+    def __post_init__(self) -> None:
+        if self.ours is not None and isnan(self.ours):
+            object.__setattr__(self, "ours", None)
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether the quantity is a change, gain or ratio, whose sign is a statement.
+
+        The published number may say so. Otherwise only ratios in `times` and differences in points
+        are; a value in per cent is then a level, such as a hit ratio.
+        """
+        if self.published is not None and self.published.comparison is not None:
+            return self.published.comparison
+        return self.unit in ("times", "points")
 
     @property
     def difference(self) -> float | None:

@@ -42,7 +42,7 @@ def _performance(setup: Setup, found: Reports) -> Figure:
     }
     last = {name: values[-1] for name, values in latency.items()}
     rows = [
-        Row(f"{slow} over {fast}", last[slow] / last[fast], "", PUBLISHED("2.15", "speed-up"))
+        Row(f"{slow} over {fast}", last[slow] / last[fast], "times", PUBLISHED("2.15", "speed-up"))
         for slow in SLOW
         for fast in FAST
     ]
