@@ -92,11 +92,11 @@ impl Estimate {
         (self.most() > tightest.left).then(|| {
             format!(
                 "If the whole device is written, the run takes {} of memory, but only {} are available ({}): \
-                 lower {}.",
+                 {}.",
                 bytes(self.most()),
                 bytes(tightest.left),
                 tightest.source,
-                self.to_lower(|table| table.most)
+                advice(self.to_lower(|table| table.most))
             )
         })
     }
@@ -131,6 +131,18 @@ const LARGE: u64 = 1 << 20;
 /// Keys that determine the size of a device.
 pub const GEOMETRY: &str = "nand.geometry.blocks_per_plane, or raise nand.geometry.page_bytes";
 
+/// Returns the change of `key`, a configuration key or option, that reduces the memory of a run.
+fn advice(key: &str) -> String {
+    let verb = if key.starts_with("--") {
+        "leave out"
+    } else if key.ends_with(".unit_bytes") {
+        "raise"
+    } else {
+        "lower"
+    };
+    format!("{verb} {key}")
+}
+
 /// Error of a run that does not fit into memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryError {
@@ -148,18 +160,14 @@ impl fmt::Display for MemoryError {
             Of::Resident => "memory",
         };
         let fill = match self.what {
-            Of::Resident => ", or precondition.fill_ratio",
+            Of::Resident => ", or lower precondition.fill_ratio",
             Of::AddressSpace => "",
         };
         let fill = if self.lower == GEOMETRY { fill } else { "" };
-        let advice = if self.lower.starts_with("--") {
-            format!("leave out {}", self.lower)
-        } else {
-            format!("lower {}{fill}", self.lower)
-        };
+        let remedy = advice(self.lower);
         write!(
             f,
-            "the run needs {} of {what}, but only {} are left ({}); {advice}",
+            "the run needs {} of {what}, but only {} are left ({}); {remedy}{fill}",
             bytes(self.needed),
             bytes(self.left),
             self.source,

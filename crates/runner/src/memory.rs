@@ -40,7 +40,7 @@ pub fn estimate(plan: &Plan, checks: Checks) -> Estimate {
         estimate.add(map, "host_side.architecture.flash-software.unit_bytes");
     }
     let rows = Recorder::memory(plan, checks.rows);
-    estimate.add(rows, "series.intervals, --requests");
+    estimate.add(rows, "series.intervals, or leave out --requests");
     estimate
 }
 

@@ -78,7 +78,7 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
         ));
     }
     if preconditioned.unsettled {
-        notes.push("Write amplification did not reach steady state within precondition.settle_limit_ratio.".into());
+        notes.push("Write amplification did not reach steady state within precondition.settle_limit_ratio; raise it, or precondition.settle_tolerance_ratio.".into());
     }
     let unwritten = summary.input.unwritten_pages_read;
     if unwritten > 0 {

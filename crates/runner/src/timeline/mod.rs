@@ -228,11 +228,11 @@ impl Timeline {
         let note = if let Some(full) = timeline.full() {
             let most = grouped(MAX_EVENTS);
             Some(format!(
-                "The timeline ends at {full}, where it reached its limit of {most} events; choose a later or shorter window."
+                "The timeline ends at {full}, where it reached its limit of {most} events; choose a later or shorter window (--timeline-from, --timeline-until)."
             ))
         } else if timeline.is_empty() {
             Some(format!(
-                "The timeline shows no operation: it covers {from} to {until}, and the run {start} to {end}."
+                "The timeline shows no operation: it covers {from} to {until}, and the run {start} to {end}. Choose a window during the run."
             ))
         } else {
             None
