@@ -473,7 +473,7 @@ def test_the_command_prints_and_writes_results(wordline: Command, trace: str) ->
     ("args", "fault"),
     [
         (["--rate", "0"], "rate: 0.0 is not above 0"),
-        (["--rate", "0.001", "--sizes", "16MiB"], "increase rate, compare fewer steps"),
+        (["--rate", "0.001", "--sizes", "16MiB"], "increase `rate`, lower `steps`"),
         (["--sizes", "7"], "size `7`: the unit is missing"),
         (["--sizes", "8MiB"], "size `8MiB`: a flash needs at least 64 blocks"),
         (["--leading", "0"], "leading: 0 is not between 1 and"),

@@ -23,7 +23,9 @@ def connect(address: str) -> Any:
     host = address.removeprefix(SCHEME)
     if not host:
         raise WordlineError(
-            spelling.message(f"--on {address}: name the scheduler as dask://HOST:PORT")
+            spelling.message(
+                f"--on {address}: not an address of a scheduler; give dask://HOST:PORT"
+            )
         )
     try:
         from distributed import Client

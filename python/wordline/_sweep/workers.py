@@ -83,7 +83,9 @@ def _of_cluster(on: Any) -> Generator[Workers]:
     from wordline._sweep import cluster
 
     if isinstance(on, str) and not on.startswith(cluster.SCHEME):
-        raise WordlineError(spelling.message(f"--on {on}: name the scheduler as dask://HOST:PORT"))
+        raise WordlineError(
+            spelling.message(f"--on {on}: not an address of a scheduler; give dask://HOST:PORT")
+        )
     client = cluster.connect(on) if isinstance(on, str) else on
     try:
         rooms = cluster.rooms(client)

@@ -450,7 +450,7 @@ fn flash_pages(
         return Err(CacheError::argument(
             what(),
             format!("one step has {sampled:.2} sampled pages, but {MIN_PAGES} are needed"),
-            "increase rate, compare fewer steps, or choose a larger size",
+            "increase `rate`, lower `steps`, or choose a larger size",
         ));
     }
     u32::try_from(whole).map_err(|_| {

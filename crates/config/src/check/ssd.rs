@@ -412,7 +412,7 @@ fn regulation(config: &Config) -> Result<(), ConfigError> {
     };
     if config.nand.programming == Programming::default() {
         return rule(
-            "there is only one program mode",
+            "nand.programming gives only one program mode",
             "set nand.programming to \"table\" or \"step-size\"",
         );
     }
