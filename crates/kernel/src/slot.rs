@@ -1,5 +1,7 @@
 //! Policy slots: one file per policy, and one line in the list of its family.
 
+use schemars::{Schema, SchemaGenerator, json_schema};
+
 /// Policy, as described in the reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyInfo {
@@ -83,7 +85,7 @@ macro_rules! family {
                     family: $path,
                     question: Self::QUESTION,
                     name: $tag,
-                    description: $crate::slot::description::<$Parameters>(),
+                    description: $crate::slot::description(<$Parameters as schemars::JsonSchema>::json_schema),
                     paper: <$Parameters as $crate::slot::Cited>::PAPER,
                 }),+]
             }
@@ -144,21 +146,8 @@ macro_rules! family {
                 $path.into()
             }
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                let tables = vec![$({
-                    let parameters = generator.subschema_for::<$Parameters>();
-                    schemars::json_schema!({
-                        "type": "object",
-                        "properties": { $tag: parameters },
-                        "required": [$tag],
-                        "additionalProperties": false,
-                    })
-                }),+];
-                let mut choices = vec![schemars::json_schema!({ "enum": [$($tag),+] })];
-                choices.extend(tables);
-                schemars::json_schema!({
-                    "description": $Family::QUESTION,
-                    "oneOf": choices,
-                })
+                let members = vec![$(($tag, generator.subschema_for::<$Parameters>())),+];
+                $crate::slot::family_schema($Family::QUESTION, members)
             }
         }
     };
@@ -244,13 +233,26 @@ macro_rules! forward {
     };
 }
 
-/// Returns the doc comment of a policy's parameters, as in the JSON schema.
-pub fn description<P: schemars::JsonSchema>() -> String {
-    let schema = schemars::SchemaGenerator::default().into_root_schema_for::<P>();
-    schema
-        .as_value()
-        .get("description")
-        .and_then(|text| text.as_str())
-        .unwrap_or_default()
-        .to_owned()
+/// Returns the JSON schema of a family, from the configuration tag of each member and the schema of
+/// its parameters: a tag alone, or a table with one member.
+pub fn family_schema(question: &str, members: Vec<(&'static str, Schema)>) -> Schema {
+    let tags: Vec<&str> = members.iter().map(|(tag, _)| *tag).collect();
+    let tables = members.into_iter().map(|(tag, parameters)| {
+        json_schema!({
+            "type": "object",
+            "properties": { tag: parameters },
+            "required": [tag],
+            "additionalProperties": false,
+        })
+    });
+    let mut choices = vec![json_schema!({ "enum": tags })];
+    choices.extend(tables);
+    json_schema!({ "description": question, "oneOf": choices })
+}
+
+/// Returns the doc comment of a policy's parameters from `schema_of`, which returns their JSON schema.
+pub fn description(schema_of: fn(&mut SchemaGenerator) -> Schema) -> String {
+    let schema = schema_of(&mut SchemaGenerator::default());
+    let text = schema.get("description").and_then(|text| text.as_str());
+    text.unwrap_or_default().to_owned()
 }
