@@ -1,10 +1,12 @@
 //! A store as a block device: passes all calls to its devices.
 
+use std::marker::PhantomData;
+
 use wordline_block::{
     ArrayObservation, BlockDevice, Busy, Completion, Nested, PowerCut, Request, Ticket,
 };
 use wordline_flash_cache::{self as flash_cache, Cached};
-use wordline_kernel::{Context, Probe, Time};
+use wordline_kernel::{AnyProbe, Context, Probe, Time};
 
 use crate::array::Array;
 use crate::device::Device;
@@ -48,27 +50,27 @@ impl Part for Cached<Store> {
     }
 }
 
-/// Type-erased probe, so that nested stores have one probe type.
-struct AnyProbe<'a, O> {
-    forward: &'a mut dyn FnMut(Time, O),
-    wants_fragments: bool,
+/// Probe of a device of a store: wraps its observations for the probe of the store.
+struct DeviceProbe<'a, D, P> {
+    store: &'a mut P,
+    device: PhantomData<D>,
 }
 
-impl<'a, O> AnyProbe<'a, O> {
-    fn new(wants_fragments: bool, forward: &'a mut dyn FnMut(Time, O)) -> Self {
-        Self {
-            forward,
-            wants_fragments,
-        }
+impl<'a, D, P> DeviceProbe<'a, D, P> {
+    fn new(store: &'a mut P) -> Self {
+        let device = PhantomData;
+        Self { store, device }
     }
 }
 
-impl<O> Probe<O> for AnyProbe<'_, O> {
+impl<D: Part, P: Probe<ArrayObservation<OfDevice>>> Probe<D::Observation>
+    for DeviceProbe<'_, D, P>
+{
     fn wants_fragments(&self) -> bool {
-        self.wants_fragments
+        self.store.wants_fragments()
     }
-    fn observe(&mut self, now: Time, observation: O) {
-        (self.forward)(now, observation);
+    fn observe(&mut self, now: Time, observation: D::Observation) {
+        self.store.observe(now, D::wrap_observation(observation));
     }
 }
 
@@ -83,10 +85,8 @@ impl<D: Part> Device<D> {
             &mut Context<'_, D::Event, AnyProbe<'_, D::Observation>>,
         ) -> Result<T, D::Error>,
     ) -> Result<T, StoreError> {
-        let pieces = cx.probe.wants_fragments();
-        let mut forward =
-            |now, observation| cx.probe.observe(now, D::wrap_observation(observation));
-        let mut probe = AnyProbe::new(pieces, &mut forward);
+        let mut own = DeviceProbe::<D, _>::new(cx.probe);
+        let mut probe = AnyProbe::new(&mut own);
         let mut within = Context::new(cx.now, &mut self.scheduled, &mut probe);
         let done = act(&mut self.device, &mut within).map_err(D::fault)?;
         while let Some((at, event)) = self.scheduled.pop() {
@@ -109,10 +109,8 @@ impl<D: Part> Device<D> {
         now: Time,
         probe: &mut impl Probe<ArrayObservation<OfDevice>>,
     ) -> Result<PowerCut, StoreError> {
-        let pieces = probe.wants_fragments();
-        let mut forward = |now, observation| probe.observe(now, D::wrap_observation(observation));
-        let mut probe = AnyProbe::new(pieces, &mut forward);
-        let cut = self.device.cut_power(now, &mut probe);
+        let mut own = DeviceProbe::<D, _>::new(probe);
+        let cut = self.device.cut_power(now, &mut AnyProbe::new(&mut own));
         cut.map_err(D::fault)
     }
 }
@@ -158,9 +156,7 @@ impl BlockDevice for Store {
             });
             debug_assert!(result.is_ok(), "look-ahead cannot fail");
         }, array => {
-            let pieces = cx.probe.wants_fragments();
-            let mut forward = |now, observation| cx.probe.observe(now, observation);
-            let mut probe = AnyProbe::new(pieces, &mut forward);
+            let mut probe = AnyProbe::new(cx.probe);
             array.look_ahead(&mut Context::new(cx.now, cx.queue, &mut probe), upcoming);
         });
     }
@@ -170,9 +166,7 @@ impl BlockDevice for Store {
         request: Request,
     ) -> Result<Ticket, StoreError> {
         either!(self, one => one.act(cx, |device, cx| device.submit(cx, request)), array => {
-            let pieces = cx.probe.wants_fragments();
-            let mut forward = |now, observation| cx.probe.observe(now, observation);
-            let mut probe = AnyProbe::new(pieces, &mut forward);
+            let mut probe = AnyProbe::new(cx.probe);
             let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
             Ok(array.submit(cx, request)?)
         })
@@ -183,9 +177,7 @@ impl BlockDevice for Store {
         event: Event,
     ) -> Result<(), StoreError> {
         either!(self, one => one.handle(cx, event), array => {
-            let pieces = cx.probe.wants_fragments();
-            let mut forward = |now, observation| cx.probe.observe(now, observation);
-            let mut probe = AnyProbe::new(pieces, &mut forward);
+            let mut probe = AnyProbe::new(cx.probe);
             let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
             Ok(array.handle(cx, event)?)
         })
@@ -206,9 +198,7 @@ impl BlockDevice for Store {
         probe: &mut impl Probe<Self::Observation>,
     ) -> Result<PowerCut, StoreError> {
         either!(self, one => one.cut_power(now, probe), array => {
-            let pieces = probe.wants_fragments();
-            let mut forward = |now, observation| probe.observe(now, observation);
-            Ok(array.cut_power(now, &mut AnyProbe::new(pieces, &mut forward))?)
+            Ok(array.cut_power(now, &mut AnyProbe::new(probe))?)
         })
     }
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
@@ -223,9 +213,7 @@ impl BlockDevice for Store {
         cx: &mut Context<'_, Event, impl Probe<Self::Observation>>,
     ) -> Result<(), StoreError> {
         either!(self, one => one.act(cx, |device, cx| device.resume(cx)), array => {
-            let pieces = cx.probe.wants_fragments();
-            let mut forward = |now, observation| cx.probe.observe(now, observation);
-            let mut probe = AnyProbe::new(pieces, &mut forward);
+            let mut probe = AnyProbe::new(cx.probe);
             Ok(array.resume(&mut Context::new(cx.now, cx.queue, &mut probe))?)
         })
     }

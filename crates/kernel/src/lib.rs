@@ -19,7 +19,7 @@ pub use busy_time::BusyTime;
 pub use context::Context;
 pub use digest::Digest;
 pub use heap::EventHeap;
-pub use probe::Probe;
+pub use probe::{AnyProbe, Probe};
 pub use queue::EventQueue;
 pub use random::Rng;
 pub use since::Since;

@@ -11,7 +11,7 @@ use wordline_ftl::{Map, Mapping, Precondition};
 use wordline_host_link::Interface;
 use wordline_host_link::{nvme::Nvme, sata::Sata};
 use wordline_io_scheduler::{Composition, Scheduler};
-use wordline_kernel::{Context, Digest, EventQueue, Probe, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, Digest, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 use wordline_ssd::{Plan, Ssd};
 
@@ -134,7 +134,10 @@ fn replay_with_cuts<S: BlockDevice>(
             && let Some(request) = left.next_if(|request| ready(request))
         {
             now = now.max(request.arrival);
-            let taken = store.submit(&mut Context::new(now, &mut queue, probe), *request);
+            let taken = store.submit(
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(probe)),
+                *request,
+            );
             taken.unwrap_or_else(|error| panic!("{error}"));
             completed += store.completions().count();
             continue;
@@ -146,7 +149,11 @@ fn replay_with_cuts<S: BlockDevice>(
             let cut = store.cut_power(now, probe);
             now += cut.unwrap_or_else(|error| panic!("{error}")).time;
             lost += store.completions().count();
-            let resumed = store.resume(&mut Context::new(now, &mut queue, probe));
+            let resumed = store.resume(&mut Context::new(
+                now,
+                &mut queue,
+                &mut AnyProbe::new(probe),
+            ));
             resumed.unwrap_or_else(|error| panic!("{error}"));
             completed += store.completions().count();
             continue;
@@ -158,7 +165,10 @@ fn replay_with_cuts<S: BlockDevice>(
         now = at;
         digest.mix(now.0);
         event.mix(&mut digest);
-        let handled = store.handle(&mut Context::new(now, &mut queue, probe), event);
+        let handled = store.handle(
+            &mut Context::new(now, &mut queue, &mut AnyProbe::new(probe)),
+            event,
+        );
         handled.unwrap_or_else(|error| panic!("{error}"));
         completed += store.completions().count();
     }
@@ -405,7 +415,10 @@ fn a_request_beyond_the_end_is_rejected() {
         arrival: Time::ZERO,
     };
     let mut queue = EventQueue::default();
-    let refused = store.submit(&mut Context::new(Time::ZERO, &mut queue, &mut ()), request);
+    let refused = store.submit(
+        &mut Context::new(Time::ZERO, &mut queue, &mut AnyProbe::new(&mut ())),
+        request,
+    );
     let said = refused.unwrap_err().to_string();
     assert!(said.contains("ends beyond the device's"), "{said}");
 }

@@ -10,7 +10,7 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_hdd::Disk;
 use wordline_host_link::Interface;
 use wordline_io_scheduler::{Composition, Scheduler};
-use wordline_kernel::{Context, EventQueue, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, EventQueue, Rng, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 use wordline_partition::Costs;
 use wordline_ssd::Ssd;
@@ -85,7 +85,8 @@ where
     let (mut left, mut under_way, mut served) = (3_000, 0, 0);
     let mut nobody = ();
     while left > 0 || under_way > 0 {
-        let cx = &mut Context::new(now, &mut queue, &mut nobody);
+        let mut probe = AnyProbe::new(&mut nobody);
+        let cx = &mut Context::new(now, &mut queue, &mut probe);
         while left > 0 && under_way < 8 && store.can_accept(0) {
             let count = 1 + random.below(4);
             let first = random.below(random.clone().below(pages - 4).max(1));
@@ -110,7 +111,10 @@ where
             let (at, event) = queue.pop().unwrap();
             now = at;
             store
-                .handle(&mut Context::new(now, &mut queue, &mut ()), event)
+                .handle(
+                    &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut ())),
+                    event,
+                )
                 .unwrap();
         }
     }

@@ -15,7 +15,7 @@ use wordline_ftl::{Config, Map, Mapping, Precondition};
 use wordline_io_scheduler::Composition;
 use wordline_io_scheduler::compose::Compose;
 use wordline_io_scheduler::schedule::Scheduler;
-use wordline_kernel::{Context, EventQueue, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, EventQueue, Rng, Time};
 use wordline_nand::{BadBlocks, Cause, Layout, Plane};
 use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
 use wordline_reliability::failures::{Fail, table::Table, weibull::Weibull};
@@ -224,13 +224,19 @@ fn failed_destage_is_reported_as_an_error() {
             fua,
             ..at(now, op, page * PAGE, if op == Op::Flush { 0 } else { PAGE })
         };
-        ssd.submit(&mut Context::new(now, &mut queue, &mut ()), request)
-            .unwrap();
+        ssd.submit(
+            &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut ())),
+            request,
+        )
+        .unwrap();
         let mut failed: Vec<bool> = ssd.completions().map(|done| done.failed).collect();
         while let Some((at, event)) = queue.pop() {
             now = at;
-            ssd.handle(&mut Context::new(now, &mut queue, &mut ()), event)
-                .unwrap();
+            ssd.handle(
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut ())),
+                event,
+            )
+            .unwrap();
             failed.extend(ssd.completions().map(|done| done.failed));
         }
         assert_eq!(failed.len(), 1);
@@ -352,13 +358,19 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
                 bytes,
                 arrival: now,
             };
-            ssd.submit(&mut Context::new(now, &mut queue, &mut tally), request)?;
+            ssd.submit(
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut tally)),
+                request,
+            )?;
             issued += 1;
         }
         match queue.pop() {
             Some((time, event)) => {
                 now = time;
-                ssd.handle(&mut Context::new(now, &mut queue, &mut tally), event)?;
+                ssd.handle(
+                    &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut tally)),
+                    event,
+                )?;
             }
             None if issued < requests && ssd.can_accept(0) => {}
             None => break,

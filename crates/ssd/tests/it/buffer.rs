@@ -11,7 +11,7 @@ use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::{Config, Map, Precondition};
-use wordline_kernel::{Context, EventQueue, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, EventQueue, Rng, Time};
 use wordline_ssd::{DeviceError, Event, Plan, Ssd};
 
 /// Outcome of a run.
@@ -69,14 +69,20 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>) -> Result<Seen, 
                 bytes,
                 arrival: now,
             };
-            ssd.submit(&mut Context::new(now, &mut queue, &mut seen.tally), request)?;
+            ssd.submit(
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut seen.tally)),
+                request,
+            )?;
             issued += 1;
         }
         let Some((time, event)) = queue.pop() else {
             break;
         };
         now = time;
-        ssd.handle(&mut Context::new(now, &mut queue, &mut seen.tally), event)?;
+        ssd.handle(
+            &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut seen.tally)),
+            event,
+        )?;
         ssd.completions().for_each(drop);
         ssd.audit().unwrap_or_else(|fault| panic!("{now}: {fault}"));
         if through && seen.cuts == 0 && ssd.outstanding() == 0 {

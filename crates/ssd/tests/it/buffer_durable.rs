@@ -12,7 +12,7 @@ use wordline_cache::Replacement;
 use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Lpn, Map, Mapping, Precondition};
-use wordline_kernel::{Context, EventQueue, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, EventQueue, Rng, Time};
 use wordline_ssd::{Event, Plan, Ssd};
 
 const PAGE: u64 = 4096;
@@ -221,7 +221,10 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>, told: &str) -> (
             };
             let promise = host.asks(&request);
             let ticket = ssd
-                .submit(&mut Context::new(now, &mut queue, &mut tally), request)
+                .submit(
+                    &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut tally)),
+                    request,
+                )
                 .unwrap();
             host.promises.insert(ticket, promise);
             issued += 1;
@@ -232,8 +235,11 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>, told: &str) -> (
             break;
         };
         now = time;
-        ssd.handle(&mut Context::new(now, &mut queue, &mut tally), event)
-            .unwrap();
+        ssd.handle(
+            &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut tally)),
+            event,
+        )
+        .unwrap();
         host.hears_all(&mut ssd);
         left -= 1;
         if left == 0 {

@@ -16,7 +16,7 @@ use wordline_ftl::gc::schedule::{Idle, Schedule, Scheduling, Trigger};
 use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::hybrid::Hybrid;
 use wordline_ftl::{Config, GcKind, JobId, LogicalBlock, Map, Mapping, Precondition, SpaceRequest};
-use wordline_kernel::{Context, Digest, EventQueue, Probe, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, Digest, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Operation, Plane};
 use wordline_ssd::{DeviceError, Event, Observation, Plan, Ssd};
 
@@ -101,7 +101,10 @@ fn serve(
     let (mut now, mut issued) = (Time::ZERO, 0);
     let tags = ssd.lookahead_depth() as usize;
     let ahead = |issued: usize| &requests[issued..requests.len().min(issued + tags)];
-    ssd.look_ahead(&mut Context::new(now, &mut queue, &mut ()), ahead(0));
+    ssd.look_ahead(
+        &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut ())),
+        ahead(0),
+    );
     loop {
         let next = requests.get(issued).filter(|_| ssd.can_accept(0));
         let due = next.map(|request| request.arrival.max(now));
@@ -109,17 +112,23 @@ fn serve(
         if let Some(at) = due.filter(|at| event.is_none_or(|event| *at <= event)) {
             now = at;
             ssd.submit(
-                &mut Context::new(now, &mut queue, &mut heard),
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut heard)),
                 requests[issued],
             )?;
             issued += 1;
-            ssd.look_ahead(&mut Context::new(now, &mut queue, &mut ()), ahead(issued));
+            ssd.look_ahead(
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut ())),
+                ahead(issued),
+            );
         } else if let Some((time, event)) = queue.pop() {
             assert!(time >= now, "time never decreases");
             now = time;
             digest.mix(time.0);
             event.mix(&mut digest);
-            ssd.handle(&mut Context::new(now, &mut queue, &mut heard), event)?;
+            ssd.handle(
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut heard)),
+                event,
+            )?;
             check_reserve(plan, ssd);
         } else {
             break;

@@ -15,7 +15,7 @@ use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::{Config, Map, Precondition};
 use wordline_io_scheduler::{Composition, Scheduler};
-use wordline_kernel::{Context, EventQueue, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, EventQueue, Rng, Time};
 use wordline_nand::Die;
 use wordline_ssd::{DeviceError, DieLoad, Event, Plan, Ssd};
 
@@ -115,7 +115,7 @@ fn recount(plan: &Plan, seed: u64, requests: u64, seen: &mut Seen) -> Result<(),
             let (op, offset, bytes) = load.next(ssd.user_bytes(), &mut random);
             let op = if random.below(30) == 0 { Op::Trim } else { op };
             ssd.submit(
-                &mut Context::new(now, &mut queue, &mut tally),
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut tally)),
                 at(now, op, offset, bytes),
             )?;
             issued += 1;
@@ -125,7 +125,10 @@ fn recount(plan: &Plan, seed: u64, requests: u64, seen: &mut Seen) -> Result<(),
             break;
         };
         now = time;
-        ssd.handle(&mut Context::new(now, &mut queue, &mut tally), event)?;
+        ssd.handle(
+            &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut tally)),
+            event,
+        )?;
         ssd.completions().for_each(drop);
         ssd.audit().unwrap_or_else(|fault| panic!("{now}: {fault}"));
         for die in (0..plan.part.layout.dies).map(Die) {

@@ -10,7 +10,7 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, PageMap, Precondition};
 use wordline_io_scheduler::schedule::Scheduler;
 use wordline_io_scheduler::{Composition, compose};
-use wordline_kernel::{Context, EventQueue, Probe, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, EventQueue, Probe, Rng, Time};
 use wordline_nand::arbitrate::Arbitration;
 use wordline_nand::{Cell, Die, Geometry, Operation, Part, Suspend, Timing};
 use wordline_ssd::{Event, Observation, Plan, Ssd};
@@ -250,13 +250,16 @@ fn served(plan: &Plan, seed: u64) -> Commands {
             let request = *coming.next().unwrap();
             assert!(ssd.can_accept(0));
             ssd.submit(
-                &mut Context::new(arrival, &mut queue, &mut commands),
+                &mut Context::new(arrival, &mut queue, &mut AnyProbe::new(&mut commands)),
                 request,
             )
             .unwrap();
         } else if let Some((now, event)) = queue.pop() {
-            ssd.handle(&mut Context::new(now, &mut queue, &mut commands), event)
-                .unwrap();
+            ssd.handle(
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut commands)),
+                event,
+            )
+            .unwrap();
         } else {
             break;
         }

@@ -12,7 +12,7 @@ use wordline_block::{BlockDevice, Busy, Op, Request};
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::{Config, PageMap, Precondition};
 use wordline_io_scheduler::Composition;
-use wordline_kernel::{BusyTime, Context, EventQueue, Probe, Rng, Time};
+use wordline_kernel::{AnyProbe, BusyTime, Context, EventQueue, Probe, Rng, Time};
 use wordline_nand::{
     Arbitration, Cell, Chains, Geometry, Operation, PerLevel, PlaneRule, Suspend, Timing,
 };
@@ -353,15 +353,21 @@ fn serve(plan: &Plan, fill_pages: u32, requests: &[(u64, Op, u64)]) -> (Held, Ss
                 bytes: 4096,
                 arrival,
             };
-            ssd.submit(&mut Context::new(arrival, &mut queue, &mut held), request)
-                .unwrap();
+            ssd.submit(
+                &mut Context::new(arrival, &mut queue, &mut AnyProbe::new(&mut held)),
+                request,
+            )
+            .unwrap();
             continue;
         }
         let Some((now, event)) = queue.pop() else {
             break;
         };
-        ssd.handle(&mut Context::new(now, &mut queue, &mut held), event)
-            .unwrap();
+        ssd.handle(
+            &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut held)),
+            event,
+        )
+        .unwrap();
     }
     (held, ssd)
 }

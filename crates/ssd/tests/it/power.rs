@@ -14,7 +14,7 @@ use wordline_ftl::refresh::{Refresh, Steps, Target};
 use wordline_ftl::slc_cache::SlcCache;
 use wordline_ftl::{Config, Map, Precondition};
 use wordline_io_scheduler::Composition;
-use wordline_kernel::{Context, EventQueue, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, EventQueue, Rng, Time};
 use wordline_reliability::ecc::Correct;
 use wordline_reliability::{Ecc, Errors};
 use wordline_ssd::{DeviceError, Event, Plan, Ssd};
@@ -79,7 +79,10 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Seen, DeviceEr
                 bytes,
                 arrival: now,
             };
-            ssd.submit(&mut Context::new(now, &mut queue, &mut tally), request)?;
+            ssd.submit(
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut tally)),
+                request,
+            )?;
             issued += 1;
             if random.below(200) == 0 {
                 pause = now + Time::from_ms(1 + random.below(2_000));
@@ -88,7 +91,10 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Seen, DeviceEr
         match queue.pop() {
             Some((time, event)) => {
                 now = time;
-                ssd.handle(&mut Context::new(now, &mut queue, &mut tally), event)?;
+                ssd.handle(
+                    &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut tally)),
+                    event,
+                )?;
             }
             None if issued < requests => now = now.max(pause),
             None => break,

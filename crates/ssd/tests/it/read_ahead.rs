@@ -11,7 +11,7 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::slc_cache::{SlcCache, r#static};
 use wordline_ftl::{Config, Map, Precondition};
 use wordline_io_scheduler::Composition;
-use wordline_kernel::{Context, EventQueue, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, EventQueue, Rng, Time};
 use wordline_nand::{Cell, Chains, Geometry, Operation, PerLevel, Suspend, Timing};
 use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
 use wordline_ssd::{Event, Plan, Ssd};
@@ -422,11 +422,13 @@ fn power_cut_clears_pages_read_ahead() {
         let mut queue = EventQueue::<Event>::default();
         let mut tally = Tally::default();
         let first = at(US(0), Op::Read, 0, PAGE);
-        let mut cx = Context::new(US(0), &mut queue, &mut tally);
+        let mut probe = AnyProbe::new(&mut tally);
+        let mut cx = Context::new(US(0), &mut queue, &mut probe);
         ssd.submit(&mut cx, first).unwrap();
         while queue.next_time().is_some_and(|time| time <= US(after)) {
             let (now, event) = queue.pop().unwrap();
-            let mut cx = Context::new(now, &mut queue, &mut tally);
+            let mut probe = AnyProbe::new(&mut tally);
+            let mut cx = Context::new(now, &mut queue, &mut probe);
             ssd.handle(&mut cx, event).unwrap();
         }
         assert_eq!(tally.ahead, [1, 0]);
@@ -458,7 +460,8 @@ fn cut_at_random(plan: &Plan, seed: u64) -> (u32, u64) {
                 arrival: now,
                 ..at(now, op, offset, bytes)
             };
-            let mut cx = Context::new(now, &mut queue, &mut tally);
+            let mut probe = AnyProbe::new(&mut tally);
+            let mut cx = Context::new(now, &mut queue, &mut probe);
             ssd.submit(&mut cx, request).unwrap();
             issued += 1;
         }
@@ -466,7 +469,8 @@ fn cut_at_random(plan: &Plan, seed: u64) -> (u32, u64) {
             break;
         };
         now = time;
-        let mut cx = Context::new(now, &mut queue, &mut tally);
+        let mut probe = AnyProbe::new(&mut tally);
+        let mut cx = Context::new(now, &mut queue, &mut probe);
         ssd.handle(&mut cx, event).unwrap();
         ssd.completions().for_each(drop);
         left -= 1;

@@ -9,7 +9,7 @@ use wordline_block::{BlockDevice, Op, ReadEvents};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Map, Mapping};
 use wordline_io_scheduler::Composition;
-use wordline_kernel::{Context, EventQueue, Time};
+use wordline_kernel::{AnyProbe, Context, EventQueue, Time};
 use wordline_reliability::binomial::{page_fails, rate_for};
 use wordline_reliability::ecc::{Correct, bch::Bch, ldpc::Ldpc};
 use wordline_reliability::errors::table::Table;
@@ -123,12 +123,18 @@ fn uncorrectable_page_fails_until_it_is_rewritten() {
     let mut now = Time::ZERO;
     let mut failed = |ssd: &mut Ssd<Map>, op, bytes| {
         let request = at(now, op, 0, bytes);
-        ssd.submit(&mut Context::new(now, &mut queue, &mut ()), request)
-            .unwrap();
+        ssd.submit(
+            &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut ())),
+            request,
+        )
+        .unwrap();
         while let Some((at, event)) = queue.pop() {
             now = at;
-            ssd.handle(&mut Context::new(now, &mut queue, &mut ()), event)
-                .unwrap();
+            ssd.handle(
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut ())),
+                event,
+            )
+            .unwrap();
         }
         let completions: Vec<_> = ssd.completions().collect();
         assert_eq!(completions.len(), 1);
@@ -470,7 +476,8 @@ fn failures(ssd: &mut Ssd<Map>, requests: &[wordline_block::Request]) -> Vec<boo
         let now = match (arrival, queue.next_time()) {
             (Some(arrival), due) if due.is_none_or(|due| arrival <= due) => {
                 let (number, request) = coming.next().unwrap();
-                let mut cx = Context::new(arrival, &mut queue, &mut tally);
+                let mut probe = AnyProbe::new(&mut tally);
+                let mut cx = Context::new(arrival, &mut queue, &mut probe);
                 tickets.insert(ssd.submit(&mut cx, *request).unwrap(), number);
                 arrival
             }
@@ -478,8 +485,11 @@ fn failures(ssd: &mut Ssd<Map>, requests: &[wordline_block::Request]) -> Vec<boo
                 let Some((at, event)) = queue.pop() else {
                     return failed;
                 };
-                ssd.handle(&mut Context::new(at, &mut queue, &mut tally), event)
-                    .unwrap();
+                ssd.handle(
+                    &mut Context::new(at, &mut queue, &mut AnyProbe::new(&mut tally)),
+                    event,
+                )
+                .unwrap();
                 at
             }
         };

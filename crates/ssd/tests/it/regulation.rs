@@ -13,7 +13,7 @@ use wordline_ftl::program_mode::bloom::Separator;
 use wordline_ftl::program_mode::{Regulation, differentiated_ecc, fixed, li, r_l, r_w, r_w_l};
 use wordline_ftl::{Config, Lpn, Map, Mapping};
 use wordline_io_scheduler::Scheduler;
-use wordline_kernel::{Context, EventQueue, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, EventQueue, Rng, Time};
 use wordline_nand::{Cell, Chains, Geometry, PerLevel, Timing};
 use wordline_reliability::ProgramMode;
 use wordline_reliability::ProgramMode::{High, Low, Medium, Reduced};
@@ -135,11 +135,13 @@ impl Serial {
             u64::from(pages) * PAGE,
         );
         let mut none = ();
-        let mut cx = Context::new(self.now, &mut self.queue, &mut none);
+        let mut probe = AnyProbe::new(&mut none);
+        let mut cx = Context::new(self.now, &mut self.queue, &mut probe);
         self.ssd.submit(&mut cx, request).unwrap();
         while let Some((now, event)) = self.queue.pop() {
             self.now = now;
-            let mut cx = Context::new(now, &mut self.queue, &mut none);
+            let mut probe = AnyProbe::new(&mut none);
+            let mut cx = Context::new(now, &mut self.queue, &mut probe);
             self.ssd.handle(&mut cx, event).unwrap();
         }
         assert_eq!(self.ssd.completions().count(), 1);
@@ -535,8 +537,11 @@ fn program_modes_survive_a_power_cut() {
                 Op::Write
             };
             let request = at(now, op, page * PAGE, PAGE);
-            ssd.submit(&mut Context::new(now, &mut queue, &mut ()), request)
-                .unwrap();
+            ssd.submit(
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut ())),
+                request,
+            )
+            .unwrap();
         }
         let turns = random.below(120);
         for _ in 0..turns {
@@ -544,8 +549,11 @@ fn program_modes_survive_a_power_cut() {
                 break;
             };
             now = at;
-            ssd.handle(&mut Context::new(now, &mut queue, &mut ()), event)
-                .unwrap();
+            ssd.handle(
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut ())),
+                event,
+            )
+            .unwrap();
         }
         let programmed: Vec<ProgramMode> = {
             let modes = ssd.array().modes().unwrap();

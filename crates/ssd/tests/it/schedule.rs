@@ -13,7 +13,7 @@ use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::{Config, PageMap};
 use wordline_io_scheduler::Composition;
 use wordline_io_scheduler::schedule::{Scheduler, paq2, read_first, sprinkler};
-use wordline_kernel::{Context, EventQueue, Probe, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, EventQueue, Probe, Rng, Time};
 use wordline_nand::{PlaneRule, Suspend};
 use wordline_ssd::{Observation, Plan, Ssd};
 
@@ -162,16 +162,22 @@ fn longest_wait(scheduler: Scheduler, victim: Victim) -> Time {
                 bytes: 4096,
                 arrival: now,
             };
-            ssd.submit(&mut Context::new(now, &mut queue, &mut waits), request)
-                .unwrap();
+            ssd.submit(
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut waits)),
+                request,
+            )
+            .unwrap();
             issued += 1;
         }
         let Some((time, event)) = queue.pop() else {
             break;
         };
         now = time;
-        ssd.handle(&mut Context::new(now, &mut queue, &mut waits), event)
-            .unwrap();
+        ssd.handle(
+            &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut waits)),
+            event,
+        )
+        .unwrap();
     }
     assert_eq!(waits.done, 3_000);
     waits.queue.into_iter().max().unwrap()

@@ -18,7 +18,7 @@ use wordline_ftl::wear::Wear;
 use wordline_ftl::{Config, Map, Precondition};
 use wordline_host_link::Interface;
 use wordline_io_scheduler::{Composition, Scheduler};
-use wordline_kernel::{Context, Digest, EventQueue, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, Digest, EventQueue, Rng, Time};
 use wordline_nand::{Arbitration, Suspend};
 use wordline_ssd::{Event, Plan, Ssd};
 
@@ -70,7 +70,8 @@ impl Run {
     fn goes_on(&mut self, events: u64) -> bool {
         let mut tally = Tally::default();
         for _ in 0..events {
-            let cx = &mut Context::new(self.now, &mut self.queue, &mut tally);
+            let mut probe = AnyProbe::new(&mut tally);
+            let cx = &mut Context::new(self.now, &mut self.queue, &mut probe);
             while self.issued < REQUESTS && self.ssd.can_accept(0) {
                 let (mut op, offset, bytes) = LOAD.next(self.ssd.user_bytes(), &mut self.random);
                 if self.issued.is_multiple_of(16) {

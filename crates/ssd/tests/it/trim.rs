@@ -15,7 +15,7 @@ use wordline_ftl::mapping::dftl::Dftl;
 use wordline_ftl::trim::frees::ascending_run::AscendingRun;
 use wordline_ftl::trim::{Answer, Free, Frees};
 use wordline_ftl::{Config, Lpn, Map, Mapping, Precondition};
-use wordline_kernel::{Context, EventQueue, Probe, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Operation, Plane};
 use wordline_ssd::{Event, Observation, Plan, Ssd};
 
@@ -142,12 +142,18 @@ fn invalidating_trim_reads_and_programs_each_map_page_once() {
         let mut heard = Metadata::default();
         let mut now = Time::ZERO;
         let trim = at(now, Op::Trim, first * PAGE, count * PAGE);
-        ssd.submit(&mut Context::new(now, &mut queue, &mut heard), trim)
-            .unwrap();
+        ssd.submit(
+            &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut heard)),
+            trim,
+        )
+        .unwrap();
         while let Some((time, event)) = queue.pop() {
             now = time;
-            ssd.handle(&mut Context::new(now, &mut queue, &mut heard), event)
-                .unwrap();
+            ssd.handle(
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut heard)),
+                event,
+            )
+            .unwrap();
         }
         assert_eq!((heard.reads, heard.programs), (touched, touched));
         let chains = &plan.part.chains;
@@ -333,16 +339,22 @@ fn churn(plan: &Plan, seed: u64, cuts: bool, random: &mut Rng) -> u64 {
             let request = at(now, op, offset, bytes);
             // With this interface, requests start in the order of submission.
             model.serve(&request);
-            ssd.submit(&mut Context::new(now, &mut queue, &mut heard), request)
-                .unwrap();
+            ssd.submit(
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut heard)),
+                request,
+            )
+            .unwrap();
             issued += 1;
         }
         let Some((time, event)) = queue.pop() else {
             break;
         };
         now = time;
-        ssd.handle(&mut Context::new(now, &mut queue, &mut heard), event)
-            .unwrap_or_else(|error| panic!("{told}: {error}"));
+        ssd.handle(
+            &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut heard)),
+            event,
+        )
+        .unwrap_or_else(|error| panic!("{told}: {error}"));
         ssd.completions().for_each(drop);
         left -= u64::from(cuts);
         if left == 0 {

@@ -199,7 +199,8 @@ impl Run {
             arrival: self.now,
         };
         self.under_way += 1;
-        let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
+        let mut probe = AnyProbe::new(&mut self.heard);
+        let cx = &mut Context::new(self.now, &mut self.queue, &mut probe);
         self.store.submit(cx, request).unwrap();
     }
     fn take_completions(&mut self) {
@@ -213,7 +214,8 @@ impl Run {
             return false;
         };
         self.now = now;
-        let cx = &mut Context::new(now, &mut self.queue, &mut self.heard);
+        let mut probe = AnyProbe::new(&mut self.heard);
+        let cx = &mut Context::new(now, &mut self.queue, &mut probe);
         self.store.handle(cx, event).unwrap();
         self.take_completions();
         true
@@ -288,7 +290,8 @@ impl Run {
         for _ in 0..often {
             self.try_to_cut().unwrap();
         }
-        let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
+        let mut probe = AnyProbe::new(&mut self.heard);
+        let cx = &mut Context::new(self.now, &mut self.queue, &mut probe);
         self.store.resume(cx).unwrap();
         self.take_completions();
     }
@@ -326,7 +329,8 @@ impl Run {
         };
         let before = self.failed;
         self.under_way += 1;
-        let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
+        let mut probe = AnyProbe::new(&mut self.heard);
+        let cx = &mut Context::new(self.now, &mut self.queue, &mut probe);
         self.store.submit(cx, request).unwrap();
         self.take_completions();
         self.rest();
@@ -654,9 +658,12 @@ fn an_interrupted_summary_is_not_used() {
             let queue = &mut EventQueue::default();
             let heard = &mut FlashWork::default();
             let now = run.now + cut.time;
-            store.resume(&mut Context::new(now, queue, heard)).unwrap();
+            store
+                .resume(&mut Context::new(now, queue, &mut AnyProbe::new(heard)))
+                .unwrap();
             while let Some((now, event)) = queue.pop() {
-                let cx = &mut Context::new(now, queue, heard);
+                let mut probe = AnyProbe::new(heard);
+                let cx = &mut Context::new(now, queue, &mut probe);
                 store.handle(cx, event).unwrap();
             }
             let late = after.iter().filter(|pages| **pages == 7).count() as u64;

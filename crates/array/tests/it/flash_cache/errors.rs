@@ -305,13 +305,15 @@ impl BeforeSsd {
                 bytes: *bytes,
                 arrival: self.now,
             };
-            let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
+            let mut probe = AnyProbe::new(&mut self.heard);
+            let cx = &mut Context::new(self.now, &mut self.queue, &mut probe);
             tickets.push(self.store.submit(cx, request).unwrap());
             self.note(&tickets, &mut failed);
         }
         while let Some((now, event)) = self.queue.pop() {
             self.now = now;
-            let cx = &mut Context::new(now, &mut self.queue, &mut self.heard);
+            let mut probe = AnyProbe::new(&mut self.heard);
+            let cx = &mut Context::new(now, &mut self.queue, &mut probe);
             self.store.handle(cx, event).unwrap();
             self.note(&tickets, &mut failed);
         }

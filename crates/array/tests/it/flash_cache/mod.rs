@@ -15,7 +15,7 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_hdd::Disk;
 use wordline_host_link::Interface;
 use wordline_io_scheduler::{Composition, Scheduler};
-use wordline_kernel::{Context, EventQueue, Probe, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Block, Cell, Geometry, Layout, Part, Timing};
 use wordline_partition::Costs;
 
@@ -163,7 +163,8 @@ impl Run {
             bytes: pages * PAGE,
             arrival: self.now,
         };
-        let cx = &mut Context::new(self.now, &mut self.queue, &mut self.observations);
+        let mut probe = AnyProbe::new(&mut self.observations);
+        let cx = &mut Context::new(self.now, &mut self.queue, &mut probe);
         self.store.submit(cx, request).unwrap()
     }
     /// Submits a request for a random range of sectors of 512 bytes within some pages.
@@ -178,7 +179,8 @@ impl Run {
             bytes: 512 * (1 + random.below(sectors - first)),
             arrival: self.now,
         };
-        let cx = &mut Context::new(self.now, &mut self.queue, &mut self.observations);
+        let mut probe = AnyProbe::new(&mut self.observations);
+        let cx = &mut Context::new(self.now, &mut self.queue, &mut probe);
         self.store.submit(cx, request).unwrap();
     }
     /// Processes the next event. Returns `false` if there is none.
@@ -187,7 +189,8 @@ impl Run {
             return false;
         };
         self.now = now;
-        let cx = &mut Context::new(now, &mut self.queue, &mut self.observations);
+        let mut probe = AnyProbe::new(&mut self.observations);
+        let cx = &mut Context::new(now, &mut self.queue, &mut probe);
         self.store.handle(cx, event).unwrap();
         true
     }

@@ -9,7 +9,7 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, GcKind, Map, Mapping, Precondition};
 use wordline_host_link::Interface;
 use wordline_io_scheduler::{Composition, Scheduler};
-use wordline_kernel::{Context, Digest, EventQueue, Probe, Rng, Time};
+use wordline_kernel::{AnyProbe, Context, Digest, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Cell, Chains, Geometry, Layout, Operation, Part, PerLevel, Timing};
 use wordline_reliability::errors::table::Table;
 use wordline_reliability::{Code, Errors, Reader};
@@ -308,7 +308,7 @@ pub fn drive<M: Mapping>(
         while issued < requests && ssd.can_accept(0) {
             let (op, offset, bytes) = next(&ssd, issued, &mut random);
             ssd.submit(
-                &mut Context::new(now, &mut queue, &mut tally),
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut tally)),
                 Request {
                     stream: 0,
                     op,
@@ -327,7 +327,10 @@ pub fn drive<M: Mapping>(
         now = time;
         digest.mix(time.0);
         event.mix(&mut digest);
-        ssd.handle(&mut Context::new(now, &mut queue, &mut tally), event)?;
+        ssd.handle(
+            &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut tally)),
+            event,
+        )?;
     }
     assert_eq!(ssd.outstanding(), 0, "every request admitted is served");
     assert_eq!(
@@ -366,7 +369,10 @@ pub fn play<M: Mapping>(ssd: &mut Ssd<M>, requests: &[Request]) -> (Vec<Played>,
                 "the device accepts request {number}"
             );
             let ticket = ssd
-                .submit(&mut Context::new(arrival, &mut queue, &mut tally), *request)
+                .submit(
+                    &mut Context::new(arrival, &mut queue, &mut AnyProbe::new(&mut tally)),
+                    *request,
+                )
                 .unwrap();
             tickets.insert(ticket, number);
             now = arrival;
@@ -375,8 +381,11 @@ pub fn play<M: Mapping>(ssd: &mut Ssd<M>, requests: &[Request]) -> (Vec<Played>,
                 break;
             };
             now = at;
-            ssd.handle(&mut Context::new(now, &mut queue, &mut tally), event)
-                .unwrap();
+            ssd.handle(
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut tally)),
+                event,
+            )
+            .unwrap();
         }
         ssd.audit().unwrap();
         for completion in ssd.completions() {
