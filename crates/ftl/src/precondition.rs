@@ -56,17 +56,17 @@ const STRIDE: u32 = 1 << 16;
 const AHEAD: usize = 32;
 
 /// Preconditioning in progress.
-struct Filler<'a, M, N, G> {
+struct Filler<'a, M, N> {
     device: UntimedFtl<'a, M, N>,
     /// Number of pages of a fill between two checks for interruption; a multiple of one block per
     /// plane.
     stride: u32,
     random: Rng,
     pages: u64,
-    go_on: G,
+    go_on: &'a mut dyn FnMut(u64) -> bool,
 }
 
-impl<M: Mapping, N: ProgramObserver, G: FnMut(u64) -> bool> Filler<'_, M, N, G> {
+impl<M: Mapping, N: ProgramObserver> Filler<'_, M, N> {
     /// Writes the first `pages` pages sequentially. Returns `false` if interrupted.
     fn fill(&mut self, pages: u32) -> Result<bool, InstantError> {
         let mut next = 0;
@@ -154,7 +154,7 @@ impl Precondition {
         array: &mut Array,
         layout: Layout,
         note: impl ProgramObserver,
-        go_on: impl FnMut(u64) -> bool,
+        go_on: &mut dyn FnMut(u64) -> bool,
     ) -> Result<Preconditioned, InstantError> {
         let stride = STRIDE.next_multiple_of(layout.planes() * layout.pages_per_block);
         let device = UntimedFtl::noting(mapping, array, layout, note);
@@ -165,7 +165,7 @@ impl Precondition {
         &self,
         device: UntimedFtl<M, impl ProgramObserver>,
         stride: u32,
-        go_on: impl FnMut(u64) -> bool,
+        go_on: &mut dyn FnMut(u64) -> bool,
     ) -> Result<Preconditioned, InstantError> {
         let mut done = Preconditioned::default();
         let random = Rng::new(self.seed, "precondition");

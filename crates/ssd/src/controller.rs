@@ -129,7 +129,7 @@ impl<M: Mapping> Controller<M> {
     pub fn precondition(
         &mut self,
         plan: &Precondition,
-        go_on: impl FnMut(u64) -> bool,
+        go_on: &mut dyn FnMut(u64) -> bool,
     ) -> Result<Preconditioned> {
         // Preconditioning leaves the SLC cache empty, as if idle time before the run had folded it.
         self.gc.base.mapping.bypass_cache(true);

@@ -79,9 +79,9 @@ impl<M: Mapping> Ssd<M> {
     pub fn precondition(
         &mut self,
         plan: &Precondition,
-        go_on: impl FnMut(u64) -> bool,
+        mut go_on: impl FnMut(u64) -> bool,
     ) -> Result<Preconditioned> {
-        self.controller.precondition(plan, go_on)
+        self.controller.precondition(plan, &mut go_on)
     }
     /// Returns the state that preconditioning has changed, for [`Prepared`].
     pub fn prepared(&self) -> (&M, &Array, Option<&SpareWriter>) {
