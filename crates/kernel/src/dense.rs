@@ -7,6 +7,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use serde::de::{DeserializeSeed, Error, SeqAccess, Visitor};
@@ -31,26 +32,32 @@ struct Stretches<'a>(&'a [u8]);
 
 impl Serialize for Stretches<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut stretches = Vec::new();
-        let mut used = false;
-        for (place, chunk) in self.0.chunks(CHUNK).enumerate() {
-            let is_used = chunk.iter().any(|&byte| byte != 0);
-            let start = place * CHUNK;
-            match stretches.last_mut() {
-                Some((begun, end)) if used && is_used && start - *begun < LONGEST => {
-                    *end = start + chunk.len();
-                }
-                _ if is_used => stretches.push((start, start + chunk.len())),
-                _ => {}
-            }
-            used = is_used;
-        }
+        let stretches = stretches(self.0);
         let mut all = serializer.serialize_seq(Some(stretches.len()))?;
-        for (start, end) in stretches {
+        for Range { start, end } in stretches {
             all.serialize_element(&Stretch(start, &self.0[start..end]))?;
         }
         all.end()
     }
+}
+
+/// Returns the non-zero stretches of a table. Not generic, so that it is optimised with this crate:
+/// the crate that writes states is not.
+fn stretches(table: &[u8]) -> Vec<Range<usize>> {
+    let mut stretches: Vec<Range<usize>> = Vec::new();
+    let mut used = false;
+    for (place, chunk) in table.chunks(CHUNK).enumerate() {
+        let is_used = chunk.iter().any(|&byte| byte != 0);
+        let start = place * CHUNK;
+        let end = start + chunk.len();
+        match stretches.last_mut() {
+            Some(last) if used && is_used && start - last.start < LONGEST => last.end = end,
+            _ if is_used => stretches.push(start..end),
+            _ => {}
+        }
+        used = is_used;
+    }
+    stretches
 }
 
 /// Start of a stretch in bytes, and its bytes.

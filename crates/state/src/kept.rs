@@ -7,7 +7,7 @@ use wordline_hdd::Disk;
 use wordline_host_cpu::Host;
 use wordline_ssd::Ssd;
 
-use crate::file::{Reader, Writer};
+use wordline_state_file::{Reader, Writer};
 
 /// A store whose state can be saved to a file.
 pub trait Kept: Sized {

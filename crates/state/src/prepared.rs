@@ -14,7 +14,7 @@ use wordline_ftl::Map;
 use wordline_ftl::precondition::Preconditioned;
 use wordline_ssd::{Prepared, Ssd};
 
-use crate::file::{self, Header, Reader, StateError, kind};
+use wordline_state_file::{self as file, Header, Reader, StateError, kind};
 
 /// Returns everything that preparation depends on, except the seed: an entry per SSD, by
 /// configuration key.

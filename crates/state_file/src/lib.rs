@@ -4,6 +4,9 @@
 //! header; a zstd frame, and the hash of its bytes. The frame holds the program's structures in
 //! sequence, in postcard format, so that only the build that wrote it can read it. The file is
 //! written atomically.
+//!
+//! Generic functions are compiled in the crate that calls them, which is not optimised
+//! (`wordline-state`). Therefore the work on bytes is in functions that are not generic.
 
 use std::fs::File;
 use std::hash::Hasher;
@@ -149,7 +152,19 @@ pub struct Writer(Faults<BufWriter<zstd::Encoder<'static, Hashed<File>>>>);
 impl Writer {
     /// Appends a structure.
     pub fn put(&mut self, structure: &impl Serialize) -> postcard::Result<()> {
-        postcard::to_io(structure, &mut self.0).map(drop)
+        postcard::to_io(structure, self).map(drop)
+    }
+}
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
@@ -224,7 +239,7 @@ pub fn header(path: &Path) -> Result<Header, StateError> {
 
 /// Frame of a state that is being read.
 pub struct Reader {
-    states: Deserializer<'static, Stream<BufReader<Frame>>>,
+    states: Deserializer<'static, Stream>,
 }
 
 type Frame = zstd::Decoder<'static, io::Take<BufReader<File>>>;
@@ -303,22 +318,22 @@ fn frame_length(file: &mut BufReader<File>) -> io::Result<Option<u64>> {
 }
 
 /// Input of postcard from a stream. Holds at most the longest string or byte array.
-struct Stream<R> {
-    reader: R,
+struct Stream {
+    reader: BufReader<Frame>,
     taken: Vec<u8>,
 }
 
-impl<R> Stream<R> {
-    fn of(reader: R) -> Self {
+impl Stream {
+    fn of(reader: BufReader<Frame>) -> Self {
         let taken = Vec::new();
         Self { reader, taken }
     }
 }
 
-impl<'de, R: BufRead + 'de> Flavor<'de> for Stream<R> {
+impl<'de> Flavor<'de> for Stream {
     /// Whether the input is exhausted.
     type Remainder = bool;
-    type Source = R;
+    type Source = BufReader<Frame>;
 
     fn pop(&mut self) -> postcard::Result<u8> {
         let byte = self
