@@ -22,18 +22,18 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 help: ## list the tasks
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
-setup: $(VENV)/installed ## virtual environment, build, install; the first time takes minutes
+setup: $(VENV)/installed $(VENV)/tools ## virtual environment, build, install; the first time takes minutes
 
-pgo: $(VENV)/maturin ## setup with the compiler told what the benchmarks do; takes three times as long
+pgo: $(VENV)/tools ## setup with the compiler told what the benchmarks do; takes three times as long
 	rustup component add llvm-tools
-	@$(BIN)/maturin develop --pgo --locked --extras dev
+	@$(BIN)/maturin develop --pgo --locked
 	@$(COMPILED)
 	@touch $(VENV)/installed
 
 dist: setup ## source distribution and wheel in out/dist, installed elsewhere and tried
 	@.ci/dist
 
-demo: setup ## simulate a disk under the bundled trace and say where the report is
+demo: $(VENV)/installed ## simulate a disk under the bundled trace and say where the report is
 	@$(BIN)/wordline run $(DEVICE) --trace $(TRACE) --out out/demo
 
 test: setup ## all tests but the slow ones
@@ -93,8 +93,14 @@ $(VENV)/maturin: pyproject.toml
 	@touch $@
 
 $(VENV)/installed: $(VENV)/maturin $(SOURCES)
-	@$(BIN)/maturin develop --release --locked --extras dev
+	@$(BIN)/maturin develop --release --locked
 	@$(COMPILED)
+	@touch $@
+
+# The packages that only tests and checks need.
+$(VENV)/tools: $(VENV)/maturin
+	@$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	    print(*project["optional-dependencies"]["dev"], sep="\n")' | $(BIN)/pip install --requirement /dev/stdin
 	@touch $@
 
 # Tools that come compiled.
