@@ -414,7 +414,7 @@ fn faulty_streams_are_rejected() {
     );
     says(
         &format!("schema = 1\n{}", table("a", "workload.requests = \"many\"")),
-        "test.toml:4:21: streams[0].workload.requests: expected a whole number from 0 to 9223372036854775807, found the text \"many\"; requests is: Requests to generate",
+        "test.toml:4:21: streams[0].workload.requests: expected a whole number from 0 to 9223372036854775807, found the text \"many\"; requests is: Number of requests to generate",
     );
     let two = format!("schema = 1\n{a}");
     let with = |change: &dyn Fn(&mut RunSpec)| {
