@@ -20,7 +20,7 @@ pub mod program_mode;
 pub mod programmed;
 pub mod recovery;
 pub mod refresh;
-mod share;
+mod rounding;
 pub mod slc_cache;
 pub mod summary;
 pub mod trim;

@@ -9,7 +9,7 @@ use crate::allocate::Dimensions;
 use crate::gc::check::Check;
 use crate::gc::reclaim::Reclaim;
 use crate::mapping::{Build, Family};
-use crate::share::share;
+use crate::rounding::share;
 use crate::slc_cache::Caches;
 use crate::summary::Summaries;
 

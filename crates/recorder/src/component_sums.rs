@@ -6,7 +6,7 @@ use wordline_kernel::Time;
 
 /// Sums of latency components, in picoseconds.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct PartSums {
+pub struct ComponentSums {
     /// Number of requests.
     pub count: u64,
     /// Recent sums, which fit 64 bits, and their total; earlier sums are in `before`.
@@ -15,7 +15,7 @@ pub struct PartSums {
     pub(super) before: [u128; LATENCY_COMPONENTS],
 }
 
-impl PartSums {
+impl ComponentSums {
     /// Adds the latency components of a request, which add up to `latency`.
     #[inline(always)]
     pub(super) fn add(&mut self, parts: &LatencyComponents, latency: Time) {

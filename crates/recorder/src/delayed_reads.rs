@@ -7,14 +7,14 @@ use wordline_observe::Histogram;
 
 /// Response times of reads by the flash events that delayed them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct ReadsMet {
+pub struct DelayedReads {
     /// Reads that were not delayed.
     pub nothing: Histogram,
     /// Reads delayed by each of [`ReadEvents::ALL`]; a read counts with each of its events.
     pub each: [Histogram; ReadEvents::ALL.len()],
 }
 
-impl ReadsMet {
+impl DelayedReads {
     pub(super) fn add(&mut self, met: ReadEvents, response: Time) {
         if met.is_nothing() {
             self.nothing.record(response);

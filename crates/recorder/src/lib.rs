@@ -1,19 +1,19 @@
 //! Recorder of a run: turns the observations of devices into counters, histograms and time series.
 
 pub mod chip_load;
-mod counts;
+mod component_sums;
+mod counters;
+mod delayed_reads;
 mod figures;
 mod hits;
-mod met;
-mod parts;
 mod recorder;
 mod rows;
 mod served;
 
-pub use self::counts::{BufferCounts, Cell, Collections, FlashCounts, Longest, Power};
+pub use self::component_sums::ComponentSums;
+pub use self::counters::{BufferCounts, Cell, Collections, FlashCounts, Longest, Power};
+pub use self::delayed_reads::DelayedReads;
 pub use self::hits::{ByTier, Hits};
-pub use self::met::ReadsMet;
-pub use self::parts::PartSums;
 pub use self::recorder::{Lanes, Recorder};
 pub use self::served::Served;
 
@@ -48,7 +48,7 @@ pub struct Record {
     /// Power cuts.
     pub power: Power,
     /// Response times of reads by flash events, for devices that can have such events.
-    pub reads_met: Option<Box<ReadsMet>>,
+    pub reads_met: Option<Box<DelayedReads>>,
 }
 
 impl Record {
@@ -175,7 +175,7 @@ mod tests {
             link: long,
             ..LatencyComponents::default()
         };
-        let mut sums = PartSums::default();
+        let mut sums = ComponentSums::default();
         for _ in 0..5 {
             sums.add(&parts, parts.total());
         }

@@ -1,7 +1,7 @@
 //! Probe that records a run.
 
 use super::Record;
-use super::counts::{CacheCounts, CacheLists, Cell, Power};
+use super::counters::{CacheCounts, CacheLists, Cell, Power};
 use super::rows::{Rows, Unnumbered, rows};
 use super::served::Served;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Requests served to one stream or to all.
 
-use super::parts::PartSums;
+use super::component_sums::ComponentSums;
 use serde::{Deserialize, Serialize};
 use wordline_block::{LatencyComponents, Op};
 use wordline_kernel::Time;
@@ -14,7 +14,7 @@ pub struct Served {
     /// Time of reads and of writes beyond the marginal response time.
     pub excess: [Excess; 2],
     /// Latency components of reads and of writes.
-    pub parts: [PartSums; 2],
+    pub parts: [ComponentSums; 2],
     /// Bytes read and written.
     pub bytes: [u64; 2],
     /// Response times of TRIMs.

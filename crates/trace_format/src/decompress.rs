@@ -8,7 +8,7 @@ use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 use twox_hash::XxHash3_64;
 
-use crate::stop::{Stop, Stopped};
+use crate::interruption::{Stop, Stopped};
 
 const CHUNK: usize = 64 * 1024;
 /// Memory limit for decoding an xz archive. `xz -9` needs 65 MiB. Bytes.

@@ -7,8 +7,8 @@ use crate::WorkloadError;
 use crate::decompress::{Compression, Decompressed, plain};
 use crate::error::{Fault, Place};
 use crate::format::{Format, Probe, encoding};
+use crate::interruption::Stopped;
 use crate::recording::Recording;
-use crate::stop::Stopped;
 
 /// Maximum length of a line. A longer line is an error. Bytes.
 pub(crate) const LONGEST_LINE: usize = 64 * 1024;

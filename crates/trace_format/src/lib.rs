@@ -21,16 +21,17 @@
 //! # Ok::<(), wordline_trace_format::WorkloadError>(())
 //! ```
 
+mod conversion_losses;
 mod decompress;
 mod error;
 mod fields;
 mod format;
 mod input;
-mod losses;
+mod interruption;
 mod recording;
 mod request;
-mod stop;
 
+pub use conversion_losses::Losses;
 pub use decompress::{Compression, Decompressed, plain};
 pub use error::{Fault, Place, Stamp, WorkloadError};
 pub use fields::SECTOR;
@@ -38,7 +39,6 @@ pub use format::{
     Columns, Format, KeyField, Origin, Placed, Probe, Reader, Record, Render, UNSTATED, warning,
 };
 pub use input::{Input, PROBE, Stop as ReadStop};
-pub use losses::Losses;
+pub use interruption::Stop;
 pub use recording::{Recording, Recordings, STANDARD_INPUT};
 pub use request::{Request, Source};
-pub use stop::Stop;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::WorkloadError;
 use crate::decompress::{Decompressed, plain};
-use crate::stop::{Stop, Stopped};
+use crate::interruption::{Stop, Stopped};
 
 /// File name that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";

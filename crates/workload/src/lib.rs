@@ -19,20 +19,20 @@
 mod adapt;
 
 pub mod convert;
-mod counts;
 mod decoded;
 pub mod generate;
 mod keys;
 mod look_ahead;
 mod notes;
+mod record_counts;
 pub mod stat;
 mod trace;
 
 pub use adapt::{Align, Disk, Fit, OnBadLine, TimeGaps, TimeOrder, Volumes};
-pub use counts::Counts;
 pub use decoded::Decoded;
 pub use keys::KeyTrace;
 pub use notes::grouped;
+pub use record_counts::Counts;
 pub use trace::{InputFile, Trace, TraceFile, TraceOptions};
 pub use wordline_block::Op;
 pub use wordline_trace_format::{

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::Request;
-use crate::counts::Counts;
+use crate::record_counts::Counts;
 
 /// Position of the reader in a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ pub mod r#static;
 
 use serde::{Deserialize, Serialize};
 
-use crate::share::share;
+use crate::rounding::share;
 
 /// Size of the SLC cache of a plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

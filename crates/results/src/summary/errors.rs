@@ -7,7 +7,7 @@ use wordline_ssd::ErrorCounts;
 use super::LatencySummary;
 use super::figures::ratio;
 use crate::outcome::Outcome;
-use wordline_recorder::ReadsMet;
+use wordline_recorder::DelayedReads;
 
 /// Outcomes of page reads, for the host and for the device itself, with an error model
 /// (`nand.reliability`).
@@ -36,7 +36,7 @@ pub struct ErrorSummary {
     /// model was used instead.
     pub reads_beyond_model: u64,
     /// Response times of reads by the flash events that delayed them.
-    pub reads_met: ReadsMetSummary,
+    pub reads_met: DelayedReadsSummary,
 }
 
 /// Response times of SSD reads by the flash events that delayed them. The reads are those of the
@@ -44,7 +44,7 @@ pub struct ErrorSummary {
 /// events counts with each.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReadsMet")]
-pub struct ReadsMetSummary {
+pub struct DelayedReadsSummary {
     /// Reads that were not delayed by any of these events.
     pub nothing: LatencySummary,
     /// Reads with a page that was read again because its first read was not corrected.
@@ -57,8 +57,8 @@ pub struct ReadsMetSummary {
     pub bad_block: LatencySummary,
 }
 
-impl ReadsMetSummary {
-    fn new(met: &ReadsMet) -> Self {
+impl DelayedReadsSummary {
+    fn new(met: &DelayedReads) -> Self {
         let [retry, reclaim, bad_block] = met.each.each_ref().map(LatencySummary::new);
         Self {
             nothing: LatencySummary::new(&met.nothing),
@@ -96,8 +96,8 @@ impl ErrorSummary {
             pages_lost: sum(|counts| counts.pages_lost),
             reads_beyond_model: sum(|counts| counts.limited),
             reads_met: outcome.record.reads_met.as_deref().map_or_else(
-                || ReadsMetSummary::new(&ReadsMet::default()),
-                ReadsMetSummary::new,
+                || DelayedReadsSummary::new(&DelayedReads::default()),
+                DelayedReadsSummary::new,
             ),
         })
     }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use wordline_block::{LATENCY_COMPONENTS, LatencyComponent};
 use wordline_kernel::Time;
 use wordline_observe::Histogram;
-use wordline_recorder::{PartSums, Served};
+use wordline_recorder::{ComponentSums, Served};
 
 /// A value for all requests, for reads and for writes.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
@@ -151,7 +151,7 @@ impl Breakdown {
             write: Self::new(write),
         }
     }
-    pub(super) fn new(sums: &PartSums) -> Self {
+    pub(super) fn new(sums: &ComponentSums) -> Self {
         Self(sums.means_us())
     }
 }

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 
 use super::{Line, Probe, Reader, Record, is_number, names, tick, word};
 use crate::Request;
+use crate::conversion_losses::{Losses, ticks};
 use crate::error::Fault;
 use crate::fields::Commas;
-use crate::losses::{Losses, ticks};
 use wordline_block::Op;
 
 const HEADER: [&str; 5] = ["deviceid", "opcode", "offset", "length", "timestamp"];

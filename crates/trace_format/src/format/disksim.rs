@@ -8,9 +8,9 @@ use std::io::{self, Write};
 use super::disksim_columns::behind_time;
 use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick};
 use crate::Request;
+use crate::conversion_losses::{Losses, sectors, ticks};
 use crate::error::Fault;
 use crate::fields::{Blanks, SECTOR};
-use crate::losses::{Losses, sectors, ticks};
 use wordline_block::Op;
 
 struct Disksim;

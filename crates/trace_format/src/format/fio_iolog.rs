@@ -13,9 +13,9 @@ use rustc_hash::FxHashMap;
 
 use super::{Line, Probe, Reader, Record, Render, tick};
 use crate::Request;
+use crate::conversion_losses::{Losses, ticks};
 use crate::error::{Fault, shown};
 use crate::fields::{Blanks, Row};
-use crate::losses::{Losses, ticks};
 use wordline_block::Op;
 
 const VERSION_2: &[u8] = b"fio version 2 iolog";

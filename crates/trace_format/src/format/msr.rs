@@ -10,9 +10,9 @@ use std::io::{self, Write};
 
 use super::{Line, Probe, Reader, Record, names, tick, word};
 use crate::Request;
+use crate::conversion_losses::{Losses, ticks};
 use crate::error::Fault;
 use crate::fields::Commas;
-use crate::losses::{Losses, ticks};
 use wordline_block::Op;
 
 const HEADER: [&str; 7] = [

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::Request;
-use crate::losses::{Losses, moves_data};
+use crate::conversion_losses::{Losses, moves_data};
 
 /// Writer of requests in one format.
 pub trait Render: Send {

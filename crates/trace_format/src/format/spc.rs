@@ -6,9 +6,9 @@ use std::io::{self, Write};
 
 use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick, word};
 use crate::Request;
+use crate::conversion_losses::{Losses, sectors, ticks};
 use crate::error::Fault;
 use crate::fields::{Commas, SECTOR};
-use crate::losses::{Losses, sectors, ticks};
 use wordline_block::Op;
 
 struct Spc;

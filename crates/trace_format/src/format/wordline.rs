@@ -9,9 +9,9 @@ use std::io::{self, Write};
 
 use super::{Line, Origin, Probe, Reader, Record, Render, tick};
 use crate::Request;
+use crate::conversion_losses::Losses;
 use crate::error::{Fault, shown};
 use crate::fields::{Commas, Row, parse_far};
-use crate::losses::Losses;
 use wordline_block::Op;
 
 pub(super) const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume";

@@ -2,7 +2,7 @@
 
 use super::Refusal;
 use crate::Op;
-use crate::counts::Counts;
+use crate::record_counts::Counts;
 use wordline_trace_format::Record;
 use wordline_trace_format::SECTOR;
 

@@ -1,7 +1,7 @@
 //! Adapter for requests beyond the end of the device.
 
 use super::Refusal;
-use crate::counts::Counts;
+use crate::record_counts::Counts;
 use wordline_trace_format::Record;
 
 /// Unit of scaling. Whole pages are mapped, so that requests keep their alignment to this size.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use wordline_kernel::Time;
 
-use crate::counts::Counts;
+use crate::record_counts::Counts;
 use wordline_trace_format::{Placed, UNSTATED};
 
 /// What to do with long gaps between the time stamps of consecutive records of a file.

@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use wordline_kernel::Time;
 
 use super::Refusal;
-use crate::counts::Counts;
+use crate::record_counts::Counts;
 use wordline_trace_format::Place;
 use wordline_trace_format::Placed;
 

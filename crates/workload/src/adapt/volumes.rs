@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Refusal;
-use crate::counts::Counts;
+use crate::record_counts::Counts;
 use wordline_trace_format::Record;
 
 /// Alignment of the start of a stacked volume. Bytes.

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use crate::counts::Counts;
+use crate::record_counts::Counts;
 use crate::{InputFile, Op, Request, Source, Trace, WorkloadError};
 use footprint::Footprint;
 use idle::Idle;

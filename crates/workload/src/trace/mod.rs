@@ -14,8 +14,8 @@ use crate::adapt::{
     Disks, Fit, Fitter, Mapper, OnBadLine, Orderer, Refusal, TimeOrder, Volumes, aligned,
     is_aligned,
 };
-use crate::counts::Counts;
 use crate::look_ahead::{LookAhead, ReadPosition};
+use crate::record_counts::Counts;
 use crate::{Request, Source, WorkloadError};
 use wordline_trace_format::Place;
 use wordline_trace_format::{Placed, Record};

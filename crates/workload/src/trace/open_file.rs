@@ -4,7 +4,7 @@ use super::TraceOptions;
 use crate::Op;
 use crate::WorkloadError;
 use crate::adapt::{Gaps, OnBadLine, TimeGaps, TimeOrder};
-use crate::counts::Counts;
+use crate::record_counts::Counts;
 use wordline_trace_format::Recording;
 use wordline_trace_format::{Fault, Place};
 use wordline_trace_format::{
