@@ -191,7 +191,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(wordline: Command, place: Pat
         ("cache.destage.high_ratio=0.5", "this is above cache.destage.high_ratio"),
         ("cache.partition=op-fc", "op-fcl"),
         ("cache.partition.split.read_ratio=1.5", "read_ratio"),
-        ("nand.geometry.pages_per_block=1", "the summary of a block would take all its 1 pages"),
+        ("nand.geometry.pages_per_block=1", "the summary of a block would leave no page for data"),
         ("ftl.over_provisioning_ratio=0.03", "ftl.over_provisioning_ratio"),
     ],
 )

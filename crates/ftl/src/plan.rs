@@ -189,7 +189,7 @@ impl Plan {
         if summaries.pages >= per_block {
             return Err(PlanError {
                 key: "nand.geometry.pages_per_block",
-                reason: format!("the summary of a block would take all its {per_block} pages"),
+                reason: "the summary of a block would leave no page for data".into(),
                 remedy: "raise it, or set cache.block_summaries to false".into(),
             });
         }
