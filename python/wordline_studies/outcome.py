@@ -1,10 +1,11 @@
 """Outcomes of published numbers: each simulated value against the published one."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isclose
 from typing import Literal, TypeAlias, get_args
 
+from wordline._render.units import many
 from wordline_studies.figure import POINTS, Figure, Row
 from wordline_studies.published import Published, Range
 
@@ -36,6 +37,16 @@ PER_CENT, IN_POINTS = 15.0, 5.0
 """Largest difference of a reproduced value: in per cent of the published value, and in percentage
 points if the unit is per cent or points."""
 
+OUTCOME_MEANINGS: dict[Outcome, str] = {
+    "reproduced": f"within {PER_CENT:g} %, or within {IN_POINTS:g} points if in per cent",
+    "direction": "sign and order hold, the value does not",
+    "contradicted": "neither the value nor the direction holds",
+    "fitted": "a load or constant was chosen by the number",
+    "not_assertable": "each with the reason",
+    "not_run": "nothing was simulated",
+}
+"""Meaning of each outcome, in a few words."""
+
 
 def outcomes(rows: Sequence[Row]) -> list[Outcome | None]:
     """Returns the outcome of each row of a figure; None for rows without a published value."""
@@ -46,6 +57,16 @@ def numbers(figures: Iterable[Figure]) -> dict[Outcome, int]:
     """Returns the number of rows with a published value, by outcome."""
     found = Counter(one for figure in figures for one in outcomes(figure.rows) if one)
     return {outcome: found[outcome] for outcome in OUTCOMES}
+
+
+def sentence(numbers: Mapping[Outcome, int], own: int) -> str:
+    """Returns the sentences that count the rows with a published value, by outcome, and the `own`
+    rows without one."""
+    counted = ", ".join(f"{numbers[one]} {OUTCOME_LABELS[one]}" for one in OUTCOMES)
+    return (
+        f"Published numbers: {many(sum(numbers.values()), 'row')}, of these {counted}. "
+        f"{many(own, 'further row')} {'has' if own == 1 else 'have'} no published value."
+    )
 
 
 def ranked(rows: Sequence[Row]) -> list[tuple[Row, Outcome | None]]:

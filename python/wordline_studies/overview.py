@@ -1,4 +1,4 @@
-"""Overview of all studies and the verdicts of their claims."""
+"""Overview of all studies: the outcomes of published numbers and the verdicts of claims."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,8 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from wordline._internal import output_folder, own_version
+from wordline._internal.rounding import rounded
 from wordline._render import html
-from wordline_studies.figure import VERDICT_LABELS, VERDICTS, Verdict
+from wordline_studies.figure import VERDICT_LABELS, VERDICTS, Figure, Row, Verdict
+from wordline_studies.outcome import (
+    OUTCOME_LABELS,
+    OUTCOME_MEANINGS,
+    OUTCOMES,
+    Outcome,
+    outcomes,
+    sentence,
+)
+from wordline_studies.page import ours, published
 from wordline_studies.results import Results
 
 
@@ -25,6 +35,16 @@ class Overview:
         return {verdict: sum(one.counts[verdict] for one in self.studies) for verdict in VERDICTS}
 
     @property
+    def numbers(self) -> dict[Outcome, int]:
+        """Number of rows with a published value by outcome, over all studies."""
+        return {outcome: sum(one.numbers[outcome] for one in self.studies) for outcome in OUTCOMES}
+
+    @property
+    def own(self) -> int:
+        """Number of rows without a published value, over all studies."""
+        return sum(one.own for one in self.studies)
+
+    @property
     def documents(self) -> dict[str, list[Results]]:
         """The studies grouped by document."""
         found: dict[str, list[Results]] = {}
@@ -33,9 +53,12 @@ class Overview:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the verdict counts, and each claim with its verdict."""
+        """Returns the counts of outcomes and verdicts, each row with a published value and its
+        outcome, and each claim with its verdict."""
         return {
             "version": own_version.installed(),
+            "numbers": self.numbers,
+            "rows_without_published": self.own,
             "counts": self.counts,
             "studies": [_study(one) for one in self.studies],
             "faults": dict(self.faults),
@@ -66,9 +89,25 @@ class Overview:
             overview=self,
             links=links,
             labels=VERDICT_LABELS,
+            outcome_labels=OUTCOME_LABELS,
+            outcome_meanings=OUTCOME_MEANINGS,
+            sentence=sentence,
+            compared=compared,
+            published=published,
+            ours=ours,
             version=own_version.installed(),
             code=html.code,
         )
+
+
+def compared(results: Results) -> list[tuple[Figure, Row, Outcome]]:
+    """Returns the rows with a published value, with their figures and outcomes."""
+    return [
+        (figure, row, outcome)
+        for figure in results.figures
+        for row, outcome in zip(figure.rows, outcomes(figure.rows), strict=True)
+        if outcome
+    ]
 
 
 def _study(results: Results) -> dict[str, Any]:
@@ -77,8 +116,23 @@ def _study(results: Results) -> dict[str, Any]:
         "source": results.study.source,
         "quick": results.setup.quick,
         "full": results.setup.full,
+        "numbers": results.numbers,
+        "rows_without_published": results.own,
         "counts": results.counts,
         "traces_missing": list(results.setup.missing),
+        "rows": [
+            rounded(
+                {
+                    "figure": figure.id,
+                    "what": row.what,
+                    "published": row.published.value if row.published else None,
+                    "ours": row.ours,
+                    "unit": row.unit,
+                    "outcome": outcome,
+                }
+            )
+            for figure, row, outcome in compared(results)
+        ],
         "claims": [
             {"figure": figure.id, "text": claim.text, "verdict": claim.verdict}
             for figure in results.figures

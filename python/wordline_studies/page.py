@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from wordline._internal import own_version
 from wordline._render import html, units
 from wordline_studies.figure import POINTS, Published, Row
+from wordline_studies.outcome import OUTCOME_LABELS, OUTCOME_MARKS, OUTCOME_MEANINGS, ranked, reason
 
 if TYPE_CHECKING:
     from wordline_studies.results import Results
@@ -33,6 +34,13 @@ def render(results: Results) -> str:
         quick=results.setup.quick,
         claims=claims,
         counts=results.counts,
+        numbers=results.numbers,
+        own=results.own,
+        outcome_labels=OUTCOME_LABELS,
+        outcome_marks=OUTCOME_MARKS,
+        outcome_meanings=OUTCOME_MEANINGS,
+        ranked=ranked,
+        reason=reason,
         failed=results.failed,
         missing=results.missing,
         version=own_version.installed(),

@@ -11,6 +11,7 @@ from wordline._internal import output_folder, own_version
 from wordline._internal.rounding import rounded
 from wordline._render import units
 from wordline_studies.figure import VERDICTS, Claim, Figure, Row, Setup, Study, Verdict, as_asserted
+from wordline_studies.outcome import Outcome, numbers, outcomes, reason
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,16 @@ class Results:
         """Number of claims by verdict."""
         found = Counter(claim.verdict for figure in self.figures for claim in figure.claims)
         return {verdict: found[verdict] for verdict in VERDICTS}
+
+    @property
+    def numbers(self) -> dict[Outcome, int]:
+        """Number of rows with a published value, by outcome."""
+        return numbers(self.figures)
+
+    @property
+    def own(self) -> int:
+        """Number of rows without a published value."""
+        return sum(row.published is None for figure in self.figures for row in figure.rows)
 
     @property
     def failed(self) -> list[tuple[Figure, Claim]]:
@@ -59,6 +70,8 @@ class Results:
             "version": own_version.installed(),
             "quick": self.setup.quick,
             "full": self.setup.full,
+            "numbers": self.numbers,
+            "rows_without_published": self.own,
             "claims_failed": len(self.failed),
             "traces_missing": list(self.setup.missing),
             "figures": [_figure(figure) for figure in self.figures if not figure.timed],
@@ -108,14 +121,17 @@ def _figure(figure: Figure) -> dict[str, Any]:
         "title": figure.title,
         "section": figure.section,
         "measured": figure.measured,
-        "rows": [_row(row) for row in figure.rows],
+        "rows": [
+            _row(row, outcome)
+            for row, outcome in zip(figure.rows, outcomes(figure.rows), strict=True)
+        ],
         "claims": [_claim(claim) for claim in figure.claims],
         "explanation": list(figure.explanation),
         "data": rounded(figure.data),
     }
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: Row, outcome: Outcome | None) -> dict[str, Any]:
     published = row.published
     return rounded(
         {
@@ -126,6 +142,10 @@ def _row(row: Row) -> dict[str, Any]:
             "difference": row.difference,
             "difference_unit": row.difference_unit,
             "section": published.section if published else None,
+            "outcome": outcome,
+            "outcome_reason": reason(row, outcome) or None,
+            "comparison": row.is_comparison if published else None,
+            "ids": published.ids if published else (),
         }
     )
 

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Self
@@ -17,11 +17,20 @@ from wordline._render.terminal.sweep import Line
 from wordline._render.units import many
 from wordline._sweep.engine import State
 from wordline_studies.figure import VERDICT_LABELS, VERDICTS, Claim, Figure, Study, Verdict
+from wordline_studies.outcome import (
+    OUTCOME_LABELS,
+    OUTCOME_MARKS,
+    Outcome,
+    ranked,
+    reason,
+    sentence,
+)
 from wordline_studies.overview import Overview
 from wordline_studies.page import difference, ours, published
 from wordline_studies.results import Results
 
 EVERY_S = 30.0
+STYLES: dict[Outcome, str] = {"reproduced": "green", "direction": "yellow", "contradicted": "red"}
 
 
 class Progress:
@@ -89,7 +98,7 @@ def print_studies(studies: Mapping[str, str]) -> None:
 
 
 def print_figure(figure: Figure) -> None:
-    """Prints a figure: simulated and published values, and claims."""
+    """Prints a figure: simulated and published values with their outcomes, and claims."""
     shown = console()
     shown.print(Text(f"\n{figure.title}", style="bold"), Text(f"  section {figure.section}"))
     if figure.rows:
@@ -97,17 +106,21 @@ def print_figure(figure: Figure) -> None:
         table.add_column("quantity", overflow="fold")
         for name in ("published", "simulated", "difference"):
             table.add_column(name, justify="right", no_wrap=True)
-        for row in figure.rows:
-            table.add_row(row.what, published(row), ours(row), difference(row))
+        table.add_column("outcome", no_wrap=True)
+        for row, outcome in ranked(figure.rows):
+            why = reason(row, outcome)
+            what = f"{row.what} ({OUTCOME_LABELS[outcome]}: {why})" if outcome and why else row.what
+            table.add_row(Text(what), published(row), ours(row), difference(row), _outcome(outcome))
         shown.print(table)
     for claim in figure.claims:
         shown.print(_claim(claim), soft_wrap=True)
 
 
 def print_end(results: Results, files: list[Path]) -> None:
-    """Prints the claim counts, the missing traces and the paths of the files."""
+    """Prints the counts of outcomes and verdicts, the missing traces and the paths of the files."""
     shown = console()
-    shown.print(f"\n{_counted(results.counts)}", soft_wrap=True)
+    shown.print(f"\n{sentence(results.numbers, results.own)}", soft_wrap=True)
+    shown.print(_counted(results.counts), soft_wrap=True)
     if missing := results.missing:
         shown.print(missing, soft_wrap=True)
     for path in files:
@@ -115,14 +128,26 @@ def print_end(results: Results, files: list[Path]) -> None:
 
 
 def print_overview(overview: Overview, files: list[Path]) -> None:
-    """Prints the claim counts of all studies and the paths of the files."""
+    """Prints the counts of outcomes and of verdicts of all studies, and the paths of the files."""
     shown = console()
-    table = Table("study", *VERDICT_LABELS.values(), box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for study in overview.studies:
-        table.add_row(study.study.name, *(str(study.counts[verdict]) for verdict in VERDICTS))
-    shown.print(table)
+    shown.print(
+        _counts(
+            "published numbers",
+            ("rows", *OUTCOME_LABELS.values()),
+            {
+                one.study.name: [sum(one.numbers.values()), *one.numbers.values()]
+                for one in overview.studies
+            },
+        )
+    )
+    shown.print(sentence(overview.numbers, overview.own), soft_wrap=True)
+    shown.print(
+        _counts(
+            "statements tested by us",
+            tuple(VERDICT_LABELS.values()),
+            {one.study.name: [*one.counts.values()] for one in overview.studies},
+        )
+    )
     shown.print(_counted(overview.counts), soft_wrap=True)
     for name, fault in overview.faults.items():
         shown.print(Text(f"{name} could not be run: {fault}"), soft_wrap=True)
@@ -130,14 +155,30 @@ def print_overview(overview: Overview, files: list[Path]) -> None:
         shown.print(Text(f"Wrote {path}"), soft_wrap=True)
 
 
+def _counts(title: str, columns: Sequence[str], rows: Mapping[str, Sequence[int]]) -> Table:
+    table = Table(title, *columns, box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, counts in rows.items():
+        table.add_row(name, *map(str, counts))
+    return table
+
+
 def _counted(counts: Mapping[Verdict, int]) -> str:
+    """Returns the sentence that counts the claims."""
     held, differs, failed, told = (counts[verdict] for verdict in VERDICTS)
-    tested = many(held + differs + failed, "tested claim")
     return (
-        f"{held} of {tested} {'holds' if held == 1 else 'hold'}, "
+        f"Statements tested by us: {held} of {held + differs + failed} "
+        f"{'holds' if held == 1 else 'hold'}, "
         f"{differs} {'differs' if differs == 1 else 'differ'} for documented reasons, "
         f"{failed or 'none'} unexpectedly"
     ) + (f"; {told} more {'is' if told == 1 else 'are'} not tested." if told else ".")
+
+
+def _outcome(outcome: Outcome | None) -> Text:
+    if outcome is None:
+        return Text("")
+    return Text(f"{OUTCOME_MARKS[outcome]} {OUTCOME_LABELS[outcome]}", STYLES.get(outcome, ""))
 
 
 def _claim(claim: Claim) -> Text:

@@ -16,6 +16,7 @@ from wordline._render.html import charts_of
 from wordline._sweep.engine import State
 from wordline_studies.cases import Case, run_all
 from wordline_studies.figure import PREVIEW, Claim, Figure, Published, Row, Setup, Study
+from wordline_studies.outcome import OUTCOME_LABELS
 from wordline_studies.results import run
 from wordline_studies.terminal import Progress
 
@@ -88,11 +89,102 @@ def test_an_untested_claim_is_not_counted(
     said = capsys.readouterr().out
     assert "not tested  It is only reported: does not hold (0 of 1; too few requests)" in said
     assert (
-        "1 of 1 tested claim holds, 0 differ for documented reasons, none unexpectedly; "
-        "1 more is not tested."
+        "Statements tested by us: 1 of 1 holds, 0 differ for documented reasons, none "
+        "unexpectedly; 1 more is not tested."
     ) in said
     page = (place / "out" / "study-test" / "index.html").read_text()
     assert "It is only reported – does not hold, not tested" in page
+
+
+ROWS = [
+    Row("ours alone", 7.0, "MB/s"),
+    Row("hit", 3.0, "MB/s", Published(3.0, "MB/s", "1.1", ids=("X-001",))),
+    Row("gain", 7.3, "%", Published(39.2, "%", "1.1", comparison=True)),
+    Row("loss", -7.3, "%", Published(20.0, "%", "1.1", comparison=True)),
+    Row("chosen", 5.0, "ms", Published(5.0, "ms", "1.1", fitted="the load has this mean")),
+    Row("real disk", 5.0, "ms", Published(9.0, "ms", "1.1", not_assertable="it is of hardware")),
+    Row("unknown", None, "GB", Published(9.0, "GB", "1.1"), missing="the trace web_3"),
+]
+"""A row of each outcome, after a row without a published value."""
+COUNTED = (
+    "Published numbers: 6 rows, of these 1 reproduced, 1 direction only, 1 contradicted, 1 fitted, "
+    "1 not assertable, 1 not run. 1 further row has no published value."
+)
+NUMBERS = {
+    "reproduced": 1,
+    "direction": 1,
+    "contradicted": 1,
+    "fitted": 1,
+    "not_assertable": 1,
+    "not_run": 1,
+}
+
+
+def compared(*claims: Claim) -> Study:
+    return Study("test", "A test", "Nobody", (lambda _: replace(figure(*claims), rows=ROWS),))
+
+
+def text_of(page: str) -> str:
+    """Returns the words of a page, without its tags."""
+    body = page[page.index("<body>") :]
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", body)).split())
+
+
+def test_the_page_counts_published_numbers_before_statements(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert call(monkeypatch, compared(HOLDS)) == 0
+    page = (place / "out" / "study-test" / "index.html").read_text()
+    text = text_of(page)
+    assert "rows with a published number 6 1 further row without" in text
+    for label in OUTCOME_LABELS.values():
+        assert f"{label} 1 " in text
+    assert text.index("Published numbers") < text.index("Statements tested by us")
+    assert "hold 1 of 1 of the tested statements" in text
+
+
+def test_tables_show_published_numbers_first_and_mark_their_outcomes(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert call(monkeypatch, compared()) == 0
+    page = (place / "out" / "study-test" / "index.html").read_text()
+    table = page[page.index("<tbody>") : page.index("</tbody>")]
+    assert re.findall('<th scope="row">([^<]*)', table) == [row.what for row in ROWS[1:] + ROWS[:1]]
+    assert re.findall('<tr(?: class="([^"]*)")?>', table) == [*NUMBERS, ""]
+    said = capsys.readouterr().out
+    for text in (text_of("<body>" + table), " ".join(said.split())):
+        for marked in ("✗ contradicted", "≈ direction only", "✓ reproduced"):
+            assert text.count(marked) == 1
+        for reason in ("the load has this mean", "it is of hardware", "the trace web_3"):
+            assert reason in text
+
+
+@pytest.mark.usefixtures("place")
+def test_the_last_lines_count_outcomes_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(monkeypatch, compared(HOLDS)) == 0
+    said = capsys.readouterr().out
+    assert COUNTED in said
+    assert said.index(COUNTED) < said.index("Statements tested by us: 1 of 1 holds")
+
+
+def test_the_json_file_has_the_outcomes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert call(monkeypatch, compared()) == 0
+    told = json.loads((place / "out" / "study-test" / "study.json").read_text())
+    assert (told["numbers"], told["rows_without_published"]) == (NUMBERS, 1)
+    rows = told["figures"][0]["rows"]
+    assert [row["what"] for row in rows] == [row.what for row in ROWS]
+    assert [row["outcome"] for row in rows] == [None, *NUMBERS]
+    assert [row["outcome_reason"] for row in rows[4:]] == [
+        "the load has this mean",
+        "it is of hardware",
+        "the trace web_3",
+    ]
+    assert rows[1]["ids"] == ["X-001"]
+    assert [row["comparison"] for row in rows[:3]] == [None, False, True]
+    assert rows[6]["ours"] is None
 
 
 @pytest.mark.parametrize("made", [FAILS, UNEXPECTED, HOLDS, DIFFERS, TOLD])
@@ -186,8 +278,8 @@ def test_all_studies_run_with_one_command(
     two = replace(study(HOLDS, HOLDS), name="two", title="Two & more", source="Somebody")
     assert every(monkeypatch, {"one": one, "two": two}) == 0
     assert (
-        "3 of 4 tested claims hold, 1 differs for documented reasons, none unexpectedly; "
-        "1 more is not tested."
+        "Statements tested by us: 3 of 4 hold, 1 differs for documented reasons, none "
+        "unexpectedly; 1 more is not tested."
     ) in capsys.readouterr().out
     assert {path.name for path in (place / "out").iterdir()} == {
         "study-one",
@@ -195,6 +287,18 @@ def test_all_studies_run_with_one_command(
         "studies",
     }
     told = json.loads((place / "out" / "studies" / "studies.json").read_text())
+    assert told["numbers"] == dict.fromkeys(NUMBERS, 0) | {"contradicted": 2}
+    assert told["studies"][0]["numbers"] == dict.fromkeys(NUMBERS, 0) | {"contradicted": 1}
+    assert told["studies"][0]["rows"] == [
+        {
+            "figure": "1",
+            "what": "ours",
+            "published": 2.0,
+            "ours": 3.0,
+            "unit": "MB/s",
+            "outcome": "contradicted",
+        }
+    ]
     assert told["counts"] == {"holds": 3, "differs": 1, "failed": 0, "told": 1}
     assert [len(one["claims"]) for one in told["studies"]] == [3, 2]
     page = (place / "out" / "studies" / "index.html").read_text()
@@ -203,6 +307,10 @@ def test_all_studies_run_with_one_command(
         place.resolve() / "out" / f"study-{name}" / "index.html" for name in ("one", "two")
     }
     assert "Two &amp; more" in page
+    text = text_of(page)
+    assert "rows with a published number 2 0 further rows without" in text
+    assert text.count("Figure 1: a <figure> : ours published 2 MB/s, simulated 3 MB/s") == 2
+    assert text.index("Published numbers") < text.index("Statements tested by us")
     assert page.index("Nobody") < page.index("Somebody")
     assert "the model says so" in page
     assert "too few requests" in page
@@ -302,6 +410,8 @@ def test_no_claim_of_nand_has_an_unexpected_outcome(nand: Path) -> None:
     assert ids == numbers | {"table-2.1", "doubling", "speed"}
     assert told["version"]
     assert len(told["configs"]) > 50
+    compared = [row for one in told["figures"] + told["speed"] for row in one["rows"]]
+    assert sum(told["numbers"].values()) == sum(row["published"] is not None for row in compared)
 
 
 def test_the_page_of_nand_needs_no_network(nand: Path) -> None:
