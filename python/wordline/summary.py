@@ -237,8 +237,7 @@ Stream = TypedDict(
 
 
 class Fairness(TypedDict):
-    """How fairly several streams were served: shares while all of them issued requests, and
-    slowdowns."""
+    """Fairness among several streams: shares while all of them issued requests, and slowdowns."""
 
     contest_from_s: float | None
     contest_until_s: float | None
@@ -261,7 +260,7 @@ class MemberInput(TypedDict):
 
 
 class ProgrammedBytes(TypedDict):
-    """Bytes programmed in flash, by purpose. Each counts once. Their sum is
+    """Bytes programmed in flash, by purpose. Each byte counts once. Their sum is
     `flash.programmed_bytes`; divided by `flash.host_written_bytes` they are the components of
     `flash.write_amplification`."""
 
@@ -519,8 +518,8 @@ class ReadErrors(TypedDict):
 
 
 class BadBlocks(TypedDict):
-    """Bad and spare blocks, as in SMART attributes. Factory + grown + spare + in use is all
-    blocks."""
+    """Bad and spare blocks, as in SMART attributes. Factory, grown, spare and in-use blocks add up
+    to all blocks."""
 
     factory: int
     grown: int
@@ -623,7 +622,7 @@ class Buffer(TypedDict):
 
 class HostSide(TypedDict):
     """CPU time, lock and memory that requests and flash software used on the host (`[host_side]`).
-    Null, as all of these, without a host-side model."""
+    Null without a host-side model."""
 
     cores: int
     cpu_worker_s: float
