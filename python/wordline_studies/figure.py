@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from math import isnan
+from math import inf, isnan
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -86,14 +86,15 @@ class Row:
 class Claim:
     """A statement of the document about the figure, and whether it holds in the simulation.
 
-    `detail` gives the simulated numbers. `because` is a clause with the documented reason why the
-    claim cannot hold in this model; the study then asserts that it does not hold. `report_only` is
-    the reason why the claim is not tested. A claim with `quick=False` needs more requests than
-    `--quick` simulates and is not tested there.
+    `detail` gives the simulated numbers. `holds` is None if nothing was measured; `report_only`
+    then states why. `because` is a clause with the documented reason why the claim cannot hold in
+    this model; the study then asserts that it does not hold. `report_only` is the reason why the
+    claim is not tested. A claim with `quick=False` needs more requests than `--quick` simulates and
+    is not tested there.
     """
 
     text: str
-    holds: bool
+    holds: bool | None
     detail: str
     because: str = ""
     report_only: str = ""
@@ -117,6 +118,11 @@ class Claim:
         if not self.passed:
             return "failed"
         return "holds" if self.holds else "differs"
+
+    @property
+    def finding(self) -> str:
+        """What was found, for a claim that is not tested; empty if nothing was measured."""
+        return {True: "holds", False: "does not hold", None: ""}[self.holds]
 
 
 PREVIEW = "--quick simulates too few requests to test it"
@@ -158,6 +164,28 @@ def as_asserted(figure: Figure, quick: bool) -> Figure:
         for one in figure.claims
     ]
     return replace(figure, claims=claims)
+
+
+def unmeasured(figure: Figure, missing: str) -> Figure:
+    """Returns the figure as not simulated, because of what is `missing`: its rows have no simulated
+    values, its claims no findings, and it has no plots."""
+    return replace(
+        figure,
+        rows=[replace(row, ours=None, missing=row.missing or missing) for row in figure.rows],
+        claims=[
+            replace(one, holds=None, detail="", because="", report_only=one.report_only or missing)
+            for one in figure.claims
+        ],
+        plots=(),
+        data={},
+    )
+
+
+def largest_difference(rows: Sequence[Row]) -> float:
+    """Returns the largest difference of the rows from their published values; infinite if one has
+    none."""
+    found = [row.difference for row in rows]
+    return max(inf if one is None else abs(one) for one in found)
 
 
 @dataclass(frozen=True)

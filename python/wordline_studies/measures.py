@@ -1,12 +1,19 @@
 """Metrics that studies take from summaries."""
 
 from collections.abc import Callable, Mapping
+from math import nan
 from typing import TypeAlias, TypeVar
 
 from wordline.summary import Summary
 
 Key = TypeVar("Key")
 Measure: TypeAlias = Callable[[Summary], float]
+
+
+def or_nan(value: float | None) -> float:
+    """Returns the value, or NaN for a metric without observations. A row with NaN counts as not
+    measured; 0 would be a measurement."""
+    return nan if value is None else value
 
 
 def over(runs: Mapping[Key, Summary], measure: Measure) -> dict[Key, float]:
@@ -33,7 +40,7 @@ def iops(summary: Summary) -> float:
 
 def latency_us(summary: Summary) -> float:
     """Returns the mean response time of reads and writes. Microseconds."""
-    return summary["latency"]["all"]["mean_us"] or 0.0
+    return or_nan(summary["latency"]["all"]["mean_us"])
 
 
 def idle_percent(summary: Summary) -> float:

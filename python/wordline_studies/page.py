@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wordline._internal import own_version
+from wordline._internal.rounding import rounded
 from wordline._render import html, units
 from wordline_studies.figure import POINTS, Published, Row
 from wordline_studies.outcome import OUTCOME_LABELS, OUTCOME_MARKS, OUTCOME_MEANINGS, ranked, reason
@@ -19,7 +20,7 @@ MANY = 1000
 def render(results: Results) -> str:
     """Renders the page as HTML."""
     drawn = {
-        f"{figure.id}-{place}": plot.figure
+        f"{figure.id}-{place}": rounded(plot.figure)
         for figure in results.figures
         for place, plot in enumerate(figure.plots)
     }

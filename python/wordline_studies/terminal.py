@@ -183,8 +183,9 @@ def _outcome(outcome: Outcome | None) -> Text:
 
 def _claim(claim: Claim) -> Text:
     if claim.report_only:
-        found = "holds" if claim.holds else "does not hold"
-        return Text(f"  not tested  {claim.text}: {found} ({claim.detail}; {claim.report_only})")
+        found = f": {claim.finding}" if claim.finding else ""
+        why = "; ".join(filter(None, (claim.detail, claim.report_only)))
+        return Text(f"  not tested  {claim.text}{found} ({why})")
     if not claim.passed:
         return Text(f"  FAILED      {claim.text} ({claim.detail})", style="red")
     if claim.holds:

@@ -4,6 +4,7 @@ import html
 import json
 import re
 from dataclasses import replace
+from math import inf, nan
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,18 @@ from wordline import WordlineError, cli
 from wordline._render.html import charts_of
 from wordline._sweep.engine import State
 from wordline_studies.cases import Case, run_all
-from wordline_studies.figure import PREVIEW, Claim, Figure, Published, Row, Setup, Study
+from wordline_studies.figure import (
+    PREVIEW,
+    Claim,
+    Figure,
+    Published,
+    Row,
+    Setup,
+    Study,
+    largest_difference,
+    unmeasured,
+)
+from wordline_studies.measures import or_nan
 from wordline_studies.outcome import OUTCOME_LABELS
 from wordline_studies.results import run
 from wordline_studies.terminal import Progress
@@ -37,6 +49,10 @@ def figure(*claims: Claim) -> Figure:
 
 def study(*claims: Claim) -> Study:
     return Study("test", "A test", "Nobody", (lambda _: figure(*claims),))
+
+
+def of_figure(made: Figure) -> Study:
+    return replace(study(), figures=(lambda _: made,))
 
 
 def call(monkeypatch: pytest.MonkeyPatch, made: Study, *more: str) -> int:
@@ -185,6 +201,39 @@ def test_the_json_file_has_the_outcomes(place: Path, monkeypatch: pytest.MonkeyP
     assert rows[1]["ids"] == ["X-001"]
     assert [row["comparison"] for row in rows[:3]] == [None, False, True]
     assert rows[6]["ours"] is None
+
+
+def test_a_figure_without_its_inputs_has_no_values(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = unmeasured(replace(figure(HOLDS, DIFFERS), data={"mean": nan}), "no recording")
+    assert [row.ours for row in made.rows] == [None]
+    assert [(one.holds, one.verdict, one.passed) for one in made.claims] == [
+        (None, "told", True)
+    ] * 2
+    assert call(monkeypatch, of_figure(made)) == 0
+    assert "  not tested  It holds (no recording)\n" in capsys.readouterr().out
+    text = text_of((place / "out" / "study-test" / "index.html").read_text())
+    assert "It holds – not tested Not tested: no recording" in text
+
+
+def test_a_metric_without_observations_is_null(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [Row("ours", or_nan(None), "%", Published(5.0, "%", "1.1"))]
+    made = replace(figure(), rows=rows, data={"mean": [nan, 1.0]})
+    assert call(monkeypatch, of_figure(made)) == 0
+    told = json.loads((place / "out" / "study-test" / "study.json").read_text())
+    (found,) = told["figures"]
+    assert (found["rows"][0]["ours"], found["rows"][0]["outcome"]) == (None, "not_run")
+    assert found["data"] == {"mean": [None, 1.0]}
+    assert or_nan(0.0) == 0
+
+
+def test_a_missing_value_is_no_small_difference() -> None:
+    near = Row("", 101.0, "µs", Published(100.0, "µs", ""))
+    assert largest_difference([near, replace(near, ours=98.0)]) == 2
+    assert largest_difference([near, replace(near, ours=None)]) == inf
 
 
 @pytest.mark.parametrize("made", [FAILS, UNEXPECTED, HOLDS, DIFFERS, TOLD])

@@ -1,7 +1,9 @@
 """Studies `agcr` and `ecc`: numbered pages, access kinds, passes, and reasons."""
 
+import json
 from collections.abc import Iterator
 from itertools import pairwise
+from math import isnan
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,9 @@ from wordline_studies.ecc import fitted
 from wordline_studies.ecc.runs import DEVICE as OF_ECC
 from wordline_studies.ecc.runs import DIFFERENTIATED
 from wordline_studies.figure import Setup
+from wordline_studies.outcome import outcomes
 from wordline_studies.regulation.recordings import Request, folder, ranked, recordings
-from wordline_studies.regulation.runs import passes
+from wordline_studies.regulation.runs import change, mean_change, passes
 from wordline_studies.results import run
 
 SHARED = Path(__file__).parents[3] / "shared" / "traces"
@@ -24,6 +27,34 @@ TRACES = tuple(sorted(SHARED.iterdir())) if SHARED.is_dir() else ()
 @pytest.mark.parametrize("name", ["agcr", "ecc"])
 def test_no_claim_has_an_unexpected_outcome_without_recordings(name: str) -> None:
     assert run(studies.load(name), Setup(quick=True)).failed == []
+
+
+@pytest.mark.parametrize(("name", "measured"), [("agcr", {"1"}), ("ecc", {"7", "fitted"})])
+def test_figures_of_recordings_have_no_values_without_recordings(
+    name: str, measured: set[str], tmp_path: Path
+) -> None:
+    """A mean of nothing was 0 %, 48 points from -48 %."""
+    results = run(studies.load(name), Setup(quick=True))
+    empty = [figure for figure in results.figures if figure.id not in measured]
+    assert len(empty) == len(results.figures) - len(measured)
+    for figure in empty:
+        assert [row.ours for row in figure.rows] == [None] * len(figure.rows)
+        assert {row.missing for row in figure.rows} <= {"no recording"}
+        assert [claim.holds for claim in figure.claims] == [None] * len(figure.claims)
+        assert {one for one in outcomes(figure.rows) if one} <= {"not_run"}
+    results.write(tmp_path / name)
+    text = (tmp_path / name / "study.json").read_text()
+    told = json.loads(text, parse_constant=lambda constant: pytest.fail(f"{constant} in JSON"))
+    found = {one["id"]: one for one in told["figures"]}
+    for figure in empty:
+        assert [row["ours"] for row in found[figure.id]["rows"]] == [None] * len(figure.rows)
+        assert {claim["holds"] for claim in found[figure.id]["claims"]} <= {None}
+
+
+def test_a_mean_of_no_recordings_is_not_a_number() -> None:
+    assert isnan(mean_change({}, [], RW, TRADITIONAL, 0, "read_us"))
+    assert isnan(change(1.0, 0.0))
+    assert change(3.0, 2.0) == 50
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 from wordline._render.charts import bars
 from wordline_studies.agcr.runs import DEVICE, EXTREMES, PUBLISHED, SCHEMES, TRADITIONAL
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
-from wordline_studies.regulation.recordings import folder, recordings, too_few
+from wordline_studies.regulation.recordings import folder, measured, recordings, too_few
 from wordline_studies.regulation.runs import change, mean_change, passes, reading, writing
 
 COLOURS = dict(zip(EXTREMES, ("#1f78b4", "#d8731c", "#12a07a"), strict=True))
@@ -35,7 +35,7 @@ def figure(setup: Setup) -> Figure:
     }
     told = too_few(setup, found)
     high = [mean["LCW/HCR", "read_us"], mean["reduced wear", "read_us"]]
-    return Figure(
+    made = Figure(
         id="3",
         title="Figures 3 and 5: all pages in one mode",
         section="3.1, 3.2",
@@ -123,3 +123,4 @@ def figure(setup: Setup) -> Figure:
         ],
         data={"change_percent": dict(by_load.items())},
     )
+    return measured(found, [made])[0]

@@ -1,12 +1,13 @@
 """Figures 6 and 12: access kinds of pages, and the accuracy of their detection."""
 
 from itertools import pairwise
+from math import nan
 from statistics import fmean
 
 from wordline._render.charts import bars
 from wordline_studies.agcr.runs import DEVICE, PUBLISHED
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
-from wordline_studies.regulation.recordings import THRESHOLD, recordings, too_few
+from wordline_studies.regulation.recordings import THRESHOLD, measured, recordings, too_few
 from wordline_studies.regulation.runs import reading, writing
 
 WINDOWS = (1, 2, 3)
@@ -35,9 +36,9 @@ def figure(setup: Setup) -> Figure:
     steps = {name: [b - a for a, b in pairwise(one.values())] for name, one in right.items()}
     told = too_few(setup, found)
     mean_reads, mean_writes = (
-        fmean([one[name] for name in MSR if name in one] or [0.0]) for one in (reads, writes)
+        fmean([one[name] for name in MSR if name in one] or [nan]) for one in (reads, writes)
     )
-    return Figure(
+    made = Figure(
         id="6",
         title="Figures 6 and 12: access kinds of pages",
         section="4.1",
@@ -126,3 +127,4 @@ def figure(setup: Setup) -> Figure:
         explanation=[WHOLE],
         data={"reads": reads, "writes": writes, "found": right},
     )
+    return measured(found, [made])[0]

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
+from math import nan
 from statistics import fmean
 
 from wordline._render.charts import bars
@@ -19,7 +20,13 @@ from wordline_studies.agcr.runs import (
     TRADITIONAL,
 )
 from wordline_studies.figure import Claim, Figure, Plot, Published, Row, Setup
-from wordline_studies.regulation.recordings import Recording, folder, recordings, too_few
+from wordline_studies.regulation.recordings import (
+    Recording,
+    folder,
+    measured,
+    recordings,
+    too_few,
+)
 from wordline_studies.regulation.runs import (
     Key,
     Told,
@@ -49,12 +56,13 @@ def figures(setup: Setup) -> list[Figure]:
         }
     told = too_few(setup, found)
     runs = by_speed[1.0]
-    return [
+    made = [
         _latencies(found, runs, told),
         _rewrites(found, runs, told),
         _wear(found, by_speed, told),
         _both(found, runs, told),
     ]
+    return measured(found, made)
 
 
 def _means(
@@ -194,7 +202,7 @@ def _rewrites(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
     shown = (LI, *PROPOSED)
     ratio = {
         scheme: [
-            fmean(runs[name, scheme][turn].rewrites for name in found) if found else 0.0
+            fmean(runs[name, scheme][turn].rewrites for name in found) if found else nan
             for turn in (0, 1)
         ]
         for scheme in shown
@@ -327,7 +335,7 @@ def _both(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
 
     def wpli(weight: float, scheme: str, turn: int) -> float:
         if not names:
-            return 0.0
+            return nan
         return fmean(
             -weight
             * change(runs[name, scheme][turn].write_us, runs[name, TRADITIONAL][turn].write_us)

@@ -1,13 +1,20 @@
 """Figures 19 to 22: the window, and fewer channels."""
 
 from collections.abc import Mapping
+from math import nan
 from statistics import fmean
 
 from wordline._render.charts import bars
 from wordline.config import Value
 from wordline_studies.agcr.runs import DEVICE, RWL, SCHEMES, TRADITIONAL
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
-from wordline_studies.regulation.recordings import Recording, folder, recordings, too_few
+from wordline_studies.regulation.recordings import (
+    Recording,
+    folder,
+    measured,
+    recordings,
+    too_few,
+)
 from wordline_studies.regulation.runs import (
     REGULATION,
     Key,
@@ -38,7 +45,8 @@ def figures(setup: Setup) -> list[Figure]:
         narrow = passes(
             setup, DEVICE, traces, found, {name: {**own, **FEWER} for name, own in both.items()}
         )
-    return [_windows(found, by_window, told), _channels(found, wide, narrow, told)]
+    made = [_windows(found, by_window, told), _channels(found, wide, narrow, told)]
+    return measured(found, made)
 
 
 def _windows(found: Mapping[str, Recording], runs: Mapping[Key, list[Told]], told: str) -> Figure:
@@ -50,7 +58,7 @@ def _windows(found: Mapping[str, Recording], runs: Mapping[Key, list[Told]], tol
         for name in names
     }
     rewrites = {
-        name: fmean(runs[load, name][1].rewrites for load in found) if found else 0.0
+        name: fmean(runs[load, name][1].rewrites for load in found) if found else nan
         for name in names
     }
     reads = [mean["read_us", name] for name in names]
@@ -113,7 +121,9 @@ def _windows(found: Mapping[str, Recording], runs: Mapping[Key, list[Told]], tol
             f"From window 1 to 2, writes change by {moved['write_us'][0]:.1f} and wear by "
             f"{moved['wear'][0]:.1f} points: with a window of 1, every written page counts as "
             "write-only.",
-        ],
+        ]
+        if found
+        else [],
         data={"change_percent": {f"{what}, {name}": value for (what, name), value in mean.items()}},
     )
 

@@ -1,7 +1,7 @@
 """Table 5.1: the drives as published and as in the presets."""
 
 from wordline_studies.device_lab.runs import BLOCKS, SCALE, WHOLE_BLOCKS, drive
-from wordline_studies.figure import Claim, Figure, Numbers, Row, Setup
+from wordline_studies.figure import Claim, Figure, Numbers, Row, Setup, largest_difference
 
 PUBLISHED = Numbers(__package__ or __name__)
 LETTERS = "LCZAXP"
@@ -31,7 +31,7 @@ def figure(setup: Setup) -> Figure:
         )
         for letter in LETTERS
     ]
-    off = max(abs(row.difference or 0.0) for row in rows)
+    off = largest_difference(rows)
     return Figure(
         id="table-5.1",
         title="Table 5.1: the drives",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import pairwise
+from math import nan
 from typing import Any
 
 from wordline._lab.experiments import reliability
@@ -12,6 +13,7 @@ from wordline._render.charts import lines
 from wordline.config import Value
 from wordline_studies.device_lab.runs import DEPTH, Drive, carried_out, drive
 from wordline_studies.figure import Claim, Figure, Numbers, Plot, Row, Setup
+from wordline_studies.measures import or_nan
 
 PUBLISHED = Numbers(__package__ or __name__)
 LIMIT, WHOLE_LIMIT = 64, 100_000
@@ -113,6 +115,7 @@ def cycles(setup: Setup) -> Figure:
                 None,
                 "times",
                 PUBLISHED("5.6", "most worn over mean"),
+                "the share of the drive that is read",
             ),
             Row(
                 "highest over mean erase count, wear levelling counts read erases",
@@ -206,7 +209,7 @@ def cycles(setup: Setup) -> Figure:
 def _worn(summary: Mapping[str, Any]) -> dict[str, Any]:
     flash = summary["flash"]
     most, mean = flash["erases_per_block_max"], flash["erases_per_block_mean"]
-    return {"most": most, "mean": mean, "ratio": most / mean if mean else 0.0}
+    return {"most": most, "mean": mean, "ratio": most / mean if mean else nan}
 
 
 def _by_size(one: Drive) -> Mapping[str, Trial]:
@@ -229,7 +232,7 @@ def _by_size(one: Drive) -> Mapping[str, Trial]:
 def since(first: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the erase counts between two rounds: highest, mean, and their ratio."""
     most, mean = last["most"] - first["most"], last["mean"] - first["mean"]
-    return {"most": most, "mean": mean, "ratio": most / mean if mean else 0.0}
+    return {"most": most, "mean": mean, "ratio": most / mean if mean else nan}
 
 
 def managed_reads(setup: Setup) -> Figure:
@@ -242,7 +245,7 @@ def managed_reads(setup: Setup) -> Figure:
         for one, runs in zip(made, found, strict=True)
     }
     ratio = {
-        letter: {row["bytes"]: row["ratio"] or 0.0 for row in rows}
+        letter: {row["bytes"]: or_nan(row["ratio"]) for row in rows}
         for letter, rows in sizes.items()
     }
     told = {letter: one[4096] for letter, one in ratio.items()}

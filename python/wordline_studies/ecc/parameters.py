@@ -7,7 +7,13 @@ from wordline._render.charts import sweep
 from wordline.config import Value
 from wordline_studies.ecc.runs import DEVICE, DIFFERENTIATED, NORMAL, SCHEMES
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
-from wordline_studies.regulation.recordings import Recording, folder, recordings, too_few
+from wordline_studies.regulation.recordings import (
+    Recording,
+    folder,
+    measured,
+    recordings,
+    too_few,
+)
 from wordline_studies.regulation.runs import Key, Told, mean_change, passes, reading, writing
 
 MS = (-4, -2, -1, 0, 2, 4)
@@ -31,7 +37,7 @@ def figures(setup: Setup) -> list[Figure]:
     with folder() as traces:
         runs = passes(setup, DEVICE, traces, found, schemes)
     told = too_few(setup, found)
-    return [_m(found, runs, told), _n(found, runs, told)]
+    return measured(found, [_m(found, runs, told), _n(found, runs, told)])
 
 
 def _means(found: Mapping[str, Recording], runs: Runs, schemes: list[str]) -> Means:

@@ -1,13 +1,20 @@
 """Figures 23 to 26: the schemes."""
 
 from collections.abc import Mapping
+from math import nan
 from statistics import fmean
 
 from wordline._render import units
 from wordline._render.charts import bars
 from wordline_studies.ecc.runs import AGCR, ALL, COLOURS, DEVICE, NORMAL, OURS, PUBLISHED, SCHEMES
 from wordline_studies.figure import Claim, Figure, Plot, Published, Row, Setup
-from wordline_studies.regulation.recordings import Recording, folder, recordings, too_few
+from wordline_studies.regulation.recordings import (
+    Recording,
+    folder,
+    measured,
+    recordings,
+    too_few,
+)
 from wordline_studies.regulation.runs import (
     Key,
     Told,
@@ -38,17 +45,18 @@ def figures(setup: Setup) -> list[Figure]:
         for one in (found, small)
         if "web_3" in one
     }
-    return [_latencies(found, runs, overlap, told), _operations(found, runs, told)]
+    made = [_latencies(found, runs, overlap, told), _operations(found, runs, told)]
+    return measured(found, made)
 
 
 def _overlapped(overlap: Mapping[int, float], told: str) -> Claim:
     """Returns the claim on figure 17 for web_3, the only one of the figure's traces that is
     available in full."""
     listed = ", ".join(f"{value:.1f} % of {units.size(page)}" for page, value in overlap.items())
-    whole, half = (overlap.get(page, 0.0) for page in (DEVICE.page, DEVICE.page // 2))
+    whole, half = (overlap.get(page, nan) for page in (DEVICE.page, DEVICE.page // 2))
     return Claim(
         "X9: fewer than 10 % of the pages of web_3 are both read and written",
-        whole < 10,
+        whole < 10 if overlap else None,
         listed,
         because=""
         if told or not whole >= 10 > half
@@ -165,7 +173,9 @@ def _latencies(
                     abs(by_load["all_us"][name][OURS] - published) <= 6
                     for name, published in (("Financial1", -52), ("hm_0", -47))
                     if name in by_load["all_us"]
-                ),
+                )
+                if {"Financial1", "hm_0"} <= by_load["all_us"].keys()
+                else None,
                 _listed({name: one[OURS] for name, one in by_load["all_us"].items()}),
                 report_only=told or FITTED_ONLY,
             ),

@@ -12,6 +12,7 @@ from wordline_studies.figure import Setup
 from wordline_studies.gc.loads import of_member, simulated
 from wordline_studies.gc.schemes import NEW, SCHEMES, SIX, alone
 from wordline_studies.generated import Request, written
+from wordline_studies.measures import or_nan
 
 # Number of intervals of a load for which worst cases are recorded.
 INTERVALS = 50
@@ -118,12 +119,12 @@ def worst_ms(summary: Summary) -> list[float | None]:
 
 def longest_ms(summary: Summary) -> float:
     """Returns the longest response time of a run. Milliseconds."""
-    return (summary["latency"]["all"]["max_us"] or 0.0) / 1000
+    return or_nan(summary["latency"]["all"]["max_us"]) / 1000
 
 
 def mean_ms(summary: Summary) -> float:
     """Returns the mean response time of writes. Milliseconds."""
-    return (summary["latency"]["write"]["mean_us"] or 0.0) / 1000
+    return or_nan(summary["latency"]["write"]["mean_us"]) / 1000
 
 
 def late(summary: Summary) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import pairwise
+from math import nan
 
 from wordline._render.charts import bars, lines
 from wordline.config import Value
@@ -121,7 +122,7 @@ def _shares(summary: Summary) -> dict[str, float]:
     everything = collected(summary)
     parts = dict(zip(PARTS, (ADVANCED, DELAYED, DEMAND), strict=True))
     return {
-        part: 100 * collected(summary, triggers) / everything if everything else 0.0
+        part: 100 * collected(summary, triggers) / everything if everything else nan
         for part, triggers in parts.items()
     }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import nan
 from random import Random
 from statistics import fmean
 
@@ -228,7 +229,7 @@ def _worst(
         for worst in days(worst_ms(runs[scheme][name]))
         if worst > MARGIN_MS
     ]
-    waits = (min(collecting, default=0.0), max(collecting, default=0.0))
+    waits = (min(collecting, default=nan), max(collecting, default=nan))
     cuts = _cuts(curves)
     over = max(busy[P]) / max(busy[L])
     both = max(busy[BOTH])

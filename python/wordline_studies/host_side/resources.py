@@ -12,6 +12,7 @@ from wordline_studies.host_side.runs import (
     host_side,
     side_of,
 )
+from wordline_studies.measures import or_nan
 
 PUBLISHED = Numbers(__package__ or __name__)
 SECTORS = 430e9 / 512
@@ -105,7 +106,7 @@ def processors(setup: Setup) -> Figure:
         for many in WORKERS
     }
     found = {key: side_of(one) for key, one in required(setup, cases).items()}
-    used = {key: 100 * (one["cpu_utilisation"] or 0.0) for key, one in found.items()}
+    used = {key: 100 * or_nan(one["cpu_utilisation"]) for key, one in found.items()}
     order = all(used["fssd", many] > used["bssd", many] for many in WORKERS)
     return Figure(
         id="4.5",

@@ -7,6 +7,7 @@ from wordline import WordlineError
 from wordline.config import Value
 from wordline_studies.cases import Case, required
 from wordline_studies.figure import Setup
+from wordline_studies.measures import or_nan
 
 if TYPE_CHECKING:
     from wordline.summary import HostSide, Summary
@@ -69,7 +70,7 @@ def _device_ns(summary: "Summary") -> float:
 
 def mean_us(summary: "Summary") -> float:
     """Returns the mean response time of writes. Microseconds."""
-    return summary["latency"]["write"]["mean_us"] or 0.0
+    return or_nan(summary["latency"]["write"]["mean_us"])
 
 
 def side_of(summary: "Summary") -> "HostSide":

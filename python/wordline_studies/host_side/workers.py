@@ -2,7 +2,7 @@
 
 from wordline._render.charts import bars
 from wordline_studies.cases import required
-from wordline_studies.figure import Claim, Figure, Numbers, Plot, Row, Setup
+from wordline_studies.figure import Claim, Figure, Numbers, Plot, Row, Setup, largest_difference
 from wordline_studies.host_side.runs import (
     BRIDGED,
     FREE,
@@ -35,7 +35,7 @@ def latency(setup: Setup) -> Figure:
     }
     found = required(setup, cases)
     us = {key: mean_us(one) for key, one in found.items()}
-    iops = {key: one["throughput"]["iops"] or 0.0 for key, one in found.items()}
+    iops = {key: one["throughput"]["iops"] for key, one in found.items()}
     ours = {
         "latency of eight workers": {d: us[d, 8] / us[d, 1] for d in DRIVES},
         "latency of eight workers over four": {d: us[d, 8] / us[d, 4] for d in DRIVES},
@@ -59,7 +59,7 @@ def latency(setup: Setup) -> Figure:
     bound = 1 / LOCKED
     flat = max(abs(iops["bssd", many] / iops["bssd", 1] - 1) for many in WORKERS)
     little = max(abs(us[key] * iops[key] / 1e6 / key[1] - 1) for key in us)
-    off = max(abs(row.difference or 0.0) for row in rows) / 100
+    off = largest_difference(rows) / 100
     return Figure(
         id="4.7",
         title="Figures 4.7 and 4.8: one to eight workers",
@@ -138,7 +138,7 @@ def queues(setup: Setup) -> Figure:
     }
     found = required(setup, cases)
     us = {key: mean_us(one) for key, one in found.items()}
-    iops = {key: one["throughput"]["iops"] or 0.0 for key, one in found.items()}
+    iops = {key: one["throughput"]["iops"] for key, one in found.items()}
     ratio = {d: us[d, True] / us[d, False] for d in DRIVES}
     gain = {d: iops[d, True] / iops[d, False] for d in DRIVES}
     little = max(abs(ratio[d] * gain[d] / QUEUE - 1) for d in DRIVES)
@@ -152,7 +152,7 @@ def queues(setup: Setup) -> Figure:
         )
         for d in DRIVES
     ]
-    off = max(abs(row.difference or 0.0) for row in rows) / 100
+    off = largest_difference(rows) / 100
     return Figure(
         id="4.9",
         title="Figure 4.9: a queue of 128",

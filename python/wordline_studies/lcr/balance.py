@@ -11,6 +11,7 @@ from wordline_studies.lcr.loads import written
 from wordline_studies.lcr.policies import LRU
 from wordline_studies.lcr.responses import REQUESTS, WRITING
 from wordline_studies.lcr.runs import PUBLISHED, WORN, case, playback, wanted
+from wordline_studies.measures import or_nan
 
 FASTER = (1, 1000)
 # Tolerance in points. The document's number is a share of the cases of four traces together.
@@ -115,9 +116,9 @@ def figure(setup: Setup) -> Figure:
 
 def _replaced(summary: Summary) -> float:
     buffer = summary["buffer"]
-    return 100 * ((buffer and buffer["balance_above_10_ratio"]) or 0.0)
+    return 100 * or_nan(buffer["balance_above_10_ratio"] if buffer else None)
 
 
 def _instants(summary: Summary) -> float:
     load = summary["chip_load"]
-    return 100 * ((load and load["balance_above_10_ratio"]) or 0.0)
+    return 100 * or_nan(load["balance_above_10_ratio"] if load else None)

@@ -32,7 +32,7 @@ from wordline_studies.lcr.runs import (
     playback,
     wanted,
 )
-from wordline_studies.measures import Measure, latency_us
+from wordline_studies.measures import Measure, latency_us, or_nan
 
 # Largest number of requests of a load: an eighth of all, fewer for proj_0 and financial2.
 REQUESTS = {
@@ -245,7 +245,7 @@ def _means(runs: Runs) -> Figure:
 def _more_hits(runs: Runs, load: str) -> float:
     """Returns the write hit ratio of CFLRU minus that of LRU. Percentage points."""
     ratios = [runs[load, policy]["buffer"] for policy in (LRU, CFLRU)]
-    lru, cflru = (100 * ((one and one["write_hit_ratio"]) or 0.0) for one in ratios)
+    lru, cflru = (100 * or_nan(one["write_hit_ratio"] if one else None) for one in ratios)
     return cflru - lru
 
 

@@ -10,7 +10,7 @@ from wordline_studies.cases import Case
 from wordline_studies.figure import Numbers, Setup
 from wordline_studies.lcr.loads import LOADS, Playback
 from wordline_studies.lcr.policies import ALL, TITLES, WINDOW, Values, chosen
-from wordline_studies.measures import Measure
+from wordline_studies.measures import Measure, or_nan
 
 PUBLISHED = Numbers("wordline_studies.lcr")
 DEVICE = "lcr"
@@ -81,19 +81,19 @@ def by_policy(runs: Runs, load: str, measure: Measure) -> Values:
 
 def deviation_us(summary: Summary) -> float:
     """Returns the standard deviation of the response times. Microseconds."""
-    return summary["latency"]["all"]["std_us"] or 0.0
+    return or_nan(summary["latency"]["all"]["std_us"])
 
 
 def hit_percent(summary: Summary) -> float:
     """Returns the share of requested pages that hit in the buffer. Per cent."""
     buffer = summary["buffer"]
-    return 100 * ((buffer and buffer["hit_ratio"]) or 0.0)
+    return 100 * or_nan(buffer["hit_ratio"] if buffer else None)
 
 
 def clean_percent(summary: Summary) -> float:
     """Returns the share of clean pages among those evicted from the buffer. Per cent."""
     buffer = summary["buffer"]
-    return 100 * ((buffer and buffer["clean_eviction_ratio"]) or 0.0)
+    return 100 * or_nan(buffer["clean_eviction_ratio"] if buffer else None)
 
 
 def collections(summary: Summary) -> int:

@@ -135,7 +135,15 @@ def _rows(number: str, writes: dict[str, list[float]]) -> list[Row]:
             published = PUBLISHED(number, f"variation, {mode.name}")
         else:
             published = PUBLISHED(number, "variation")
-        rows.append(Row(f"{mode.name}: deviation of variation from hardware", None, "%", published))
+        rows.append(
+            Row(
+                f"{mode.name}: deviation of variation from hardware",
+                None,
+                "%",
+                published,
+                "a measurement of the hardware",
+            )
+        )
         for model, name in (("typical, data sheet", "typical"), ("worst", "worst")):
             deviation = abs(gain(base, writes[model][place]))
             what = f"{mode.name}: deviation of {model} from variation"

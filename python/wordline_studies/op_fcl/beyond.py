@@ -8,6 +8,7 @@ from wordline.config import Value
 from wordline.summary import Summary
 from wordline_studies.cases import Case, required
 from wordline_studies.figure import Claim, Figure, Row, Setup
+from wordline_studies.measures import or_nan
 from wordline_studies.op_fcl.loads import TABLE, named, written
 from wordline_studies.op_fcl.runs import (
     BLOCK_PAGES,
@@ -162,10 +163,10 @@ def _destages(summary: Summary) -> list[tuple[str, float, str]]:
     cache = summary["cache"]
     assert cache is not None
     return [
-        ("response time", (summary["latency"]["all"]["mean_us"] or 0.0) / 1000, "ms"),
+        ("response time", or_nan(summary["latency"]["all"]["mean_us"]) / 1000, "ms"),
         (
             "time of a destage for which a request waits",
-            (cache["destage_mean_us"] or 0.0) / 1000,
+            or_nan(cache["destage_mean_us"]) / 1000,
             "ms",
         ),
     ]

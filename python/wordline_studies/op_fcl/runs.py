@@ -8,6 +8,7 @@ from wordline.config import Value
 from wordline.summary import Summary
 from wordline_studies.cases import Case, required
 from wordline_studies.figure import Numbers, Setup
+from wordline_studies.measures import or_nan
 from wordline_studies.op_fcl import model
 from wordline_studies.op_fcl.loads import TABLE, Load, Parts
 
@@ -67,7 +68,7 @@ class Cell:
         writes = cache["write_hits"] + cache["write_misses"] + cache["writes_bypassed"]
         hits = reads * (cache["hit_ratio"] or 0.0) + cache["write_hits"]
         return Cell(
-            mean_ms=(summary["latency"]["all"]["mean_us"] or 0.0) / 1000,
+            mean_ms=or_nan(summary["latency"]["all"]["mean_us"]) / 1000,
             gc_s=flash["gc_time_s"],
             hit=100 * hits / max(1, reads + writes),
             erases=flash["erases_per_block_mean"],

@@ -8,7 +8,7 @@ from statistics import fmean
 from wordline.summary import Summary
 from wordline_studies.cases import by_load
 from wordline_studies.figure import Claim, Figure, Plot, Published, Row, Setup
-from wordline_studies.measures import gain, iops, latency_us, over_loads
+from wordline_studies.measures import gain, iops, latency_us, or_nan, over_loads
 from wordline_studies.paq import reading
 from wordline_studies.paq.charts import PUBLISHED, bars
 from wordline_studies.paq.loads import FITTED, KNOWN, PAGE, TABLE, WEBS, written
@@ -45,6 +45,7 @@ RUN = (
 )
 # Arrival rate, as a share of VAQ's throughput with a full queue.
 RATE = 0.5
+INPUT = "the load is generated with the means of this table"
 # Meaning of the words in claims, fixed before the first run. "About": within this many points or
 # per cent.
 ABOUT = 10
@@ -189,19 +190,19 @@ def _loads(fitted: dict[str, Runs]) -> Figure:
                 f"{name}: reads",
                 100 * told["reads"] / told["requests"],
                 "%",
-                Published(round(load.read_percent, 2), "%", "table 6.1"),
+                Published(round(load.read_percent, 2), "%", "table 6.1", fitted=INPUT),
             ),
             Row(
                 f"{name}: mean write",
                 sizes["write"],
                 "pages",
-                Published(round(load.sizes.write, 2), "pages", load.sizes.source),
+                Published(round(load.sizes.write, 2), "pages", load.sizes.source, fitted=INPUT),
             ),
             Row(
                 f"{name}: mean read",
                 sizes["read"],
                 "pages",
-                Published(round(load.sizes.read, 2), "pages", load.sizes.source),
+                Published(round(load.sizes.read, 2), "pages", load.sizes.source, fitted=INPUT),
             ),
         ]
     collected = sum(run["flash"]["gc_runs"] for runs in fitted.values() for run in runs.values())
@@ -611,7 +612,7 @@ def _all(fitted: dict[str, Runs]) -> Figure:
 
 
 def _p99_us(summary: Summary) -> float:
-    return summary["latency"]["all"]["p99_us"] or 0.0
+    return or_nan(summary["latency"]["all"]["p99_us"])
 
 
 def _search(fitted: dict[str, Runs], free: dict[str, Runs]) -> Figure:

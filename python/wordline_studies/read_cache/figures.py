@@ -1,6 +1,7 @@
 """Figures 4 to 10 and tables 2 to 4, from the same runs."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import nan
 
 from wordline._render.charts import bars
 from wordline._render.plotly import Figure as Drawing
@@ -376,7 +377,7 @@ def _share(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:
 
 
 def _mean(values: Sequence[float]) -> float:
-    return sum(values) / max(1, len(values))
+    return sum(values) / len(values) if values else nan
 
 
 def _data(cells: Cells, value: Callable[[Cell], float]) -> dict[str, Mapping[str, float]]:

@@ -1,6 +1,7 @@
 """Tests of the reasons why claims do not hold, each with the number that it explains."""
 
 from collections.abc import Mapping
+from math import nan
 from pathlib import Path
 from statistics import fmean
 
@@ -212,7 +213,7 @@ def _worth(cells: Cells) -> Found:
             100 * (_cost(one)[1] - _cost(two)[1]) / one.mean_us for one, two in pairs
         )
         gains[scheme] = fmean(two.hit - one.hit for one, two in pairs)
-        worth[scheme] = missed / gains[scheme] if gains[scheme] else 0.0
+        worth[scheme] = missed / gains[scheme] if gains[scheme] else nan
     would = spared[FARC] + 8 * worth[FARC]
     rows = [
         Row(f"R1: {scheme}, 3 GB, 15 %: time saved per point of hit ratio", value, "%")
@@ -272,7 +273,7 @@ def _ceiling(cells: Cells) -> Found:
 
 def _victims(cell: Cell) -> float:
     """Returns the share of valid pages in a victim. Per cent."""
-    return 100 * cell.moved / (BLOCK_PAGES * cell.erases) if cell.erases else 0.0
+    return 100 * cell.moved / (BLOCK_PAGES * cell.erases) if cell.erases else nan
 
 
 def _spared(cells: Cells, op: int, base: Scheme, other: Scheme) -> float:
@@ -411,7 +412,7 @@ def _misses(cells: Cells) -> Found:
     """Compares misses and programs at different over-provisioning (E4)."""
     low, high = (cells[Point("websearch2", 6, op), PLAIN[0]] for op in (15, 35))
     misses = high.fills / max(1, low.fills)
-    programs = high.amplification / low.amplification if low.amplification else 0.0
+    programs = high.amplification / low.amplification if low.amplification else nan
     rising = [
         (gb, base)
         for load in TABLE

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import exp, log
+from math import exp, log, nan
 from pathlib import Path
 from statistics import fmean
 
@@ -10,6 +10,7 @@ from wordline.config import Value
 from wordline.summary import Summary
 from wordline_studies.cases import Case, required
 from wordline_studies.figure import Numbers, Setup
+from wordline_studies.measures import or_nan
 from wordline_studies.read_cache.loads import TABLE, part
 from wordline_studies.read_cache.schemes import ALL, Scheme
 
@@ -54,13 +55,13 @@ class Cell:
         cache, flash = summary["cache"], summary["flash"]
         assert cache is not None
         return Cell(
-            hit=100 * (cache["hit_ratio"] or 0.0),
+            hit=100 * or_nan(cache["hit_ratio"]),
             erases=flash["erases"],
-            mean_us=summary["latency"]["read"]["mean_us"] or 0.0,
-            deviation_us=cache["read_deviation_us"] or 0.0,
+            mean_us=or_nan(summary["latency"]["read"]["mean_us"]),
+            deviation_us=or_nan(cache["read_deviation_us"]),
             revived=cache["suspected_hits"],
             moved=flash["gc_pages_moved"],
-            amplification=flash["page_write_amplification"] or 0.0,
+            amplification=or_nan(flash["page_write_amplification"]),
             requests=summary["input"]["requests"],
             read_pages=cache["pages_read"],
             fills=cache["fills"],
@@ -120,9 +121,9 @@ def geometric_hit(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:
 
 
 def geometric(values: Iterable[float]) -> float:
-    """Returns the geometric mean of positive values."""
+    """Returns the geometric mean of the positive values; NaN if there are none."""
     known = [value for value in values if value > 0]
-    return exp(fmean(log(value) for value in known)) if known else 0.0
+    return exp(fmean(log(value) for value in known)) if known else nan
 
 
 def fewer(cells: Cells, point: Point, base: Scheme, other: Scheme) -> float | None:
@@ -149,5 +150,5 @@ def deviation_us(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:
 
 
 def less_percent(first: float, second: float) -> float:
-    """Returns the reduction from `first` to `second`. Per cent."""
-    return 100 * (1 - second / first) if first else 0.0
+    """Returns the reduction from `first` to `second`. Per cent; NaN if `first` is 0."""
+    return 100 * (1 - second / first) if first else nan

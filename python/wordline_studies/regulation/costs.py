@@ -5,7 +5,8 @@ from typing import TypeAlias
 
 from wordline.config import Value
 from wordline_studies.cases import Case, required
-from wordline_studies.figure import Claim, Figure, Published, Row, Setup
+from wordline_studies.figure import Claim, Figure, Published, Row, Setup, largest_difference
+from wordline_studies.measures import or_nan
 from wordline_studies.regulation.runs import REGULATION, Device, Op
 
 Cost: TypeAlias = tuple[str, Op]
@@ -46,7 +47,7 @@ def costs(
         },
     )
     us: dict[str, float] = {
-        what: found[what]["latency"][op]["mean_us"] or 0.0
+        what: or_nan(found[what]["latency"][op]["mean_us"])
         for what, ((_, op), _, _) in wanted.items()
     }
     rows = [Row(what, us[what], "µs", published) for what, (_, _, published) in wanted.items()]
@@ -62,7 +63,7 @@ def costs(
         claims=[
             Claim(
                 "Reads and writes take the time of the table",
-                all(abs(row.difference or 0.0) < 0.01 for row in rows),
+                largest_difference(rows) < 0.01,
                 "all rows are equal",
             ),
         ],

@@ -2,7 +2,7 @@
 
 import csv
 from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import wordline
-from wordline_studies.figure import Setup
+from wordline_studies.figure import Figure, Setup, unmeasured
 
 KNOWN = {
     "hm_0": ("hm_0",),
@@ -147,6 +147,13 @@ def too_few(setup: Setup, found: Mapping[str, Recording]) -> str:
     if setup.quick or len(found) < len(KNOWN):
         return "too few recordings, or excerpts of them only"
     return ""
+
+
+def measured(found: Mapping[str, Recording], figures: Sequence[Figure]) -> list[Figure]:
+    """Returns the figures of the recordings; without values if none was found."""
+    if found:
+        return list(figures)
+    return [unmeasured(figure, "no recording") for figure in figures]
 
 
 def recordings(

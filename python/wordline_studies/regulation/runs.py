@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 from statistics import fmean
 from typing import Literal, TypeAlias, cast
@@ -51,7 +52,8 @@ class Told:
     def all_us(self) -> float:
         """Mean response time of reads and writes. Microseconds."""
         done = self.reads + self.writes
-        return (self.reads * self.read_us + self.writes * self.write_us) / max(1, done)
+        total = self.reads * self.read_us + self.writes * self.write_us
+        return total / done if done else nan
 
 
 def case(
@@ -167,8 +169,8 @@ def _by_mode(whole: Summary, first: Summary | None, op: ByMode) -> dict[str, int
 
 
 def change(ours: float, base: float) -> float:
-    """Returns the change relative to `base`. Per cent; 0 if `base` is 0."""
-    return 100 * (ours / base - 1) if base else 0.0
+    """Returns the change relative to `base`. Per cent; NaN if `base` is 0."""
+    return 100 * (ours / base - 1) if base else nan
 
 
 def reading(found: Mapping[str, Recording]) -> list[str]:
@@ -185,9 +187,9 @@ def mean_change(
     runs: Mapping[Key, list[Told]], names: list[str], scheme: str, base: str, turn: int, of: str
 ) -> float:
     """Returns the mean change of a metric relative to another scheme, over the recordings. Per
-    cent."""
+    cent; NaN if there are none."""
     if not names:
-        return 0.0
+        return nan
     return fmean(
         change(getattr(runs[name, scheme][turn], of), getattr(runs[name, base][turn], of))
         for name in names
