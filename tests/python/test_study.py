@@ -152,7 +152,7 @@ def test_the_page_counts_published_numbers_before_statements(
     assert call(monkeypatch, compared(HOLDS)) == 0
     page = (place / "out" / "study-test" / "index.html").read_text()
     text = text_of(page)
-    assert "rows with a published number 6 1 further row without" in text
+    assert "Published numbers 6 rows have a published number, 1 further row has none." in text
     for label in OUTCOME_LABELS.values():
         assert f"{label} 1 " in text
     assert text.index("Published numbers") < text.index("Statements tested by us")
@@ -357,7 +357,7 @@ def test_all_studies_run_with_one_command(
     }
     assert "Two &amp; more" in page
     text = text_of(page)
-    assert "rows with a published number 2 0 further rows without" in text
+    assert "Published numbers 2 rows have a published number, 0 further rows have none." in text
     assert text.count("Figure 1: a <figure> : ours published 2 MB/s, simulated 3 MB/s") == 2
     assert text.index("Published numbers") < text.index("Statements tested by us")
     assert page.index("Nobody") < page.index("Somebody")
