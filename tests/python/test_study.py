@@ -165,6 +165,11 @@ def test_tables_show_published_numbers_first_and_mark_their_outcomes(
     monkeypatch.setenv("COLUMNS", "200")
     assert call(monkeypatch, compared()) == 0
     page = (place / "out" / "study-test" / "index.html").read_text()
+    # On a phone, the column of the outcome is beyond the edge, and the first column has the marks.
+    assert re.findall(r'\.figures \.(\w+) th::before { content: "(.) "', page) == [
+        ("contradicted", "✗"),
+        ("direction", "≈"),
+    ]
     table = page[page.index("<tbody>") : page.index("</tbody>")]
     assert re.findall('<th scope="row">([^<]*)', table) == [row.what for row in ROWS[1:] + ROWS[:1]]
     assert re.findall('<tr(?: class="([^"]*)")?>', table) == [*NUMBERS, ""]
