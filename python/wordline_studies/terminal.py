@@ -132,18 +132,13 @@ def print_overview(overview: Overview, files: list[Path]) -> None:
     shown = console()
     shown.print(
         _counts(
-            "published numbers",
-            ("rows", *OUTCOME_LABELS.values()),
-            {
-                one.study.name: [sum(one.numbers.values()), *one.numbers.values()]
-                for one in overview.studies
-            },
+            tuple(OUTCOME_LABELS.values()),
+            {one.study.name: [*one.numbers.values()] for one in overview.studies},
         )
     )
     shown.print(sentence(overview.numbers, overview.own), soft_wrap=True)
     shown.print(
         _counts(
-            "statements tested by us",
             tuple(VERDICT_LABELS.values()),
             {one.study.name: [*one.counts.values()] for one in overview.studies},
         )
@@ -155,10 +150,11 @@ def print_overview(overview: Overview, files: list[Path]) -> None:
         shown.print(Text(f"Wrote {path}"), soft_wrap=True)
 
 
-def _counts(title: str, columns: Sequence[str], rows: Mapping[str, Sequence[int]]) -> Table:
-    table = Table(title, *columns, box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in table.columns[1:]:
-        column.justify = "right"
+def _counts(columns: Sequence[str], rows: Mapping[str, Sequence[int]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    table.add_column("study", overflow="fold")
+    for column in columns:
+        table.add_column(column, justify="right", overflow="fold")
     for name, counts in rows.items():
         table.add_row(name, *map(str, counts))
     return table
