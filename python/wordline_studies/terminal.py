@@ -30,6 +30,8 @@ from wordline_studies.page import difference, ours, published
 from wordline_studies.results import Results
 
 EVERY_S = 30.0
+OVERVIEW_WIDTH = 76
+"""Minimum width in columns of the tables of all studies. With fewer, words would be split."""
 STYLES: dict[Outcome, str] = {"reproduced": "green", "direction": "yellow", "contradicted": "red"}
 
 
@@ -129,7 +131,7 @@ def print_end(results: Results, files: list[Path]) -> None:
 
 def print_overview(overview: Overview, files: list[Path]) -> None:
     """Prints the counts of outcomes and of verdicts of all studies, and the paths of the files."""
-    shown = console()
+    shown = console(least=OVERVIEW_WIDTH)
     shown.print(
         _counts(
             tuple(OUTCOME_LABELS.values()),
