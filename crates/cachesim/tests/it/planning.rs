@@ -105,7 +105,7 @@ fn impossible_plans_are_refused_with_a_reason() {
         of(|asked| asked.flash = device("nearline-7200")).contains("not a single flash device")
     );
     assert!(of(|asked| asked.disk = device("d4")).contains("not a single disk"));
-    assert!(of(|asked| asked.rate = 0.001).contains("increase rate"));
+    assert!(of(|asked| asked.rate = 0.001).contains("increase `rate`"));
     assert!(of(|asked| asked.sizes = vec!["1p".parse().unwrap()]).contains("at least 64 blocks"));
     assert!(of(|asked| asked.rate = 2.0).contains("out of range"));
     assert!(of(|asked| asked.flash = device("consumer-tlc")).contains("has pages of 16384 bytes"));

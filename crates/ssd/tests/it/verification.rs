@@ -158,7 +158,7 @@ fn wrong_look_up_is_detected() {
         panic!("verification missed the fault")
     };
     assert!(
-        message.contains("returned a content that was never written there"),
+        message.contains("returned content that was never written there"),
         "{message}"
     );
     assert!(
