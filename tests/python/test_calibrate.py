@@ -202,7 +202,7 @@ def test_the_command_fails_without_a_traceback(wordline: Command, place: Path) -
         assert told.stderr.count("\n") == 1
 
 
-def test_constants_that_the_points_do_not_determine_are_held(place: Path) -> None:
+def test_constants_that_the_points_do_not_determine_are_held_fixed(place: Path) -> None:
     (place / "rber.csv").write_text(HEAD + "1000,1e-5\n1000,2e-5\n1000,4e-5\n")
     found = wordline.calibrate("rber.csv")
     assert found.constants["e"]["value"] == pytest.approx(2e-5, rel=1e-4)  # geometric mean

@@ -100,7 +100,7 @@ def test_traces_are_shown_by_name_if_the_names_differ() -> None:
     assert key_values("ftl.gc.victim", [None, "fifo"]) == ["–", "fifo"]
 
 
-def test_a_difference_within_noise_is_not_better(device: str) -> None:
+def test_a_difference_within_noise_is_not_called_better(device: str) -> None:
     one = wordline.sweep(device, seeds=6, overrides=AGED)
     others = wordline.sweep(device, seeds=[11, 12, 13, 14, 15, 16], overrides=AGED)
     found = one.compare(others)

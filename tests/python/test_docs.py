@@ -20,7 +20,7 @@ PAGES = {
 
 
 @pytest.mark.parametrize("page", ["docs/index.md", "mkdocs.yml"])
-def test_every_page_is_listed(page: str) -> None:
+def test_every_page_is_listed_in_the_index_and_the_navigation(page: str) -> None:
     text = (ROOT / page).read_text()
     listed = set(re.findall(r"[\w/-]+\.md", text))
     assert PAGES - listed == set()
@@ -28,7 +28,7 @@ def test_every_page_is_listed(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", ["docs/decisions/index.md", "mkdocs.yml"])
-def test_every_decision_is_listed(page: str) -> None:
+def test_every_decision_is_listed_in_the_index_and_the_navigation(page: str) -> None:
     text = (ROOT / page).read_text()
     records = {one.name for one in (DOCS / "decisions").glob("*.md")} - {"index.md"}
     assert records - {Path(name).name for name in re.findall(r"[\w/-]+\.md", text)} == set()
@@ -48,7 +48,7 @@ def test_every_link_has_a_target(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/how-to/study.md"])
-def test_every_study_is_named(page: str) -> None:
+def test_every_study_is_named_in_the_readme_and_the_how_to_page(page: str) -> None:
     named = set(re.findall(r"`(?:wordline study )?([\w-]+)`", (ROOT / page).read_text()))
     assert set(STUDIES) - named == set()
 

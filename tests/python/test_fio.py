@@ -213,7 +213,7 @@ def test_a_range_of_sizes_is_drawn_as_fio_draws_it(tmp_path: Path, low: int, hig
     assert {size: count / steps for size, count in sizes.items()} == pytest.approx(mix, abs=1e-4)
 
 
-def test_the_later_of_size_and_range_applies(tmp_path: Path) -> None:
+def test_the_later_of_bs_and_bsrange_applies(tmp_path: Path) -> None:
     def sizes(text: str) -> object:
         (one,) = streams(tmp_path, f"{text}\nnumber_ios=1\n").streams
         return one["workload"]["request_bytes"]

@@ -73,7 +73,7 @@ def test_verify_checks_every_page_read():
     assert cache["pages_checked"] == cache["pages_read"] - cache["joined"] > 0
 
 
-def test_after_a_power_cut_the_cache_is_empty_and_continues():
+def test_a_cache_emptied_by_power_cuts_continues_with_fewer_hits():
     whole, cut = run(), run(power_cut_every=20_000)
     assert cut["error"] is None
     assert cut["power"]["cuts"] > 0
@@ -150,7 +150,7 @@ RARE = {
 }
 
 
-def test_the_estimated_disk_load_without_the_cache_is_correct():
+def test_the_estimated_disk_load_without_the_cache_matches_the_disk_alone():
     """40 reads per second of 5 ms each keep the disk busy for a fifth of the time."""
     load = {"workload": RARE, "disk.serial": True, "replay.mode": "open-loop"}
     cached = package.run("xia2017-read-cache", overrides=load, requests=False).summary["cache"]
@@ -240,7 +240,7 @@ class TestCacheOnFlash:
         page = next((place / "out").glob("*.html")).read_text()
         assert "None of the sizes fits this device" in page
 
-    def test_an_infeasible_size_is_a_note(self):
+    def test_an_infeasible_size_is_reported_in_a_note(self):
         found = package.cache(TRACE, "lru", ["64p", "40%"], flash="d4", jobs=1)
         told = found.summary["on_flash"]
         assert told is not None

@@ -60,7 +60,7 @@ def test_writing_through_a_link_keeps_the_link(place: Path) -> None:
     assert (place / "real/summary.json").exists()
 
 
-def test_a_check_leaves_nothing_behind(place: Path) -> None:
+def test_checking_a_folder_creates_nothing(place: Path) -> None:
     output_folder.check("a/b/c", "run")
     assert not list(place.iterdir())
 

@@ -138,7 +138,7 @@ def test_misses_explain_at_most_their_own_cost() -> None:
     assert line.ratio_left == 1.0
 
 
-def test_a_run_that_takes_no_longer_than_its_start_has_a_cost() -> None:
+def test_a_run_that_takes_no_longer_than_its_start_has_the_smallest_cost() -> None:
     short = growth_cost.Run(0.010, 0.0, 6000, 2**20, 2**25, "")
     start = growth_cost.Run(0.011, 0.0, 3, 2**20, 2**25, "")
     (point,) = Series("reads", [Point(8, {"workload.requests": 2000})]).points
@@ -249,12 +249,12 @@ def test_the_table_fits_into_a_narrow_terminal(
         ("", "failed"),
     ],
 )
-def test_the_error_of_valgrind_is_that_of_the_program(said: str, reason: str) -> None:
+def test_a_failure_under_valgrind_reports_the_error_of_the_program(said: str, reason: str) -> None:
     assert counting._reason(said) == reason  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.mark.parametrize(("requests", "misses"), [(10_000, 1.9), (8_000_000, 1.0)])
-def test_the_first_requests_are_counted_if_there_are_few(
+def test_misses_of_the_first_requests_count_only_in_short_runs(
     requests: int, misses: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first thousand requests of the run miss ten times each, all others once."""

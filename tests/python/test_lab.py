@@ -28,7 +28,7 @@ from wordline._sweep.engine import State
 DEPTH = 4
 
 
-def test_range_and_slope_match_a_manual_calculation() -> None:
+def test_steady_state_range_and_slope_match_a_manual_calculation() -> None:
     # The series is its own least-squares line.
     rising = steady.window([90, 95, 100, 105, 110])
     assert (rising.average, rising.range, rising.slope) == (100, 0.2, pytest.approx(0.2))
@@ -79,7 +79,7 @@ def test_the_cliff_begins_with_the_first_gc_run() -> None:
     assert at_once == cliff.Cliff(5, 0, 0, 100, 100)
 
 
-def test_intervals_are_merged() -> None:
+def test_intervals_are_merged_to_the_requested_width() -> None:
     wide = cliff.intervals(WRITES, 2.0)
     assert wide == {"end_s": [2, 4], "mb_per_s": [25, 9], "max_us": [150, 900]}
     assert cliff.intervals(WRITES, 0.5)["mb_per_s"] == [30, 20, 10, 8]
@@ -100,7 +100,7 @@ def test_a_short_final_interval_is_left_out_and_an_empty_one_has_no_response_tim
         assert [one.max_us for one in found] == [100, None, 700]
 
 
-def test_the_cliff_names_missing_buffers(tiny: str) -> None:
+def test_the_cliff_experiment_names_missing_buffers(tiny: str) -> None:
     buffer = {"buffer.capacity_kib": 64}
     slc = {
         "ftl.slc_cache.static.ratio": 0.125,
@@ -126,7 +126,7 @@ def test_ratios_are_averaged_over_sizes() -> None:
     assert patterns.ratios(rates, "RR") == {"RW": (2 + 1.5) / 2}
 
 
-def test_the_gain_of_a_pause_is_measured() -> None:
+def test_the_bytes_recovered_by_a_pause_are_measured() -> None:
     # Fast until 30 have been written; the midpoint of 90 and 10 is 50.
     pace = [(10, 90.0), (20, 90.0), (30, 60.0), (40, 20.0), (50, 90.0)]
     assert idle.recovered(pace, 10) == (30, 8)
@@ -296,7 +296,7 @@ def test_reads_cause_erases_if_read_reclaim_is_on(tiny: str) -> None:
     assert worn.figures["factor"] == 1
 
 
-def test_a_pause_restores_the_blocks_of_background_gc(tiny: str) -> None:
+def test_a_pause_recovers_only_blocks_freed_by_background_gc(tiny: str) -> None:
     def given_back(schedule: str) -> int:
         more = {"ftl.gc.schedule": schedule}
         found = lab(tiny, only=["idle"], quick=True, overrides=more)["idle"].figures
@@ -335,7 +335,7 @@ def test_layout_reads_all_written_data(tiny: str) -> None:
         assert len(lines) == one.phases[-1].last
 
 
-def test_every_experiment_has_a_verdict_and_the_report_fits(
+def test_every_experiment_has_a_verdict_and_a_section_of_the_report(
     tiny: str, wordline: Command, place: Path
 ) -> None:
     done = wordline("lab", tiny, "--quick", "--out", "out/lab", "--no-progress")

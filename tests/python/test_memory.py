@@ -102,7 +102,9 @@ OVERWRITTEN = [
 
 @linux
 @pytest.mark.parametrize(("device", "overrides"), OVERWRITTEN)
-def test_the_maximum_matches_a_fully_written_device(device: str, overrides: dict[str, Any]) -> None:
+def test_the_estimated_maximum_matches_a_fully_written_device(
+    device: str, overrides: dict[str, Any]
+) -> None:
     given = overrides | LOAD | {"precondition.overwrite_ratio": 1.0}
     told = memory(device, given)["most_bytes"]
     truth = measured(device, given)

@@ -65,7 +65,7 @@ def test_a_sample_of_all_pages_is_exact() -> None:
         assert curve["sizes"] == exact["sizes"]
 
 
-def test_sampling_without_other_methods_gives_the_same_curve() -> None:
+def test_sampling_alone_gives_the_same_curve_as_with_other_methods() -> None:
     _, beside = package.mrc(BUNDLED, "exact,shards", rate=0.1, sizes="100p").curves
     result = package.mrc(BUNDLED, "shards", rate=0.1, sizes="100p")
     (alone,) = result.curves

@@ -33,7 +33,7 @@ def for_checkers(kind: type[Options]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_type_checkers_know_the_options(kind: type[Options]) -> None:
+def test_type_checkers_see_the_types_used_at_run_time(kind: type[Options]) -> None:
     assert for_checkers(kind) == kind.hints()
     assert get_type_hints(kind).keys() == kind.hints().keys()
 

@@ -68,7 +68,9 @@ def test_a_closed_loop_notes_that_time_stamps_are_ignored(wordline: Command, tra
     assert "The time stamps of the trace were ignored" in " ".join(answer.stdout.split())
 
 
-def test_a_trace_without_time_stamps_has_no_such_note(wordline: Command, place: Path) -> None:
+def test_a_trace_without_time_stamps_has_no_note_on_ignored_ones(
+    wordline: Command, place: Path
+) -> None:
     (place / "disk.iolog").write_text(
         "fio version 2 iolog\n/dev/sdb add\n/dev/sdb open\n/dev/sdb read 0 4096\n"
     )
@@ -78,7 +80,7 @@ def test_a_trace_without_time_stamps_has_no_such_note(wordline: Command, place: 
     assert "time stamps of the trace were ignored" not in answer.stdout
 
 
-def test_generated_load_has_no_recording(wordline: Command, tiny: str) -> None:
+def test_a_generated_load_reports_no_recorded_duration(wordline: Command, tiny: str) -> None:
     load = ["--set", "workload.requests=100", "--set"]
     answer = wordline("run", tiny, *load, "workload.arrival.poisson.iops=100")
     assert played(answer).startswith("open loop, generated arrivals; ")

@@ -474,7 +474,7 @@ def test_a_full_disk_is_reported_and_loses_only_the_unwritten_file(
     assert_frame_equal(kept, whole)
 
 
-def test_trials_with_equal_preparations_share_one(
+def test_trials_with_equal_preparations_share_one_prepared_device(
     device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from wordline._sweep import work

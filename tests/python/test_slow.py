@@ -36,7 +36,9 @@ def completions(result: wordline.Result, op: str) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("op", OPS)
-def test_the_worst_case_is_the_longest_of_each_interval(result: wordline.Result, op: str) -> None:
+def test_the_worst_case_is_the_longest_response_of_each_interval(
+    result: wordline.Result, op: str
+) -> None:
     told: Any = result.summary["worst_case"]
     assert told["interval_s"] == 1.25
     width = PS * 5 // 4

@@ -27,7 +27,7 @@ def device(**workload: Any) -> dict[str, Any]:
     }
 
 
-def test_units_are_thousands_of_512_bytes_rounded_up() -> None:
+def test_data_units_are_thousands_of_512_bytes_rounded_up() -> None:
     # 250 reads of 4 KiB are 1,024,000 bytes: 2,000 sectors, hence two units; one more starts the
     # third.
     for requests, units in ((250, 2), (251, 3), (1, 1)):

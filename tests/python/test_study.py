@@ -235,7 +235,7 @@ def test_a_metric_without_observations_is_null(
     assert or_nan(0.0) == 0
 
 
-def test_a_missing_value_is_no_small_difference() -> None:
+def test_a_missing_value_counts_as_an_infinite_difference() -> None:
     near = Row("", 101.0, "µs", Published(100.0, "µs", ""))
     assert largest_difference([near, replace(near, ours=98.0)]) == 2
     assert largest_difference([near, replace(near, ours=None)]) == inf
@@ -268,7 +268,9 @@ def test_long_runs_log_their_progress(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().err == "2 of 720 runs, 2:30 left\n"
 
 
-def test_the_page_escapes_text_and_sets_code(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_escapes_text_and_formats_code(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert call(monkeypatch, study(HOLDS)) == 0
     page = (place / "out" / "study-test" / "index.html").read_text()
     assert "a &lt;figure&gt;" in page
@@ -442,7 +444,9 @@ def test_an_unknown_study_is_refused_with_a_suggestion(wordline: Command) -> Non
         (Row("", 1.0, "", Published(0.0, "", "")), None),
     ],
 )
-def test_a_difference_is_relative_or_in_points(row: Row, difference: float | None) -> None:
+def test_a_difference_is_relative_or_in_percentage_points(
+    row: Row, difference: float | None
+) -> None:
     assert row.difference == difference
 
 

@@ -78,7 +78,7 @@ def test_pages_are_numbered_in_address_order() -> None:
     assert [(one.first, one.pages) for one in recording.requests] == [(1, 2), (0, 1), (2, 2)]
 
 
-def test_pages_have_an_access_kind() -> None:
+def test_pages_are_classified_by_their_accesses() -> None:
     """Page 0 is read three times, page 1 written twice, page 2 both."""
     told = of(("r", 0, 1), ("w", 1, 2), ("r", 0, 1), ("w", 1, 1), ("r", 2, 1), ("r", 0, 1))
     recording = ranked(told, 4096)
@@ -92,7 +92,7 @@ def test_pages_have_an_access_kind() -> None:
     assert recording.accuracy(2) == pytest.approx(100 * 6 / 7)
 
 
-def test_pages_have_a_history_in_the_second_pass() -> None:
+def test_writes_cost_less_in_the_second_pass_because_pages_have_a_history() -> None:
     """A write-only page has high-cost writes in the first pass and low-cost ones in the second. A
     read-only page takes 70 us in both, because it was written at high cost before the run."""
     told = [("w", 2 * page, 1) for page in range(50)] + [
@@ -184,7 +184,7 @@ def test_fitted_loads_match_the_table(name: str) -> None:
     assert both <= load.overlap_percent / 100 + 0.02
 
 
-def test_the_gain_of_reads_depends_on_the_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reads_gain_more_with_shorter_gaps_within_bursts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reads gain more from faster writes with shorter gaps within bursts."""
     from wordline_studies.ecc.runs import NORMAL, OURS
     from wordline_studies.ecc.runs import SCHEMES as OF_CHAPTER

@@ -109,7 +109,7 @@ def test_writes_in_turn_repeat_a_block_after_all_others() -> None:
     assert reads == [one.first for one in load if not one.writes]
 
 
-def test_disks_of_a_member_are_consecutive() -> None:
+def test_disks_of_a_member_have_consecutive_address_ranges() -> None:
     writes = writes_of(Setup(quick=True))
     disks = THREE_SSDS["SSD0"]
     made = list(of_member(writes, disks))
@@ -133,7 +133,7 @@ def test_tables_6_1_and_7_1_have_the_same_requests() -> None:
     assert row.read_pages * 4 == pytest.approx(47.1, abs=0.1)
 
 
-def test_published_numbers_exclude_each_other() -> None:
+def test_published_numbers_contradict_each_other() -> None:
     """Checks the numbers that the reasons derive from the tables."""
     gib = 2**20
     # P-FTL: disks 0 and 5 write almost the same volume, so a buffer overflows on both or on none.

@@ -77,7 +77,7 @@ def test_generated_loads_match_the_table(name: str) -> None:
     assert all(one.at <= two.at for one, two in pairwise(made))
 
 
-def test_sizes_are_twice_those_of_table_iii() -> None:
+def test_request_sizes_are_twice_those_of_table_iii() -> None:
     """Table III of the paper and table 8 of Xia's thesis describe the same recordings."""
     table_iii = {"web_0": 7.64, "ts_0": 4.64, "proj_0": 19.06, "wdev_2": 4.08}
     for name, kib in table_iii.items():
@@ -205,7 +205,7 @@ def test_lcr_gains_more_on_wdev_2_if_gc_runs() -> None:
     assert gains[0] < 5 < gains[1]
 
 
-def test_the_window_matters_on_proj_0_in_bursts_only() -> None:
+def test_window_size_affects_proj_0_only_if_requests_arrive_in_bursts() -> None:
     def gain(*, bursts: bool) -> float:
         small, half = (
             latency_us(played("proj_0", 12_000, LCR, window, bursts=bursts))
@@ -217,7 +217,7 @@ def test_the_window_matters_on_proj_0_in_bursts_only() -> None:
     assert abs(gain(bursts=False)) < 1
 
 
-def test_the_window_matters_more_on_ts_0_with_recorded_reuse() -> None:
+def test_window_size_affects_ts_0_more_with_recorded_reuse() -> None:
     """The gain of a half over a 64th depends on the reuse, by more than a third, and not on the
     share of writes."""
     gains = []
@@ -240,7 +240,7 @@ def test_the_window_matters_more_on_ts_0_with_recorded_reuse() -> None:
         ),
     ],
 )
-def test_full_is_refused_where_it_has_no_effect(
+def test_the_full_option_is_refused_where_it_has_no_effect(
     place: Path, capsys: pytest.CaptureFixture[str], options: list[str], said: str
 ) -> None:
     assert cli.main(["study", *options]) == 2

@@ -40,7 +40,7 @@ def test_a_mode_twice_as_fast_as_legacy_is_as_fast_as_2x() -> None:
     assert two / internal < 1.2
 
 
-def test_modes_differ_with_a_second_source() -> None:
+def test_migration_modes_differ_only_with_a_second_source() -> None:
     """With one source, the second plane has no block. With two sources, two planes halve the
     time."""
     modes: tuple[MigrateMode, ...] = ("legacy", "multi-plane-move")

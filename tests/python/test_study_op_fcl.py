@@ -85,7 +85,7 @@ def test_the_cost_model_reproduces_figures_3_and_4() -> None:
     assert (round(cost, 2), utilisation, ratio) == (945.14, 0.65, 0.31)
 
 
-def test_distinct_extents_of_a_uniform_law_match_the_closed_form() -> None:
+def test_distinct_extents_of_a_uniform_distribution_match_the_closed_form() -> None:
     assert abs(distinct(1000, 0.0, 500) - 1000 * (1 - (1 - 1e-3) ** 500)) < 1e-6
 
 
@@ -128,14 +128,14 @@ def test_a_spread_load_keeps_its_distinct_pages_and_covers_the_disk() -> None:
     assert max(one.first for one in far) > 100 * max(one.first for one in near)
 
 
-def test_the_number_of_extents_gives_the_working_set() -> None:
+def test_the_number_of_extents_reproduces_the_working_set() -> None:
     one = TABLE["financial"].writes
     count = extents_of(one, PART)
     wanted = one.set_gb * GB / PART / one.pages
     assert abs(distinct(count, one.exponent, one.requests(PART)) / wanted - 1) < 2e-3
 
 
-def test_a_law_that_is_too_steep_is_refused() -> None:
+def test_an_exponent_too_large_for_the_working_set_is_refused() -> None:
     with pytest.raises(WordlineError, match=r"exponent 1\.4 does not reach 74\.12 GB"):
         extents_of(with_exponents(TABLE["exchange"], 1.4, 0.8).reads, 1024)
 
@@ -144,7 +144,9 @@ def test_a_law_that_is_too_steep_is_refused() -> None:
     ("group", "percent", "shares"),
     [(1, 60, ()), (32, 60, ()), (32, 90, ()), (32, 70, (0.25, 0.75))],
 )
-def test_an_independent_model_agrees(group: int, percent: int, shares: tuple[float, ...]) -> None:
+def test_an_independent_model_agrees_with_the_simulation(
+    group: int, percent: int, shares: tuple[float, ...]
+) -> None:
     load, store = TABLE["financial"], Store.of(TABLE["financial"], PARTS)
     more: dict[str, Value] = {
         "cache.destage.group_pages": group,
@@ -208,13 +210,13 @@ def test_claims_can_fail_and_hold() -> None:
     assert all(claim.holds for claim in claims.lifetimes(dict.fromkeys(TABLE, worn)))
 
 
-def test_list_sizes_are_averaged_after_a_third() -> None:
+def test_list_sizes_are_averaged_after_the_first_third() -> None:
     course = claims.Course([1, 2, 3], [9.0, 1.0, 1.0], [9.0, 1.0, 2.0], 4.0)
     assert course.settled() == (1.0, 1.5)
     assert isclose(course.drift_percent(), 50)
 
 
-def test_claims_on_periods_are_checked_by_load() -> None:
+def test_claims_on_periods_are_checked_per_load() -> None:
     alike = {name: dict.fromkeys((12, 14, 16, 18, 20), 0.0) for name in TABLE}
     alike["search"][20] = alike["msn"][12] = 20.0
     assert all(claim.passed for claim in claims.periods(alike))

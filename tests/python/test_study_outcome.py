@@ -80,7 +80,7 @@ def test_a_value_within_the_tolerance_is_reproduced(one: Row) -> None:
         row(112, 100, "%"),
     ],
 )
-def test_a_level_beyond_the_tolerance_is_contradicted_if_it_is_alone(one: Row) -> None:
+def test_a_single_level_beyond_the_tolerance_is_contradicted(one: Row) -> None:
     assert alone(one) == "contradicted"
 
 
@@ -108,23 +108,23 @@ def test_a_level_beyond_the_tolerance_is_contradicted_if_it_is_alone(one: Row) -
         (row(-8.0, 2.0, "points"), "contradicted"),
     ],
 )
-def test_a_comparison_holds_its_sign(one: Row, outcome: Outcome) -> None:
+def test_a_comparison_is_judged_by_its_sign(one: Row, outcome: Outcome) -> None:
     assert alone(one) == outcome
 
 
-def test_the_entry_overrules_the_unit() -> None:
+def test_the_comparison_key_of_an_entry_overrides_its_unit() -> None:
     level = Row("", 6.0, "times", Published(2.0, "times", "1", comparison=False))
     assert not level.is_comparison
     assert alone(level) == "contradicted"
 
 
-def test_levels_beyond_the_tolerance_hold_their_order() -> None:
+def test_levels_beyond_the_tolerance_are_judged_by_their_order() -> None:
     assert outcomes([row(10, 100), row(20, 200)]) == ["direction", "direction"]
     assert outcomes([row(20, 100), row(10, 200)]) == ["contradicted", "contradicted"]
     assert outcomes([row(20, 100), row(20, 200)]) == ["contradicted", "contradicted"]
 
 
-def test_three_rows_with_a_tie() -> None:
+def test_tied_rows_are_ordered_only_against_the_other_rows() -> None:
     """100 and 110 are within the tolerance of each other, so that neither is first; both are before
     200."""
     right, tied, last = row(10, 100), row(9, 110), row(20, 200)
@@ -135,7 +135,7 @@ def test_three_rows_with_a_tie() -> None:
     assert outcomes([right, late, last]) == ["direction", "contradicted", "contradicted"]
 
 
-def test_a_tie_alone_is_no_order() -> None:
+def test_two_tied_rows_have_no_order() -> None:
     assert outcomes([row(10, 100), row(20, 110)]) == ["contradicted"] * 2
     assert outcomes([row(10, 100), row(20, 115)]) == ["contradicted"] * 2
     assert outcomes([row(10, 100), row(20, 116)]) == ["direction"] * 2
@@ -149,7 +149,7 @@ def test_ranges_are_ordered_by_the_gap_between_them() -> None:
     assert outcomes([row(1, (10, 100)), row(2, (50, 200))]) == ["contradicted"] * 2
 
 
-def test_a_comparison_holds_sign_and_order() -> None:
+def test_comparisons_are_judged_by_sign_and_order() -> None:
     assert outcomes([change(7, 39), change(9, 25)]) == ["contradicted", "contradicted"]
     assert outcomes([change(9, 39), change(7, 25)]) == ["direction", "direction"]
     # The tie with the second row says nothing.
@@ -162,7 +162,7 @@ def test_only_rows_of_the_same_unit_with_both_values_are_ordered() -> None:
         assert outcomes([one, other])[0] == "contradicted"
 
 
-def test_a_reproduced_row_orders_the_others() -> None:
+def test_a_reproduced_row_takes_part_in_the_order_of_the_others() -> None:
     assert outcomes([row(100, 100), row(120, 200)]) == ["reproduced", "direction"]
     assert outcomes([row(100, 100), row(90, 200)]) == ["reproduced", "contradicted"]
 

@@ -58,7 +58,7 @@ def test_no_claim_has_an_unexpected_outcome(told: dict) -> None:
     assert [claim["text"] for claim in claims if not claim["passed"]] == []
 
 
-def test_reads_repeat_pages_as_often_in_a_scaled_run() -> None:
+def test_requests_and_blocks_of_a_run_are_scaled_by_one_factor() -> None:
     """The full study has 20,000 requests on the preset's 512 blocks per plane."""
     blocks = "nand.geometry.blocks_per_plane"
     here, full = (
@@ -217,14 +217,14 @@ def test_filling_planes_before_dies_is_faster_with_multi_plane_commands() -> Non
         assert gains[0] > 1.05 > 0.9 > gains[1], first
 
 
-def test_every_rule_changes_the_run() -> None:
+def test_every_queue_rule_changes_the_throughput() -> None:
     """Runs msnfs under each rule."""
     cases = [closed(Setup(quick=True), "msnfs", "PWCD", {}, one, 500) for one in RULES.values()]
     served = [round(iops(summary_of(run))) for run in run_all(cases)]
     assert len(set(served)) == len(RULES), dict(zip(RULES, served, strict=True))
 
 
-def test_the_figure_of_the_rules_has_every_load_and_strategy(
+def test_the_figure_of_queue_rules_has_every_load_and_strategy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert queues.rules(Setup(quick=True)) == []
@@ -238,7 +238,7 @@ def test_the_figure_of_the_rules_has_every_load_and_strategy(
         assert all(sorted(of) == sorted(ORDERS) for of in runs.values())
 
 
-def test_pdwc_loses_by_transfers_over_one_channel(told: dict) -> None:
+def test_pdwc_loses_time_by_transfers_over_one_channel(told: dict) -> None:
     """Without web and sql2, PDCW has a shorter response time than CWDP. PDWC waits less if requests
     have one or two pages."""
     times = figure(told, "3.5")["data"]["latency_us"]
@@ -262,7 +262,7 @@ def test_reads_of_web_placed_by_address_cannot_gain_from_one_channel() -> None:
         assert found == pytest.approx(50 + transfers * 51.2, rel=0.02), order
 
 
-def test_latency_of_a_full_queue_follows_iops() -> None:
+def test_latency_of_a_full_queue_follows_from_iops_by_littles_law() -> None:
     """Little's law: the response time is 32 over IOPS. With 34.4 % fewer IOPS, msnfs would be 52 %
     slower under channel-first strategies; 23 % faster is published."""
     later = 100 * (1 / (1 - 0.344) - 1)

@@ -136,7 +136,7 @@ def test_idle_time_falls_with_the_duration_of_the_same_work(data: dict) -> None:
         assert min(busy) - 1 < changed < max(busy) + 1, load
 
 
-def test_vaq_gains_little_from_queues_above_the_published_one_if_requests_conflict(
+def test_vaq_gains_little_from_longer_queues_than_published_if_requests_conflict(
     data: dict,
 ) -> None:
     means = data["6.14"]["iops_over_vaq"]
@@ -146,7 +146,7 @@ def test_vaq_gains_little_from_queues_above_the_published_one_if_requests_confli
         assert one["256"] / one["8"] > 1.05
 
 
-def test_paq0_is_below_vaq_on_a_short_load_only() -> None:
+def test_paq0_has_fewer_iops_than_vaq_only_on_short_loads() -> None:
     """Runs loads with as many requests as the whole study."""
     with written(tuple(TABLE), REQUESTS) as paths:
         found = required(
@@ -183,7 +183,7 @@ def test_a_random_page_is_seldom_packed() -> None:
     assert most / 2 < pairs < most + 5 * most**0.5
 
 
-def test_the_wait_for_a_slot_follows_iops(data: dict) -> None:
+def test_the_wait_for_a_queue_slot_obeys_littles_law(data: dict) -> None:
     """Little's law: the waits of two schedulers compare as their IOPS."""
     random = Random(4)
     load = [Request(0, False, int(random.random() * (PAGES - 4)), 4) for _ in range(4_000)]

@@ -46,7 +46,7 @@ def test_loads_have_the_length_of_the_table(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TABLE | OTHERS)
-def test_a_load_is_scaled_down_as_far_as_it_keeps_enough_pages(name: str) -> None:
+def test_loads_are_scaled_down_to_a_minimum_number_of_pages(name: str) -> None:
     setup = Setup()
     own, pages = part(setup, name), (TABLE | OTHERS)[name].pages
     assert pages / (own + 1) < 350_000 <= pages / own
@@ -73,7 +73,7 @@ def test_the_fitted_websearch2_has_the_published_hit_ratios() -> None:
     assert abs(found.summary["input"]["distinct_pages"] * 16 / 1_693_344 - 1) < 0.02
 
 
-def test_a_response_time_is_the_sum_of_its_parts() -> None:
+def test_a_response_time_is_the_sum_of_its_components() -> None:
     """Parts: 25 us per page from flash, 5 ms per request that misses, 200 us per page programmed,
     and GC. Flash reads overlap with the disk access, so the sum with them is an upper bound."""
     with traces({"websearch2": requests("websearch2", PART)}) as paths:
@@ -140,7 +140,7 @@ def test_claims_can_fail_and_hold() -> None:
     assert not told["T4: zero-migration loses at most 4 points of hit ratio"]
 
 
-def test_a_reason_does_not_depend_on_the_results() -> None:
+def test_documented_reasons_do_not_depend_on_the_results() -> None:
     """A claim with a documented reason must not hold, one without must hold; either can fail."""
     flat: Cells = _cells(FLAT)
     good = {
@@ -161,7 +161,7 @@ def test_a_reason_does_not_depend_on_the_results() -> None:
     assert not gain.passed, "the documented reason is that there is no gain"
 
 
-def test_each_reason_can_be_wrong() -> None:
+def test_each_documented_reason_can_be_refuted() -> None:
     """With equal cells, no claim of any group holds. If GC takes most of the time, zero-migration
     could have saved 30 %."""
     setup = Setup()

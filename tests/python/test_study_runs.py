@@ -62,7 +62,7 @@ def test_a_cluster_gives_the_same_study(straight: dict[str, Any], cluster: Any) 
     assert told(Runs(on=on)) == straight
 
 
-def test_ctrl_c_reports_the_points_kept(
+def test_ctrl_c_reports_the_number_of_points_kept(
     trace: str, tiny: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     case = Case(tiny, "tiny", {}, Path(trace), 100)

@@ -68,7 +68,7 @@ def test_the_share_of_first_writes_follows_from_the_table() -> None:
         assert found[name] == pytest.approx(percent, abs=0.05)
 
 
-def test_more_skew_needs_more_objects() -> None:
+def test_loads_with_more_skew_need_more_objects() -> None:
     counts = [objects(Fit("Financial1", exponent), PART) for exponent in (0.6, 0.9, 1.1)]
     assert counts == sorted(counts)
 
@@ -159,7 +159,9 @@ class Twin:
 
 
 @pytest.mark.parametrize("op", [15, 35, 55])
-def test_an_independent_model_agrees(loaded: tuple[Device, Path, list[int]], op: int) -> None:
+def test_an_independent_model_agrees_with_the_simulation(
+    loaded: tuple[Device, Path, list[int]], op: int
+) -> None:
     """Misses agree exactly; erases and relocations agree except for the choice among equal
     victims."""
     on, path, written = loaded
@@ -267,7 +269,7 @@ def test_an_independent_model_of_the_dynamic_cache_agrees(
 
 
 @pytest.mark.parametrize("tracker", TRACKERS)
-def test_a_dynamic_cache_starts_with_the_load(
+def test_writes_that_fill_a_dynamic_cache_are_not_counted(
     loaded: tuple[Device, Path, list[int]], tracker: str
 ) -> None:
     """The writes that fill the cache do not resize it and are not counted."""
@@ -403,7 +405,7 @@ def test_claims_can_fail_and_hold() -> None:
     assert _holding(slower) != held
 
 
-def test_response_times_with_two_minima_do_not_have_one_turn() -> None:
+def test_response_times_with_two_minima_have_more_than_one_turning_point() -> None:
     cells = {op: _cell(op, 1000 + 100 * (op % 20 == 5)) for op in OPS}
     assert not claims.one_turn(cells)
 

@@ -146,7 +146,7 @@ class TestPlans:
             (1, 2, "y"),
         ]
 
-    def test_each_single_point_is_a_point_of_the_sweep(self) -> None:
+    def test_each_point_listed_in_a_plan_is_a_point_of_the_sweep(self) -> None:
         found = points(points=[{"a": 1, "fit": "wrap"}, {"a": 5, "fit": "error"}])
         assert [(one.overrides["a"], one.options["fit"]) for one in found] == [
             (1, "wrap"),

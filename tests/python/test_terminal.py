@@ -180,7 +180,7 @@ def test_a_forked_child_writes_its_report(tmp_path: Path) -> None:
     assert (tmp_path / "child.html").stat().st_size > 100_000
 
 
-def test_a_request_across_the_end_is_noted_as_two(tiny: str, place: Path) -> None:
+def test_a_request_across_the_end_of_the_device_is_noted_as_two(tiny: str, place: Path) -> None:
     """A request of 8 KiB starts 4 KiB before the end of the device, which has 6 MiB."""
     end = wordline.run(tiny, overrides={"workload.requests": 1}).summary["device"]["user_bytes"]
     rows = f"time_ns,op,offset_bytes,size_bytes,volume\n0,write,{end - 4096},8192,0\n"

@@ -39,7 +39,7 @@ def test_durations_have_three_digits_and_a_suitable_unit(us: float | None, text:
         (1e-9, "0.0000"),
     ],
 )
-def test_figures_are_rounded_and_never_in_e_notation(value: float, text: str) -> None:
+def test_numbers_are_rounded_and_never_in_e_notation(value: float, text: str) -> None:
     assert units.figures(value) == text
 
 

@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_keys_match_a_map() {
+    fn numbers_assigned_to_keys_match_a_map() {
         for (seed, keys) in [(1, 5), (2, 40), (3, 700), (4, 20_000)] {
             let mut random = Rng::new(seed, "compact");
             let mut numbers = Numbers::default();

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn purposes_in_all_are_in_order_of_their_discriminants() {
+    fn all_purposes_are_listed_in_order_of_their_discriminants() {
         for (place, kind) in Programmed::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, place);
         }

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_survive_a_round_trip() {
+    fn tables_survive_a_round_trip_through_serialisation() {
         let mut random = Rng::new(1, "dense");
         for length in [0_u64, 1, 4095, 4096, 4097, 50_000] {
             for used in [0_u64, 1, 3, 1000] {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_fit_the_buffer_of_a_stream_reader() {
+    fn serialised_stretches_fit_the_buffer_of_a_stream_reader() {
         let words = vec![7_u32; 3 << 19];
         let bytes = postcard::to_stdvec(&Words { words }).unwrap();
         let (length, stretches): (u64, Vec<(u64, Vec<u8>)>) = postcard::from_bytes(&bytes).unwrap();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn untouched_memory_takes_no_space() {
+    fn untouched_memory_takes_no_space_when_serialised() {
         let mut words = vec![0; 1 << 24];
         words[1 << 20] = 1;
         let bytes = postcard::to_stdvec(&Words { words }).unwrap();

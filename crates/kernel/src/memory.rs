@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn dense_applies_only_while_the_structure_is_built() {
+    fn dense_setting_applies_only_while_the_structure_is_built() {
         assert!(!is_dense());
         let inner = dense(true, || (is_dense(), dense(false, is_dense), is_dense()));
         assert_eq!(inner, (true, false, true));

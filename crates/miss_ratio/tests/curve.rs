@@ -212,7 +212,7 @@ fn samples_of_different_seeds_are_independent() {
 /// The number of distinct keys follows from the smallest hashes. The relative standard error of
 /// this k-minimum-values estimate is 1/sqrt(k - 2) (Beyer et al., SIGMOD 2007).
 #[test]
-fn fixed_size_is_never_exceeded_and_estimates_the_footprint() {
+fn fixed_size_sample_never_exceeds_its_size_and_estimates_the_footprint() {
     let keys = draws("footprint", 50_000, 30_000, 2);
     let exact = Exact::of(&requests(&keys));
     for room in [1, 2, 3, 50, 1_000] {

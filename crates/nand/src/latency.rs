@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn models_agree_if_page_types_do_not_differ() {
+    fn latency_models_agree_if_page_types_do_not_differ() {
         let of = |model| {
             let timing = Timing {
                 model,

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stricter_rule_also_requires_equal_block_offsets() {
+    fn stricter_plane_rule_also_requires_equal_block_offsets() {
         let (a, b, c) = ((5, 3), (6, 3), (5, 4));
         assert!(PlaneRule::PageOffset.allows(a, b) && PlaneRule::PageAndBlockOffset.allows(a, a));
         assert!(!PlaneRule::PageAndBlockOffset.allows(a, b));

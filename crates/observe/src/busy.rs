@@ -251,7 +251,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn busy_time_stays_in_its_lane_and_interval(
+        fn busy_time_is_attributed_to_its_lane_and_interval(
             (lanes, breaks) in spans(),
             limit in 2_usize..40,
         ) {
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn utilisation_is_busy_over_time_and_the_last_interval_ends_with_the_simulation() {
+    fn utilisation_is_busy_time_over_interval_and_the_last_interval_ends_with_the_simulation() {
         let mut busy = Busy::new(Grid::growing(Time(100), 8), 2);
         let at_150 = [
             BusyTime::new(Time(0), Some(Time(0))),
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn span_ending_with_an_interval_counts_equally_before_and_after() {
+    fn span_ending_with_an_interval_counts_equally_in_progress_and_ended() {
         let before = BusyTime::new(Time(10), Some(Time(60)));
         let after = BusyTime::new(Time(50), None);
         for lane in [before, after] {

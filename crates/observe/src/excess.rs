@@ -102,7 +102,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn steps_are_one_two_five() {
+    fn excess_steps_follow_the_1_2_5_series() {
         let us: Vec<u64> = STEPS.iter().map(|step| step.0 / 1_000_000).collect();
         assert_eq!(us[..7], [1, 2, 5, 10, 20, 50, 100]);
         assert_eq!(STEPS[27], Time::from_ms(1_000_000));

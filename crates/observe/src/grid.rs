@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn degenerate_grids_are_corrected() {
+    fn zero_width_and_zero_limit_are_raised_to_the_minimum() {
         let grid = Grid::growing(Time::ZERO, 0);
         assert_eq!((grid.width(), grid.limit()), (Time(1), 2));
     }

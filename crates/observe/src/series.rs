@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn chosen_width_is_kept() {
+    fn configured_interval_width_is_kept() {
         let mut series = Intervals::<u64>::new(Grid::fixed(Time::from_ms(1)));
         *series.at(Time::from_ms(5_000)) += 1;
         assert_eq!(series.grid().width(), Time::from_ms(1));
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn chosen_width_doubles_if_the_simulation_is_too_long() {
+    fn configured_interval_width_doubles_if_the_simulation_is_too_long() {
         let mut series = Intervals::<u64>::new(Grid::fixed(Time(1)));
         *series.at(Time(0)) += 1;
         *series.at(Time(Grid::FIXED_LIMIT as u64)) += 1;

@@ -261,7 +261,7 @@ mod tests {
     const B: Heading = Heading::new("b", "", "Second");
 
     #[test]
-    fn headings_are_stored_as_metadata() {
+    fn units_and_descriptions_are_stored_as_metadata() {
         let table = Table::new(vec![(A, vec![1.0].into()), (B, vec![None].into())]).unwrap();
         let schema = table.schema();
         assert_eq!(schema.field(0).metadata()["unit"], "us");

@@ -84,7 +84,7 @@ fn an_aligned_stripe_touches_one_member_and_the_next_stripe_another() {
 
 /// All addressable bytes map to different bytes of the members.
 #[test]
-fn members_of_equal_size_are_used_completely_and_once() {
+fn every_byte_of_equal_members_is_used_once() {
     for (stripe, size, members) in [(512, 4096, 3), (1024, 4096, 5), (4096, 4096, 2)] {
         let map = AddressMap::striped(stripe, &vec![size; members]);
         assert_eq!(map.user_bytes(), size * members as u64);
@@ -96,7 +96,7 @@ fn members_of_equal_size_are_used_completely_and_once() {
 }
 
 #[test]
-fn a_single_member_is_used_completely_at_its_own_addresses() {
+fn a_single_member_keeps_its_addresses_and_whole_capacity() {
     let size = 10 * 4096 + 512;
     let map = AddressMap::striped(4096, &[size]);
     assert_eq!(map.user_bytes(), size);

@@ -160,7 +160,7 @@ fn ssd() -> Ssd<Map> {
 /// A store whose structure is known at run time behaves like one of static structure: the same
 /// requests complete at the same times.
 #[test]
-fn a_store_of_run_time_structure_behaves_like_its_devices() {
+fn a_store_composed_at_run_time_behaves_like_one_composed_at_compile_time() {
     assert_eq!(serve(&mut Store::from(disk())), serve(&mut disk()));
     assert_eq!(serve(&mut Store::from(ssd())), serve(&mut ssd()));
     let alone = serve(&mut before(disk()));

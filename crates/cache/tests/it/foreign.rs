@@ -212,7 +212,7 @@ fn fault_of(wrong: Wrong) -> Option<Fault> {
 }
 
 #[test]
-fn fault_is_reported_and_the_cache_stays_consistent() {
+fn fault_of_a_foreign_policy_is_reported_and_the_cache_stays_consistent() {
     assert_eq!(fault_of(Wrong::Nothing), None);
     for (wrong, said) in [
         (Wrong::Make, "make failed"),
@@ -231,7 +231,7 @@ fn fault_is_reported_and_the_cache_stays_consistent() {
 }
 
 #[test]
-fn copy_of_an_unused_cache_works_and_copy_of_a_used_one_is_at_fault() {
+fn unused_cache_can_be_copied_but_the_copy_of_a_used_one_reports_a_fault() {
     let mut cache = Replacing::foreign(&maker(Wrong::Nothing, 0.0), 2);
     let mut copy = cache.clone();
     for number in [0, 1, 2] {
@@ -245,7 +245,7 @@ fn copy_of_an_unused_cache_works_and_copy_of_a_used_one_is_at_fault() {
 }
 
 #[test]
-fn maker_equals_only_itself_and_its_clones() {
+fn policy_maker_equals_its_clones_but_no_other_maker() {
     let one = maker(Wrong::Nothing, 0.0);
     assert_eq!(one, one.clone());
     assert_ne!(one, maker(Wrong::Nothing, 0.0));

@@ -313,7 +313,7 @@ fn unusable_traces_are_refused_with_a_reason() {
 }
 
 #[test]
-fn watch_can_stop_reading_the_trace() {
+fn progress_callback_can_stop_reading_the_trace() {
     let folder = TempDir::new().unwrap();
     let mut lines = String::new();
     for time in 0..100_000 {

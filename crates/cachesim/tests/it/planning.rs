@@ -61,7 +61,7 @@ fn plan(question: &Question) -> Result<CachePlan, CacheError> {
 }
 
 #[test]
-fn sizes_are_whole_blocks_without_duplicates() {
+fn flash_sizes_are_rounded_to_whole_blocks_and_merged_if_equal() {
     let found = plan(&question(&["5000p", "1%", "2%", "32MiB", "8192p"])).unwrap();
     let of = |size: &wordline_cachesim::OfSize| (size.flash_pages, size.asked.join(" "));
     let sizes: Vec<(u64, String)> = found.sizes.iter().map(of).collect();

@@ -92,7 +92,7 @@ fn file_without_device_keys_is_rejected() {
 }
 
 #[test]
-fn suspension_longer_than_the_clock_is_rejected() {
+fn suspension_limit_beyond_the_range_of_the_clock_is_rejected() {
     let longest = ("nand.suspend.longest_ns", "9223372036854775807");
     let message = said(
         "base = \"d4\"",

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn one_byte_per_page_gives_the_characteristic_of_the_full_access_list() {
+    fn packed_history_gives_the_characteristic_of_the_full_access_list() {
         for window in 1..=3 {
             let mut history = History::new(window, 5);
             let mut all = vec![Vec::new(); 5];

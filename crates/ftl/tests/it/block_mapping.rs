@@ -156,7 +156,7 @@ fn pages_before_a_write_are_copied_first() {
 /// Page 2 is written twice: page 3 is copied, the old block is erased, and pages 0 and 1 are copied
 /// again.
 #[test]
-fn write_to_a_passed_offset_completes_the_replacement_block() {
+fn write_to_an_offset_already_passed_completes_the_replacement_block() {
     let mut bench = Bench::new(2);
     bench.write(0..40);
     bench.write([2]);

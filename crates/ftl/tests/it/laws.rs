@@ -274,7 +274,7 @@ fn page_goes_to_the_least_busy_die_and_among_equals_to_the_least_busy_package() 
 /// A die being filled gets a page on all its planes in a row, even if dies have become busy in
 /// between. The least busy die follows.
 #[test]
-fn die_being_filled_gets_one_page_per_plane() {
+fn least_busy_allocation_fills_all_planes_of_a_die_before_the_next_die() {
     let policy = LeastBusy {
         order: Order::default(),
         fills_dies: true,

@@ -99,7 +99,7 @@ fn certain() -> [Victim; 2] {
 /// The test proves progress forever, not only for a long time. With static allocation, a device
 /// equals independent devices of one plane, so testing one plane is sufficient.
 #[test]
-fn fullest_planes_always_reach_their_threshold() {
+fn planes_filled_to_the_limit_always_reach_their_threshold() {
     for (own_block, reserve, blocks, pages) in [
         (false, 1, 3, 2),
         (false, 1, 3, 5),
@@ -299,7 +299,7 @@ fn page_threshold_below_the_room_that_a_write_needs_does_not_block_writes() {
 
 /// The same property if a write may go to any plane, which may then contain more than its share.
 #[test]
-fn fullest_devices_under_dynamic_allocation_serve_any_writes() {
+fn devices_filled_to_the_limit_serve_any_writes_with_dynamic_allocation() {
     for (own_block, channels, blocks, pages) in [
         (false, 2, 3, 2),
         (false, 2, 4, 2),
@@ -323,7 +323,7 @@ fn fullest_devices_under_dynamic_allocation_serve_any_writes() {
 
 /// One page more than the planes hold together would exceed the limit of one of them.
 #[test]
-fn planes_share_a_device_evenly_and_the_largest_share_must_fit() {
+fn user_pages_are_shared_evenly_and_the_largest_share_must_fit_a_plane() {
     for config in edge::configs() {
         let pages = |channels| {
             let plan = fullest(&config, planes(channels, 1, 1, 1), 7, 4, 0).unwrap();
@@ -429,7 +429,7 @@ fn invalid_block_threshold_is_rejected() {
 }
 
 #[test]
-fn blocks_with_too_many_pages_and_inconsistent_dimensions_are_rejected() {
+fn too_many_pages_per_block_and_inconsistent_dimensions_are_rejected() {
     let config = Config::default();
     let one = planes(1, 1, 1, 1);
     let plan = |pages, dimensions| Plan::new(&config, layout(one, 100, pages), dimensions, 1);

@@ -146,7 +146,7 @@ fn erase_spread_grows_without_static_wear_levelling() {
 /// data. Here nine tenths of the user pages are cold, on three quarters of the blocks. The test
 /// allows a fifth less, because blocks are moved slightly after passing the threshold.
 #[test]
-fn wear_moves_add_erases_of_the_cold_share_divided_by_the_threshold() {
+fn static_wear_levelling_adds_erases_in_inverse_proportion_to_its_threshold() {
     for family in Family::defaults() {
         for threshold in [8, 16, 32] {
             let Ok(with) = plan(&family, &at(threshold), &Victim::default()) else {
@@ -168,7 +168,7 @@ fn wear_moves_add_erases_of_the_cold_share_divided_by_the_threshold() {
 
 /// Moves do not trigger moves: with any threshold, a move needs an ordinary erase before it.
 #[test]
-fn threshold_of_0_at_most_doubles_the_erases() {
+fn wear_levelling_threshold_of_0_at_most_doubles_the_erases() {
     for family in Family::defaults() {
         for threshold in [0, 1] {
             let Ok(with) = plan(&family, &at(threshold), &Victim::default()) else {
@@ -302,7 +302,7 @@ fn refresh_target_determines_the_blocks_that_reads_wear_out() {
 /// that the most erased block has `BLOCKS / (hot + 1)` times the mean erases. Wear levelling that
 /// counts these erases spreads them over all free blocks.
 #[test]
-fn wear_levelling_that_ignores_reads_wears_out_few_blocks() {
+fn wear_levelling_that_ignores_reads_concentrates_their_erases_on_few_blocks() {
     let blind = Wear::ReadBlind(wordline_ftl::wear::read_blind::ReadBlind {});
     for hot in [1, 2, 5] {
         let rounds = 600;

@@ -270,7 +270,7 @@ fn separate_gc_block_does_not_change_write_amplification_under_uniform_load() {
 /// Each of 16 planes acts as an independent device. With 256 blocks per plane, the free blocks
 /// matter: the theory with the nominal share of user pages, 85 %, would give 4 to 5 % less.
 #[test]
-fn each_plane_matches_theory_only_if_its_free_blocks_are_excluded() {
+fn write_amplification_of_each_plane_matches_theory_only_without_its_free_blocks() {
     let fifo = held(&Victim::Fifo(fifo::Fifo::default()), 0.15, false, 16);
     held(&Victim::Greedy(greedy::Greedy::default()), 0.15, false, 16);
     assert!(fifo.mean > 1.03 * fifo_theory(0.85), "{}", fifo.mean);
@@ -278,7 +278,7 @@ fn each_plane_matches_theory_only_if_its_free_blocks_are_excluded() {
 
 /// Compares the theories in cases in which one is a limit of another.
 #[test]
-fn theories_agree_in_their_limits() {
+fn theories_agree_where_one_is_a_limit_of_another() {
     let close = |a: f64, b: f64, tolerance: f64| {
         assert!((a / b - 1.0).abs() < tolerance, "{a} {b}");
     };

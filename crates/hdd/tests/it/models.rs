@@ -86,7 +86,7 @@ fn a_disk_with_serial_off_serves_requests_independently() {
 
 /// Times of OP-FCL, table 2: 4.5 ms before a read, 4.9 ms before a write, 72 MB/s.
 #[test]
-fn an_average_disk_has_positioning_times_per_operation_and_a_transfer_rate() {
+fn an_average_disk_adds_the_positioning_time_of_the_operation_to_the_transfer_time() {
     let mut disk = disk(serde_json::json!({"model": "average"}));
     let requests = [
         request(Op::Read, 0, 7_200_256, Time::ZERO),

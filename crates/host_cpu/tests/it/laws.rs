@@ -422,7 +422,7 @@ fn software(collects: u32) -> (Config, Fixed) {
 }
 
 #[test]
-fn flash_software_time_is_number_of_steps_times_cost() {
+fn flash_software_time_is_the_number_of_steps_times_their_cost() {
     let (config, store) = software(3);
     let HostStats {
         cpu,
@@ -538,7 +538,7 @@ impl Session {
 }
 
 #[test]
-fn miss_writes_the_evicted_page_and_reads_the_missing_one() {
+fn map_cache_miss_writes_the_evicted_page_and_reads_the_missing_one() {
     let mut session = Session::new(&cached(1));
     assert_eq!(session.host.user_bytes(), (1 << 30) - RESERVED);
     let us = |store: u64, cpu: u64| Time::from_ns(store * 17_000 + cpu);
@@ -581,7 +581,7 @@ fn miss_writes_the_evicted_page_and_reads_the_missing_one() {
 }
 
 #[test]
-fn requests_wait_for_the_request_that_loads_their_page() {
+fn requests_wait_for_the_request_that_loads_their_map_page() {
     let config = Config {
         architecture: match cached(1).architecture {
             Architecture::FlashSoftware(software) => Architecture::FlashSoftware(FlashSoftware {

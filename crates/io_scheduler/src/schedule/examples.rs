@@ -142,7 +142,7 @@ fn flat(round: &[Vec<u32>]) -> Vec<u32> {
 }
 
 #[test]
-fn figure_6_6_a_paq_needs_three_clumps() {
+fn paq_serves_figure_6_6_a_in_three_clumps() {
     for scheduler in ["paq1", "paq2"] {
         let rounds = Bench::new(scheduler, &FIGURE_6_5).rounds();
         assert_eq!(
@@ -155,7 +155,7 @@ fn figure_6_6_a_paq_needs_three_clumps() {
 }
 
 #[test]
-fn figure_6_6_b_vaq_needs_six_sets() {
+fn vaq_serves_figure_6_6_b_in_six_sets() {
     let rounds = Bench::new("vaq", &FIGURE_6_5).rounds();
     let sets: Vec<_> = rounds.iter().map(|round| flat(round)).collect();
     assert_eq!(
@@ -219,7 +219,7 @@ const FIGURE_6_7: [&[Page]; 7] = [
 ];
 
 #[test]
-fn figure_6_7_paq_packs_four_pairs() {
+fn paq_packs_four_pairs_in_figure_6_7() {
     for scheduler in ["paq0", "paq2"] {
         let mut commits = Bench::new(scheduler, &FIGURE_6_7).rounds().concat();
         commits = commits
@@ -233,7 +233,7 @@ fn figure_6_7_paq_packs_four_pairs() {
 }
 
 #[test]
-fn figure_6_7_vaq_packs_one_pair_and_issues_six_pages_alone() {
+fn vaq_packs_one_pair_in_figure_6_7_and_issues_six_pages_alone() {
     let commits = Bench::new("vaq", &FIGURE_6_7).rounds().concat();
     let (pairs, single): (Vec<_>, Vec<_>) = commits.iter().partition(|commit| commit.len() > 1);
     assert_eq!(pairs, [&[72, 73]]);
@@ -288,7 +288,7 @@ fn read_first_lets_reads_overtake_writes_except_the_program_of_their_page() {
 /// works, the sweep stops with `in_turn`, although the third package is idle and has another read.
 /// Without `in_turn`, that read is served.
 #[test]
-fn busy_package_stops_the_sweep_in_turn() {
+fn busy_package_stops_the_sweep_only_if_packages_are_served_in_turn() {
     let requests: [&[Page]; 4] = [
         &[(10, [1, 1, 1], 0), (14, [1, 1, 1], 0)],
         &[(20, [1, 2, 1], 0)],

@@ -353,7 +353,7 @@ fn on_random_lines(mut check: impl FnMut(&Bench, &mut Rng)) {
 }
 
 #[test]
-fn dependences_match_the_naive_search() {
+fn dependencies_match_the_naive_search() {
     on_random_lines(|bench, random| {
         let Waiting { place, .. } = bench.waiting(random);
         let before = bench.request.saturating_sub(random.below(12));
@@ -378,7 +378,7 @@ fn oldest_operation_matches_the_naive_search() {
 }
 
 #[test]
-fn chosen_heads_match_the_naive_search() {
+fn selected_queue_heads_match_the_naive_search() {
     let clump = Clump::new(PackScope::Any, true, false, Time::ZERO);
     let first = read_first::State::new(&read_first::ReadFirst { age_bound_us: 0.0 });
     on_random_lines(|bench, _| {

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn page_types_of_a_block_of_16_pages() {
+    fn mlc_block_of_16_pages_has_the_expected_page_types() {
         assert_eq!(table(&alpha(2), 16), "LLLMLMLMLMLMLMLL");
         assert_eq!(table(&alpha(4), 16), "LLMMLLMMLLMMLLML");
         assert_eq!(table(&beta(2), 16), "LLLMLMLMLMLMLMLL");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_match_the_published_forms_where_those_are_unambiguous() {
+    fn page_levels_match_the_published_formulas_where_those_are_unambiguous() {
         let blocks = [8, 16, 64, 128, 256].into_iter();
         for (pages, lambda) in blocks.flat_map(|pages| [(pages, 2), (pages, 4)]) {
             for (cell, is_alpha) in [(alpha(lambda), true), (beta(lambda), false)] {

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_policy_uses_every_location_once() {
+    fn every_policy_uses_every_page_of_every_plane_once() {
         for policy in Scheduler::defaults() {
             let places: HashSet<_> = (0..4 * 2 * 5)
                 .map(|page| policy.place(page, 4, 2))
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn first_pages_go_to_different_dies_or_planes() {
+    fn die_first_and_plane_first_place_the_first_pages_in_different_orders() {
         let first = |policy: &Scheduler| -> Vec<_> {
             let places = (0..4).map(|page| policy.place(page, 2, 2));
             places.map(|place| (place.die, place.plane)).collect()

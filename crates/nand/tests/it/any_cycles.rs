@@ -225,7 +225,7 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn arbitrary_cycles_never_break_a_die(
+    fn a_die_recovers_from_any_sequence_of_cycles(
         script in prop::collection::vec((0_u32..2, pauses(), commands()), 1..60),
         resets in prop::bool::weighted(0.9),
     ) {

@@ -89,7 +89,7 @@ fn multi_plane_cache_read_outputs_every_plane() {
 }
 
 #[test]
-fn the_plane_addressed_last_outputs_data() {
+fn the_plane_addressed_last_outputs_data_after_a_multi_plane_read() {
     let mut host = filled(&part(), 1);
     host.read(row(3, 0, 0), C::ReadQueue);
     host.wait().read(row(1, 0, 0), C::ReadConfirm);
@@ -298,7 +298,7 @@ fn out_of_range_addresses_are_refused_at_their_last_cycle() {
 }
 
 #[test]
-fn a_multi_plane_queue_accepts_only_its_own_command() {
+fn a_queued_multi_plane_read_accepts_no_other_command() {
     for other in [C::Program, C::Erase, C::ReadCache, C::ChangeReadColumn] {
         let mut host = filled(&part(), 1);
         host.read(row(0, 0, 0), C::ReadQueue);

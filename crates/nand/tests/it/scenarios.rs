@@ -137,7 +137,7 @@ fn an_error_in_a_timeline_is_reported_with_its_line() {
 }
 
 #[test]
-fn a_difference_shows_the_expected_and_the_actual_line() {
+fn a_wrong_row_is_reported_with_the_expected_and_the_actual_row() {
     let fault = check("read.md", &READ.replace("| 1,170 |", "| 1,180 |")).unwrap_err();
     let lines: Vec<&str> = fault.lines().collect();
     assert_eq!(

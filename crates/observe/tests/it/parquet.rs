@@ -100,7 +100,7 @@ fn streamed_rows_equal_kept_rows() {
 }
 
 #[test]
-fn empty_table_is_a_readable_file() {
+fn empty_table_is_written_as_a_readable_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("requests.parquet");
     RowTable::to_parquet(COLUMNS, &path)
@@ -111,7 +111,7 @@ fn empty_table_is_a_readable_file() {
 }
 
 #[test]
-fn dropped_file_is_removed_and_the_old_one_unchanged() {
+fn unfinished_file_is_removed_when_dropped_and_the_older_file_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("series.parquet");
     fs::write(&path, "older").unwrap();

@@ -171,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn timeline_ends_when_its_events_are_used_up(most in 0..40_u64, slices in 1..30_u64) {
+    fn timeline_ends_at_its_event_limit(most in 0..40_u64, slices in 1..30_u64) {
         let mut timeline = Timeline::new(Vec::new(), window(0, 1_000_000), most);
         let track = timeline.track(None, "track");
         for index in 0..slices {

@@ -194,7 +194,7 @@ fn play(policy: &mut Partitioning, pages: impl IntoIterator<Item = (u64, Kind)>)
 
 /// The smaller flash of the paper, with segments of a sixteenth of the flash.
 #[test]
-fn without_hits_the_cache_is_minimal_and_for_writes_only() {
+fn without_hits_the_cache_is_minimal_and_holds_only_writes() {
     let space = space(0);
     let mut op = policy(r#"{"op-fcl": {"period_requests": 1000}}"#, &space);
     let mixed = (0..1_000).map(|page| {
@@ -217,7 +217,7 @@ fn without_hits_the_cache_is_minimal_and_for_writes_only() {
 }
 
 #[test]
-fn repeated_reads_get_a_cache_that_holds_them() {
+fn read_list_is_sized_to_hold_repeatedly_read_pages() {
     let space = space(0);
     let mut op = policy(r#"{"op-fcl": {"period_requests": 30000}}"#, &space);
     let loops = (0..30_000_u64).map(|place| (place % 1_000, Kind::Read));
@@ -242,7 +242,7 @@ fn repeated_reads_get_a_cache_that_holds_them() {
 /// A sample that holds all pages gives the same divisions as ghosts. A write removes its page from
 /// the stack of reads.
 #[test]
-fn sample_of_all_pages_divides_like_ghosts() {
+fn sample_of_all_pages_gives_the_same_divisions_as_ghosts() {
     let space = space(0);
     let mut ghosts = policy(r#"{"op-fcl": {"period_requests": 1500}}"#, &space);
     let mut shards = policy(
@@ -271,7 +271,7 @@ fn sample_of_all_pages_divides_like_ghosts() {
 /// A sample of 500 pages of a skewed load estimates hits to about 1 / sqrt(500) (SHARDS, section
 /// 4.2).
 #[test]
-fn sampled_stacks_estimate_hits() {
+fn sampled_stacks_estimate_hits_within_their_sampling_error() {
     let space = Space {
         total_pages: 1 << 14,
         ..space(0)

@@ -300,7 +300,7 @@ fn latency_formula_matches_a_simulated_full_cache() {
 /// Compares miss ratios at the eight sizes in windows of a steady load with those of LRU caches
 /// that have received the whole load.
 #[test]
-fn cleared_windows_are_pessimistic_and_kept_ones_exact() {
+fn miss_ratios_are_exact_if_windows_are_kept_and_too_high_if_they_are_cleared() {
     let space = space(256);
     let law = Zipf::new(0.9, 20_000);
     let length = 2 * u64::from(space.total_pages);
@@ -367,7 +367,7 @@ fn window_estimates_are_close_to_the_exact_curve() {
 /// 8 GB and 40 GB of distinct writes give 2,048 and 10,240 samples of 12 bytes at a rate of 1/1024,
 /// apart from sampling variation.
 #[test]
-fn curve_of_8_gb_takes_24_kb_at_12_bytes_per_entry() {
+fn curve_of_8_gb_of_writes_takes_24_kb_at_12_bytes_per_entry() {
     for (writes, kib) in [(2_097_152_u64, 24.0), (10_485_760, 120.0)] {
         let mut window = Window::new(
             sampling(Method::ShardsRate, 1.0 / 1024.0, 3),

@@ -124,7 +124,7 @@ fn figure_3_is_a_special_case_of_algorithm_1() {
 }
 
 #[test]
-fn samples_of_10000_draws_scatter_around_the_optima() {
+fn optima_of_10000_draws_scatter_around_the_exact_optima() {
     let mut ends = [(1.0_f64, 0.0_f64); 3];
     let mut note = |place: usize, value: f64| {
         let (low, high) = ends[place];
@@ -152,7 +152,7 @@ fn samples_of_10000_draws_scatter_around_the_optima() {
 /// With 4 GB in pages of 1 kB, the printed optimum gives 0.64 GB for reads, 1.92 GB for writes, and
 /// 1.44 GB of over-provisioning.
 #[test]
-fn printed_optimum_gives_the_printed_sizes() {
+fn published_optimum_gives_the_published_sizes() {
     let division = Division {
         utilisation: 0.64,
         read_ratio: 0.25,

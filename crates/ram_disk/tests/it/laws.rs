@@ -132,7 +132,7 @@ fn histogram_agrees_with_the_sorted_response_times() {
 }
 
 #[test]
-fn statistics_begin_with_measuring() {
+fn statistics_exclude_requests_before_measuring_begins() {
     let mut disk = disk(1);
     serve(
         &mut disk,

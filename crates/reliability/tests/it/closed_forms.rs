@@ -107,7 +107,7 @@ fn error_rates_of_program_steps_match_the_integral() {
 }
 
 #[test]
-fn one_noise_level_explains_the_rates_of_all_modes() {
+fn one_noise_level_gives_the_error_rates_of_all_program_modes() {
     let step = |step, voltage| Step { step, voltage };
     let steps = [
         step(1.0, 1.0),
@@ -192,7 +192,7 @@ fn a_user_defined_fit_is_the_sum_of_its_terms() {
 }
 
 #[test]
-fn a_table_is_exact_at_its_points_and_logarithmic_in_between() {
+fn an_error_rate_table_is_exact_at_its_points_and_logarithmic_in_between() {
     let table = Table {
         cycles: vec![0.0, 1000.0],
         rates: vec![1e-5, 1e-3],

@@ -94,7 +94,7 @@ fn a_voltage_that_no_read_level_corrects_is_rejected() {
 }
 
 #[test]
-fn modes_round_trip_through_two_bits() {
+fn program_modes_survive_a_round_trip_through_two_bits() {
     for mode in ProgramMode::ALL {
         assert_eq!(ProgramMode::of_bits(mode as u8), mode);
     }

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn quarters_of_a_linear_trend_have_its_percentiles() {
+    fn quarters_are_the_90th_percentiles_of_a_linear_trend() {
         let quarters = trend(1..=8_000).quarters().unwrap_or_default();
         for (quarter, percentile) in quarters.into_iter().zip([1_800, 3_800, 5_800, 7_800]) {
             assert!(quarter.0.abs_diff(percentile) <= 64, "{quarter:?}");

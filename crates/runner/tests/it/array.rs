@@ -409,7 +409,7 @@ fn requests_go_to_the_member_that_names_their_disk() {
 }
 
 #[test]
-fn disk_that_no_member_holds_is_rejected_or_skipped() {
+fn request_for_a_disk_without_a_member_is_rejected_or_skipped() {
     let folder = tempfile::tempdir().unwrap();
     let text = format!("{DEVICE}[array]\nlayout = \"by-disk\"\nmembers = [{{ count = 2 }}]\n");
     let mut job = RunSpec {
@@ -481,7 +481,7 @@ fn timeline_shows_every_member() {
 }
 
 #[test]
-fn members_build_on_the_file_or_presets_and_are_overridden_by_name() {
+fn members_are_based_on_the_file_or_a_preset_and_overridden_by_name() {
     let text = "schema = 1\nbase = \"d4\"\n[array]\n[[array.members]]\nname = \"a\"\n\
         [[array.members]]\nname = \"b\"\nftl.gc.victim = \"fifo\"\n\
         [[array.members]]\nname = \"c\"\nbase = \"demo\"\nhost.queue_depth = 3\n";

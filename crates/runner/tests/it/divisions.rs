@@ -145,7 +145,7 @@ fn chosen_sizes_add_up_to_the_flash() {
 /// A partition policy counts requests in volatile memory, so no period ends if power cuts are more
 /// frequent than periods.
 #[test]
-fn power_cuts_in_every_period_keep_the_sizes() {
+fn list_sizes_do_not_change_if_power_cuts_interrupt_every_period() {
     let config = format!("{STORE}partition = {{ op-fcl = {{ period_requests = 1500 }} }}\n{LOAD}");
     let kept = run(&job(config.clone())).cache.unwrap();
     assert!(kept.divisions > 0);

@@ -54,7 +54,7 @@ fn load_that_runs_out_of_requests_is_noted() {
 /// The window in which both streams issue requests ends when the first one stops, not at its last
 /// request before that.
 #[test]
-fn stream_that_stops_ends_the_contention() {
+fn contention_ends_when_the_first_stream_stops() {
     let stream = |name: &str, more: &str| {
         format!(
             "[[streams]]\nname = \"{name}\"\n[streams.workload]\nrequests = 2000\nread_ratio = 1.0\n\

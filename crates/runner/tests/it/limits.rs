@@ -92,7 +92,7 @@ fn cgroup_v1_limit_applies_inside_a_container() {
 }
 
 #[test]
-fn absent_limits_are_none() {
+fn absent_and_unlimited_memory_limits_are_ignored() {
     assert!(found(&[]).is_empty());
     let none = found(&[
         ("proc/self/cgroup", "4:memory:/\n"),

@@ -21,7 +21,7 @@ const MIXED: &str = "read_ratio = 0.7\nrequests = 20_000\nrequest_bytes = 16_384
                      align_bytes = 4096";
 
 #[test]
-fn command_classes_add_up() {
+fn command_classes_add_up_to_all_commands() {
     for composition in ["off", "in-order", "greedy"] {
         let summary = run(composition, "PDWC", MIXED);
         let (commands, flash) = (summary.commands, summary.flash);
@@ -39,7 +39,7 @@ fn command_classes_add_up() {
 }
 
 #[test]
-fn die_time_components_add_up() {
+fn die_time_components_add_up_to_the_whole_time() {
     for composition in ["off", "greedy"] {
         let summary = run(composition, "CWDP", MIXED);
         let execution = summary.execution;
@@ -56,7 +56,7 @@ fn die_time_components_add_up() {
 /// Jung 2013, section 3.5.1: plane-first orders need fewer commands than channel-first ones,
 /// because adjacent pages are on planes of one die.
 #[test]
-fn only_plane_first_orders_share_planes() {
+fn plane_first_orders_need_fewer_commands_than_channel_first_orders() {
     let requests = "read_ratio = 1.0\nrequests = 20_000\nrequest_bytes = 8192\nalign_bytes = 8192";
     let plane_first = run("greedy", "PWCD", requests).commands;
     let channel_first = run("greedy", "CWDP", requests).commands;
@@ -70,7 +70,7 @@ fn only_plane_first_orders_share_planes() {
 
 /// If requests span all planes, all orders are equal (Jung 2013, section 3.5.5).
 #[test]
-fn device_spanning_requests_make_all_orders_equal() {
+fn all_allocation_orders_are_equal_if_requests_span_all_planes() {
     // 16 planes x 4 KiB. With a queue depth of one, every request finds an idle device.
     let requests = "read_ratio = 1.0\npattern = \"sequential\"\nrequests = 2_000\n\
                     request_bytes = 65_536\nalign_bytes = 65_536\n\

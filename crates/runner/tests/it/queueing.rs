@@ -58,7 +58,7 @@ fn reads_reach_the_bus_roofline_but_never_exceed_it() {
 /// all other dies, so that all dies read at the same time while the bus idles. A round of n reads
 /// takes their bus time plus one array time.
 #[test]
-fn first_come_bus_loses_one_array_time_per_round() {
+fn first_come_bus_arbitration_loses_one_array_time_per_round() {
     for dies in [8.0, 16.0] {
         let workload = "[workload]\nrequests = 200_000\nread_ratio = 1.0\n\
                         arrival.closed-loop.queue_depth = 512";

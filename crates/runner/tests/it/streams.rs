@@ -221,7 +221,7 @@ fn backlog_delays_only_streams_of_the_same_queue() {
 /// One die and two hosts with one request each: each waits for the other's read, so a read takes
 /// twice as long as alone.
 #[test]
-fn two_hosts_on_one_die_have_a_slowdown_of_two() {
+fn two_streams_on_one_die_have_a_slowdown_of_two() {
     let text = format!(
         "schema = 1\n[ssd]\nchannels = 1\nways = 1\n{}{}",
         table("a", READS),

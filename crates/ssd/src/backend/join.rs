@@ -126,7 +126,7 @@ mod tests {
     use wordline_io_scheduler::Composition;
 
     #[test]
-    fn examined_prefix_suffices_for_every_composition() {
+    fn examined_queue_prefix_suffices_for_every_composition() {
         let mut random = Rng::new(1, "lines");
         for turn in 0..5_000 {
             let planes = 1 + turn % 5;

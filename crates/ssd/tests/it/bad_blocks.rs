@@ -151,7 +151,7 @@ fn failed_program_takes_the_time_of_its_copies_and_of_a_second_program() {
 /// A read during a block replacement on its die reports that event. A later read does not, nor does
 /// a read of another die. A read whose page also has errors reports both events.
 #[test]
-fn reads_report_block_replacement() {
+fn reads_report_a_block_replacement_in_progress_on_their_die() {
     for (rate, retried) in [(1e-9, ReadEvents::default()), (1.2e-2, ReadEvents::RETRY)] {
         let mut plan = plan_of(2, 3, constant(0.0, 1.0));
         plan.part.reader = Some(Box::new(shared::reader(
@@ -270,7 +270,7 @@ fn failed_destage_is_reported_as_an_error() {
 /// only the one that destages it. After a power cut the page has its older content, and nothing is
 /// lost any more.
 #[test]
-fn flushes_report_lost_pages() {
+fn flushes_fail_while_an_acknowledged_page_is_lost() {
     let mut plan = plan(0, constant(0.0, 1.0));
     plan.buffer = Some(buffer(2));
     let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
@@ -523,7 +523,7 @@ fn laws(gap: u64, rounds: u64) {
 }
 
 #[test]
-fn data_are_only_lost_with_an_error() {
+fn data_are_never_lost_without_an_error() {
     laws(0, 40);
 }
 

@@ -273,7 +273,7 @@ fn acknowledged_durable_data_are_in_flash() {
 }
 
 #[test]
-fn power_cut_keeps_durable_data_and_with_capacitors_all_acknowledged() {
+fn power_cut_keeps_durable_data_and_all_acknowledged_data_with_capacitors() {
     let mut random = Rng::new(2, "draw");
     let mut lost = [0; 2];
     for round in 0..8 {

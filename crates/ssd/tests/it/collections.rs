@@ -448,7 +448,7 @@ fn deferred_merges_precede_look_ahead_merges() {
 
 /// Decisions of algorithm 3, one by one.
 #[test]
-fn idle_plane_follows_algorithm_3() {
+fn decisions_on_an_idle_plane_follow_algorithm_3() {
     let policy = AgcDgc::default();
     assert!(
         policy.replaces() && !policy.at_threshold(),

@@ -154,7 +154,7 @@ fn recount(plan: &Plan, seed: u64, requests: u64, seen: &mut Seen) -> Result<(),
 /// The incrementally maintained load of a die equals a recount of all operations that wait or are
 /// in progress, in any queue, after every event.
 #[test]
-fn die_loads_equal_a_recount() {
+fn die_loads_equal_a_recount_of_all_operations() {
     let mut random = Rng::new(1, "draw");
     let (mut runs, mut seen) = (0, Seen::default());
     for scheduler in Scheduler::defaults() {

@@ -394,7 +394,7 @@ fn four_packages(planes: u32, composition: Composition, scheduler: Scheduler) ->
 /// Four pages arrive at one instant for four packages of a channel: each waits for those before it,
 /// with one plane and with several.
 #[test]
-fn first_of_four_writes_does_not_wait() {
+fn simultaneous_writes_on_a_channel_wait_only_for_earlier_writes() {
     for planes in [1, 2, 4] {
         for composition in Composition::defaults() {
             for scheduler in Scheduler::defaults() {

@@ -145,7 +145,7 @@ fn equal_inputs_give_equal_digests_under_every_policy() {
 /// With dynamic allocation, the valid pages of one plane are overwritten until it is nearly empty,
 /// then those of the other. A plane that had no victims must run GC again.
 #[test]
-fn drained_plane_runs_gc_again() {
+fn plane_that_had_no_victims_runs_gc_again() {
     let dimensions = Dimensions {
         channels: 2,
         ways: 1,

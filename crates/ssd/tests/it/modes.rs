@@ -577,7 +577,7 @@ fn read_precedes_a_resume_that_waits_for_the_bus() {
 
 /// Requests of one instant arrive together: four reads on four planes form one command.
 #[test]
-fn simultaneous_requests_form_one_command() {
+fn simultaneous_reads_of_four_planes_form_one_command() {
     let mut plan = plan(&roomy(), dimensions(1, 1, 4), 16, 8, 8).unwrap();
     plan.composition = composition("greedy");
     let requests = [0, 1, 2, 3].map(|page| (1_000_000, Op::Read, page));

@@ -104,7 +104,7 @@ fn pages_committed_at_one_instant_do_not_conflict() {
 /// Pages of one request share a channel. Of two on one die the second waits, and all later pages
 /// wait with it.
 #[test]
-fn page_behind_a_waiting_page_waits_too() {
+fn pages_of_a_request_wait_behind_a_waiting_page() {
     let plan = queued("WCDP", false, TWO_CHANNELS, true);
     let unloaded = done(&plan, Op::Read, &[(0, 1)])[0];
     // Pages 0 and 4 are on one die; page 2 is on the other channel.
@@ -123,7 +123,7 @@ const TWO_PLANES: Dimensions = Dimensions {
 /// page apart, so that the two pages do not fit one command if they are allocated on arrival. A
 /// command with two programs takes only one transfer longer than a command with one.
 #[test]
-fn pages_issued_together_form_one_command_at_any_fill() {
+fn pages_allocated_on_issue_form_one_command_at_any_fill_level() {
     let transfer = |plan: &Plan| plan.part.chains.data();
     let program = |plan: &Plan, page| plan.part.chains.latencies().program(page);
     for (on_issue, commands) in [(true, 1), (false, 2)] {
@@ -160,7 +160,7 @@ fn pages_issued_together_form_one_command_at_any_fill() {
 /// Pairs and single pages with GC between them: the block tables are consistent, and a pair is at
 /// the same page offset of both blocks until one page is rewritten or moved.
 #[test]
-fn superblocks_stay_aligned_under_any_mixture() {
+fn superblocks_stay_aligned_under_a_mixture_of_pairs_and_single_pages() {
     let plan = queued("PCWD", true, TWO_PLANES, true);
     let mut ssd = filled(&plan, plan.ftl.user_pages);
     let mut random = Rng::new(7, "mixture");

@@ -100,7 +100,7 @@ fn reads(ssd: &mut Ssd<Map>, count: u64) -> Vec<Time> {
 /// The block is erased once per reclaim and keeps its data; as many erases go to the blocks that
 /// hold them in between.
 #[test]
-fn reclaimed_data_return_to_their_block() {
+fn in_place_reclaim_returns_data_to_their_block() {
     let refresh = |target| Refresh {
         target,
         steps: Steps::Block,

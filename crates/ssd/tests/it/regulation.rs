@@ -431,7 +431,7 @@ fn rewrite_waits_for_host_operations() {
 }
 
 #[test]
-fn differentiated_codes_rewrite_at_once() {
+fn differentiated_ecc_rewrites_a_page_right_after_its_read() {
     let regulation = Regulation::DifferentiatedEcc(differentiated_ecc::DifferentiatedEcc {
         n: 0.0,
         preloaded: Low,

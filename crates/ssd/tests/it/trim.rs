@@ -388,7 +388,7 @@ fn churn(plan: &Plan, seed: u64, cuts: bool, random: &mut Rng) -> u64 {
 /// A device was written once and trimmed completely. After a completed erasing TRIM, a power cut
 /// restores only the data of active blocks; after other TRIMs it restores everything.
 #[test]
-fn power_cut_restores_data_after_trims_without_erase() {
+fn power_cut_restores_trimmed_data_that_were_not_erased() {
     for answer in Answer::defaults() {
         let erases = answer.policy().erases();
         for family in [Family::default(), dftl(64, true)] {
@@ -453,7 +453,7 @@ fn partially_trimmed_pages_stay_valid() {
 /// ascending order they free everything, in random order nothing, and later writes behave as
 /// without TRIMs.
 #[test]
-fn trims_in_random_order_free_nothing_along_a_run() {
+fn trims_in_random_order_free_nothing_under_the_ascending_run_policy() {
     let mut config = Config::default();
     config.trim.frees = Frees::AscendingRun(AscendingRun { unit_pages: 16 });
     let plan = plan(&config, dimensions(1, 1), 64, 16, 1).unwrap();

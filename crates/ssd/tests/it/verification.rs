@@ -152,7 +152,7 @@ fn run(fault: Fault) -> DeviceError {
 }
 
 #[test]
-fn wrong_look_up_is_detected() {
+fn wrong_map_look_up_is_detected() {
     // The content oracle looks up every page once at the start; the fault occurs well after that.
     let DeviceError::Verification(message) = run(Fault::Lookup(3_000)) else {
         panic!("verification missed the fault")
@@ -168,7 +168,7 @@ fn wrong_look_up_is_detected() {
 }
 
 #[test]
-fn forgotten_page_is_detected() {
+fn page_forgotten_by_the_map_is_detected() {
     let DeviceError::Verification(message) = run(Fault::Forgotten(3_001)) else {
         panic!("verification missed the fault")
     };

@@ -65,7 +65,7 @@ mod tests {
 
     /// Line that contains the columns of the release's description.
     #[test]
-    fn line_of_the_release_is_parsed() {
+    fn line_of_the_released_trace_is_parsed() {
         let expected = Record {
             ticks: 1_577_808_144_360_767,
             offset: 8_792_731_648,

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_of_p3_is_parsed() {
+    fn line_of_the_p3_trace_is_parsed() {
         let expected = Record {
             ticks: 0,
             offset: 1_842_745 * 512,

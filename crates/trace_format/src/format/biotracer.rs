@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_of_installing_is_parsed() {
+    fn line_of_the_installing_trace_is_parsed() {
         let expected = Record {
             ticks: 1_398_396_860_168_065_791,
             offset: 4_043_872 * 512,

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn line_of_fillrandom_is_parsed() {
+    fn line_of_the_fillrandom_trace_is_parsed() {
         let expected = Record {
             ticks: 1_003_911,
             offset: 4_202_624 * 512,

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_of_postmark_is_parsed() {
+    fn line_of_the_postmark_trace_is_parsed() {
         let expected = Record {
             ticks: 7_961_833_000,
             offset: 20_228_336 * 512,

@@ -81,7 +81,7 @@ mod tests {
     use crate::format::Format;
 
     #[test]
-    fn line_of_websearch1_is_parsed() {
+    fn line_of_the_websearch1_trace_is_parsed() {
         let expected = Record {
             ticks: 11_565_000,
             offset: 31_244_784 * 512,

@@ -147,7 +147,7 @@ mod tests {
     use crate::fields::Row;
 
     #[test]
-    fn line_of_hm_0_is_parsed() {
+    fn line_of_the_hm_0_trace_is_parsed() {
         let line = "128166385295514663,hm,0,Write,9056014336,2048,2833";
         let mut msr = Msr::default();
         let plain = msr.parse(&mut Commas::new(line.as_bytes()));

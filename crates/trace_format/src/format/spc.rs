@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_of_financial1_is_parsed() {
+    fn line_of_the_financial1_trace_is_parsed() {
         let expected = Record {
             ticks: 26_214_000,
             offset: 303_574 * 512,

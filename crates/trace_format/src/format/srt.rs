@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn record_is_parsed() {
+    fn valid_record_is_parsed_and_an_invalid_one_states_its_fault() {
         let expected = Record {
             ticks: 707_212_986_022_479,
             offset: 1040 * 256,

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_of_cbs_is_parsed() {
+    fn line_of_the_cbs_trace_is_parsed() {
         let expected = Record {
             ticks: 1_538_323_200,
             offset: 4_247_200 * 512,

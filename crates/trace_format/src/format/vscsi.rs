@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn record_is_parsed() {
+    fn valid_record_is_parsed_and_an_invalid_one_states_its_fault() {
         let expected = Record {
             ticks: 5_634_000_000,
             offset: 42_932_745 * 512,

@@ -486,7 +486,7 @@ fn dead_page_comes_back(records: bool, seed: u64) -> bool {
 }
 
 #[test]
-fn dead_pages_reappear_only_without_records() {
+fn dead_pages_reappear_after_power_cuts_only_without_their_records() {
     let wrong = |records| {
         (0..60)
             .filter(|seed| dead_page_comes_back(records, *seed))
@@ -548,7 +548,7 @@ fn a_cache_without_a_journal_loses_dirty_pages_and_continues() {
 /// programmed. That is at most one page per 204 destaged pages, and fewer if copies are erased or
 /// overwritten before, or if GC requests records in between.
 #[test]
-fn records_cost_less_than_one_percent_of_programs() {
+fn records_of_dead_pages_are_less_than_one_percent_of_programs() {
     let shape = Shape {
         blocks: 320,
         pages_per_block: 64,

@@ -81,7 +81,7 @@ fn uncorrectable_pages_come_from_the_disk_or_are_errors() {
 /// No request fails if there are no read errors, even if frequently read blocks are refreshed to
 /// another block or in place.
 #[test]
-fn refresh_of_cache_blocks_causes_no_errors() {
+fn refresh_of_cache_blocks_fails_no_request() {
     for target in Target::defaults() {
         let mut refreshes = 0;
         for number in 0..60 {
@@ -169,7 +169,7 @@ fn an_uncorrectable_hit_takes_the_time_of_a_hit_and_a_miss() {
 
 /// The number of hits that go to the disk matches the binomial distribution.
 #[test]
-fn hits_go_to_the_disk_as_often_as_predicted() {
+fn uncorrectable_hits_are_read_from_the_disk_as_often_as_predicted() {
     let (mut run, probability) = single("write-around", 0.026);
     let hits = 6_000;
     for turn in 0..hits + 50 {

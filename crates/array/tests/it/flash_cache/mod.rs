@@ -677,7 +677,7 @@ fn write_hits_do_not_wait_for_destages_of_a_shrinking_list() {
 /// more blocks, which page mapping reserves for GC. The suspected queue is that of four blocks,
 /// with 4 pages without a threshold and 3 with one of 5 %.
 #[test]
-fn figure_2_causes_three_misses_and_two_revivals() {
+fn example_of_figure_2_has_three_misses_and_two_revivals() {
     for most_suspected in [4, 3] {
         let shape = Shape {
             blocks: 7,
@@ -734,7 +734,7 @@ fn figure_2_causes_three_misses_and_two_revivals() {
 /// the pages 15 and 0, which are removed from map and queue. No page is programmed for that, and
 /// the next two misses find room in the queue.
 #[test]
-fn figure_7_erases_a_block_with_its_valid_pages() {
+fn zero_migration_erases_a_block_with_its_valid_pages_as_in_figure_7() {
     let shape = Shape {
         blocks: 8,
         pages_per_block: 4,

@@ -251,7 +251,7 @@ fn every_policy_follows_its_paper() {
 }
 
 #[test]
-fn every_policy_has_a_naive_twin() {
+fn every_policy_has_a_naive_reference_implementation() {
     let missing = Replacement::defaults();
     let missing = missing.iter().filter(|policy| twin(policy, 1).is_none());
     let missing: Vec<&str> = missing.map(Replacement::name).collect();

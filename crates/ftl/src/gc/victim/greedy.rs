@@ -212,12 +212,12 @@ mod tests {
     }
 
     #[test]
-    fn greedy_selects_the_block_longest_at_the_lowest_number_of_valid_pages() {
+    fn greedy_breaks_ties_by_the_longest_time_at_the_number_of_valid_pages() {
         choices_are_those_of_the_naive_list(Ties::Longest);
     }
 
     #[test]
-    fn greedy_selects_the_block_shortest_at_the_lowest_number_if_configured() {
+    fn greedy_breaks_ties_by_the_shortest_time_if_configured() {
         choices_are_those_of_the_naive_list(Ties::Shortest);
     }
 

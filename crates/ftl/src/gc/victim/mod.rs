@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn example_in_contributing_equals_newest_rs() {
+    fn example_policy_in_contributing_md_equals_newest_rs() {
         let guide = include_str!("../../../../../CONTRIBUTING.md");
         let example = format!("```rust\n{}```", include_str!("newest.rs"));
         assert!(

@@ -45,7 +45,7 @@ fn times(config: &Config, asks: &[(Ask, f64)]) -> Vec<f64> {
 /// Three writes of 10 sectors: the second continues the first during its destage. The third goes
 /// elsewhere after all data has reached the platters.
 #[test]
-fn joining_writes_are_hits_and_other_buffered_writes_only_if_configured() {
+fn writes_that_continue_a_buffered_write_are_hits_and_others_only_if_configured() {
     let asks = [
         (ask(true, 0, 10), 0.0),
         (ask(true, 10, 10), 0.0),
