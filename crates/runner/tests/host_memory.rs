@@ -8,7 +8,7 @@ mod shared;
 use wordline_runner::memory;
 
 /// Flash of 128 MiB. After random writes of sectors, the host maps each 512 bytes in an extent of
-/// their own.
+/// its own.
 const STORE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 4\nways = 4\n\
     [nand.geometry]\nblocks_per_plane = 32\npages_per_block = 64\npage_bytes = 4096\n\
     [host_side]\n[host_side.architecture.flash-software]\nunit_bytes = 512\nmapping = \"b-tree\"\n";

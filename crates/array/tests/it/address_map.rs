@@ -1,4 +1,5 @@
-//! Compares address maps with a count of single bytes.
+//! Compares striped address maps with the definition of RAID-0, sector by sector, and concatenated
+//! ones with values worked out by hand.
 
 use wordline_array::{AddressMap, Extent};
 use wordline_kernel::Rng;
@@ -11,7 +12,7 @@ fn split(map: &AddressMap, offset: u64, bytes: u64) -> Vec<Extent> {
     extents
 }
 
-/// Returns the member, and the position in it, of each grain of the extents.
+/// Returns the member of each sector of the extents, and its offset in the member. Sorted.
 fn grains(extents: &[Extent]) -> Vec<(u32, u64)> {
     let mut all = Vec::new();
     for extent in extents {
@@ -23,7 +24,7 @@ fn grains(extents: &[Extent]) -> Vec<(u32, u64)> {
     all
 }
 
-/// Maps grains by the definition of RAID-0: stripe s is on member s mod n, in row s / n.
+/// Maps sectors by the definition of RAID-0: stripe s is on member s mod n, in row s / n.
 fn by_definition(stripe: u64, members: u64, offset: u64, bytes: u64) -> Vec<(u32, u64)> {
     let places = (offset..offset + bytes).step_by(GRAIN as usize);
     let mut all: Vec<_> = places

@@ -60,8 +60,8 @@ fn spread(array: &Array, layout: &Layout) -> u32 {
     (0..PLANES).map(of).max().unwrap()
 }
 
-/// Fills the device and then writes only its first tenth, at random. Returns what `written`
-/// returns.
+/// Fills the device and then writes only its first tenth, at random. Returns the
+/// result of [`written`].
 fn skewed(plan: &Plan, writes: u64) -> ([u32; 2], u64) {
     written(plan, writes, u64::from(plan.user_pages / 10))
 }

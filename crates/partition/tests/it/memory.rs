@@ -1,4 +1,4 @@
-//! Memory of the trackers.
+//! Memory that partition policies take for ghosts, samples and other trackers.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // test code, also outside test functions
 
 use std::num::NonZeroU32;

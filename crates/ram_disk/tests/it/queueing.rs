@@ -7,7 +7,7 @@ use crate::shared::{PAGE, SERVICE, disk, request, serve};
 
 const REQUESTS: u32 = 1_000_000;
 
-/// Returns the mean wait of Poisson arrivals at a utilisation. Service times.
+/// Returns the mean wait of Poisson arrivals at a utilisation, in service times.
 fn mean_wait(channels: u32, utilisation: f64, seed: u64) -> f64 {
     let mut random = Rng::new(seed, "test.arrivals");
     let between = SERVICE.ps() as f64 / f64::from(channels) / utilisation;
@@ -24,7 +24,8 @@ fn mean_wait(channels: u32, utilisation: f64, seed: u64) -> f64 {
     mean / SERVICE.ps() as f64 - 1.0
 }
 
-/// Returns the mean wait of an M/D/1 queue, rho / 2(1 - rho) (Pollaczek-Khinchine). Service times.
+/// Returns the mean wait of an M/D/1 queue, rho / 2(1 - rho) (Pollaczek-Khinchine), in service
+/// times.
 fn m_d_1(utilisation: f64) -> f64 {
     utilisation / (2.0 * (1.0 - utilisation))
 }

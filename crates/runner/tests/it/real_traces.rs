@@ -66,7 +66,8 @@ fn simulate(path: &Path, closed: bool) -> Summary {
     summary
 }
 
-/// Reads and writes of each trace by its description, and whether it lacks time stamps.
+/// File of each trace, number of its reads and writes according to its description, and whether it
+/// lacks time stamps.
 const TRACES: &[(&str, u64, bool)] = &[
     ("agrawal-postmark.disksim.gz", 62_257, false),
     ("arc-P3.lis.gz", 238_578, true),

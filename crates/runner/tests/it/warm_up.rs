@@ -115,7 +115,8 @@ fn run(config: &str, traces: &[&Path], overrides: &[(&str, &str)]) -> Results {
     done.results
 }
 
-/// Rows in the order of events, which are not comparable by index, and values from before the run.
+/// Parts of the summary that are not compared: lists in the order of events, which are not
+/// comparable by index, and values from before the run.
 const LEFT_OUT: [&str; 6] = [
     "speed",
     "notes",

@@ -17,7 +17,8 @@ use wordline_kernel::{Rng, Time};
 use wordline_ssd::{Plan, Ssd};
 
 const PAGE: u64 = 4096;
-/// Longer than any request keeps a device with ample free space busy.
+/// Interval between two requests. It is longer than any request keeps a device with ample free
+/// space busy.
 const REST: Time = Time::from_ms(50);
 
 fn plan(pages: u32, replacement: &Replacement, write_through: bool) -> Plan {

@@ -344,7 +344,7 @@ fn write(page: u64, pages: u64, arrival: Time) -> Request {
 
 /// Writes a logical block of eight pages, and then its first page seven times, so that the data
 /// block is full and the update block has one free page and one valid page. The writes are 2 ms
-/// apart. Returns when the last one is done.
+/// apart. Returns the time at which the last one completes.
 fn all_but_one(block: u64, from: Time, times: &Times, requests: &mut Vec<Request>) -> Time {
     let offsets = (0..8).chain([0; 7]);
     let mut now = from;

@@ -1,5 +1,5 @@
-//! Dies that read ahead: times computed by hand, correctness of the data, and independence of
-//! everything else.
+//! Dies that read ahead: times computed by hand, correctness of the data, and the effect on other
+//! operations.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;

@@ -35,8 +35,8 @@ const OPCODES: [u8; 27] = [
 const STATUS: Cycle = Cycle::Command(0x70);
 const STATUS_BYTE: Cycle = Cycle::DataOut { bytes: 1 };
 
-/// Writes the script of a transaction for a host that waits for the die, with polls and pauses at
-/// random.
+/// Writes the script of a transaction for a host that waits for the die, with random polls and
+/// pauses.
 pub fn write(part: &Part, transaction: &Transaction, random: &mut Rng) -> Script {
     let mut script = Script::new();
     let mut contents = random.clone();
