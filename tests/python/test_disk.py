@@ -120,7 +120,7 @@ def test_terminal_and_report_show_the_disk_and_no_flash(wordline: Command, place
                 "--set",
                 "disk.buffer.segments=0",
             ],
-            "one arm",
+            "a disk with an arm serves requests one at a time",
         ),
         (["--set", "disk.base=d4"], "has no disk"),
         (["--set", "disk.queue=elevator"], "c-look"),
@@ -147,7 +147,7 @@ def test_a_single_disk_has_no_flash_tables(wordline: Command, place: Path):
     assert not written & {"dies", "blocks", "wear"}
     (place / "out" / "report.html").unlink()
     assert wordline("report", "out").returncode == 0
-    with pytest.raises(package.WordlineError, match="have no blocks; add"):
+    with pytest.raises(package.WordlineError, match="no table `blocks`; add"):
         run("disk-5ms").blocks  # noqa: B018
 
 
@@ -199,6 +199,6 @@ def test_a_think_time_replay_requires_response_times(wordline: Command, place: P
     (place / "plain.csv").write_text("time_ns,op,offset_bytes,size_bytes,volume\n0,read,0,4096,0\n")
     done = wordline("run", "disk-5ms", "--trace", "plain.csv", "--set", "replay.mode=think-time")
     assert done.returncode == 2
-    assert "plain.csv:2: a replay with think times needs" in done.stderr
+    assert "plain.csv:2: the response time, which a replay with think times needs" in done.stderr
     assert "response_ns" in done.stderr
     assert "Traceback" not in done.stderr

@@ -47,7 +47,7 @@ def test_every_command_names_format_unit_and_reason(
 def test_an_ambiguous_time_unit_is_a_warning(wordline: Command, tiny: str, five: str) -> None:
     for words in every_command(tiny, five):
         told = " ".join(wordline(*words).stdout.split())
-        assert "those of mqsim, with times in ns (1005 requests per second)" in told, words
+        assert "the lines match mqsim, with times in ns (1005 requests per second)" in told, words
         assert "ssdsim-us (--format ssdsim-us: times in us, 1.01 requests per second)" in told, (
             words
         )
@@ -70,7 +70,7 @@ def test_an_ambiguous_size_unit_is_a_warning(wordline: Command, place: Path) -> 
     lines = (f"{7 * n}.000000\t0\t{24 * n}\t3\t1\n" for n in range(200))
     (place / "five.txt").write_text("".join(lines))
     told = " ".join(wordline("trace", "stat", "five.txt").stdout.split())
-    assert "those of hil, with sizes in pages of 4 KiB (12.0 KiB per request" in told
+    assert "the lines match hil, with sizes in pages of 4 KiB (12.0 KiB per request" in told
     assert "disksim (--format disksim: sizes in sectors of 512 B, 1.5 KiB per request" in told
 
 
