@@ -175,7 +175,7 @@ def require_unicode(text: str, what: str) -> None:
         text.encode()
     except UnicodeEncodeError as fault:
         raise WordlineError(
-            f"{what}: {arguments.shown(text)} is not valid Unicode; rename it"
+            f"{what}: {arguments.shown(text)} is not valid Unicode; replace the invalid characters"
         ) from fault
 
 
@@ -244,7 +244,9 @@ def _toml(table: Mapping[str, Value]) -> str:
 
 def _quoted(text: object, key: str) -> str:
     if not isinstance(text, str):
-        raise TypeError(f"{key}: {arguments.shown(text)} must be a string")
+        raise TypeError(
+            f"{key or 'device'}: a configuration key must be a string, not {arguments.shown(text)}"
+        )
     require_unicode(text, key or "configuration")
     import json
 

@@ -531,5 +531,7 @@ def test_a_device_name_that_is_not_unicode_is_an_error(wordline: Command, name: 
     answer = wordline("run", os.fsdecode(name))
     assert answer.returncode == 2
     assert (
-        answer.stderr == f"error: device: {os.fsdecode(name)!r} is not valid Unicode; rename it\n"
+        answer.stderr
+        == f"error: device: {os.fsdecode(name)!r} is not valid Unicode; replace the invalid "
+        "characters\n"
     )

@@ -170,7 +170,7 @@ fn real<'a>(digits: &DeFloat<'_>) -> Result<Said<'a>, Fault> {
 }
 
 impl Said<'_> {
-    /// Returns the fault of a value of an unexpected kind.
+    /// Returns the error for a value of an unexpected type.
     fn is_not(&self, expected: &dyn Expected) -> Fault {
         let unexpected = match self {
             Self::Boolean(value) => Unexpected::Bool(*value),

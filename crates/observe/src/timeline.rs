@@ -83,7 +83,7 @@ pub struct Timeline<W> {
     /// Whether the window has begun.
     begun: bool,
     empty: bool,
-    /// Time at which the events were used up.
+    /// Time at which the event limit was reached; `None` before.
     full: Option<Time>,
     refused: Option<io::Error>,
 }

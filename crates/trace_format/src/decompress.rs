@@ -210,7 +210,8 @@ impl Read for Decompressed {
     }
 }
 
-/// Returns the text of an I/O error, without the operating system's error number.
+/// Returns the text of an I/O error on one line. The two most frequent errors have texts of their
+/// own.
 pub fn plain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "it does not exist".to_owned(),

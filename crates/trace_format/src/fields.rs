@@ -18,7 +18,7 @@ pub(crate) trait Row<'a> {
     /// Starts at the first line of a text. The line must not be empty; it ends with its line feed
     /// or with the text.
     fn at(text: &'a [u8]) -> Self;
-    /// Starts at a line without its end.
+    /// Starts at a line that is passed without its line ending.
     fn new(line: &'a [u8]) -> Self;
     /// Returns the length of the line with its end. Bytes.
     fn length(&self) -> usize;

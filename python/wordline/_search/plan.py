@@ -112,8 +112,8 @@ def _require_numbers(plan: Plan) -> None:
 
 
 def _require_keys(plan: Plan) -> None:
-    """Checks that each key has a value for which the device is valid: with the device's own values
-    of the other keys, or with all other keys at one end of their ranges."""
+    """Checks that the device is valid for an end of each key's range, or for a value of its list:
+    with the device's own values of the other keys, or with all other keys at one end of theirs."""
     found = space(plan.vary)
     if plan.sampler == "grid":
         grid(found)

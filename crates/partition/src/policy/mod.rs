@@ -49,7 +49,7 @@ macro_rules! members {
             pub fn new(policy: &Partition, space: &Space, seed: u64) -> Self {
                 match policy { $(Partition::$Variant(policy) => Self::$Variant($file::State::new(policy, space, seed))),+ }
             }
-            /// Returns the maximum memory of its state.
+            /// Returns the tables of the policy's state and the memory that they take.
             pub fn memory(policy: &Partition, space: &Space) -> Vec<Table> {
                 match policy { $(Partition::$Variant(policy) => $file::State::memory(policy, space)),+ }
             }

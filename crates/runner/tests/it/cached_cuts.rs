@@ -30,8 +30,8 @@ fn run_seeded(seed: u64, cache: &str, disk: &str, verify: bool) -> Summary {
     summary
 }
 
-/// A disk whose queue is shorter than the host's queue depth: parts wait outside it when power
-/// fails.
+/// A disk whose queue is shorter than the host's queue depth, so that requests wait for
+/// a slot of the disk when power fails.
 const BOUNDED: &str = "base = \"nearline-7200\"\ncapacity_bytes = 67_108_864\nqueue_depth = 4\n";
 
 #[test]

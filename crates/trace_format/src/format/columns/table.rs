@@ -1,4 +1,4 @@
-//! Reads a table whose columns are described.
+//! Reads a text table whose columns the user describes ([`Columns`]).
 
 use super::super::{Line, Probe, Reader, Record};
 use super::given::spelled;
