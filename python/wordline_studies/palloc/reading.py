@@ -41,7 +41,7 @@ def figure(setup: Setup) -> Figure:
     placed by address."""
     made = [] if setup.quick else [*throughput.by_address(setup), *latency.by_address(setup)]
     claims = [(one.id, claim) for one in made for claim in one.claims]
-    held = sum(claim.holds for _, claim in claims)
+    held = sum(claim.holds is True for _, claim in claims)
     return Figure(
         id="reading",
         title="The reading",

@@ -139,7 +139,7 @@ def figure(others: Mapping[Reading, Sequence[Figure]]) -> Figure:
     rows = [
         Row(
             f"reading {reading.name}: claims of figures 6.8 to 6.12 that hold",
-            float(sum(claim.holds for other, _, claim in claims if other == reading)),
+            float(sum(claim.holds is True for other, _, claim in claims if other == reading)),
             f"of {sum(other == reading for other, _, _ in claims)}",
         )
         for reading in others
