@@ -490,7 +490,7 @@ fn runs_of_a_trace_resume_identically() {
 }
 
 #[test]
-#[ignore = "takes a minute in an optimised build; run it with `make test-slow`"]
+#[ignore = "takes a minute in an optimised build; run by `make test-slow`, a shorter variant always runs"]
 fn runs_resume_identically_after_ten_thousand_stops() {
     every_policy(100);
     everything_else(60);

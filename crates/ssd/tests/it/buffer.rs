@@ -207,7 +207,7 @@ fn power_cut_loses_no_more_than_allowed() {
 
 /// As `power_cut_loses_no_more_than_allowed`, with more than a million requests.
 #[test]
-#[ignore = "takes a minute in an optimised build; run it with `make test-slow`"]
+#[ignore = "takes a minute in an optimised build; run by `make test-slow`, a shorter variant always runs"]
 fn power_cut_loses_no_more_than_allowed_in_a_long_run() {
     let sums = cut(3, 450, 400, 600);
     assert!(sums.iter().all(|sum| *sum > 10_000), "{sums:?}");
