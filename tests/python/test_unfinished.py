@@ -231,6 +231,33 @@ class TestConcurrentWriters:
         monkeypatch.setattr(os, "listdir", replaced_meanwhile)
         assert output_folder.check("here", "run") == str(place / "here")
 
+    def test_a_result_that_is_half_removed_is_not_restored(
+        self, place: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def interrupted(path: str) -> None:
+            unlink(path)
+            if not replaced:
+                replaced.append(place / "here")
+                # Other writers: one releases its lock, one is between its two renames, one cleans.
+                os.close(lock)
+                (place / "here").rename(place / "moved")
+                unfinished.remove_left(
+                    str(place / "here"), {"summary.json", "config.resolved.toml"}
+                )
+                restored.extend(place.glob("here"))
+
+        unlink = os.unlink
+        restored: list[Path] = []
+        replaced: list[Path] = []
+        self.result(place / "here")
+        lock = os.open(place / "here", os.O_RDONLY)
+        assert unfinished.take(lock)
+        monkeypatch.setattr(os, "unlink", interrupted)
+        writers = {"summary.json": text("new"), "config.resolved.toml": text("")}
+        output_folder.write("here", writers, "run")
+        assert replaced
+        assert restored == []
+
     def test_concurrent_writers_leave_one_complete_result(self, place: Path) -> None:
         def write(number: int) -> None:
             content = text(str(number))

@@ -305,7 +305,8 @@ def _replace(part: str, place: str) -> None:
 @contextmanager
 def _put_aside(place: str) -> Generator[str]:
     """Moves a folder, if it exists, to a hidden name, and removes it at the end of the block unless
-    `_put_back` restored it. A lock keeps other processes from restoring it."""
+    `_put_back` restored it. Another process may restore it as well, so it is removed under a name
+    from which nothing is restored: what is restored is complete."""
     former = unfinished.hidden(place, unfinished.FORMER)
     with unfinished.locked(place):
         with suppress(FileNotFoundError):
@@ -313,7 +314,10 @@ def _put_aside(place: str) -> Generator[str]:
         try:
             yield former
         finally:
-            unfinished.remove(former)
+            removed = unfinished.hidden(place)
+            with suppress(OSError):
+                os.rename(former, removed)
+            unfinished.remove(removed)
 
 
 def _put_back(former: str, place: str) -> None:
@@ -377,10 +381,12 @@ def _names(place: str) -> set[str]:
     been replaced."""
     while True:
         try:
-            before = os.stat(place)
-            names = set(os.listdir(place))
-            if os.path.samestat(before, os.stat(place)):
-                return names
+            # While the folder is open, no other folder has its number.
+            with unfinished.opened(place):
+                before = os.stat(place)
+                names = set(os.listdir(place))
+                if os.path.samestat(before, os.stat(place)):
+                    return names
         except FileNotFoundError:
             return set()
 

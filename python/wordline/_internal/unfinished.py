@@ -50,14 +50,22 @@ def folder_for(place: str) -> Generator[str]:
 def locked(place: str) -> Generator[None]:
     """Locks a folder, if it exists, for the duration of the block, even if it is renamed there. Has
     no effect if another process holds the lock."""
-    lock = _opened(place)
-    try:
+    with opened(place) as lock:
         if lock is not None:
             take(lock)
         yield
+
+
+@contextmanager
+def opened(place: str) -> Generator[int | None]:
+    """Opens a folder, if it exists and the system can open folders, for the duration of the
+    block."""
+    file = _opened(place)
+    try:
+        yield file
     finally:
-        if lock is not None:
-            os.close(lock)
+        if file is not None:
+            os.close(file)
 
 
 def hidden(place: str, ending: str = "") -> str:
