@@ -90,7 +90,8 @@ class Claim:
     then states why. `because` is a clause with the documented reason why the claim cannot hold in
     this model; the study then asserts that it does not hold. `report_only` is the reason why the
     claim is not tested. A claim with `quick=False` needs more requests than `--quick` simulates and
-    is not tested there.
+    is not tested there. `ids` are the published statements that the claim tests, in the words of
+    the document or stronger ones; a claim that we add has none.
     """
 
     text: str
@@ -99,6 +100,7 @@ class Claim:
     because: str = ""
     report_only: str = ""
     quick: bool = True
+    ids: tuple[str, ...] = ()
 
     @property
     def expected(self) -> bool:
@@ -229,7 +231,8 @@ class Study:
     """The figures of a document.
 
     Each function of `figures` returns one figure, or several that share runs. A `shortened` study
-    takes fewer requests than the document, unless `Setup.full` is set.
+    takes fewer requests than the document, unless `Setup.full` is set. `published` has the numbers
+    and statements of the document.
     """
 
     name: str
@@ -237,3 +240,4 @@ class Study:
     source: str
     figures: Sequence[Callable[[Setup], Figure | Iterable[Figure]]]
     shortened: bool = False
+    published: Numbers | None = None

@@ -60,11 +60,11 @@ def numbers(figures: Iterable[Figure]) -> dict[Outcome, int]:
 
 
 def sentence(numbers: Mapping[Outcome, int], own: int) -> str:
-    """Returns the sentences that count the rows with a published value, by outcome, and the `own`
-    rows without one."""
+    """Returns the sentences that count the published numbers by outcome, and the `own` rows without
+    one."""
     counted = ", ".join(f"{numbers[one]} {OUTCOME_LABELS[one]}" for one in OUTCOMES)
     return (
-        f"Published numbers: {many(sum(numbers.values()), 'row')}, of these {counted}. "
+        f"Published numbers: {sum(numbers.values()):,}, of these {counted}. "
         f"{many(own, 'further row')} {'has' if own == 1 else 'have'} no published value."
     )
 

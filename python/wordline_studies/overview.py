@@ -20,6 +20,13 @@ from wordline_studies.outcome import (
 )
 from wordline_studies.page import ours, published
 from wordline_studies.results import Results
+from wordline_studies.statements import (
+    STATEMENT_LABELS,
+    STATEMENT_MEANINGS,
+    STATEMENT_OUTCOMES,
+    StatementOutcome,
+    statement_sentence,
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,14 @@ class Overview:
     def numbers(self) -> dict[Outcome, int]:
         """Number of rows with a published value by outcome, over all studies."""
         return {outcome: sum(one.numbers[outcome] for one in self.studies) for outcome in OUTCOMES}
+
+    @property
+    def orders(self) -> dict[StatementOutcome, int]:
+        """Number of published orders and trends by outcome, over all studies."""
+        return {
+            outcome: sum(one.orders[outcome] for one in self.studies)
+            for outcome in STATEMENT_OUTCOMES
+        }
 
     @property
     def own(self) -> int:
@@ -59,6 +74,7 @@ class Overview:
             "version": own_version.installed(),
             "numbers": self.numbers,
             "rows_without_published": self.own,
+            "orders": self.orders,
             "counts": self.counts,
             "studies": [_study(one) for one in self.studies],
             "faults": dict(self.faults),
@@ -92,6 +108,9 @@ class Overview:
             outcome_labels=OUTCOME_LABELS,
             outcome_meanings=OUTCOME_MEANINGS,
             sentence=sentence,
+            statement_labels=STATEMENT_LABELS,
+            statement_meanings=STATEMENT_MEANINGS,
+            statement_sentence=statement_sentence,
             compared=compared,
             published=published,
             ours=ours,
@@ -118,6 +137,7 @@ def _study(results: Results) -> dict[str, Any]:
         "full": results.setup.full,
         "numbers": results.numbers,
         "rows_without_published": results.own,
+        "orders": results.orders,
         "counts": results.counts,
         "traces_missing": list(results.setup.missing),
         "rows": [

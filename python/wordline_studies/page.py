@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from wordline._internal import own_version
 from wordline._internal.rounding import rounded
 from wordline._render import html, units
-from wordline_studies.figure import POINTS, Published, Row
+from wordline_studies.figure import POINTS, Row
 from wordline_studies.outcome import OUTCOME_LABELS, OUTCOME_MARKS, OUTCOME_MEANINGS, ranked, reason
+from wordline_studies.statements import STATEMENT_LABELS, STATEMENT_MARKS, STATEMENT_MEANINGS
 
 if TYPE_CHECKING:
+    from wordline_studies.published import Range, Statement
     from wordline_studies.results import Results
 
 # Differences above this, in per cent, are shown as a ratio.
@@ -40,6 +42,12 @@ def render(results: Results) -> str:
         outcome_labels=OUTCOME_LABELS,
         outcome_marks=OUTCOME_MARKS,
         outcome_meanings=OUTCOME_MEANINGS,
+        statements=results.statements,
+        orders=results.orders,
+        statement_labels=STATEMENT_LABELS,
+        statement_marks=STATEMENT_MARKS,
+        statement_meanings=STATEMENT_MEANINGS,
+        stated=stated,
         ranked=ranked,
         reason=reason,
         failed=results.failed,
@@ -54,7 +62,13 @@ def render(results: Results) -> str:
 
 def published(row: Row) -> str:
     """Formats the published value of a row."""
-    return _published(row.published) if row.published else units.ABSENT
+    number = row.published
+    return _value(number.value, number.unit) if number else units.ABSENT
+
+
+def stated(statement: Statement) -> str:
+    """Formats the value of a statement; empty if it has none."""
+    return "" if statement.value is None else _value(statement.value, statement.unit)
 
 
 def ours(row: Row) -> str:
@@ -73,10 +87,9 @@ def difference(row: Row) -> str:
     return f"{row.difference:+.1f} {row.difference_unit}"
 
 
-def _published(number: Published) -> str:
-    value = number.value
+def _value(value: float | Range, unit: str) -> str:
     ends = value if isinstance(value, tuple) else (value,)
-    return f"{' to '.join(f'{end:,.10g}' for end in ends)} {number.unit}".rstrip()
+    return f"{' to '.join(f'{end:,.10g}' for end in ends)} {unit}".rstrip()
 
 
 def _plain(value: float) -> str:

@@ -1,7 +1,7 @@
 """Published numbers of a study, from `published.toml` in its package."""
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -13,6 +13,10 @@ Range: TypeAlias = tuple[float, float]
 REQUIRED = ("what", "value", "unit", "section")
 REASONS = ("fitted", "not_assertable")
 OPTIONAL = ("id", "comparison", *REASONS)
+STATEMENTS = "statements"
+"""Name of the tables with the statements, among those with the names of figures."""
+REQUIRED_OF_STATEMENT = ("id", "what", "section")
+OPTIONAL_OF_STATEMENT = ("value", "unit", *REASONS, "not_run")
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,33 @@ class Published:
     comparison: bool | None = None
 
 
+@dataclass(frozen=True)
+class Statement:
+    """A statement of the document that no row of a figure shows: an order or a trend, which claims
+    of the study test by its `ids`, or a number that the study does not simulate, with its `value`
+    and `unit`.
+
+    `fitted` and `not_assertable` are as in `Published`; `not_run` names what is missing for a
+    simulation. A number has one of the two latter.
+    """
+
+    ids: tuple[str, ...]
+    what: str
+    section: str
+    value: float | Range | None = None
+    unit: str = ""
+    fitted: str = ""
+    not_assertable: str = ""
+    not_run: str = ""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the statement is a number, and not an order or a trend."""
+        return self.value is not None
+
+
 class Numbers:
-    """The published numbers of a study, from `published.toml` in its package.
+    """The published numbers and statements of a study, from `published.toml` in its package.
 
         [["2.19"]]
         what = "writes"
@@ -47,15 +76,27 @@ class Numbers:
 
     A value is a number, or a list with the two ends of a range. Optional keys: `id`, a string or a
     list of them, `comparison`, `fitted` and `not_assertable`, as in `Published`.
+
+    Statements without a row in a figure are in tables `[[statements]]`, with the keys of
+    `Statement`; `id` is required.
     """
 
     def __init__(self, package: str) -> None:
         self._package = package
 
     @cached_property
-    def _tables(self) -> dict[str, dict[str, Published]]:
+    def _parsed(self) -> tuple[dict[str, dict[str, Published]], tuple[Statement, ...]]:
         text = files(self._package).joinpath("published.toml").read_text(encoding="utf-8")
         return parse(text, f"published.toml of {self._package}")
+
+    @property
+    def _tables(self) -> dict[str, dict[str, Published]]:
+        return self._parsed[0]
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The statements without a row in a figure, in the order of the file."""
+        return self._parsed[1]
 
     def __call__(self, figure: str, what: str) -> Published:
         """Returns a published number by its figure and name. Raises KeyError if there is none, and
@@ -67,13 +108,17 @@ class Numbers:
         return (one for table in self._tables.values() for one in table.values())
 
 
-def parse(text: str, place: str) -> dict[str, dict[str, Published]]:
-    """Returns the published numbers of a TOML text by figure and name.
+def parse(text: str, place: str) -> tuple[dict[str, dict[str, Published]], tuple[Statement, ...]]:
+    """Returns the published numbers of a TOML text by figure and name, and its statements.
 
     Raises WordlineError, which starts with `place`, if an entry lacks a key, has an unknown key or
     a value of the wrong type, or if a name or an id occurs twice.
     """
     tables = cast("dict[str, list[dict[str, Any]]]", tomllib.loads(text))
+    statements = tuple(
+        _statement(entry, f"{place}: statement '{entry.get('what', '')}'")
+        for entry in tables.pop(STATEMENTS, [])
+    )
     found: dict[str, dict[str, Published]] = {}
     for figure, entries in tables.items():
         of = found.setdefault(figure, {})
@@ -84,21 +129,35 @@ def parse(text: str, place: str) -> dict[str, dict[str, Published]]:
                 raise WordlineError(f"{where}: this name occurs twice; rename one of the entries")
             of[what] = _entry(entry, where)
     ids = [one for of in found.values() for number in of.values() for one in number.ids]
+    ids += [one for statement in statements for one in statement.ids]
     if twice := sorted({one for one in ids if ids.count(one) > 1}):
         raise WordlineError(f"{place}: ids occur twice: {', '.join(twice)}; keep one of each")
-    return found
+    return found, statements
+
+
+def _statement(entry: dict[str, Any], where: str) -> Statement:
+    _require_keys(entry, REQUIRED_OF_STATEMENT, OPTIONAL_OF_STATEMENT, where)
+    statement = Statement(
+        _ids(entry["id"], where),
+        entry["what"],
+        entry["section"],
+        _value(entry["value"], where) if "value" in entry else None,
+        entry.get("unit", ""),
+        **_reasons(entry, (*REASONS, "not_run"), where),
+    )
+    if not statement.ids:
+        raise WordlineError(f"{where}: has no id; name the statement's entry in the index")
+    if statement.is_number and not (statement.not_assertable or statement.not_run):
+        raise WordlineError(
+            f"{where}: has a value and neither not_assertable nor not_run; state the reason, or "
+            "make it an entry of a figure"
+        )
+    return statement
 
 
 def _entry(entry: dict[str, Any], where: str) -> Published:
-    if missing := [key for key in REQUIRED if key not in entry]:
-        raise WordlineError(f"{where}: no {', '.join(missing)}; add it to the entry")
-    if unknown := [key for key in entry if key not in (*REQUIRED, *OPTIONAL)]:
-        allowed = ", ".join((*REQUIRED, *OPTIONAL))
-        raise WordlineError(f"{where}: unknown {', '.join(unknown)}; the keys are {allowed}")
-    reasons = {key: entry.get(key, "") for key in REASONS}
-    for key, reason in reasons.items():
-        if key in entry and not (isinstance(reason, str) and reason.strip()):
-            raise WordlineError(f"{where}: {key} is not a text; state the reason")
+    _require_keys(entry, REQUIRED, OPTIONAL, where)
+    reasons = _reasons(entry, REASONS, where)
     comparison = entry.get("comparison")
     if not isinstance(comparison, bool | None):
         raise WordlineError(f"{where}: comparison is not true or false")
@@ -110,6 +169,24 @@ def _entry(entry: dict[str, Any], where: str) -> Published:
         comparison=comparison,
         **reasons,
     )
+
+
+def _require_keys(
+    entry: dict[str, Any], required: Sequence[str], optional: Sequence[str], where: str
+) -> None:
+    if missing := [key for key in required if key not in entry]:
+        raise WordlineError(f"{where}: no {', '.join(missing)}; add it to the entry")
+    if unknown := [key for key in entry if key not in (*required, *optional)]:
+        allowed = ", ".join((*required, *optional))
+        raise WordlineError(f"{where}: unknown {', '.join(unknown)}; the keys are {allowed}")
+
+
+def _reasons(entry: dict[str, Any], keys: Sequence[str], where: str) -> dict[str, str]:
+    reasons = {key: entry.get(key, "") for key in keys}
+    for key, reason in reasons.items():
+        if key in entry and not (isinstance(reason, str) and reason.strip()):
+            raise WordlineError(f"{where}: {key} is not a text; state the reason")
+    return reasons
 
 
 def _value(value: object, where: str) -> float | Range:

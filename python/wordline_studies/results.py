@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from wordline._internal import output_folder, own_version
 from wordline._internal.rounding import rounded
 from wordline._render import units
 from wordline_studies.figure import VERDICTS, Claim, Figure, Row, Setup, Study, Verdict, as_asserted
-from wordline_studies.outcome import Outcome, numbers, outcomes, reason
+from wordline_studies.outcome import OUTCOMES, Outcome, numbers, outcomes, reason
+from wordline_studies.statements import Judged, StatementOutcome, judged, statement_counts
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,26 @@ class Results:
 
     @property
     def numbers(self) -> dict[Outcome, int]:
-        """Number of rows with a published value, by outcome."""
-        return numbers(self.figures)
+        """Number of published numbers by outcome: of rows with a published value, and of numbers
+        that no row shows."""
+        rows = numbers(self.figures)
+        others = statement_counts(self.statements, numbers=True)
+        return {
+            one: rows[one] + sum(count for other, count in others.items() if other == one)
+            for one in OUTCOMES
+        }
+
+    @cached_property
+    def statements(self) -> list[Judged]:
+        """The published statements that no row shows, with their outcomes. Raises ValueError as
+        `judged` does."""
+        published = self.study.published
+        return judged(published.statements if published else (), self.figures)
+
+    @property
+    def orders(self) -> dict[StatementOutcome, int]:
+        """Number of published orders and trends, by outcome."""
+        return statement_counts(self.statements, numbers=False)
 
     @property
     def own(self) -> int:
@@ -72,9 +92,11 @@ class Results:
             "full": self.setup.full,
             "numbers": self.numbers,
             "rows_without_published": self.own,
+            "orders": self.orders,
             "claims_failed": len(self.failed),
             "traces_missing": list(self.setup.missing),
             "figures": [_figure(figure) for figure in self.figures if not figure.timed],
+            "statements": [_statement(one) for one in self.statements],
             "configs": dict(sorted(self.setup.configs.items())),
             "speed": [_figure(figure) for figure in self.figures if figure.timed],
         }
@@ -160,4 +182,18 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "detail": claim.detail,
         "because": claim.because or None,
         "only_told": claim.report_only or None,
+        "ids": claim.ids,
+    }
+
+
+def _statement(one: Judged) -> dict[str, Any]:
+    return {
+        "ids": one.statement.ids,
+        "what": one.statement.what,
+        "section": one.statement.section,
+        "published": one.statement.value,
+        "unit": one.statement.unit,
+        "outcome": one.outcome,
+        "outcome_reason": one.reason or None,
+        "figures": list(dict.fromkeys(figure.id for figure, _ in one.claims)),
     }

@@ -28,6 +28,7 @@ from wordline_studies.outcome import (
 from wordline_studies.overview import Overview
 from wordline_studies.page import difference, ours, published
 from wordline_studies.results import Results
+from wordline_studies.statements import STATEMENT_LABELS, statement_sentence
 
 EVERY_S = 30.0
 OVERVIEW_WIDTH = 76
@@ -122,6 +123,8 @@ def print_end(results: Results, files: list[Path]) -> None:
     """Prints the counts of outcomes and verdicts, the missing traces and the paths of the files."""
     shown = console()
     shown.print(f"\n{sentence(results.numbers, results.own)}", soft_wrap=True)
+    if results.statements:
+        shown.print(statement_sentence(results.orders), soft_wrap=True)
     shown.print(_counted(results.counts), soft_wrap=True)
     if missing := results.missing:
         shown.print(missing, soft_wrap=True)
@@ -139,6 +142,13 @@ def print_overview(overview: Overview, files: list[Path]) -> None:
         )
     )
     shown.print(sentence(overview.numbers, overview.own), soft_wrap=True)
+    shown.print(
+        _counts(
+            tuple(STATEMENT_LABELS.values()),
+            {one.study.name: [*one.orders.values()] for one in overview.studies},
+        )
+    )
+    shown.print(statement_sentence(overview.orders), soft_wrap=True)
     shown.print(
         _counts(
             tuple(VERDICT_LABELS.values()),

@@ -123,7 +123,7 @@ ROWS = [
 ]
 """A row of each outcome, after a row without a published value."""
 COUNTED = (
-    "Published numbers: 6 rows, of these 1 reproduced, 1 direction only, 1 contradicted, 1 fitted, "
+    "Published numbers: 6, of these 1 reproduced, 1 direction only, 1 contradicted, 1 fitted, "
     "1 not assertable, 1 not run. 1 further row has no published value."
 )
 NUMBERS = {
@@ -152,7 +152,7 @@ def test_the_page_counts_published_numbers_before_statements(
     assert call(monkeypatch, compared(HOLDS)) == 0
     page = (place / "out" / "study-test" / "index.html").read_text()
     text = text_of(page)
-    assert "Published numbers 6 rows have a published number, 1 further row has none." in text
+    assert "Published numbers 6 published numbers. 1 further row has none." in text
     for label in OUTCOME_LABELS.values():
         assert f"{label} 1 " in text
     assert text.index("Published numbers") < text.index("Statements tested by us")
@@ -364,7 +364,7 @@ def test_all_studies_run_with_one_command(
     }
     assert "Two &amp; more" in page
     text = text_of(page)
-    assert "Published numbers 2 rows have a published number, 0 further rows have none." in text
+    assert "Published numbers 2 published numbers. 0 further rows have none." in text
     assert text.count("Figure 1: a <figure> : ours published 2 MB/s, simulated 3 MB/s") == 2
     assert text.index("Published numbers") < text.index("Statements tested by us")
     assert page.index("Nobody") < page.index("Somebody")

@@ -6,29 +6,32 @@ import pytest
 
 import wordline_studies as studies
 from wordline import WordlineError
-from wordline_studies.published import Numbers, Published, parse
+from wordline_studies.published import Numbers, Published, Statement, parse
 
 ENTRY = '[["2.19"]]\nwhat = "writes"\nvalue = 541.1\nunit = "%"\nsection = "2.8.5"\n'
 OTHER = ENTRY.replace("writes", "reads")
 
 
 def test_an_entry_has_a_value_a_unit_and_a_section() -> None:
-    assert parse(ENTRY, "here") == {"2.19": {"writes": Published(541.1, "%", "2.8.5")}}
+    assert parse(ENTRY, "here") == ({"2.19": {"writes": Published(541.1, "%", "2.8.5")}}, ())
 
 
 def test_optional_keys_are_read() -> None:
     more = 'id = ["J2-1", "J2-2"]\nfitted = "the load"\ncomparison = true\n'
-    assert parse(ENTRY + more, "here")["2.19"]["writes"] == Published(
+    assert parse(ENTRY + more, "here")[0]["2.19"]["writes"] == Published(
         541.1, "%", "2.8.5", ("J2-1", "J2-2"), "the load", "", comparison=True
     )
     more = 'id = "J2-1"\nnot_assertable = "it depends on the host"\n'
-    assert parse(ENTRY + more, "here")["2.19"]["writes"] == Published(
+    assert parse(ENTRY + more, "here")[0]["2.19"]["writes"] == Published(
         541.1, "%", "2.8.5", ("J2-1",), "", "it depends on the host"
     )
 
 
 def test_a_range_has_two_ends() -> None:
-    assert parse(ENTRY.replace("541.1", "[1, 2.5]"), "here")["2.19"]["writes"].value == (1.0, 2.5)
+    assert parse(ENTRY.replace("541.1", "[1, 2.5]"), "here")[0]["2.19"]["writes"].value == (
+        1.0,
+        2.5,
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,13 +61,57 @@ def test_a_faulty_entry_is_reported_with_its_place(text: str, message: str) -> N
     assert message in str(raised.value)
 
 
+STATEMENT = """
+[[statements]]
+id = "J2-1"
+what = "reads are faster than writes"
+section = "2.8"
+"""
+
+
+def test_a_statement_is_read() -> None:
+    assert parse(ENTRY + STATEMENT, "here")[1] == (
+        Statement(("J2-1",), "reads are faster than writes", "2.8"),
+    )
+
+
+def test_a_number_that_is_not_simulated_is_a_statement() -> None:
+    more = 'value = 3\nunit = "GB"\nnot_run = "the trace is missing"\n'
+    (found,) = parse(STATEMENT + more, "here")[1]
+    assert (found.value, found.unit, found.not_run) == (3.0, "GB", "the trace is missing")
+    assert found.is_number
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (STATEMENT.replace('id = "J2-1"', ""), "no id"),
+        (STATEMENT.replace('"J2-1"', "[]"), "has no id"),
+        (STATEMENT + "comparison = true\n", "unknown comparison"),
+        (STATEMENT + "not_run = 3\n", "not_run is not a text"),
+        (STATEMENT + "value = 3\n", "neither not_assertable nor not_run"),
+        (STATEMENT + ENTRY + 'id = "J2-1"\n', "ids occur twice: J2-1"),
+    ],
+)
+def test_a_faulty_statement_is_reported_with_its_place(text: str, message: str) -> None:
+    with pytest.raises(WordlineError, match=r"^here: ") as raised:
+        parse(text, "here")
+    assert message in str(raised.value)
+
+
 def of(study: str) -> list[Published]:
     package = f"wordline_studies.{study.replace('-', '_')}"
     return list(Numbers(package)) if files(package).joinpath("published.toml").is_file() else []
 
 
+def stated(study: str) -> tuple[Statement, ...]:
+    published = studies.load(study).published
+    return published.statements if published else ()
+
+
 def test_an_id_occurs_once_in_all_studies() -> None:
     ids = [one for study in studies.STUDIES for number in of(study) for one in number.ids]
+    ids += [one for each in studies.STUDIES for statement in stated(each) for one in statement.ids]
     assert sorted({one for one in ids if ids.count(one) > 1}) == []
 
 

@@ -1,7 +1,7 @@
 """Li et al.: read and write costs, and wear, by the access history of pages."""
 
 from wordline_studies.agcr import costs, extremes, loads, schemes, windows
-from wordline_studies.figure import Study
+from wordline_studies.figure import Numbers, Study
 
 STUDY = Study(
     name="agcr",
@@ -15,4 +15,5 @@ STUDY = Study(
         schemes.figures,
         windows.figures,
     ),
+    published=Numbers("wordline_studies.agcr"),
 )

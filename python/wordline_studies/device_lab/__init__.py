@@ -1,7 +1,7 @@
 """Jung 2013, chapter 5: reviews of six drives."""
 
 from wordline_studies.device_lab import drives, idleness, reads, trims, wear, writes
-from wordline_studies.figure import Study
+from wordline_studies.figure import Numbers, Study
 
 STUDY = Study(
     "device-lab",
@@ -22,4 +22,5 @@ STUDY = Study(
         trims.costs,
         idleness.pauses,
     ),
+    published=Numbers("wordline_studies.device_lab"),
 )

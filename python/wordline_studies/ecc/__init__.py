@@ -1,7 +1,7 @@
 """Xia 2017, chapter 5: ECC by the access history of pages."""
 
 from wordline_studies.ecc import costs, fitted, parameters, schemes
-from wordline_studies.figure import Study
+from wordline_studies.figure import Numbers, Study
 
 STUDY = Study(
     name="ecc",
@@ -9,4 +9,5 @@ STUDY = Study(
     source="Q. Xia, Towards Design and Analysis for High-Performance and Reliable SSDs, PhD "
     "thesis, Virginia Commonwealth University, 2017, chapter 5",
     figures=(costs.figure, schemes.figures, fitted.figures, parameters.figures),
+    published=Numbers("wordline_studies.ecc"),
 )

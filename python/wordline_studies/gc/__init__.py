@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wordline_studies.figure import Figure, Setup, Study
+from wordline_studies.figure import Figure, Numbers, Setup, Study
 from wordline_studies.gc import idleness, responses, traces, views, wear, worst
 from wordline_studies.gc.loads import SIX_SSDS, writes_of
 from wordline_studies.gc.runs import members
@@ -31,4 +31,5 @@ STUDY = Study(
     source="M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania "
     "State University, 2013, chapter 7",
     figures=(_generated, traces.figure),
+    published=Numbers("wordline_studies.gc"),
 )

@@ -1,6 +1,6 @@
 """Jung 2013, chapter 4: FTL on the host, and firmware behind a bridge."""
 
-from wordline_studies.figure import Study
+from wordline_studies.figure import Numbers, Study
 from wordline_studies.host_side import cliff, resources, workers
 
 STUDY = Study(
@@ -9,4 +9,5 @@ STUDY = Study(
     "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State "
     "University, 2013, chapter 4",
     (workers.latency, workers.queues, cliff.cliff, resources.memory, resources.processors),
+    published=Numbers("wordline_studies.host_side"),
 )

@@ -1,6 +1,6 @@
 """Liu et al. 2018: load-aware cache replacement."""
 
-from wordline_studies.figure import Study
+from wordline_studies.figure import Numbers, Study
 from wordline_studies.lcr import balance, reasons, responses, sizes, traces, windows
 
 STUDY = Study(
@@ -17,4 +17,5 @@ STUDY = Study(
         traces.figure,
     ),
     shortened=True,
+    published=Numbers("wordline_studies.lcr"),
 )

@@ -1,6 +1,6 @@
 """Jung 2013, chapter 2 (NANDFlashSim): a single NAND package."""
 
-from wordline_studies.figure import Study
+from wordline_studies.figure import Numbers, Study
 from wordline_studies.nand import (
     contention,
     cycles,
@@ -31,4 +31,5 @@ STUDY = Study(
         parallel.scheduling,
         speed.figure,
     ),
+    published=Numbers("wordline_studies.nand"),
 )

@@ -1,6 +1,6 @@
 """OP-FCL: a flash cache in front of a disk that reserves space for GC."""
 
-from wordline_studies.figure import Study
+from wordline_studies.figure import Numbers, Study
 from wordline_studies.op_fcl import beyond, figures, readings, reasons, sensitivity
 
 STUDY = Study(
@@ -18,4 +18,5 @@ STUDY = Study(
         beyond.beyond,
     ),
     shortened=True,
+    published=Numbers("wordline_studies.op_fcl"),
 )

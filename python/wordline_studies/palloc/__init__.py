@@ -1,6 +1,6 @@
 """Jung 2013, chapter 3: page allocation strategies."""
 
-from wordline_studies.figure import Study
+from wordline_studies.figure import Numbers, Study
 from wordline_studies.palloc import latency, queues, reading, sequential, throughput
 
 STUDY = Study(
@@ -16,4 +16,5 @@ STUDY = Study(
         queues.rules,
     ),
     shortened=True,
+    published=Numbers("wordline_studies.palloc"),
 )

@@ -1,6 +1,6 @@
 """Jung 2013, chapter 6: physically addressed queueing."""
 
-from wordline_studies.figure import Study
+from wordline_studies.figure import Numbers, Study
 from wordline_studies.paq import performance, sensitivity, series
 
 STUDY = Study(
@@ -9,4 +9,5 @@ STUDY = Study(
     source="M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania "
     "State University, 2013, chapter 6",
     figures=(performance.figures, series.figure, sensitivity.figures),
+    published=Numbers("wordline_studies.paq"),
 )

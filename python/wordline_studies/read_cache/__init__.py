@@ -1,6 +1,6 @@
 """Xia 2017: flash-aware read caches and zero-migration GC."""
 
-from wordline_studies.figure import Study
+from wordline_studies.figure import Numbers, Study
 from wordline_studies.read_cache import figures, readings, tables
 
 STUDY = Study(
@@ -10,4 +10,5 @@ STUDY = Study(
     "thesis, Virginia Commonwealth University, 2017, chapters 2 and 3",
     figures=(tables.examples, figures.figures, readings.readings, readings.recordings),
     shortened=True,
+    published=Numbers("wordline_studies.read_cache"),
 )

@@ -1,6 +1,6 @@
 """Xia 2017: a flash write cache whose size follows the locality of writes."""
 
-from wordline_studies.figure import Study
+from wordline_studies.figure import Numbers, Study
 from wordline_studies.write_cache import figures, recorded
 
 STUDY = Study(
@@ -10,4 +10,5 @@ STUDY = Study(
     "thesis, Virginia Commonwealth University, 2017, chapter 4",
     figures=(figures.figures, recorded.figure),
     shortened=True,
+    published=Numbers("wordline_studies.write_cache"),
 )
