@@ -77,7 +77,7 @@ pub struct Array {
     /// array does not track the mode.
     #[serde(with = "wordline_kernel::dense")]
     single_level: Vec<u64>,
-    /// Program modes of pages, if they differ.
+    /// Program modes of pages, if tracked.
     modes: Option<Box<PageModes>>,
     /// Reads and data age of blocks, if reads can fail.
     health: Option<Box<Health>>,
@@ -113,7 +113,8 @@ impl Array {
         self.again = vec![0; blocks];
         self
     }
-    /// Returns the memory that an array with `programs` programs per page takes.
+    /// Returns the tables of an array whose pages can be programmed `programs` times between
+    /// erases, with the memory of each. Tables that an array tracks on request are not included.
     pub fn memory(layout: &Layout, programs: u32, fill: Fill) -> Vec<Table> {
         let blocks = u64::from(layout.blocks());
         let again = if programs > 1 { blocks } else { 0 };
@@ -169,7 +170,8 @@ impl Array {
     }
     /// Replaces a block whose erase or page program has failed with a spare block. After an erase
     /// failure, the block is erased; after a program failure, it has the same programmed pages as
-    /// before. Returns `false` and leaves the block unchanged if its plane has no spare block left.
+    /// before. Returns `false` and leaves the block unchanged if its plane has no spare block left,
+    /// if the block is itself a spare block, or if the array has no bad-block table.
     pub fn replace(&mut self, now: Time, block: Block, cause: Cause) -> bool {
         let erases = self.erases[block.index()];
         let Some(bad_blocks) = &mut self.bad_blocks else {
@@ -215,7 +217,7 @@ impl Array {
         self.health = other.health.take();
         self.bad_blocks = other.bad_blocks.take();
     }
-    /// Returns the program modes of pages, if they differ.
+    /// Returns the program modes of pages, if tracked.
     #[inline]
     pub fn modes(&self) -> Option<&PageModes> {
         self.modes.as_deref()

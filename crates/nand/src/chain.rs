@@ -247,8 +247,8 @@ impl Chains {
     }
 
     /// Returns the array time of the page at `offset` of its block. `draws` is used only if the
-    /// part has jitter. The offset of an erase is ignored. A move has two array times, those of its
-    /// read and of its program.
+    /// part has jitter. The offset of an erase is ignored. The array time of a move is that of its
+    /// program; its read takes the array time of a read in addition.
     #[inline]
     pub fn array_time(&self, operation: Operation, offset: u32, draws: &mut Rng) -> Time {
         let time = match operation {
@@ -259,8 +259,8 @@ impl Chains {
         self.varied(time, draws)
     }
 
-    /// Returns the duration of a single-page or single-block operation on an idle die and bus,
-    /// without jitter.
+    /// Returns the duration of a single-page or single-block operation on an idle die and bus. If
+    /// the part has jitter, the array times include the jitter of a fixed seed.
     pub fn unloaded(&self, operation: Operation, offset: u32) -> Time {
         let time = |operation| self.array_time(operation, offset, &mut Rng::new(0, ""));
         let mut steps = Vec::new();
@@ -284,8 +284,9 @@ impl Chains {
         steps.iter().map(|step| step.bus).sum::<Time>() + array.sum::<Time>()
     }
 
-    /// Sets the array times of a chain to those of pages programmed in `mode`, if modes differ in
-    /// cost. If the part has jitter, `draws` supplies one value per array time.
+    /// Sets the array times of a chain, and the bus times of its data out, to those of pages
+    /// programmed in `mode`, if the part has array times per program mode. If the part has jitter,
+    /// `draws` supplies one value per array time.
     pub fn price(&self, mode: ProgramMode, draws: &mut Rng, steps: &mut [Step]) {
         let Some(cost) = self.costs().map(|costs| costs.of(mode)) else {
             return;

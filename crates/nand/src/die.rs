@@ -184,7 +184,7 @@ impl Machine {
     pub fn array_free(&self) -> Time {
         self.registers.array_free()
     }
-    /// Returns the state that the die has at `now`, unless it is busy.
+    /// Returns the state of the die at `now`. The state is valid only if the die is ready.
     pub fn state(&self, addressing: &Addressing, now: Time) -> State {
         if self.failed {
             return State::Failed;

@@ -14,7 +14,7 @@ pub struct Health {
     #[serde(with = "wordline_kernel::dense")]
     reads: Vec<u32>,
     /// Per block, 1 + the time in picoseconds at which its first page was programmed since the
-    /// erase; 0 for data older than the run.
+    /// erase; 0 if the block is erased or its data are older than the run.
     #[serde(with = "wordline_kernel::dense")]
     since: Vec<u64>,
 }
@@ -29,7 +29,7 @@ impl Health {
             since: vec![0; blocks],
         }
     }
-    /// Returns the memory that the state takes.
+    /// Returns the tables of the state, with the memory of each.
     pub fn memory(layout: &Layout, fill: Fill) -> [Table; 2] {
         let blocks = u64::from(layout.blocks());
         [

@@ -42,7 +42,7 @@ pub struct Package {
 }
 
 impl Package {
-    /// Returns the memory that an erased package takes.
+    /// Returns the tables of an erased package, with the memory of each.
     pub fn memory(part: &Part) -> Vec<Table> {
         let blank = Fill {
             logical: 0.0,

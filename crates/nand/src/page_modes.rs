@@ -38,7 +38,7 @@ impl PageModes {
             programs: 0,
         }
     }
-    /// Returns the memory that the modes take.
+    /// Returns the tables of modes and wear, with the memory of each.
     pub fn memory(layout: &Layout, fill: Fill) -> [Table; 2] {
         let pages = layout.pages().div_ceil(PER_BYTE);
         [

@@ -193,8 +193,8 @@ impl Target {
             .get(die.index())
             .map_or(Time::MAX, Machine::array_free)
     }
-    /// Returns the state that a die has at `now`, unless it is busy; `None` if the die does not
-    /// exist.
+    /// Returns the state of a die at `now`; `None` if the die does not exist. The state is valid
+    /// only if the die is ready ([`Target::ready_at`]).
     pub fn state(&self, now: Time, die: Die) -> Option<State> {
         let machine = self.dies.get(die.index())?;
         Some(machine.state(&self.sheet.addressing, now))

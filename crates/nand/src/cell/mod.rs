@@ -63,8 +63,8 @@ const LSB: u8 = 0;
 /// Most significant bit of a two-bit cell.
 const MSB: u8 = 1;
 
-/// Returns the level of an offset that the forms of a group assign to both levels, or to neither:
-/// the lower half of its lambda pages is LSB.
+/// Returns the level of an offset to which the forms of an address group assign both levels, or
+/// neither. Of each lambda consecutive pages, the first half is LSB and the second half MSB.
 fn half(offset: u32, lambda: u32) -> u8 {
     if offset % lambda < lambda / 2 {
         LSB

@@ -128,6 +128,7 @@ pub enum ReadyOutcome {
     Reported(Released),
     /// The die has suspended its operation. It accepts other chains until the operation is resumed.
     Suspended,
-    /// The event is stale because the die was suspended after it was scheduled.
+    /// The event is stale: after it was scheduled, the die was suspended or its speculative read
+    /// was aborted.
     Stale,
 }

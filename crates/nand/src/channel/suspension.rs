@@ -10,7 +10,8 @@ use wordline_kernel::Time;
 
 impl<D, B> Channels<D, B> {
     /// Suspends the die's operation for a read. Has no effect unless the array is programming or
-    /// erasing, the part can suspend that operation, and its suspension limit is not reached.
+    /// erasing, the part can suspend that operation, and the operation has not reached its limit of
+    /// suspensions. A die with a suspended operation suspends no other.
     pub fn suspend<L: ChannelCallbacks<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
         if lane.state != State::Busy || lane.suspending || lane.suspended.is_some() {
@@ -84,7 +85,8 @@ impl<D, B> Channels<D, B> {
         }
     }
 
-    /// Resumes the suspended operation and returns `true`, or suspends the operation in progress.
+    /// Resumes the suspended operation and returns `true`, or suspends the operation in progress
+    /// and returns `false`. An operation that ends within the suspend latency continues.
     pub(super) fn interrupt<L: ChannelCallbacks<D, B>>(
         &mut self,
         now: Time,

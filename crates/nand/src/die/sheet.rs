@@ -33,7 +33,7 @@ pub(super) struct Suspension {
     pub latency: Time,
 }
 
-/// Part as its dies use it.
+/// Properties of a part, converted from its data sheet for the die model.
 #[derive(Clone, Debug)]
 pub(crate) struct Sheet {
     pub layout: Layout,

@@ -157,8 +157,8 @@ fn pauses() -> impl Strategy<Value = Pause> {
     ]
 }
 
-/// Checks that the status can be read and reports a failure, and that a reset makes the die accept
-/// commands again.
+/// Checks that the status, if it can be requested in this state, reports whether the die has
+/// failed, and that a reset makes the die accept commands again.
 fn recovers(mut target: Target, now: Time, die: Die) {
     let state = target.state(now, die).unwrap();
     let now = now.max(target.bus_free());

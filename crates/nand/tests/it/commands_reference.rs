@@ -57,7 +57,7 @@ fn plan(pair: &Pair, die: usize, mode: Mode, random: &mut Rng) -> Option<Vec<Tra
     Some(transactions)
 }
 
-/// Sequences of one mode, by kind.
+/// Numbers of sequences and cycles of one mode.
 struct Counts {
     legal: usize,
     spoilt: usize,

@@ -1,4 +1,5 @@
-//! Host that issues cycles one after the other, each as soon as bus and die allow.
+//! Host that issues cycles back to back. It waits for the die only if the test calls [`Host::wait`]
+//! or [`Host::rest`].
 #![allow(dead_code)] // each test file uses only some of it
 
 use wordline_kernel::Time;

@@ -99,7 +99,8 @@ fn operations(
     Ok((given, asked))
 }
 
-/// Lines inside the only code fence of this language.
+/// Returns the lines inside the code fence of this language, or an error unless there is exactly
+/// one.
 fn fence<'a>(file: &str, lines: &Lines<'a>, language: &str) -> Result<Lines<'a>, String> {
     let opening = format!("```{language}");
     let mut openings = lines.iter().filter(|(_, text)| *text == opening);
