@@ -114,8 +114,8 @@ fn serve_of(ssd: &mut Ssd<PageMap>, op: Op, bytes: u64) -> Time {
     }
 }
 
-/// Sets the maximum number of instructions per page, above which the benchmark fails. It is about 5
-/// % above the measured value.
+/// Returns a configuration with which the benchmark fails above this number of instructions per
+/// page. Each limit is about 5 % above the measured value.
 fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
     let mut tool = Callgrind::default();
     tool.hard_limits([(EventKind::Ir, instructions * REQUESTS)]);

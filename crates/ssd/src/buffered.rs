@@ -72,7 +72,7 @@ impl Buffered {
             served: Vec::new(),
         }))
     }
-    /// Returns the memory of the buffer, if the device has one.
+    /// Returns the tables of the buffer, with the memory of each; none if the device has no buffer.
     pub fn memory(plan: &Plan) -> impl Iterator<Item = Table> {
         let buffer = plan.buffer.as_ref();
         let tables = buffer.map(|buffer| Buffer::memory(buffer, plan.ftl.user_pages));

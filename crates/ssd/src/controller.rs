@@ -89,7 +89,8 @@ impl<M: Mapping> Controller<M> {
     pub fn done(&mut self) -> &mut Vec<Done> {
         &mut self.gc.base.requests.done
     }
-    /// Returns the memory of the controller and its flash, at the given fill.
+    /// Returns the tables of the controller and its flash, with the memory of each at the given
+    /// fill.
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
         let layout = &plan.part.layout;
         let mut tables = Array::memory(layout, plan.part.partial_programs, fill);
@@ -117,15 +118,16 @@ impl<M: Mapping> Controller<M> {
         }
         tables
     }
-    /// Returns the additional memory of verification.
+    /// Returns the tables that verification adds, with the memory of each.
     pub fn memory_verified(plan: &Plan, fill: Fill) -> Vec<Table> {
         ContentOracle::memory(&plan.part.layout, plan.ftl.user_pages, fill).into()
     }
-    /// Returns the additional memory of spare areas.
+    /// Returns the tables of spare areas, with the memory of each.
     pub fn memory_with_power_cuts(plan: &Plan, fill: Fill) -> Vec<Table> {
         Spare::memory(&plan.part.layout, fill).into()
     }
-    /// Preconditions the device.
+    /// Preconditions the device. `go_on` receives the number of pages written so far, and returns
+    /// `false` to end preconditioning early.
     pub fn precondition(
         &mut self,
         plan: &Precondition,
@@ -238,7 +240,7 @@ impl<M: Mapping> Controller<M> {
     pub fn writes_can_fail(&self) -> bool {
         self.gc.base.flash.array.bad_blocks().is_some()
     }
-    /// Returns `true` if requests can carry annotations, because pages differ.
+    /// Returns `true` if requests can carry annotations, because the device has page conditions.
     #[inline]
     pub fn tells_beside(&self) -> bool {
         self.gc.base.conditions.annotations.is_some()

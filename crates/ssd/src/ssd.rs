@@ -41,7 +41,7 @@ pub struct Ssd<M> {
     outstanding: u32,
     /// Completions since they were last drained.
     completions: Vec<Completion>,
-    /// Statistics at the start of measuring.
+    /// Statistics at the start of the measurement.
     before: Box<SsdStats>,
 }
 
@@ -59,7 +59,7 @@ impl<M: Mapping> Ssd<M> {
             before: Box::default(),
         }
     }
-    /// Returns the memory of the device, excluding its map, at the given fill.
+    /// Returns the tables of the device except its map, with the memory of each at the given fill.
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
         let mut tables = Controller::<M>::memory(plan, fill);
         let depth = u64::from(plan.queue_depth);
@@ -67,15 +67,17 @@ impl<M: Mapping> Ssd<M> {
         tables.extend(Buffered::memory(plan));
         tables
     }
-    /// Returns the additional memory of [`Ssd::verify`].
+    /// Returns the tables that [`Ssd::verify`] adds, with the memory of each.
     pub fn memory_verified(plan: &Plan, fill: Fill) -> Vec<Table> {
         Controller::<M>::memory_verified(plan, fill)
     }
-    /// Returns the additional memory of [`Ssd::expect_power_cuts`], at the given fill.
+    /// Returns the tables that [`Ssd::expect_power_cuts`] adds, with the memory of each at the
+    /// given fill.
     pub fn memory_with_power_cuts(plan: &Plan, fill: Fill) -> Vec<Table> {
         Controller::<M>::memory_with_power_cuts(plan, fill)
     }
-    /// Preconditions the device.
+    /// Preconditions the device. `go_on` receives the number of pages written so far, and returns
+    /// `false` to end preconditioning early.
     pub fn precondition(
         &mut self,
         plan: &Precondition,
@@ -170,7 +172,7 @@ impl<M: Mapping> Ssd<M> {
             ..self.controller.stats()
         }
     }
-    /// Returns the statistics since the start of measuring.
+    /// Returns the statistics since the start of the measurement.
     pub fn measured(&self) -> SsdStats {
         self.stats().since(&self.before)
     }

@@ -108,8 +108,8 @@ impl BackEnd {
     }
 
     /// Queues an operation at a die that is not basic. An idle die starts it at once. It starts
-    /// with [`BackEnd::begin`] instead if the die can join operations, or if a scheduler may still
-    /// commit earlier operations to other dies.
+    /// with [`BackEnd::begin`] instead if the die can join operations or read ahead, or if a
+    /// scheduler may still commit earlier operations to other dies.
     pub(super) fn line_up(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -171,7 +171,7 @@ impl BackEnd {
 
     /// Returns the operation with which an idle die starts: the first of its queue. If operations
     /// can be suspended for reads, host reads come first, because they would suspend the operation
-    /// at once.
+    /// at once, until the first operation has waited for `nand.suspend.longest_ns`.
     pub(super) fn head(&self, now: Time, die: Die, array: &Array) -> Option<Slot> {
         let first = self.channels.of(die).first;
         if first == NONE {

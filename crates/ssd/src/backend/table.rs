@@ -22,7 +22,7 @@ pub(super) struct TransactionTable {
     pub(super) earlier: Vec<PageComponents>,
     /// Bytes of their pages that partial writes do not cover, by transaction.
     pub(super) fills: Vec<u32>,
-    /// Page conditions by transaction, if pages differ: program mode, and the outcome of a read.
+    /// Page conditions by transaction; empty if the device has none.
     grades: Vec<PageConditions>,
 }
 

@@ -152,7 +152,8 @@ pub(crate) struct Transaction {
     pub(super) number: u64,
 }
 
-/// Conditions of the page of an operation, if pages differ.
+/// Page conditions of an operation: the program mode of its page, the errors of a read, and the
+/// outcome of a program or an erase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::struct_excessive_bools)] // independent conditions
 pub(crate) struct PageConditions {
@@ -168,7 +169,7 @@ pub(crate) struct PageConditions {
     pub retries: u8,
     /// Whether no retry corrected the page.
     pub failed: bool,
-    /// Time of the last decoding, of a read or of the read that completed a partial write.
+    /// Duration of the last decoding, of a read or of the read that completed a partial write.
     pub decode: Time,
     /// Outcome of a program or an erase.
     pub outcome: Outcome,

@@ -1,4 +1,4 @@
-//! Conditions of pages that differ: program modes, read errors, and failures.
+//! Page conditions: program modes, read errors, and failures of programs and erases.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub(super) struct Conditions {
     pub lost: FxHashSet<Ppn>,
     /// Regulation of program modes, if there are several.
     pub regulation: Option<Box<Regulation>>,
-    /// Annotations of requests in progress; `None` if pages do not differ.
+    /// Annotations of requests in progress; `None` if the device has no page conditions.
     pub annotations: Option<FxHashMap<Ticket, ReadAnnotations>>,
     /// Pages being decoded.
     pub decoding: Vec<Decoding>,

@@ -145,8 +145,8 @@ impl<M: Mapping> Controller<M> {
     pub fn address_decides(&self) -> bool {
         self.gc.base.mapping.home_plane(Lpn(0)).is_some()
     }
-    /// Returns the die of a page's copy in flash, or the die that its address determines if there
-    /// is no copy.
+    /// Returns the die of a page's copy in flash. Without a copy, returns the die that its address
+    /// determines, or `None` if the address determines none.
     pub fn die_of(&self, page: Lpn) -> Option<Die> {
         let layout = &self.gc.base.flash.layout;
         let copy = self.gc.base.mapping.lookup(page);

@@ -35,7 +35,7 @@ pub struct ErrorCounts {
 
 wordline_kernel::since!(ErrorCounts: reads, reads_retried, retries, worst_codewords, host_failures, pages_lost, limited; but told);
 
-/// Annotations of a request, if pages differ.
+/// Annotations of a request to a device with page conditions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ReadAnnotations {
     /// Events that delayed the request.
@@ -44,7 +44,7 @@ pub(crate) struct ReadAnnotations {
     pub failed: bool,
     /// Whether a page could not be written or trimmed.
     pub unwritten: bool,
-    /// Time of the last decoding of the request's last page.
+    /// Duration of the last decoding of the request's last page.
     pub decode: Time,
 }
 
@@ -131,7 +131,7 @@ impl Conditions {
         }
     }
 
-    /// Returns the annotations of a request; `None` if pages do not differ.
+    /// Returns the annotations of a request; `None` if the device has no page conditions.
     pub fn beside_of(&mut self, ticket: Ticket) -> Option<&mut ReadAnnotations> {
         let beside = self.annotations.as_mut()?;
         Some(beside.entry(ticket).or_default())

@@ -57,7 +57,7 @@ pub(super) struct Failures {
     pub unwritten: FxHashSet<Ppn>,
     /// Blocks with a failure for which no spare block is left; later programs there fail, too.
     broken: Vec<Block>,
-    /// Page that still holds the data, by page whose copy could not be programmed.
+    /// Page that still holds the data, by the page to which they could not be copied.
     kept: FxHashMap<Ppn, Ppn>,
 }
 
@@ -192,8 +192,8 @@ impl Conditions {
         }
     }
 
-    /// Redirects a host read of a page whose copy could not be programmed to the page that still
-    /// holds the data.
+    /// Redirects a host read of a page to which the data could not be copied to the page that still
+    /// holds them.
     pub fn where_kept(&self, order: &Order) -> Order {
         let of_host = matches!(order.purpose, Purpose::Read | Purpose::Merge);
         match self.failing.kept.get(&order.place) {

@@ -150,8 +150,8 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
-    /// Handles a transaction that has left the back end, if pages differ: a page that was read has
-    /// to be decoded first.
+    /// Handles a transaction that has left the back end of a device with page conditions: a page
+    /// that was read has to be decoded first.
     #[cold]
     pub(super) fn finish_graded(
         &mut self,

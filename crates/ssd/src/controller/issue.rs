@@ -164,7 +164,7 @@ impl Flash {
         self.backend.enqueue(cx, die, order)
     }
 
-    /// Queues an operation for the scheduler, if there is one.
+    /// Queues an operation for the scheduler. Without a scheduler, appends it to its die's queue.
     fn issue(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
         if self.issue.is_some() {
             return self.issue_to_queue(cx, order);

@@ -34,7 +34,7 @@ pub(super) struct GcObservation {
 /// A job in progress.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Job {
-    /// GC run; `None` if the job fetches a part of the map.
+    /// GC run; `None` if the job reads or writes a part of the map.
     pub collecting: Option<GcObservation>,
     pub started: Time,
     /// Steps in progress. Count.

@@ -87,7 +87,7 @@ pub(super) struct PageWrite {
     pub label: Label,
     /// Access characteristic of the page, if the regulation uses one.
     pub found: Characteristic,
-    /// Time of the last decoding of the read that completes the page.
+    /// Duration of the last decoding of the read that completes the page.
     pub decode: Time,
     /// Whether the bytes of the page that the write does not cover could not be read.
     pub lost: bool,

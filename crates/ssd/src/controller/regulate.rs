@@ -29,7 +29,8 @@ pub struct GradeCounts {
     pub moves: [u64; 4],
     /// Pages rewritten. Count.
     pub rewrites: u64,
-    /// Rewrites that were no longer needed when their turn came. Count.
+    /// Rewrites that were skipped when their turn came, because the page already had the mode, was
+    /// unmapped or unreadable, had a pending write, or found no space. Count.
     pub rewrites_skipped: u64,
     /// Memory that the policy uses.
     pub storage: Storage,

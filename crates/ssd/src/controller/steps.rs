@@ -274,7 +274,7 @@ impl<M: Mapping> Collector<M> {
     }
 
     /// Programs the copy of a page that GC has read, if the page is still current. The program
-    /// continues the step that the read started.
+    /// continues the step that the read started. Returns `false` if the page is no longer current.
     #[inline(always)]
     pub fn program_copy(
         &mut self,

@@ -52,7 +52,7 @@ fn plan(random: &mut Rng, replacement: &Replacement, capacitors: bool) -> Plan {
     plan
 }
 
-/// Versions that the host has written of a page, by sector, and the versions that must never be
+/// Versions of a page that the host has written, by sector, and the versions that must never be
 /// lost.
 #[derive(Clone, Debug, Default)]
 struct Page {

@@ -53,7 +53,8 @@ fn filled(plan: &Plan, pages: u32) -> Ssd<PageMap> {
     ssd
 }
 
-/// Serves requests at one instant, each given as its first page and its number of pages.
+/// Serves requests at one instant, each given as its first page and its number of pages. Returns
+/// their completion times.
 fn done(plan: &Plan, op: Op, requests: &[(u64, u64)]) -> Vec<Time> {
     let mut ssd = filled(plan, plan.ftl.user_pages);
     let requests: Vec<_> = requests

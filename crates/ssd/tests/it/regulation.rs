@@ -195,7 +195,8 @@ struct Windows {
 }
 
 impl Windows {
-    /// Returns the reads and writes in the window, and whether the page was accessed before.
+    /// Records an access to a page. Returns whether the window of its last accesses contains a
+    /// read, whether it contains a write, and whether the page was accessed before.
     fn access(&mut self, page: u32, write: bool) -> (bool, bool, bool) {
         let seen = self.seen.entry(page).or_default();
         let known = !seen.is_empty();

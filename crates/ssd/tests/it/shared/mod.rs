@@ -143,7 +143,7 @@ pub struct Tally {
     pub merged: u64,
     pub unwritten: u64,
     pub collections: u64,
-    /// Pages moved by read reclaim and refresh. Count.
+    /// GC runs of read reclaim and refresh. Count.
     pub refreshes: u64,
     pub erased: u64,
     pub trimmed: u64,
