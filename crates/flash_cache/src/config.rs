@@ -112,8 +112,8 @@ pub struct Config {
     pub ghosts_of_dropped: bool,
     /// Admission policy for missed pages.
     pub admission: Admission,
-    /// When a request completes: with the `data`, after the `fill`, or after the `collection` that
-    /// it caused.
+    /// When a request completes that is not served from flash alone: with the `data`, after the
+    /// `fill`, or after the fill once no GC run is in progress (`collection`).
     pub reply: Reply,
     /// Destaging of dirty pages to the backing store.
     pub destage: Destage,

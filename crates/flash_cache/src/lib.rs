@@ -1,10 +1,10 @@
 //! Flash cache in front of a backing store: a cache merged with the translation layer of its flash.
 //!
 //! Read hits are served from flash. Read misses are fetched from the backing store; when their data
-//! arrives, the host is answered, and the pages are programmed. Writes go to the backing store, and
-//! the cache invalidates or updates its copies. It holds only clean pages, so that losing it loses
-//! no data (Xia 2017, chapters 2 and 3). For writes that stay in flash, see [`destage`]; for errors
-//! of the tiers, see `errors`.
+//! arrives, the host is answered, and the pages are programmed. Unless writes stay in flash (see
+//! [`destage`]), they go to the backing store, and the cache invalidates or updates its copies.
+//! Such a cache holds only clean pages, so that losing it loses no data (Xia 2017, chapters 2 and
+//! 3). For errors of the tiers, see `errors`.
 
 pub mod admission;
 pub mod config;
@@ -92,8 +92,8 @@ pub struct Cached<B: BlockDevice> {
     waiting: Table<Waiting>,
     /// Resident pages whose fill has not started yet.
     unfilled: FxHashSet<u64>,
-    /// Evicted pages whose destage waits until the page's write in progress ends: destage number and
-    /// flash copy, by page.
+    /// Evicted pages whose destage waits until the page's write in progress ends: destage number
+    /// and flash copy, by page.
     stalled: FxHashMap<u64, (u32, Lpn)>,
     /// Pages whose latest content is lost. Reads of them end with an error until they are written
     /// as a whole. The set survives power cuts.
@@ -102,7 +102,7 @@ pub struct Cached<B: BlockDevice> {
     held: Vec<Ticket>,
     completions: Vec<Completion>,
     figures: CacheStats,
-    /// Counters at the start of measuring.
+    /// Counters at the start of the measurement.
     before: Counted,
     versions: Option<Box<Versions>>,
     /// Events that a tier has scheduled, until they are moved to the owner's queue.
@@ -281,7 +281,7 @@ impl<B: BlockDevice> Cached<B> {
         }
     }
     /// Returns the victim model of the partition policy, if it has one. Counts trainings since the
-    /// start of measuring.
+    /// start of the measurement.
     pub fn learned(&self) -> Option<wordline_partition::Learned> {
         let learned = self.division.learned()?;
         Some(wordline_partition::Learned {
@@ -289,11 +289,12 @@ impl<B: BlockDevice> Cached<B> {
             ..learned
         })
     }
-    /// Returns the number of pages that left the cache, by reason, since the start of measuring.
+    /// Returns the number of pages that left the cache, by reason, since the start of the
+    /// measurement.
     pub fn page_counts(&self) -> residents::Counts {
         self.residents().counts().since(&self.before.pages)
     }
-    /// Returns the counters since the start of measuring.
+    /// Returns the counters since the start of the measurement.
     pub fn figures(&self) -> CacheStats {
         self.counted().figures.since(&self.before.figures)
     }

@@ -44,7 +44,7 @@ pub struct Residents {
 /// Number of pages that left the cache, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Pages evicted by the replacement policy.
+    /// Pages evicted by the replacement policy, because a list was full or had to shrink.
     pub evicted: u64,
     /// Pages dropped by GC.
     pub dropped: u64,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_kernel::{Time, since};
 
-/// Counters since the start of measuring, in pages of the cache unless stated otherwise.
+/// Counters since the start of the measurement, in pages of the cache unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheStats {
     /// Pages of reads that were found resident.
@@ -95,8 +95,9 @@ impl CacheStats {
     pub fn pages_written(&self) -> u64 {
         self.write_hits + self.write_misses
     }
-    /// Returns the share of the pages of reads that needed no read of the backing store, or `None`
-    /// before the first page.
+    /// Returns the share of the pages of reads that needed no read of the backing store of their
+    /// own, or `None` before the first page. Pages that another request was already fetching count
+    /// as hits, and uncorrectable ones do not.
     pub fn hit_ratio(&self) -> Option<f64> {
         let pages = self.pages_read();
         let hits = self.resident_hits + self.suspected_hits + self.joined;
