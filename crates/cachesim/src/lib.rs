@@ -50,9 +50,9 @@ pub enum CacheError {
     Long {
         /// First file of the trace.
         path: String,
-        /// Number of its pages.
+        /// Number of pages of the request.
         pages: u64,
-        /// Offset of its first byte.
+        /// Offset of the request's first byte.
         offset: u64,
     },
     /// An address exceeds the range of page numbers of a volume.

@@ -60,7 +60,7 @@ impl RamDisk {
             counted: Time::ZERO,
         }
     }
-    /// Returns the statistics since the start of measuring, up to the last event.
+    /// Returns the statistics since the start of the measurement, up to the last event.
     pub fn figures(&self) -> RamDiskStats {
         self.stats.clone()
     }
