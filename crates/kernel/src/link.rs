@@ -15,7 +15,8 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Returns the transfer time of `bytes` bytes, rounded up to a picosecond.
+    /// Returns the transfer time of `bytes` bytes, rounded up to a picosecond; [`Time::MAX`] if it
+    /// exceeds the range.
     #[inline]
     pub fn time(self, bytes: u64) -> Time {
         Time::from_ps(match bytes.checked_mul(self.ps) {

@@ -31,9 +31,9 @@ pub fn is_trying() -> bool {
     ALLOCATING.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Builds a structure that will be written nearly everywhere before it is used. An allocator may
-/// back its large tables with huge pages, which cost less than many small pages but take memory
-/// where a small page would not.
+/// Runs `build`. If `is_dense` is set, the structure that it builds will be written nearly
+/// everywhere before it is used. An allocator may back its large tables with huge pages, which cost
+/// less than many small pages but take memory where a small page would not.
 pub fn dense<T>(is_dense: bool, build: impl FnOnce() -> T) -> T {
     let before = DENSE.replace(is_dense);
     let built = build();
@@ -41,7 +41,7 @@ pub fn dense<T>(is_dense: bool, build: impl FnOnce() -> T) -> T {
     built
 }
 
-/// Returns `true` if this thread is in [`dense`].
+/// Returns `true` if this thread is in [`dense`] with `is_dense` set.
 pub fn is_dense() -> bool {
     DENSE.try_with(Cell::get).unwrap_or(false)
 }
@@ -52,8 +52,8 @@ pub fn set_short(short: bool) {
     SHORT.store(short, Ordering::Relaxed);
 }
 
-/// Returns `true` if memory was refused since the work began. The work must then end before it
-/// needs more.
+/// Returns the last value of [`set_short`]; `false` at first. If it is `true`, the work must end
+/// before it needs more memory.
 #[inline]
 pub fn is_short() -> bool {
     SHORT.load(Ordering::Relaxed)

@@ -59,7 +59,7 @@ struct Due<E> {
 }
 
 /// Sorted events, stored without gaps. When they reach the end of the memory, they are moved to its
-/// front, which costs at most one move per event added since the previous time.
+/// front, which costs about two moves at most per event added since the previous time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Row<E> {
     /// Entries. The time of the entry after the last event is [`NEVER`].

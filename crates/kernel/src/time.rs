@@ -114,7 +114,8 @@ impl Sum for Time {
 }
 
 impl fmt::Display for Time {
-    /// Formats the time with three decimals, in the largest unit in which it is at least 1.
+    /// Formats the time with three decimals, in the largest unit in which it is at least 1; below 1
+    /// ns, in whole picoseconds.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(u64, &str); 4] = [
             (1_000_000_000_000, "s"),
