@@ -18,7 +18,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Estimates these tables alone, whose size depends on the geometry of a package.
+    /// Estimates `tables`, whose size depends on the geometry of a package, and the other memory of
+    /// a run. Other tables can be added.
     pub fn of(tables: &[Table]) -> Self {
         let other = Table::written::<u8>("everything else", OTHER);
         let mut estimate = Self { tables: Vec::new() };
@@ -64,7 +65,8 @@ impl Estimate {
         most.map_or(GEOMETRY, |(key, _)| key)
     }
 
-    /// Returns an error if the memory needed before the first request exceeds a limit.
+    /// Returns an error if the memory needed before the first request exceeds a limit, or if the
+    /// system refuses the address space of the large tables.
     pub fn check(&self, limits: &Limits) -> Result<(), MemoryError> {
         for limit in limits.all() {
             let (needed, key) = match limit.of {
@@ -84,8 +86,8 @@ impl Estimate {
         self.reserve()
     }
 
-    /// Returns a warning about a run that fits into memory at its start but may not after more
-    /// writes; `None` if it always fits.
+    /// Returns a warning if the run may exceed the resident memory available once the whole device
+    /// is written; `None` if it fits even then, or if no limit of resident memory is known.
     pub fn note(&self, limits: &Limits) -> Option<String> {
         let resident = limits.all().filter(|limit| limit.of == Of::Resident);
         let tightest = resident.min_by_key(|limit| limit.left)?;
@@ -125,7 +127,7 @@ impl Estimate {
     }
 }
 
-/// Tables below this size are not reserved individually. Bytes.
+/// Size up to which tables are not reserved in the check. Bytes.
 const LARGE: u64 = 1 << 20;
 
 /// Keys that determine the size of a device.
