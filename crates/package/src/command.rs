@@ -40,10 +40,10 @@ impl Bounds {
         )
     }
 
-    /// Removes the pages of the next command from a queue, row by row; returns the number of planes
-    /// of a row. The oldest page comes first, with pages on other planes of its die that fit it.
-    /// Further rows take the next oldest of that die while they have the same width. The pages of a
-    /// plane leave the queue in order of arrival.
+    /// Moves the pages of the next command from the queue `line` to `taken`, row by row. Returns
+    /// the number of planes of a row. The oldest page comes first, with pages on other planes of
+    /// its die that fit it. Further rows take the next oldest pages of that die while they have the
+    /// same width. The pages of a plane leave the queue in order of arrival.
     pub fn take(&self, line: &mut VecDeque<Waiting>, taken: &mut Vec<Waiting>) -> u32 {
         taken.clear();
         if self.planes == 1 && self.rows == 1 {

@@ -51,7 +51,7 @@ pub enum PackageError {
         /// Change that makes the value valid.
         remedy: &'static str,
     },
-    /// The load needs internal data moves, and the part has none.
+    /// The load needs internal data moves, which the part does not support.
     #[error(
         "mode = {mode}: the part cannot move pages inside its planes; \
          set nand.internal_data_move to true, or choose another mode"

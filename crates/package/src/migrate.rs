@@ -26,7 +26,7 @@ pub struct Migrate {
     pub interleaved: bool,
 }
 
-/// Method of a migration. Multi-plane modes handle one block of every plane of a die at once,
+/// Method of a migration. Multi-plane modes handle up to one block per plane of a die at once,
 /// including erases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -226,7 +226,7 @@ impl Run {
         Ok(())
     }
 
-    /// Completes all transactions. Each counts as a request.
+    /// Completes all transactions. The latency of each counts as that of a request.
     fn finish(&mut self, dies: u32) -> Result<Sums, PackageError> {
         let mut sums = Sums::new(dies);
         while let Some(completion) = self.package.next_completion() {

@@ -45,7 +45,7 @@ pub struct Report {
     pub bus_busy_ps: u64,
     /// Time for which transactions waited for the bus.
     pub bus_wait_ps: u64,
-    /// Execution time of all transactions, each from the start of its die to its end.
+    /// Execution time of all transactions, each from its start on the die to its completion.
     pub execution_ps: u64,
     /// Share of the execution time that was spent waiting for the bus. Ratio.
     pub contention_ratio: f64,
