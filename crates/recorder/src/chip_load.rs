@@ -55,8 +55,9 @@ impl ChipLoads {
     pub fn next(&self) -> Time {
         self.next
     }
-    /// Takes all samples up to `until`. They are equal, because nothing has happened since the last
-    /// event and nothing will before `until`. `look` appends the load of each die.
+    /// Takes all samples before `until`, which must be later than the next sample. They are equal,
+    /// because nothing has happened since the last event and nothing will before `until`. `look`
+    /// appends the load of each die.
     pub fn look(&mut self, until: Time, look: impl FnOnce(&mut Vec<Time>)) {
         self.times.clear();
         look(&mut self.times);
@@ -78,7 +79,7 @@ impl ChipLoads {
             }
         }
     }
-    /// Drops every second sample and doubles the interval.
+    /// Drops every second sample, halves the count of idle instants and doubles the interval.
     fn thin_out(&mut self) {
         let twice = Time(2 * self.interval.0);
         self.samples.retain(|sample| sample.at.0 % twice.0 == 0);

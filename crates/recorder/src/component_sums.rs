@@ -37,7 +37,7 @@ impl ComponentSums {
         let recent = self.recent.in_order();
         std::array::from_fn(|part| self.before[part] + u128::from(recent[part].0))
     }
-    /// Returns the sums over two kinds of requests.
+    /// Returns the counts and sums of `self` and `other` together.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         let (own, others) = (self.sums(), other.sums());

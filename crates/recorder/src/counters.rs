@@ -103,11 +103,11 @@ impl FlashCounts {
     pub(super) fn of(&self, operation: Operation) -> u64 {
         self.done[operation as usize]
     }
-    /// Returns the number of page reads.
+    /// Returns the number of page reads, including those of internal data moves.
     pub fn page_reads(&self) -> u64 {
         self.of(Operation::Read) + self.of(Operation::Move)
     }
-    /// Returns the number of page programs.
+    /// Returns the number of page programs, including those of internal data moves.
     pub fn page_programs(&self) -> u64 {
         self.of(Operation::Program) + self.of(Operation::Move)
     }
@@ -218,7 +218,8 @@ pub struct Power {
     pub cuts: u64,
     /// Time of the last power cut.
     pub(super) last: Option<Time>,
-    /// Sums over all power cuts; the time is the sum of the recoveries.
+    /// Sums over all power cuts and devices. Of devices that fail at the same time, only the
+    /// recovery time of the first is added.
     pub cost: PowerCut,
     /// Time of the longest recovery.
     pub longest: Time,

@@ -62,7 +62,7 @@ impl Hits {
             sampled: sampled(),
         }
     }
-    /// Starts to count requests. The curve keeps its knowledge of the pages.
+    /// Discards the requests recorded so far. The curve still knows the pages that they requested.
     pub fn begin_measuring(&mut self) {
         self.reads = ByTier::default();
         self.writes = ByTier::default();
@@ -90,8 +90,8 @@ impl Hits {
             sampled.pages.extend(pages);
         }
     }
-    /// Returns the estimated miss ratio of page reads in an LRU cache of any size; `None` unless
-    /// enabled.
+    /// Returns the estimated miss ratio of page reads in an LRU cache of any size; `None` without
+    /// `observe.miss_ratio_pages`.
     pub fn curve(&self) -> Option<Curve> {
         self.sampled.as_ref().map(|sampled| sampled.pages.curve())
     }

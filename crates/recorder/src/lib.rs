@@ -52,8 +52,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// Returns an empty record that starts at `start`; the earlier busy times of buses and dies are
-    /// read from `lanes`.
+    /// Returns this record, which must be empty, started at `start`. The earlier busy times of
+    /// buses and dies are read from `lanes`.
     fn starting(&self, start: Time, lanes: Lanes<'_>) -> Self {
         Self {
             series: self.series.starting(start),
@@ -63,7 +63,8 @@ impl Record {
             ..self.clone()
         }
     }
-    /// Sums the streams, ends all series at `end` and gives them the same intervals.
+    /// Sums the streams and ends all series at `end`. All series but the longest response times get
+    /// intervals of the same width.
     fn close(&mut self, end: Time) {
         let Self { streams, total, .. } = self;
         for served in streams {

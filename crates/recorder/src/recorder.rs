@@ -165,7 +165,7 @@ impl Recorder {
         })
     }
     /// Ends the warm-up: the record begins at `now`, with the busy times of buses and dies in
-    /// `lanes`.
+    /// `lanes`. Does nothing in a run without a warm-up, and after the first call.
     pub fn begin_measuring(&mut self, now: Time, lanes: Lanes<'_>) {
         let Some(empty) = self.unmeasured.take() else {
             return;
@@ -175,7 +175,7 @@ impl Recorder {
         self.busy_since = now;
         self.rows = self.rows.take().map(Rows::emptied);
     }
-    /// Returns the bytes served so far, by stream.
+    /// Returns the bytes read and written since the record began, by stream.
     pub fn bytes(&self) -> Vec<u64> {
         let streams = self.record.streams.iter();
         streams.map(|served| served.bytes.iter().sum()).collect()
@@ -238,7 +238,8 @@ impl Recorder {
         self.record.series.span(self.busy_since, now, add);
     }
 
-    /// Records a request that an SSD completed; the bytes of a write count as written to it.
+    /// Records a request that an SSD completed: the bytes of a write without an error count as
+    /// written to it.
     #[inline(always)]
     pub fn written(&mut self, now: Time, request: &Request, failed: bool) {
         if request.op == Op::Write && !failed {
@@ -297,8 +298,8 @@ impl Recorder {
         let row = Unnumbered::new(request, latency, parts, member);
         self.unnumbered.push_back(row);
     }
-    /// Numbers the first row without a number and adds it. Without a number, because the store
-    /// failed while accepting the request, the row is dropped.
+    /// Gives `number` to the oldest row that has none, and adds the row. If `number` is `None`,
+    /// because the store failed while accepting the request, the row is dropped.
     pub fn number_row(&mut self, number: Option<u64>) {
         let (Some(rows), Some(row), Some(number)) =
             (&mut self.rows, self.unnumbered.pop_front(), number)
