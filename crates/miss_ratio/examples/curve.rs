@@ -99,8 +99,8 @@ fn errors(requests: &Requests, exact: &Curve) -> Result<()> {
     Ok(())
 }
 
-/// Runs a function several times and prints the lowest CPU time, in seconds. Returns the last
-/// result.
+/// Runs a function several times and prints the lowest CPU time and the lowest elapsed time, in
+/// seconds. Returns the last result.
 fn time<T>(what: &str, run: impl Fn() -> Result<T>) -> Result<T> {
     let mut least = f64::INFINITY;
     let mut wall = f64::INFINITY;

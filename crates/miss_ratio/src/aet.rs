@@ -98,7 +98,8 @@ impl AetRate {
         let entry = self.numbers.of(hash);
         self.times.touch(entry, self.now);
     }
-    /// Resets the request counter. Keys and the times of their last requests persist.
+    /// Discards all counts, so that the curve covers only later requests. Keys and the times of
+    /// their last requests persist.
     pub fn forget_requests(&mut self) {
         self.times.between = Buckets::default();
         (self.requests, self.sampled) = (0, 0);
@@ -124,7 +125,7 @@ impl AetRate {
 /// Times between requests for the same entry.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Times {
-    /// Time of each entry's last request, from 1.
+    /// Time of each entry's last request, from 1; 0 if it was never requested.
     last: Vec<u64>,
     between: Buckets,
     /// Number of entries seen.

@@ -77,7 +77,7 @@ pub struct Difference {
     pub signed: f64,
     /// Largest absolute difference.
     pub largest: f64,
-    /// Size with the largest difference. Entries.
+    /// Size with the largest difference; 0 if the curves do not differ. Entries.
     pub at: u64,
 }
 

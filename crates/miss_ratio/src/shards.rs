@@ -66,8 +66,8 @@ impl ShardsRate {
             count(&mut self.distances, distance);
         }
     }
-    /// Resets the request counter. Keys persist, so that a later request for a key that was
-    /// requested before is not counted as its first one.
+    /// Discards all counts, so that the curve covers only later requests. Keys persist, so that a
+    /// later request for a key that was requested before is not counted as its first one.
     pub fn forget_requests(&mut self) {
         self.distances.clear();
         (self.requests, self.sampled) = (0, 0);
@@ -192,8 +192,8 @@ impl ShardsSize {
             self.stack.forget(entry);
         }
     }
-    /// Resets the request counter. Keys persist, so that a later request for a key that was
-    /// requested before is not counted as its first one.
+    /// Discards all counts, so that the curve covers only later requests. Keys persist, so that a
+    /// later request for a key that was requested before is not counted as its first one.
     pub fn forget_requests(&mut self) {
         self.distances = Buckets::default();
         (self.requests, self.weighed) = (0, 0.0);
