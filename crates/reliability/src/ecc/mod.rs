@@ -48,7 +48,7 @@ impl Code {
         })
     }
     /// Returns the first level, from `first` on, that corrects a codeword with this number of
-    /// errors.
+    /// errors; `None` if no level does.
     pub fn corrects(&self, first: usize, errors: u32) -> Option<usize> {
         let levels = self.ladder.iter().enumerate().skip(first);
         let mut able = levels.filter(|(_, level)| errors <= level.correctable);

@@ -34,7 +34,7 @@ impl Age {
 pub struct Rate {
     /// Raw bit error rate.
     pub rate: f64,
-    /// Whether the model exceeded its limit, which `rate` then equals.
+    /// Whether the model exceeded its limit and returned the limit instead.
     pub is_limited: bool,
 }
 

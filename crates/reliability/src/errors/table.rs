@@ -9,8 +9,8 @@ use crate::fault::Fault;
 use crate::points::{self, between, place};
 
 /// Measured raw bit error rates by program/erase cycles, and the increase per day of retention and
-/// per read of the block. Between two points, the logarithm of the rate is interpolated linearly;
-/// outside, the nearest point applies.
+/// per read of the block. Between two points, the logarithm of the rate is interpolated linearly,
+/// or the rate itself if it is 0 at one of them; outside, the nearest point applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Table {

@@ -9,7 +9,8 @@ use crate::fault::Fault;
 use crate::points::{self, between, place};
 
 /// Measured shares of failed erases and page programs, by program/erase cycles. Between two points,
-/// the logarithm of the share is interpolated linearly; outside, the nearest point applies.
+/// the logarithm of the share is interpolated linearly, or the share itself if it is 0 at one of
+/// them; outside, the nearest point applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Table {
