@@ -21,10 +21,10 @@ use wordline_recorder::{Hits, Record};
 pub struct Outcome {
     /// Plan of the simulation.
     pub plan: Plan,
-    /// Observations of the whole run.
+    /// Observations since measuring began.
     pub record: Record,
-    /// Observations of each device, if there are several. Their requests are parts of the host's
-    /// requests, or come from a cache.
+    /// Observations of each device since measuring began, if there are several devices. Their
+    /// requests are parts of the host's requests, or come from a cache.
     pub members: Vec<Record>,
     /// Samples of the load of the dies, if enabled.
     pub chip_loads: Option<ChipLoads>,
@@ -295,7 +295,7 @@ pub struct InputCounts {
     pub flushes: u64,
     /// Requests of any kind that a power cut lost.
     pub lost: u64,
-    /// Flushes dropped because no device has a DRAM buffer.
+    /// Flushes dropped because no device has a DRAM buffer or a write cache.
     pub flushes_ignored: u64,
 }
 

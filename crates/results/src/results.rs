@@ -31,7 +31,7 @@ pub struct Provenance {
     pub digest: Option<String>,
     /// Lines skipped.
     pub lines_skipped: u64,
-    /// Requests that options changed, for example clamped or scaled.
+    /// Changes that options made to requests, such as clamping or scaling. Count.
     pub requests_adjusted: u64,
     /// Notes about the input, for the summary.
     pub notes: Vec<String>,

@@ -11,8 +11,8 @@ use super::figures::ratio;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "ChipLoad")]
 pub struct ChipLoadSummary {
-    /// Sampling interval: `observe.chip_load_interval_ms`, doubled until the run has at most a
-    /// million samples. The whole table is null if that key is 0.
+    /// Sampling interval: `observe.chip_load_interval_ms`, doubled until fewer than 2^20 samples
+    /// have a die with work. The whole table is null if that key is 0.
     pub interval_ms: f64,
     /// Samples in which a die had work. The metrics that follow are computed from them.
     pub samples: u64,

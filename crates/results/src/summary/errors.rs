@@ -16,8 +16,8 @@ use wordline_recorder::DelayedReads;
 pub struct ErrorSummary {
     /// Pages read.
     pub page_reads: u64,
-    /// Pages that were read more than once because the first level of the decoder did not correct
-    /// them.
+    /// Pages that were read more than once because the first read level that was tried did not
+    /// correct them.
     pub page_reads_retried: u64,
     /// Read retries: further reads of these pages.
     pub retries: u64,
@@ -27,7 +27,8 @@ pub struct ErrorSummary {
     /// requests ended with an error. In a flash cache the requests are those of the cache: see
     /// `cache.hits_uncorrectable` and `cache.host_failures`.
     pub uncorrectable: u64,
-    /// Uncorrectable bit error rate: uncorrectable pages per bit read, for any purpose.
+    /// Uncorrectable bit error rate: `uncorrectable` per user bit of all pages read, for any
+    /// purpose.
     pub uncorrectable_bit_error_rate: Option<f64>,
     /// Pages that were lost, completely or in part, because GC could not read them. Reads of a lost
     /// page end with an error until it is written as a whole.

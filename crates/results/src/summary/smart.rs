@@ -54,7 +54,7 @@ pub struct SmartSummary {
 }
 
 impl SmartSummary {
-    /// Returns the SSDs of a run that are not caches.
+    /// Returns the log page of each SSD of a run that is not the flash of a cache.
     pub(super) fn all(outcome: &Outcome) -> Vec<Self> {
         if outcome.members.is_empty() {
             let is_ssd = outcome.caches.is_empty();

@@ -69,7 +69,7 @@ pub struct StreamInput {
     /// streams, each of which has its own.
     pub recorded_s: Option<f64>,
     /// Open loop: slots of the device queue, for an array those of each member; null if unlimited,
-    /// or if members differ. Closed loop: outstanding requests.
+    /// or if members differ. Closed loop: outstanding requests. Think times: 1.
     pub queue_depth: Option<u32>,
     /// Read and write requests admitted to the device since measuring began.
     pub requests: u64,
@@ -77,8 +77,8 @@ pub struct StreamInput {
     pub reads: u64,
     /// Writes admitted to the device.
     pub writes: u64,
-    /// Writes that are durable on completion (FUA); part of `writes`. Without a DRAM buffer, all
-    /// writes are durable on completion.
+    /// Writes that are durable on completion (FUA); part of `writes`. Without a DRAM buffer or a
+    /// write cache of a disk, all writes are durable on completion.
     pub durable_writes: u64,
     /// TRIMs admitted to the device. `latency.trim` has their response times, `flash.pages_trimmed`
     /// their pages.
@@ -88,12 +88,12 @@ pub struct StreamInput {
     /// Requests of all kinds admitted during the warm-up. No other metric includes them, except
     /// that requests completed after the warm-up count as completed.
     pub warm_up_requests: u64,
-    /// Flushes of the input, dropped because no device has a DRAM buffer.
+    /// Flushes of the input, dropped because no device has a DRAM buffer or a write cache.
     pub flushes_ignored: u64,
     /// Bad lines of the trace, skipped because of --on-bad-line skip.
     pub lines_skipped: u64,
     /// Changes that options made to requests of the trace: clamped, sorted, stacked, expanded,
-    /// wrapped or scaled.
+    /// shrunk, wrapped or scaled.
     pub requests_adjusted: u64,
     /// Bytes of completed reads.
     pub read_bytes: u64,
@@ -187,8 +187,8 @@ pub(super) fn replay_name(replay: &Replay) -> &'static str {
     }
 }
 
-/// Returns the maximum number of requests in progress: that of a closed loop, or `slots` of the
-/// device in an open loop. `None` if unlimited.
+/// Returns the maximum number of requests in progress: that of a closed loop, 1 with think times,
+/// or `slots` of the device in an open loop. `None` if unlimited.
 pub(super) fn queue_depth(slots: Option<u32>, replay: &Replay) -> Option<u32> {
     match replay {
         Replay::OpenLoop { .. } => slots,
