@@ -203,8 +203,7 @@ impl Member {
     pub(super) fn has_flash(&self) -> bool {
         FLASH.iter().any(|table| self.has_own(table))
     }
-    /// Returns `true` if the member of an array in `config` has flash. Only a member that is a
-    /// single device without flash has none.
+    /// Returns `true` unless the member of an array in `config` is a single device without flash.
     pub(super) fn is_flash(&self, config: &Config) -> bool {
         let is_more = self.cache.is_some() || self.array.is_some();
         let is_plain = !config.leaf_tables().is_empty() && !self.has_flash();

@@ -13,7 +13,7 @@ use super::{Origin, SCHEMA};
 pub struct ConfigError {
     /// Origin of the faulty value.
     pub origin: Origin,
-    /// Key with the fault, such as `host.queue_depth`. Empty if the text is not TOML.
+    /// Key with the fault, such as `host.queue_depth`. Empty if the fault is not that of a key.
     pub key: String,
     /// Fault, with the value and the rule that it breaks.
     pub reason: String,
@@ -68,8 +68,8 @@ impl ConfigError {
         }
     }
 
-    /// Moves the fault into the table `table`, so that every path in the message starts with it.
-    /// `table` is empty or ends in a dot.
+    /// Moves the fault into the table `table`: each path of `workload` or `replay` in the message
+    /// then starts with it. `table` is empty or ends in a dot.
     pub(super) fn inside(mut self, table: &str) -> Self {
         for top in ["workload.", "replay."] {
             let here = format!("{table}{top}");

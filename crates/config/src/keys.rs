@@ -21,7 +21,7 @@ pub struct Key {
     /// Doc comment of the key.
     pub description: String,
     /// Range of the number, or of the numbers in the list; `None` if the key does not take a
-    /// number.
+    /// number, or the number has no bound.
     pub range: Option<Range>,
     /// Maximum number of elements of the list; `None` if the field declares no bound.
     pub longest: Option<usize>,

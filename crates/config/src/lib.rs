@@ -311,7 +311,7 @@ pub struct Observe {
     #[schemars(range(min = 0.0, max = 8_640_000.0))]
     pub worst_case_interval_s: f64,
     /// Sampling interval of the die load (`chip_load` of the results); 0 for no samples. The
-    /// interval doubles whenever a run reaches a million samples. Milliseconds.
+    /// interval doubles whenever 2^20 samples have found a die with work. Milliseconds.
     #[schemars(range(min = 0.0, max = 86_400_000.0))]
     pub chip_load_interval_ms: f64,
     /// Whether the die load is sampled at every eviction from the DRAM buffer

@@ -67,8 +67,8 @@ pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Lo
     })
 }
 
-/// Checks that the file has keys of a device. Without them it was truncated, or is not the intended
-/// file.
+/// Checks that the file has keys of a device, unless there are overrides. Without them it was
+/// truncated, or is not the intended file.
 fn says_something(
     table: &Table,
     file: &str,
@@ -228,7 +228,8 @@ fn base(name: &str, text: &str, file: &str) -> Result<(String, Table), ConfigErr
     Ok((name.to_owned(), table))
 }
 
-/// Names a device that has a base by its file, and cites the base in its description.
+/// Names a device that has no name after its file. A description that comes from the base cites the
+/// base.
 fn introduce(config: &mut Config, said: &Config, file: &str) {
     if let Some(base) = &said.base
         && said.description.is_empty()

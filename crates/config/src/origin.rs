@@ -121,8 +121,8 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Shortens a text to at most `most` bytes for a message. The start and end of a long text are
-/// kept.
+/// Shortens a text of more than `most` bytes for a message. Its start and its end, together at most
+/// `most` bytes, are kept, with an ellipsis between them.
 pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return Cow::Borrowed(text);

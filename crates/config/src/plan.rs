@@ -181,8 +181,8 @@ pub enum Shape {
     Disks,
     /// Flash in front of a hard disk, or of an array of hard disks.
     CachedDisks,
-    /// Any other store: devices of several kinds, caches in arrays or behind caches, and stores
-    /// with a host side.
+    /// Any other store, such as RAM disks, devices of several kinds, caches in arrays or behind
+    /// caches, and stores with a host side.
     Mixed,
 }
 
@@ -443,8 +443,8 @@ impl Plan {
         self.store.queue_depth().filter(|depth| *depth < u32::MAX)
     }
 
-    /// Returns `true` if a flush has an effect, which is the case if a device completes writes
-    /// before they are durable.
+    /// Returns `true` if a flush has an effect, which is the case if a device has a DRAM buffer, or
+    /// completes writes before they are durable.
     pub fn takes_flushes(&self) -> bool {
         let mut leaves = self.leaves().into_iter();
         self.has_buffer() || leaves.any(|leaf| leaf.of.plan().is_volatile())
@@ -539,7 +539,8 @@ impl Plan {
     }
 
     /// Returns the capacity of all flash and of all devices without flash that are not behind a
-    /// cache. Without flash, the capacity that the host can address. Bytes.
+    /// cache. Without flash, the capacity of the store, including what the host side reserves.
+    /// Bytes.
     pub fn capacity_bytes(&self) -> u64 {
         if self.first().is_none() {
             return self.store.user_bytes();

@@ -136,7 +136,8 @@ fn check_size(array: &Array) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Returns the number of devices of an array, including nested arrays.
+/// Returns the number of devices of an array, including nested arrays. A cache counts as the
+/// devices behind it.
 fn devices(array: &Array) -> u64 {
     let of_member = |said: &Member| {
         let inside = said.array.as_ref().map_or(1, devices);

@@ -425,7 +425,8 @@ fn regulation(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Checks an SLC cache, which needs multi-bit cells and excludes other special page modes.
+/// Checks an SLC cache. It needs multi-bit cells, and excludes program modes, bad blocks, read
+/// reclaim, refresh and a flash cache.
 fn slc_cache(config: &Config) -> Result<(), ConfigError> {
     let cache = &config.ftl.slc_cache;
     if cache.size().is_none() {
