@@ -23,7 +23,7 @@ pub struct Input<'a> {
 pub(super) struct Intake<'a> {
     pub(super) source: &'a mut dyn Source,
     pub(super) stream: u32,
-    /// Whether flushes are issued; without a buffer they have no effect.
+    /// Whether flushes are issued; without a DRAM buffer or a write cache they have no effect.
     flushes: bool,
     replay: Replay,
     /// End time of a closed loop; [`Time::MAX`] if it has none.
@@ -245,7 +245,7 @@ impl<'a> Intake<'a> {
         matches!(self.replay, Replay::OpenLoop { .. })
     }
     /// Handles a served request: an open loop samples its response time, a closed loop calls
-    /// [`Self::completed`].
+    /// [`Self::completed`]. Returns `true` if the closed loop ends.
     #[inline]
     pub(super) fn served(&mut self, now: Time, done: &Completion) -> bool {
         if let Replay::OpenLoop { .. } = self.replay {
@@ -293,8 +293,8 @@ impl<'a> Intake<'a> {
         self.close();
         open
     }
-    /// Returns the share of the input that is consumed at `now`, if the source knows it, or of the
-    /// time until it ends.
+    /// Returns the consumed share of the input, or the elapsed share of the time until its end,
+    /// whichever is larger; `None` if the source does not know its share.
     pub(super) fn fraction(&self, now: Time) -> Option<f64> {
         let of_time = now.0 as f64 / self.until.0 as f64;
         Some(self.source.fraction()?.max(of_time).min(1.0))

@@ -122,7 +122,8 @@ struct Run<'a> {
     left: RunOutput,
     /// Time spent before the clocks started.
     spent: Spent,
-    /// Resident memory before the devices were built. Bytes.
+    /// Resident memory before the devices were filled; of a resumed run, before they were read.
+    /// Bytes.
     memory: u64,
     notes: Vec<String>,
 }

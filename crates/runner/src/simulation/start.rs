@@ -81,7 +81,8 @@ struct Prepared {
 }
 
 impl Start<'_, '_, '_> {
-    /// Preconditions the SSDs, and sets up the checkpoints of the run if they are enabled.
+    /// Preconditions the SSDs or reads prepared ones, and sets up the checkpoints of the run if
+    /// they are enabled.
     fn prepare(&mut self, mut ssds: Vec<Ssd<Map>>) -> Result<Prepared, SimulationError> {
         let (plan, options) = (self.plan, self.options);
         let (_, cpu) = self.clocks;
