@@ -26,7 +26,8 @@ impl Losses {
     }
 }
 
-/// Returns `true` if the operation moves data. Otherwise counts the request as dropped.
+/// Returns `true` if the operation moves data. Otherwise counts the request as dropped. Counts
+/// durable writes in either case.
 pub(crate) fn moves_data(request: &Request, losses: &mut Losses) -> bool {
     losses.durable += u64::from(request.fua);
     match request.op {

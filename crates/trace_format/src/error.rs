@@ -124,7 +124,7 @@ impl std::error::Error for WorkloadError {}
 /// Fault of a line or record, without its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Column, from 1; `None` if the fault is of the whole line or record.
+    /// Column, from 1; `None` if the fault concerns the whole line or record.
     pub column: Option<u32>,
     /// Reason, as shown in the message.
     pub reason: String,

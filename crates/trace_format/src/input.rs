@@ -140,7 +140,7 @@ impl Input {
         }
     }
 
-    /// Returns the error of a file that cannot be read any further.
+    /// Returns the error for a file that cannot be read any further.
     fn broken(&self, error: &io::Error) -> WorkloadError {
         if self.stream.stopped() || Stopped::caused(error) {
             return WorkloadError::interruption(&self.path);
@@ -183,7 +183,7 @@ impl Input {
         }
     }
 
-    /// Returns the error of a file that contains no bytes.
+    /// Returns the error for a file that contains no bytes.
     pub fn empty(&mut self) -> WorkloadError {
         if let Some(error) = self.failure.take() {
             return self.broken(&error);

@@ -257,7 +257,7 @@ impl Spool {
     }
 }
 
-/// Returns the error of a stream that cannot be copied to a temporary file.
+/// Returns the error for a stream that cannot be copied to a temporary file.
 #[cold]
 fn unkept(error: &io::Error) -> io::Error {
     let folder = std::env::temp_dir();

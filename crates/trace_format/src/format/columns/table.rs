@@ -180,7 +180,7 @@ impl<const SEPARATOR: u8> Table<SEPARATOR> {
         })
     }
 
-    /// Returns the fault of a line that ends before the last column that is needed.
+    /// Returns the fault for a line that ends before the last column that is needed.
     #[cold]
     fn short(&self, fault: &Fault) -> Fault {
         let last = self.roles.len();
