@@ -134,8 +134,8 @@ impl Fitter {
         }
     }
 
-    /// Returns the error of a record that does not fit. `highest`: end of the whole trace, if it is
-    /// known.
+    /// Returns the error for a record that does not fit. `highest`: end of the whole trace, if it
+    /// is known.
     #[cold]
     pub(crate) fn refusal(&self, record: &Record, highest: Option<u64>) -> Refusal {
         let trace = match highest {

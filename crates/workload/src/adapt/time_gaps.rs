@@ -14,7 +14,8 @@ pub enum TimeGaps {
     /// Keep gaps.
     #[default]
     Keep,
-    /// Shorten longer gaps to this length. A step back by more than this length is shortened, too.
+    /// Shorten longer gaps to this length. A step back by more than this length becomes a gap of
+    /// this length.
     Cut(Time),
     /// Multiply the part of a gap above a length by a factor.
     Scale {

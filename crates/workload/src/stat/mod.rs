@@ -38,7 +38,8 @@ pub struct Stat {
     pub writes: u64,
     /// Number of writes that are durable on completion (FUA).
     pub durable_writes: u64,
-    /// Number of TRIMs. Only this field, `trimmed_bytes` and `idle` include TRIMs.
+    /// Number of TRIMs. Only this field, `trimmed_bytes`, `highest_address_bytes` and `idle`
+    /// include TRIMs.
     pub trims: u64,
     /// Number of flushes. Only this field and `idle` include flushes.
     pub flushes: u64,
@@ -55,7 +56,7 @@ pub struct Stat {
     pub duration_s: Option<f64>,
     /// Requests per second over `duration_s`.
     pub mean_iops: Option<f64>,
-    /// End of the highest address range, before volumes are separated.
+    /// End of the highest address range of a read, write or TRIM in any volume.
     pub highest_address_bytes: u64,
     /// Number of volumes.
     pub volumes: u64,

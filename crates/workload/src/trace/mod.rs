@@ -333,7 +333,7 @@ impl Trace {
         refused(self.origins[file].path(), place, refusal)
     }
 
-    /// Returns the error of a request beyond the capacity. The error states the highest address of
+    /// Returns the error for a request beyond the capacity. The error states the highest address of
     /// the whole trace.
     #[cold]
     fn beyond(&self, placed: &Placed, fitter: &Fitter) -> WorkloadError {

@@ -194,7 +194,7 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Returns the error of a time stamp that the clock cannot represent. Such a line is not a bad
+    /// Returns the error for a time stamp that the clock cannot represent. Such a line is not a bad
     /// line.
     #[cold]
     fn overflow(&self, place: Place, fault: &Fault) -> WorkloadError {
@@ -243,7 +243,7 @@ impl OpenFile {
         placed
     }
 
-    /// Returns the fault of a record that is not accepted; `None` if only its time is out of the
+    /// Returns the fault for a record that is not accepted; `None` if only its time is out of the
     /// clock's range.
     #[cold]
     fn objection(record: &Record) -> Option<Fault> {
@@ -258,7 +258,7 @@ impl OpenFile {
         })
     }
 
-    /// Returns the error of a record out of the clock's range. Such a line is not a bad line.
+    /// Returns the error for a record out of the clock's range. Such a line is not a bad line.
     #[cold]
     fn unreachable(&self, placed: &Placed) -> WorkloadError {
         let first = self.first.unwrap_or(placed.record.ticks);
