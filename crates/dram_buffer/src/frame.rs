@@ -24,34 +24,35 @@ pub(super) struct Sync {
 #[allow(clippy::struct_excessive_bools)]
 pub(super) struct Frame {
     pub page: Page,
-    /// Whether the replacement policy has an entry for it, as a resident page or as a ghost.
+    /// Whether the replacement policy has an entry for the page, as a resident or as a ghost.
     pub known: bool,
-    /// Whether it is resident. Otherwise it is being evicted, or a ghost.
+    /// Whether the page is resident. Otherwise it is being evicted, or a ghost.
     pub resident: bool,
-    /// Whether memory is allocated for it.
+    /// Whether memory is allocated for the page.
     pub held: bool,
-    /// Whether its memory is outside the buffer. The page was evicted before it got memory, and its
-    /// data passes through.
+    /// Whether the page's memory is outside the buffer. The page was evicted before it got memory,
+    /// and its data passes through.
     pub passing: bool,
-    /// Whether it waits for memory in the buffer.
+    /// Whether the page waits for memory in the buffer.
     pub queued: bool,
-    /// Whether it is being read from flash.
+    /// Whether the page is being read from flash.
     pub fetching: bool,
-    /// Whether it is being destaged.
+    /// Whether the page is being destaged.
     pub destaging: bool,
-    /// Whether its data is still leaving the memory, so that it is not submitted to flash yet.
+    /// Whether the data to destage is still leaving the memory, so that the page is not submitted
+    /// to flash yet.
     pub departing: bool,
-    /// Whether it is to be read ahead.
+    /// Whether the page is to be read ahead.
     pub ahead: bool,
-    /// Whether it was read ahead and no request has accessed it since.
+    /// Whether the page was read ahead and no request has accessed it since.
     pub unasked: bool,
-    /// Whether it is in the list of pages for the next batches.
+    /// Whether the page is in the list of pages for the next batches.
     pub gathered: bool,
-    /// Whether its memory belongs to the batch in progress.
+    /// Whether the page's memory belongs to the batch in progress.
     pub batched: bool,
-    /// Whether the batch in progress waits until it is on flash.
+    /// Whether the batch in progress waits until the page is on flash.
     pub awaited: bool,
-    /// Whether it is being destaged because the host was idle.
+    /// Whether the page is being destaged because the host was idle.
     pub idly: bool,
     /// Sectors whose whole content is in memory.
     pub valid: Sectors,

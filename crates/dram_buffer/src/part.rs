@@ -34,16 +34,16 @@ pub(crate) struct Part {
     pub(crate) kind: Kind,
     pub(crate) from: u32,
     pub(crate) bytes: u32,
-    /// Whether it completes only when the flash holds its data.
+    /// Whether the part completes only when the flash holds its data.
     pub(crate) durable: bool,
-    /// Version of the page's content that it wrote.
+    /// Version of the page's content that the part wrote.
     pub(crate) version: u32,
-    /// Start of its current wait.
+    /// Start of the part's current wait.
     pub(crate) since: Time,
     pub(crate) parts: LatencyComponents,
-    /// Whether the flash could not read or write its page.
+    /// Whether the flash could not read or write the page of the part.
     pub(crate) failed: bool,
-    /// Flash events that delayed it.
+    /// Flash events that delayed the part.
     pub(crate) met: ReadEvents,
 }
 
