@@ -51,7 +51,8 @@ pub struct Division {
 }
 
 impl Division {
-    /// Returns S_R and S_W, rounded to whole pages.
+    /// Returns the sizes of the read cache and the write cache, S_R and S_W, rounded to whole
+    /// pages.
     pub fn sizes(&self, total_pages: u32) -> Sizes {
         let cached = (f64::from(total_pages) * self.utilisation).round() as u32;
         Sizes::split(cached, self.read_ratio)
@@ -77,29 +78,31 @@ impl Model {
         let gained = (1.0 - victims(utilisation)) * f64::from(self.pages_per_block);
         self.collection_us(utilisation) / gained + self.costs.program_us
     }
-    /// Returns C_GC if valid pages are spread evenly over the blocks (equation 1). Microseconds.
+    /// Returns the cost of a GC run, C_GC, if valid pages are spread evenly over the blocks
+    /// (equation 1). Microseconds.
     pub fn worst_collection_us(&self, utilisation: f64) -> f64 {
         let valid = (utilisation * f64::from(self.pages_per_block)).ceil();
         valid * self.costs.copy_us + self.costs.erase_us
     }
-    /// Returns C_PW if valid pages are spread evenly over the blocks (equation 2). Microseconds;
-    /// infinite if GC of a block frees no page.
+    /// Returns the cost of a page write, C_PW, if valid pages are spread evenly over the blocks
+    /// (equation 2). Microseconds; infinite if GC of a block frees no page.
     pub fn worst_page_write_us(&self, utilisation: f64) -> f64 {
         let gained = ((1.0 - utilisation) * f64::from(self.pages_per_block)).floor();
         self.worst_collection_us(utilisation) / gained + self.costs.program_us
     }
-    /// Returns C_HR of one page (equation 5). Microseconds.
+    /// Returns the cost of a page access to the read cache, C_HR (equation 5). Microseconds.
     pub fn read_us(&self, page_write_us: f64, hit_ratio: f64) -> f64 {
         let miss = self.costs.disk_read_us + page_write_us;
         hit_ratio * self.costs.read_us + (1.0 - hit_ratio) * miss
     }
-    /// Returns C_HW of one page, if the share `reads_of_hits` of the hits are reads. Microseconds.
+    /// Returns the cost of a page access to the write cache, C_HW, if the share `reads_of_hits` of
+    /// the hits are reads. Microseconds.
     pub fn write_us(&self, page_write_us: f64, hit_ratio: f64, reads_of_hits: f64) -> f64 {
         let destage = self.costs.read_us + self.costs.disk_write_us;
         let hit = (1.0 - reads_of_hits) * page_write_us + reads_of_hits * self.costs.read_us;
         (1.0 - hit_ratio) * (destage + page_write_us) + hit_ratio * hit
     }
-    /// Returns C_HY of one page (equation 6). Microseconds.
+    /// Returns the mean cost of a page access, C_HY (equation 6). Microseconds.
     pub fn cost_us(&self, utilisation: f64, read_ratio: f64, load: &Load) -> f64 {
         self.cost_at(
             self.page_write_us(utilisation),

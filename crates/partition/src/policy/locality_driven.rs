@@ -245,7 +245,7 @@ pub fn miss_ratios(curve: &Curve, space: &Space) -> [f64; 8] {
     TRAINED.map(|op| curve.miss_ratio(cached_pages(op, space.total_pages).into()))
 }
 
-/// Returns the largest difference between two windows at any of the eight sizes (D8).
+/// Returns the largest difference between two windows at any of the eight sizes.
 pub fn shift(one: &[f64; 8], other: &[f64; 8]) -> f64 {
     let apart = one
         .iter()

@@ -106,8 +106,8 @@ const MIN_SEGMENTS: u64 = 16;
 /// square.
 const MAX_SEGMENTS: u64 = 1024;
 
-/// Returns the number of segments of a flash: `given` or, if that is 0, the number of segments of
-/// `segment_bytes`, but at least 16.
+/// Returns the number of segments of a flash: `given`, but at least 2. If `given` is 0, the number
+/// of segments of `segment_bytes`, limited to 16 to 1024.
 pub(crate) fn segments(space: &Space, given: u32, segment_bytes: u64) -> u32 {
     if given > 0 {
         return given.max(2);

@@ -24,7 +24,7 @@ pub struct OpFcl {
     #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
     pub period_requests: u64,
     /// Segment of the lists in which hits are counted, and the step of the sizes compared. If this
-    /// gives fewer than 16 segments, 16 are used. Bytes.
+    /// gives fewer than 16 or more than 1024 segments, 16 or 1024 are used. Bytes.
     #[schemars(range(min = 1, max = 1_125_899_906_842_624_u64))]
     pub segment_bytes: u64,
     /// Segments of the flash; 0 uses the number that `segment_bytes` gives. Count, 0 to 1024.
