@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::{BusyTime, Time};
 
 /// Busy time of each lane in each interval: a heat map in bounded memory, with at most
-/// [`Grid::MAX_CELLS`] values (or two per lane, if there are more lanes than that).
+/// [`Grid::MAX_CELLS`] values, or two per lane if that is more.
 ///
 /// Lanes keep their busy time themselves; it is read at the end of each interval ([`Busy::pass`]).
 #[derive(Clone, Debug, Serialize, Deserialize)]

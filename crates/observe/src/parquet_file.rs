@@ -17,9 +17,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Parquet file (zstd) being written. Until it is finished, it is `<name>.part` next to its final
-/// path. A file that is dropped unfinished is removed, and an older file at the final path stays
-/// unchanged.
+/// Parquet file (zstd) being written. Until it is finished, it has a temporary name next to its
+/// final path ([`Part`]). A file that is dropped unfinished is removed, and an older file at the
+/// final path stays unchanged.
 pub struct ParquetFile {
     // Declared before the part, so that the file is closed before the part is removed.
     writer: SerializedFileWriter<File>,

@@ -92,7 +92,7 @@ pub struct Timeline<W> {
 const SEQUENCE: u32 = 1;
 /// Flag of the first packet of a sequence.
 const CLEARED: u32 = 1;
-/// Orders the children of a track by their rank.
+/// Value of `child_ordering` that orders the children of a track by their rank.
 const BY_RANK: i32 = 3;
 
 impl<W: Write> Timeline<W> {
