@@ -53,7 +53,7 @@ impl Request {
     }
 }
 
-/// Error of a request outside the device.
+/// Error of a request that ends beyond the device, or that is empty and not a flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
     "request of {bytes} bytes at byte {offset} is empty or ends beyond the device's {capacity} bytes; correct the request, or use a larger device"
