@@ -12,7 +12,7 @@ pub struct Config {
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     pub capacity_bytes: u64,
     /// Time of a request apart from its data: the driver, and the start of the copy. A TRIM takes
-    /// only this time. Nanoseconds. The default is an assumption.
+    /// only this time, and a flush no time. Nanoseconds. The default is an assumption.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub overhead_ns: u64,
     /// Copy time of a byte, rounded to a thousandth of a picosecond; 0.1 ns are 10 GB/s per

@@ -5,7 +5,7 @@ use wordline_block::{Op, Request};
 use wordline_histogram::Histogram;
 use wordline_kernel::Time;
 
-/// Counts and times since measuring began.
+/// Counts and times since the start of the measurement.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RamDiskStats {
     /// Read requests completed.
