@@ -272,9 +272,9 @@ fn an_age_bound_ends_starvation() {
     );
 }
 
-/// Random reads, writes, flushes and trims access a small part of a disk with a write cache. All
-/// are served, with one access at a time. No flush or FUA write completes before its data is on the
-/// platters.
+/// Random reads, writes, flushes and TRIMs access a small part of a disk. A disk that is written
+/// and read back between two events completes them as an uninterrupted disk does: all requests are
+/// served, with one access at a time.
 #[test]
 fn a_disk_resumed_from_its_state_continues_identically() {
     for (name, seed) in [
