@@ -19,7 +19,7 @@ READS = 20_000
 
 
 def read(rate: float) -> Summary:
-    """Reads a device whose bits all have this error rate."""
+    """Reads a device whose bits all have this error rate. Returns the summary."""
     device = {
         "base": "d4",
         "ssd": {"ecc": {"bch": {"data_bits": DATA_BITS, "correctable": CORRECTABLE}}},

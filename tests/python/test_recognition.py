@@ -14,8 +14,8 @@ FIVE = "".join(f"{place * 1_000_000} 0 {place * 8 % 4000} 8 1\n" for place in ra
 
 @pytest.fixture
 def five(place: Path) -> str:
-    """Writes five integers per line: 1,000 requests per second if times are ns, one if they are
-    us."""
+    """Writes a trace of five integers per line: 1,000 requests per second if times are ns, one if
+    they are us."""
     (place / "five.txt").write_text(FIVE)
     return "five.txt"
 

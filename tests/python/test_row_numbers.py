@@ -26,7 +26,7 @@ STORES = {
 
 @pytest.fixture
 def trace(place: Path) -> pl.DataFrame:
-    """Bursts of requests with flushes in between."""
+    """Returns bursts of requests with flushes in between."""
     draw = random.Random(7)
     rows = [
         (

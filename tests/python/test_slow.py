@@ -146,7 +146,7 @@ def test_streams_have_their_own_excess(place: Path) -> None:
 
 
 def series(busy: list[float], collecting: list[float]) -> pl.DataFrame:
-    """Intervals of 10 ms on two dies, with a write if the device is active."""
+    """Returns a series of intervals of 10 ms on two dies, with a write if the device is active."""
     count = len(busy)
     none = pl.Series([None] * count, dtype=pl.Float64)
     latency = pl.Series([200.0 if one else None for one in busy], dtype=pl.Float64)

@@ -452,7 +452,7 @@ def test_a_difference_is_relative_or_in_percentage_points(
 
 @pytest.fixture(scope="module")
 def nand(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with the results of the study `nand`."""
+    """Returns the folder with the results of the study `nand`."""
     place = tmp_path_factory.mktemp("study") / "nand"
     run(studies.load("nand"), Setup()).write(place)
     return place

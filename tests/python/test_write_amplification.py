@@ -50,7 +50,7 @@ class Programmed(NamedTuple):
 
 
 def writes(unit: int, most: int, *, pages: int = PAGES, seed: int = 1) -> list[Write]:
-    """Writes of up to `most` bytes at random addresses, both in multiples of `unit`."""
+    """Returns writes of up to `most` bytes at random addresses, both in multiples of `unit`."""
     draw = random.Random(seed)
     drawn: list[Write] = []
     for _ in range(WRITES):

@@ -22,8 +22,8 @@ const fn steps() -> [Time; 28] {
     steps
 }
 
-/// Excess of spans beyond a bound; of a response time, the excess waiting time. All counts are
-/// exact; a span within the bound costs one comparison.
+/// Excess of spans beyond a bound. The excess of a response time is the excess waiting time. All
+/// counts are exact; a span within the bound costs one comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excess {
     bound: Time,

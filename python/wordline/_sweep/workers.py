@@ -31,8 +31,8 @@ class Workers:
     memory_bytes: float
     """Memory of all workers in bytes."""
     largest_bytes: float | None
-    """Memory of the largest worker in bytes; None on this machine, where runs check it
-    themselves."""
+    """Memory of the largest worker in bytes; None on this machine and for a given executor, where
+    runs check it themselves."""
     folder: str | None
     """Folder for prepared devices if all workers can access it."""
     moved: Callable[[Job], Job]

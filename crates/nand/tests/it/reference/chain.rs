@@ -155,11 +155,11 @@ impl Writer<'_> {
         hold.waits = waits;
         self.holds.push(hold);
     }
-    /// Ends the bus grant; the next one waits for RDY (`|`).
+    /// Ends the bus grant; the next one waits for RDY.
     fn wait(&mut self) {
         self.end(true);
     }
-    /// Ends the bus grant without a wait (`/`).
+    /// Ends the bus grant without a wait.
     fn give_up(&mut self) {
         self.end(false);
     }
