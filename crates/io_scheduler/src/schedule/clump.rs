@@ -87,8 +87,9 @@ impl Clump {
         }
     }
 
-    /// Returns the next operation of a package, if the package can take one: the first in the queue
-    /// among those with the lowest-level conflict.
+    /// Returns the next operation of a package: an overdue one, whether or not the package is busy;
+    /// otherwise, if the package can take one, the first in the queue among those with the
+    /// lowest-level conflict.
     pub(super) fn head(&self, view: &View<'_>, package: u32) -> Option<EntryId> {
         if let Some(overdue) = view.overdue(package, self.age_bound) {
             return Some(overdue);

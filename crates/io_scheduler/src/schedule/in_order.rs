@@ -44,7 +44,7 @@ pub(super) enum Packs {
 }
 
 impl Packs {
-    /// Packs waiting operations of other requests with a group.
+    /// Adds waiting operations of any request that fit the group's operations of these kinds.
     pub(super) fn beside(self, view: &View<'_>, group: &mut Vec<EntryId>) {
         for place in 0..group.len() {
             let id = group[place];
@@ -140,8 +140,8 @@ impl InOrder {
     }
 }
 
-/// Adds operations of other requests that fit the operation `id` of the group, on planes that the
-/// group does not use.
+/// Adds operations of any request that fit the operation `id` of the group, on planes of its die
+/// that the group does not use.
 fn pack_beside(view: &View<'_>, id: EntryId, group: &mut Vec<EntryId>) {
     let queue = view.queue;
     let (die, mut planes) = (queue.get(id).die, 0_u64);

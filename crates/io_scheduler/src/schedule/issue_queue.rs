@@ -151,7 +151,7 @@ impl IssueQueue {
         }
     }
 
-    /// Returns the memory of the queue's tables, which its programs touch.
+    /// Returns the memory of the queue's tables by block, which its operations touch.
     pub fn memory(layout: &Layout) -> [Table; 2] {
         let blocks = u64::from(layout.blocks() + layout.planes());
         [

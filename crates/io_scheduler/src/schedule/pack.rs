@@ -16,7 +16,8 @@ pub(super) enum PackScope {
 /// Maximum number of operations that are examined in the queue of a package.
 pub(super) const LOOK: usize = 64;
 
-/// Adds to `group` the first operation on each other plane that fits `head`.
+/// Adds to `group` the first ready operation within `scope` on each other plane that fits `head`.
+/// Adds none if commands have one operation only (`ssd.composition`).
 pub(super) fn pack(view: &View<'_>, head: EntryId, scope: PackScope, group: &mut Vec<EntryId>) {
     if !view.joins {
         return;

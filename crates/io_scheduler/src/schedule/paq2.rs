@@ -29,8 +29,8 @@ pub struct Paq2 {
     /// processor (section 6.6.3). Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub search_ns: u32,
-    /// Age from which a read goes to the queue of its die unconditionally, before all others of its
-    /// package. 0 disables it. Microseconds.
+    /// Age above which a ready read goes to the queue of its die unconditionally, before all others
+    /// of its package. 0 disables it. Microseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }

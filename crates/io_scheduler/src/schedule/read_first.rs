@@ -15,8 +15,8 @@ use super::{Changed, EntryId, Schedule, View, us};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadFirst {
-    /// Age from which an operation goes to the queue of its die unconditionally, before all others
-    /// of its package. 0 disables it. Microseconds. Assumed.
+    /// Age above which a ready operation goes to the queue of its die unconditionally, before all
+    /// others of its package. 0 disables it. Microseconds. Assumed.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }

@@ -25,8 +25,8 @@ pub struct Sprinkler {
     /// Count. Assumed.
     #[schemars(range(min = 1, max = 65536))]
     pub over_commitment: u32,
-    /// Age from which an operation goes to the queue of its die unconditionally, before all others
-    /// of its package. 0 disables it. Microseconds.
+    /// Age above which a ready operation goes to the queue of its die unconditionally, before all
+    /// others of its package. 0 disables it. Microseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }
