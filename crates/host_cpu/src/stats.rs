@@ -70,7 +70,8 @@ pub struct Loads {
 
 since!(Loads: hits, misses, write_backs);
 
-/// Statistics of the host since the start of measuring.
+/// Statistics of the host. [`crate::host::Host::figures`] returns those since the start of
+/// measuring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostStats {
     /// CPU time by cause.
@@ -87,7 +88,7 @@ pub struct HostStats {
     pub held_time: u128,
     /// Maximum number of requests held at the same time.
     pub held_most: u32,
-    /// Steps of look-ups in the map: entries or nodes visited. Count.
+    /// Steps of look-ups in the map: entries of a table, nodes or further extents of a tree. Count.
     pub lookups: u64,
     /// Steps of updates of the map: entries or nodes visited. Count.
     pub updates: u64,
