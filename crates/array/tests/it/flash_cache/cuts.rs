@@ -50,8 +50,8 @@ pub enum Below {
     Constant,
     /// Disk with a constant access time that serves one request at a time, with a queue of four.
     Serial,
-    /// Disk with mechanical positioning, a queue of four in order of positioning time, and a write
-    /// cache with this number of segments.
+    /// Disk with mechanical positioning, a queue of four in order of positioning time, and a buffer
+    /// with this number of segments, half of which cache writes.
     Positioned(u32),
 }
 
@@ -231,7 +231,7 @@ impl Run {
         }
     }
     /// If the space is repartitioned, processes events in half of the calls until lists differ from
-    /// their target sizes.
+    /// their target sizes, but at most 300.
     fn go_on_to_resize(&mut self, depth: u32) {
         if self.moves && self.random.below(2) == 0 {
             for _ in 0..300 {
@@ -242,8 +242,8 @@ impl Run {
             }
         }
     }
-    /// Cuts power for a random time. Sometimes the power fails again, once or several times,
-    /// between two erases of the recovery.
+    /// Cuts power. Sometimes the power has failed before, once or several times, between two erases
+    /// of the recovery. Returns the error of the recovery, if any.
     fn try_to_cut(&mut self) -> Result<(), String> {
         self.cuts += 1;
         self.in_resize += u32::from(self.store.is_resizing());
