@@ -113,8 +113,8 @@ fn differences(
         .collect()
 }
 
-/// Runs until the watch has been called `calls` times, resuming a checkpoint if there is one, and
-/// writes a checkpoint.
+/// Runs until the watch has been called `calls` times, and writes a checkpoint. If `resume` is set,
+/// the run continues from the checkpoint `state`.
 fn stopped(spec: &RunSpec, state: &Path, resume: bool, calls: u64) -> Results {
     let stopping = RunSpec {
         checkpoint: Some(CheckpointOptions {
@@ -134,8 +134,8 @@ fn stopped(spec: &RunSpec, state: &Path, resume: bool, calls: u64) -> Results {
     done.unwrap_or_else(|error| panic!("{error}")).results
 }
 
-/// Stops and resumes a run `rounds` times at random, and compares it with an uninterrupted run.
-/// Returns the number of stops.
+/// Stops and resumes a run at random at least `rounds` times, and compares it with an uninterrupted
+/// run. Returns the number of stops.
 fn survives(told: &str, spec: &RunSpec, rounds: u64) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let state: PathBuf = folder.path().join("checkpoint.wls");

@@ -61,7 +61,7 @@ fn requests(lines: &mut String, draws: &mut Rng, start_ms: u64, count: u64) {
 }
 
 const HEAD: &str = "time_ns,op,offset_bytes,size_bytes,volume\n";
-/// Pause between the two parts of the trace, in which the store is idle.
+/// End of the warm-up, while the store is idle between the two parts of the trace. Seconds.
 const PAUSE_S: &str = "90";
 
 /// Writes a trace whose parts are a hundred seconds apart, and its first part alone.
@@ -115,8 +115,8 @@ fn run(config: &str, traces: &[&Path], overrides: &[(&str, &str)]) -> Results {
     done.results
 }
 
-/// Parts of the summary that are not compared: lists in the order of events, which are not
-/// comparable by index, and values from before the run.
+/// Keys of the summary that the comparison skips: `speed` and `notes`, results of preconditioning,
+/// and lists whose indices do not match between runs.
 const LEFT_OUT: [&str; 6] = [
     "speed",
     "notes",
