@@ -250,7 +250,8 @@ pub fn family_schema(question: &str, members: Vec<(&'static str, Schema)>) -> Sc
     json_schema!({ "description": question, "oneOf": choices })
 }
 
-/// Returns the doc comment of a policy's parameters from `schema_of`, which returns their JSON schema.
+/// Returns the doc comment of a policy's parameters from `schema_of`, which returns their JSON
+/// schema.
 pub fn description(schema_of: fn(&mut SchemaGenerator) -> Schema) -> String {
     let schema = schema_of(&mut SchemaGenerator::default());
     let text = schema.get("description").and_then(|text| text.as_str());
