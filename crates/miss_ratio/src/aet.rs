@@ -1,6 +1,6 @@
-//! AET: estimates curves from the times between requests (Hu et al.,
-//! "Kinetic Modeling of Data Eviction in Cache", USENIX ATC 2016; "Fast Miss Ratio Curve Modeling for
-//! Storage Cache", ACM TOS 2018).
+//! AET: estimates curves from the times between requests (Hu et al., "Kinetic Modeling of Data
+//! Eviction in Cache", USENIX ATC 2016; "Fast Miss Ratio Curve Modeling for Storage Cache", ACM TOS
+//! 2018).
 //!
 //! Time is counted in requests. P(t) is the share of the requests whose key is not requested again
 //! within t. An entry in an LRU cache moves down by one place exactly if the request is for a key
