@@ -65,8 +65,8 @@ pub struct LatencySummary {
     pub max_us: Option<f64>,
 }
 
-/// Components of the mean response time, in the order of [`LatencyComponent::ALL`]. They add up to the mean.
-/// Microseconds.
+/// Components of the mean response time, in the order of [`LatencyComponent::ALL`]. They add up to
+/// the mean. Microseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Breakdown(pub [f64; LATENCY_COMPONENTS]);
 
