@@ -1,4 +1,4 @@
-//! Owner of the pages of an FTL that are not host pages.
+//! Owner of the pages of an FTL, which takes the place of the host: a flash cache.
 
 use std::ops::Range;
 

@@ -30,7 +30,8 @@ pub struct Settle {
     /// Tolerance of steady state: the write amplification of two successive windows must differ by
     /// less than this share. A window has half as many writes as there are filled pages. Ratio.
     pub tolerance_ratio: f64,
-    /// Maximum number of page writes.
+    /// Number of page writes after which the writes end without steady state. It is compared after
+    /// each window, so that up to a window more may be written.
     pub limit_pages: u64,
 }
 
@@ -41,7 +42,8 @@ pub struct Preconditioned {
     pub fill: FlashOps,
     /// Flash operations of the random writes.
     pub overwrites: FlashOps,
-    /// Write amplification of the last window, or of all random writes if there was no window.
+    /// Write amplification of the last window, or of all random writes if there was no window;
+    /// `None` without random writes.
     pub last_write_amplification: Option<f64>,
     /// Whether the limit was reached before steady state.
     pub unsettled: bool,
@@ -49,7 +51,8 @@ pub struct Preconditioned {
     pub stopped: bool,
 }
 
-/// Minimum number of pages written between two checks for interruption.
+/// Number of pages written between two checks for interruption. A sequential fill rounds it up to
+/// [`Filler::stride`]. Fewer random writes, such as those of a small window, are not interrupted.
 const STRIDE: u32 = 1 << 16;
 
 /// Number of random pages drawn together, so that their map entries can be prefetched.
@@ -58,8 +61,8 @@ const AHEAD: usize = 32;
 /// Preconditioning in progress.
 struct Filler<'a, M, N> {
     device: UntimedFtl<'a, M, N>,
-    /// Number of pages of a fill between two checks for interruption; a multiple of one block per
-    /// plane.
+    /// Number of pages of a sequential fill between two checks for interruption; a multiple of one
+    /// block per plane.
     stride: u32,
     random: Rng,
     pages: u64,

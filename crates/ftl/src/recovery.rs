@@ -45,7 +45,7 @@ pub struct SpareRecord {
     /// Owner of the page.
     pub owner: PageOwner,
     /// Sequence number of the write, counted over the device. Of two versions of a page, the one
-    /// with the greater number is newer. A copy made by GC keeps the number.
+    /// with the greater number is newer. A copy keeps the number.
     pub sequence: u64,
     /// Placement number of the page, counted over the device and including copies. Of two copies of
     /// one version, the one with the greater number was made from the other.
@@ -84,7 +84,8 @@ impl Spare {
             label_sequences: Vec::new(),
         }
     }
-    /// Returns the memory estimate of the spare areas on a device filled to `fill`.
+    /// Returns the memory estimate of the spare areas, without labels, on a device filled to
+    /// `fill`.
     pub fn memory(layout: &Layout, fill: Fill) -> [Table; 3] {
         let pages = u64::from(layout.pages());
         [

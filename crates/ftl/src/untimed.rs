@@ -31,7 +31,7 @@ pub enum InstantError {
 pub struct FlashOps {
     /// Pages written by the host. Count.
     pub written: u64,
-    /// Pages moved by garbage collection. Count.
+    /// Pages copied by GC runs of any kind, including merges, wear levelling and refresh. Count.
     pub moved: u64,
     /// Metadata pages programmed. Count.
     pub metadata: u64,

@@ -191,9 +191,9 @@ pub struct PageMap {
     allocator: Allocator,
     chooser: Chooser,
     free: FreeBlocks,
-    /// First page from which on no page was ever written, while no block of the host is open: the
-    /// limit of [`Mapping::fill`]. Any other writer that opens a block sets it to the end of the
-    /// map.
+    /// First page that [`Mapping::fill`] may write: no page from it on was ever written, and no
+    /// block of the host is open. When any other operation opens a block, this becomes the end of
+    /// the map, so that nothing more is filled.
     unwritten: u32,
     /// Whether pages may be on planes other than those the allocator selects, because their owner
     /// has renumbered them.
@@ -310,7 +310,7 @@ impl PageMap {
             state.short = state.free < self.start_blocks;
         }
     }
-    /// Extends the map to `pages` logical pages, as if it had been created with that size.
+    /// Extends the map to at least `pages` logical pages, if it is smaller.
     pub(super) fn grow(&mut self, pages: u32) {
         let pages = pages as usize;
         if self.map.len() < pages {

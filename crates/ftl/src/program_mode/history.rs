@@ -19,7 +19,7 @@ const COUNT: u8 = 4;
 /// preceding ones.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct History {
-    /// Number of recorded past accesses.
+    /// Maximum number of past accesses recorded per page.
     kept: u8,
     #[serde(with = "wordline_kernel::dense")]
     pages: Vec<u8>,

@@ -31,7 +31,8 @@ pub trait Spend {
     fn take_worn(&mut self, plane: Plane) -> Option<Block> {
         self.take(plane)
     }
-    /// Reports during recovery that `block` is in use and has `erases` erases.
+    /// Reports that `block` of `plane` is in use and has `erases` erases: during recovery, or after
+    /// its erase in an in-place refresh.
     fn in_use(&mut self, _plane: Plane, _block: Block, _erases: u32) {}
     /// Returns the block of `plane` whose data wear levelling moves to the block of
     /// [`Spend::take_worn`], if any. Only blocks for which `may_move` is `true` are eligible. The

@@ -11,13 +11,13 @@ use wordline_nand::{Block, Layout, Plane};
 
 use super::{Pristine, Spend};
 
-/// The free block of a plane with the fewest erases is written next, but only erases caused by
-/// writes count. Erases of blocks whose data was refreshed, because it was read too often or
-/// programmed too long ago (`nand.reliability`), do not count. Ties go to the block freed last.
-/// Data that is read often therefore circulates among few blocks, which wear out while the others
-/// do not. Only page mapping (`page`, `dftl`) distinguishes these erases; in the other families all
-/// erases count as caused by writes. The uncounted erases are tracked in memory only: after a power
-/// cut, all erases count.
+/// Never-used blocks are written first, in order, then the free block of a plane with the fewest
+/// erases, but only erases caused by writes count. Erases of blocks whose data was refreshed,
+/// because it was read too often or programmed too long ago (`nand.reliability`), do not count.
+/// Ties go to the block freed last. Data that is read often therefore circulates among few blocks,
+/// which wear out while the others do not. Only page mapping (`page`, `dftl`) distinguishes these
+/// erases; in the other families all erases count as caused by writes. The uncounted erases are
+/// tracked in memory only: after a power cut, all erases count.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadBlind {}

@@ -10,12 +10,12 @@ use wordline_nand::{Block, Layout, Plane};
 
 use super::{Pristine, Spend};
 
-/// Like dynamic wear levelling, but cold data does not protect its block from wear. When the block
-/// written next has over `threshold_erases` more erases than another block of its plane that
-/// contains data, the data of the least erased such block moves to the free block with the most
-/// erases. The emptied block is then free for data that changes often (GC runs of kind `wear`).
-/// Between two ordinary GC runs there is at most one move, and a move happens only when a GC run is
-/// needed.
+/// Like dynamic wear levelling, but cold data does not protect its block from wear. When a block
+/// written since the last move and the free block with the most erases both have over
+/// `threshold_erases` more erases than another block of their plane that contains data, the data of
+/// the least erased such block moves to that free block. The emptied block is then free for data
+/// that changes often (GC runs of kind `wear`). Between two ordinary GC runs there is at most one
+/// move, and a move happens only when a GC run is needed.
 ///
 /// The least erased free block is written next, so the most erased block of a plane falls back
 /// while it waits. Therefore the comparison uses the erases of blocks that were actually written,
@@ -23,10 +23,10 @@ use super::{Pristine, Spend};
 /// cold, and be erased even more.
 ///
 /// Page mapping (`page`, `dftl`) gathers moved data in separate blocks, one per plane, which need
-/// room. Block mapping (`block`) copies a logical block without a replacement block as a whole. The
-/// families that merge (`log-block`, `hybrid`, `buffered`) do not support this policy. Each move
-/// costs an erase and the copies of a block. Because the new block must fall behind by the
-/// threshold before the next move, the number of erases grows by about the share of blocks with
+/// room. Block mapping (`block`) moves a whole logical block, which must not have a replacement
+/// block. The families that merge (`log-block`, `hybrid`, `buffered`) do not support this policy.
+/// Each move costs an erase and the copies of a block. Because the new block must fall behind by
+/// the threshold before the next move, the number of erases grows by about the share of blocks with
 /// cold data, divided by the threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

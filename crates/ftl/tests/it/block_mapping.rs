@@ -295,8 +295,8 @@ fn random_writes_cost_between_half_a_block_and_a_whole_block() {
     }
 }
 
-/// A power cut does not change the location of any page, and replacement blocks still take their next pages
-/// without a copy.
+/// A power cut does not change the location of any page, and replacement blocks still take their
+/// next pages without a copy.
 #[test]
 fn replacement_blocks_continue_to_take_programs_after_a_power_cut() {
     let mut bench = Bench::new(2);

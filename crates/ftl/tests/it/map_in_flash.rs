@@ -297,8 +297,8 @@ fn every_dirty_eviction_costs_one_program_without_batch_updates() {
     assert_eq!(work.metadata, counts.dirty_evictions);
 }
 
-/// Returns the hit ratio of LRU under independent requests with these probabilities (H. Che,
-/// Y. Tung and Z. Wang, Hierarchical Web caching systems, IEEE JSAC 20(7), 2002). An entry is cached
+/// Returns the hit ratio of LRU under independent requests with these probabilities (H. Che, Y.
+/// Tung and Z. Wang, Hierarchical Web caching systems, IEEE JSAC 20(7), 2002). An entry is cached
 /// if it was requested within the characteristic time, for which the expected number of cached
 /// entries equals the capacity.
 fn che(probabilities: &[f64], capacity: f64) -> f64 {

@@ -7,10 +7,11 @@ pub mod zero_migration;
 use crate::lpn::Lpn;
 use crate::owner::Owner;
 
-/// Decides for each valid page of a victim, at the start of a GC run, whether it is moved.
+/// Decides, for each valid page of a victim of which another copy exists, whether a GC run moves
+/// it. A page without another copy is always moved ([`Owner::is_only_copy`]).
 pub trait Reclaim {
-    /// Returns `true` if a valid page is moved. Otherwise its owner loses it when the block is
-    /// erased.
+    /// Returns `true` if a valid page is moved. Otherwise its owner loses it when the GC run starts
+    /// ([`Owner::lost`]).
     fn moves(&self, page: Lpn, owner: &impl Owner) -> bool;
     /// Returns `true` if the policy ever moves a page of which another copy exists, so that GC runs
     /// need room for copies.

@@ -8,8 +8,9 @@ use super::Reclaim;
 use crate::lpn::Lpn;
 use crate::owner::Owner;
 
-/// No pages: a GC run only erases its victim, and the cache evicts the valid pages. Only for flash
-/// in front of a backing store, which has a copy of every page.
+/// Only pages that are newer than in the backing store: a GC run erases its victim, and the cache
+/// evicts all other valid pages. In a cache that keeps no writes, no page is moved. Only for flash
+/// in front of a backing store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ZeroMigration {}

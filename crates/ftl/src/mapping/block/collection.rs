@@ -227,7 +227,7 @@ impl BlockMap {
         }
     }
 
-    /// Returns `true` if the GC run of a plane has no step left.
+    /// Returns `true` if a plane has no GC run, or its GC run has no step left.
     pub(super) fn is_done(&self, plane: Plane) -> bool {
         self.planes[plane.index()]
             .work

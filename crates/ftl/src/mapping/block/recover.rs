@@ -25,7 +25,8 @@ impl BlockMap {
         }
     }
 
-    /// Returns the logical block that a block belongs to. Filler pages also record it.
+    /// Returns a block with the logical block that it belongs to, which filler pages also record.
+    /// `None` without a readable page.
     fn identify(&self, flash: &Flash<'_>, block: Block) -> Option<Found> {
         let mut tags = flash.pages(block).filter_map(|(_, tag)| tag);
         let first = tags.next()?;

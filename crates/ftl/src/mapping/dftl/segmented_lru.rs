@@ -70,7 +70,8 @@ impl SegmentedLru {
             self.protected_entries -= 1;
         }
     }
-    /// Returns the next entry to evict, among those for which `may_leave` is `true`.
+    /// Returns the next entry to evict, among the first [`LOOK`] entries for which `may_leave` is
+    /// `true`; `None` if it is `true` for none of them.
     pub fn next_victim(&self, may_leave: impl Fn(u32) -> bool) -> Option<u32> {
         self.in_order().take(LOOK).find(|key| may_leave(*key))
     }

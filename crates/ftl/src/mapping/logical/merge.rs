@@ -62,8 +62,8 @@ impl LogicalMap {
 
     /// Selects the blocks that need no copy because all their pages are valid. With pages at fixed
     /// offsets, this is the block with the most pages from the start of the logical block.
-    /// Otherwise, these are all full blocks, and the fullest of the other blocks, which is filled
-    /// up.
+    /// Otherwise, these are the fullest blocks, at most as many as a logical block has data blocks.
+    /// Full ones stay unchanged, and the fullest of the others is filled up.
     fn choose(&self, logical: LogicalBlock) -> Choice {
         let pages = self.layout.pages_per_block;
         let used = |block: Block| u32::from(self.members[block.index()].used);

@@ -164,8 +164,9 @@ impl PageMap {
         self.reopen(plane, &open);
     }
 
-    /// Reopens blocks that have room, for the host and for GC. The host gets the first one, unless
-    /// the plane is below its reserve, which means that a GC run had opened it.
+    /// Reopens blocks that have room, for the host and for GC, and closes the others. The host gets
+    /// the first one, unless the plane is below its reserve, which means that a GC run had opened
+    /// it.
     fn reopen(&mut self, plane: Plane, open: &[(Block, u32)]) {
         let short = self.planes[plane.index()].free < self.reserve_blocks;
         let own = self.collection;

@@ -36,7 +36,7 @@ pub(super) struct Cache {
 struct CachePlane {
     /// Free dedicated blocks.
     free: VecDeque<Block>,
-    /// Full blocks, in the order in which they will be folded.
+    /// Full blocks that wait to be folded, the oldest first.
     full: VecDeque<Block>,
     /// Number of lent blocks.
     lent: u32,
@@ -240,8 +240,8 @@ impl PageMap {
         let state = &self.planes[plane.index()];
         cache.full(plane) > 0 && state.victim.is_none() && state.free > self.reserve_blocks
     }
-    /// Returns `true` if folding frees blocks of a plane, because one of its full cache blocks is
-    /// lent.
+    /// Returns `true` if folding frees blocks of a plane: one of its full cache blocks is lent, and
+    /// the plane has no GC run.
     pub(super) fn folding_frees(&self, plane: Plane) -> bool {
         let Some(cache) = &self.cache else {
             return false;

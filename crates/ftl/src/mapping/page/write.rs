@@ -14,7 +14,7 @@ use crate::wear::Spend;
 #[derive(Clone, Copy)]
 pub(super) struct Put {
     pub placed: Placed,
-    /// Whether the write took a free block, or left its plane in need of GC.
+    /// Whether a bulk write ends with this page: it took a free block, or its plane may need GC.
     pub ends_row: bool,
 }
 

@@ -75,7 +75,7 @@ impl Run {
         self.freed = self.freed.max(whole);
         from..whole
     }
-    /// Handles a write: later TRIMs do not free a unit that it overlaps.
+    /// Handles a write. The run ends if the write overlaps a part of it that has not been freed.
     pub fn write(&mut self, bytes: Range<u64>) {
         let head = self.start..self.start.next_multiple_of(self.unit).min(self.end);
         let tail = self.freed.min(self.end)..self.end;

@@ -25,7 +25,8 @@ use wordline_ftl::{
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Block, Geometry, Layout, Plane, Ppn};
 
-/// Maximum number of host writes in progress, as in a submission queue.
+/// Limit of [`Device::under_way`] from which on the host adds no writes or TRIMs, like the depth of
+/// a submission queue.
 const DEPTH: usize = 16;
 
 /// Returns every mapping family with default parameters, and variants of those whose parameters
@@ -959,8 +960,8 @@ impl Device {
             }
         }
     }
-    /// Returns the load of the device: the number of waiting changes, and the length of the longest
-    /// queue of a plane.
+    /// Returns the load of the device: the number of waiting changes, plus a quarter of the length
+    /// of the longest queue of a plane.
     fn under_way(&self) -> usize {
         let queue = self.queues.iter().map(VecDeque::len).max().unwrap_or(0);
         let held: usize = self.held.values().map(VecDeque::len).sum();
