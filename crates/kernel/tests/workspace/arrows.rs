@@ -1,13 +1,13 @@
 //! Dependencies of the workspace: crates depend on each other downward only, and libraries that are
 //! slow to build are confined to one crate.
-#![allow(clippy::expect_used, clippy::panic)] // test code, also outside test functions
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use serde_json::Value;
+
+use super::{metadata, name, sources};
 
 /// Each crate of the workspace, with the crates directly below it. It may use these, and all that
 /// they may use.
@@ -60,29 +60,11 @@ const CONFINED: &[(&str, &[&str])] = &[
 /// Returns the direct dependencies of each crate of the workspace, of any kind, without the prefix
 /// `wordline-`.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .expect("cargo runs");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata is JSON");
     let names = |list: &Value| list.as_array().into_iter().flatten().map(name).collect();
-    metadata["packages"]
-        .as_array()
-        .expect("metadata lists packages")
+    metadata()
         .iter()
         .map(|package| (name(package), names(&package["dependencies"])))
         .collect()
-}
-
-fn name(package: &Value) -> String {
-    let name = package["name"].as_str().expect("a package has a name");
-    name.strip_prefix("wordline-").unwrap_or(name).to_owned()
 }
 
 /// Returns the crates that a crate may use, directly or indirectly.
@@ -180,21 +162,6 @@ fn modules(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
         used.retain(|name| name != top && tops.contains(name));
     }
     uses
-}
-
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    let nested = paths.flat_map(|path| {
-        if path.is_dir() {
-            sources(&path)
-        } else {
-            vec![path]
-        }
-    });
-    nested
-        .filter(|path| path.extension().is_some_and(|end| end == "rs"))
-        .collect()
 }
 
 /// Returns the names that the root of a crate exports, with the module of each.
