@@ -38,9 +38,12 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("the folder is readable");
     let paths = entries.map(|entry| entry.expect("the entry is readable").path());
     paths
-        .flat_map(|path| match path.is_dir() {
-            true => sources(&path),
-            false => vec![path],
+        .flat_map(|path| {
+            if path.is_dir() {
+                sources(&path)
+            } else {
+                vec![path]
+            }
         })
         .filter(|path| path.extension().is_some_and(|end| end == "rs"))
         .collect()
