@@ -21,6 +21,7 @@ from wordline_studies.nand.modes import (
     part,
     stream,
 )
+from wordline_studies.outcome import IN_POINTS, PER_CENT, is_reproduced
 
 COUNTS = (1, 2, 3, 4, 5, 6, 7, 8)
 KIB = (2, 4, 8, 16)
@@ -31,6 +32,7 @@ Curves = dict[str, dict[str, list[float]]]
 # Bytes of a page and times of one die with one plane, from which the explanations derive
 # bandwidths.
 TRANSFER_US, PROGRAM_US = 51.2, 1194.53
+BUS_MB_PER_S = 40.0
 # Why a mean over page sizes is no confirmation of its published value.
 MEAN = "the mean over page sizes, because pages of 2 KiB did not agree"
 
@@ -110,7 +112,6 @@ def _planes(found: Curves) -> Figure:
         {name: _whole(values) for name, values in found[operation].items()}
         for operation in OPERATIONS
     )
-    two = found["read"]["2 KiB"]
     rows = [
         Row(
             "writes, 2 KiB pages: 1 to 8 planes", writes["2 KiB"], "%", PUBLISHED("2.18", "writes")
@@ -139,24 +140,7 @@ def _planes(found: Curves) -> Figure:
         ),
         rows=rows,
         plots=_plots(found, COUNTS, "planes"),
-        claims=[
-            Claim(
-                "Writes gain far more than reads from planes",
-                all(writes[name] > 2 * reads[name] for name in writes),
-                f"2 KiB: {writes['2 KiB']:.0f} % and {reads['2 KiB']:.0f} %",
-            ),
-            Claim(
-                "Write throughput more than quadruples with eight planes of 2 KiB pages",
-                writes["2 KiB"] > 300,
-                f"{writes['2 KiB']:+.1f} %",
-            ),
-            Claim(
-                "Reads saturate, because data out is serial over the planes",
-                gain(two[3], two[7]) < 15 < gain(two[0], two[1]),
-                f"1 to 2 planes {gain(two[0], two[1]):+.1f} %, 4 to 8 planes "
-                f"{gain(two[3], two[7]):+.1f} %",
-            ),
-        ],
+        claims=_plane_claims(found),
         explanation=[
             "With n planes, a row takes n transfers and one array operation, so the bandwidth "
             "is n (T + B) / (T + n B) times that of one plane; T is the array time and B a "
@@ -171,6 +155,39 @@ def _planes(found: Curves) -> Figure:
         ],
         data={"planes": list(COUNTS), "bandwidth_mb_per_s": found},
     )
+
+
+def _plane_claims(found: Curves) -> list[Claim]:
+    writes, reads = (
+        {name: _whole(values) for name, values in found[operation].items()}
+        for operation in OPERATIONS
+    )
+    pair = found["program"]["2 KiB"][:2]
+    ratios = [
+        (count, value / values[0])
+        for of in found.values()
+        for values in of.values()
+        for count, value in zip(COUNTS[1:], values[1:], strict=True)
+    ]
+    return [
+        Claim(
+            "Every further plane gains write bandwidth, and eight planes gain more than twice "
+            "as much for writes as for reads, with every page size",
+            all(writes[name] > 2 * reads[name] for name in writes)
+            and all(b > a for values in found["program"].values() for a, b in pairwise(values)),
+            ", ".join(f"{name} {writes[name]:+.0f} and {reads[name]:+.0f} %" for name in writes),
+            ids=("J2-081",),
+        ),
+        Claim(
+            "n planes gain at most a factor of n, and two planes nearly two for writes of 2 "
+            f"KiB, within {PER_CENT:g} %",
+            all(ratio <= count for count, ratio in ratios)
+            and is_reproduced(pair[1] / pair[0], 2, "times"),
+            f"largest share of n {max(ratio / count for count, ratio in ratios):.1%}; two "
+            f"planes {pair[1] / pair[0]:.2f} times",
+            ids=("J2-021",),
+        ),
+    ]
 
 
 def _dies(found: Curves, ends: Curves) -> Figure:
@@ -211,23 +228,7 @@ def _dies(found: Curves, ends: Curves) -> Figure:
         ),
         rows=rows,
         plots=_plots(found, COUNTS, "dies"),
-        claims=[
-            Claim(
-                "Writes grow nearly in proportion to the dies",
-                _whole(writes) > 500,
-                f"legacy {writes[0]:.2f} to {writes[-1]:.2f} MB/s, {_whole(writes):+.1f} %",
-            ),
-            Claim(
-                "Reads saturate by eight dies",
-                gain(reads[3], reads[7]) < 15 and _whole(reads) < 100,
-                f"{_whole(reads):+.1f} %, of which 4 to 8 dies {gain(reads[3], reads[7]):+.1f} %",
-            ),
-            Claim(
-                "Data out bounds reads in every mode",
-                all(abs(gain(reads[-1], one[-1])) < 15 for one in found["read"].values()),
-                ", ".join(f"{name} {one[-1]:.1f} MB/s" for name, one in found["read"].items()),
-            ),
-        ],
+        claims=_die_claims(found),
         explanation=[
             "Eight dies use the bus for 8 x 51.2 = 410 µs of every 1,246 µs, so it hardly "
             "limits writes of 2 KiB: eight times the throughput would be +700 %. Larger pages "
@@ -242,6 +243,41 @@ def _dies(found: Curves, ends: Curves) -> Figure:
         ],
         data={"dies": list(COUNTS), "bandwidth_mb_per_s": found},
     )
+
+
+def _die_claims(found: Curves) -> list[Claim]:
+    writes, reads = found["program"]["legacy"], found["read"]["legacy"]
+    linear = [
+        value / (count * values[0])
+        for values in found["program"].values()
+        for count, value in zip(COUNTS, values, strict=True)
+    ]
+    return [
+        Claim(
+            f"n dies have n times the write bandwidth of one, within {PER_CENT:g} %, in every mode",
+            min(linear) >= 1 - PER_CENT / 100 and max(linear) <= 1 + PER_CENT / 100,
+            f"at least {min(linear):.1%} of it; legacy {writes[0]:.2f} to {writes[-1]:.2f} "
+            f"MB/s, {_whole(writes):+.1f} %",
+            ids=("J2-089",),
+        ),
+        Claim(
+            f"Reads reach the rate of the bus, {BUS_MB_PER_S:g} MB/s, within {PER_CENT:g} % "
+            "with eight dies, in every mode",
+            all(is_reproduced(one[-1], BUS_MB_PER_S, "MB/s") for one in found["read"].values()),
+            ", ".join(f"{name} {one[-1]:.1f} MB/s" for name, one in found["read"].items()),
+            ids=("J2-005",),
+        ),
+        Claim(
+            f"With eight dies, cache and two-plane commands gain at most {PER_CENT:g} % of "
+            "read bandwidth",
+            all(gain(reads[-1], one[-1]) <= PER_CENT for one in found["read"].values()),
+            ", ".join(
+                f"{name} {gain(reads[-1], one[-1]):+.1f} %"
+                for name, one in found["read"].items()
+                if name != "legacy"
+            ),
+        ),
+    ]
 
 
 def _doubling(planes: Curves, dies: Curves, sizes: Curves) -> Figure:
@@ -286,14 +322,14 @@ def _doubling(planes: Curves, dies: Curves, sizes: Curves) -> Figure:
         ],
         claims=[
             Claim(
-                "Reads gain about a tenth from each of the three",
-                all(8 <= one <= 14 for one in reads),
-                ", ".join(f"{name} {one:+.1f} %" for name, one in zip(names, reads, strict=True)),
-            ),
-            Claim(
-                "Each of the three nearly doubles write bandwidth",
-                all(one > 60 for one in writes),
-                ", ".join(f"{name} {one:+.1f} %" for name, one in zip(names, writes, strict=True)),
+                f"Each of the three gains at most {PER_CENT:g} % of read bandwidth, and more of "
+                "write bandwidth",
+                all(read <= PER_CENT < write for read, write in zip(reads, writes, strict=True)),
+                ", ".join(
+                    f"{name} {read:+.1f} and {write:+.1f} %"
+                    for name, read, write in zip(names, reads, writes, strict=True)
+                ),
+                ids=("J2-005",),
             ),
         ],
         explanation=[
@@ -310,7 +346,7 @@ def page_size(setup: Setup) -> Figure:
     writes, reads = found["program"], found["read"]
     grown = {name: min(_steps(values)) for name, values in writes.items()}
     steps = [_steps(values) for values in reads.values()]
-    falling = all(a >= b for one in steps for a, b in pairwise(one))
+    falling = all(a > b for one in steps for a, b in pairwise(one))
     return Figure(
         id="2.22",
         title="Figure 2.22: page size",
@@ -327,18 +363,21 @@ def page_size(setup: Setup) -> Figure:
         plots=_plots(found, KIB, "page size, KiB", log=True),
         claims=[
             Claim(
-                "Write bandwidth grows with the page size in every mode",
-                all(value > 25 for value in grown.values()),
+                f"Every doubling of the page size gains more than {PER_CENT:g} % of write "
+                "bandwidth in every mode",
+                all(value > PER_CENT for value in grown.values()),
                 "smallest gain of a doubling: "
                 + ", ".join(f"{name} {value:+.0f} %" for name, value in grown.items()),
+                ids=("J2-095",),
             ),
             Claim(
-                "Reads saturate: each doubling gains less, the last less than a tenth",
-                falling and max(one[-1] for one in steps) < 10,
+                f"Reads saturate: each doubling gains less, the last at most {PER_CENT:g} %",
+                falling and max(one[-1] for one in steps) <= PER_CENT,
                 ", ".join(
                     f"{name} {' '.join(f'{step:+.1f} %' for step in one)}"
                     for name, one in zip(reads, steps, strict=True)
                 ),
+                ids=("J2-095",),
             ),
         ],
         explanation=[
@@ -413,38 +452,55 @@ def scheduling(setup: Setup) -> Figure:
 def _scheduling_claims(
     ends: dict[tuple[str, int], tuple[list[float], list[float]]],
 ) -> list[Claim]:
-    large = all(plane[-1] > die[-1] for die, plane in ends.values())
-    sooner = all(_filled(die) <= _filled(plane) for die, plane in ends.values())
-    strictly = all(
-        _filled(die) < _filled(plane) for (op, _), (die, plane) in ends.items() if op == "program"
-    )
-    small = [
-        gain(plane[1], die[1])
-        for (operation, _), (die, plane) in ends.items()
-        if operation == "read"
-    ]
+    beyond = {
+        key: [
+            gain(*pair) for kib, *pair in zip(TRANSFERS, *curves, strict=True) if kib > 2 * key[1]
+        ]
+        for key, curves in ends.items()
+    }
+    sooner = all(_filled(die) < _filled(plane) for die, plane in ends.values())
+    small = {
+        key: [
+            gain(plane, die)
+            for kib, die, plane in zip(TRANSFERS, *curves, strict=True)
+            if 2 < kib <= 2 * key[1]
+        ]
+        for key, curves in ends.items()
+    }
     return [
         Claim(
-            "Large transfers: plane-first is faster with any number of dies",
-            large,
+            "Requests of more pages than dies: plane-first is faster",
+            all(one > 0 for of in beyond.values() for one in of),
             ", ".join(
-                f"{dies} dies {WORDS[operation]} {gain(die[-1], plane[-1]):+.0f} %"
-                for (operation, dies), (die, plane) in ends.items()
+                f"{dies} dies {WORDS[operation]} {min(of):+.1f} to {max(of):+.1f} %"
+                for (operation, dies), of in beyond.items()
             ),
+            ids=("J2-103",),
         ),
         Claim(
-            "Die-first saturates at smaller transfers than plane-first",
-            sooner and strictly,
+            f"Die-first is within {IN_POINTS:g} % of its last bandwidth at smaller requests than "
+            "plane-first",
+            sooner,
             ", ".join(
                 f"{dies} dies {WORDS[operation]} {TRANSFERS[_filled(die)]} and "
                 f"{TRANSFERS[_filled(plane)]} KiB"
                 for (operation, dies), (die, plane) in ends.items()
             ),
+            ids=("J2-102",),
         ),
         Claim(
-            "Small transfers: die-first is no slower for reads of 4 KiB",
-            all(one >= 0 for one in small),
-            ", ".join(f"{one:+.2f} %" for one in small),
+            "Requests of 4 KiB up to as many pages as dies: die-first is no slower for writes and "
+            "faster for reads",
+            all(
+                one > 0 if operation == "read" else one >= 0
+                for (operation, _), of in small.items()
+                for one in of
+            ),
+            ", ".join(
+                f"{dies} dies {WORDS[operation]} {min(of):+.2f} to {max(of):+.2f} %"
+                for (operation, dies), of in small.items()
+            ),
+            ids=("J2-104",),
         ),
     ]
 
@@ -457,5 +513,6 @@ def _one_at_a_time(setup: Setup, operation: Operation, mode: Mode, dies: int, ki
 
 
 def _filled(values: Sequence[float]) -> int:
-    """Returns the index of the first value that reaches nine tenths of the last."""
-    return next(place for place, value in enumerate(values) if value >= 0.9 * values[-1])
+    """Returns the index of the first value that is within `IN_POINTS` per cent of the last."""
+    full = (1 - IN_POINTS / 100) * values[-1]
+    return next(place for place, value in enumerate(values) if value >= full)

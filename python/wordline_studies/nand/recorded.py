@@ -1,15 +1,22 @@
 """Figure 2.20: recorded traces, many dies and many planes."""
 
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from wordline.config import Value
 from wordline_studies.cases import Case, by_load
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
 from wordline_studies.measures import gain, iops
-from wordline_studies.nand.modes import MLC, PUBLISHED, lines
+from wordline_studies.nand.modes import MLC, PUBLISHED, TWO, lines, part, stream
+from wordline_studies.outcome import PER_CENT
 from wordline_studies.traces import recorded
 
 COUNTS = (1, 2, 4, 8)
+Found = dict[str, dict[str, list[float]]]
+"""IOPS by trace, by kind and placement, for each of `COUNTS`."""
+Joined = dict[tuple[str, str], list[float]]
+"""Pages per command of 1 to 8 planes, by trace and placement."""
 # Workloads of the document (table 2.2), and words in the names of their recordings.
 KNOWN = {
     "msnfs": ("msnfs",),
@@ -31,7 +38,7 @@ def figure(setup: Setup) -> Figure:
     traces = recorded(setup, KNOWN)
     kinds = [(kind, places) for places in PLACES for kind in ("dies", "planes")]
     cases = {
-        (name, _on(kind, places, count)): _case(setup, path, kind, places, count)
+        (name, _on(kind, places, count)): case(setup, path, kind, places, count)
         for name, path in traces.items()
         for kind, places in kinds
         for count in COUNTS
@@ -44,14 +51,28 @@ def figure(setup: Setup) -> Figure:
         }
         for name, own in runs.items()
     }
-    return _figure(found, skipped)
+    joined = {
+        (name, places): [
+            own[_on("planes", places, count)]["commands"]["pages_per_command"] or 0.0
+            for count in COUNTS
+        ]
+        for name, own in runs.items()
+        for places in PLACES
+    }
+    return _figure(setup, found, joined, skipped)
+
+
+def is_known(name: str) -> bool:
+    """Returns `True` if a trace is a recording of one of the document's workloads."""
+    return any(name.startswith(f"{kind} (") for kind in KNOWN)
 
 
 def _on(kind: str, places: str, count: int) -> str:
     return f"{count} {kind}, {places}"
 
 
-def _case(setup: Setup, path: Path, kind: str, places: str, count: int) -> Case:
+def case(setup: Setup, path: Path, kind: str, places: str, count: int, device: str = MLC) -> Case:
+    """Returns the case of a trace on an SSD with `count` dies or planes."""
     many_dies = kind == "dies"
     overrides: dict[str, Value] = {
         "nand.geometry.dies_per_package": count if many_dies else 1,
@@ -62,11 +83,11 @@ def _case(setup: Setup, path: Path, kind: str, places: str, count: int) -> Case:
         "ftl.over_provisioning_ratio": 0.5,
         "replay.mode.closed-loop.queue_depth": DEPTH,
     }
-    label = f"{MLC} as an SSD, {_on(kind, places, count)}"
-    return Case(MLC, label, overrides, path, setup.requests(REQUESTS))
+    label = f"{device} as an SSD, {_on(kind, places, count)}"
+    return Case(device, label, overrides, path, setup.requests(REQUESTS))
 
 
-def _figure(found: dict[str, dict[str, list[float]]], skipped: list[str]) -> Figure:
+def _figure(setup: Setup, found: Found, joined: Joined, skipped: list[str]) -> Figure:
     # Gain of 2, 4 and 8 dies over as many planes, by trace and placement.
     gains = {
         (name, places): [
@@ -78,7 +99,7 @@ def _figure(found: dict[str, dict[str, list[float]]], skipped: list[str]) -> Fig
         for name, one in found.items()
         for places in PLACES
     }
-    known = {kind for kind in KNOWN if any(name.startswith(kind) for name in found)}
+    known = {kind for kind in KNOWN if any(name.startswith(f"{kind} (") for name in found)}
     absent = ", ".join(sorted(set(KNOWN) - known))
     return Figure(
         id="2.20",
@@ -99,7 +120,7 @@ def _figure(found: dict[str, dict[str, list[float]]], skipped: list[str]) -> Fig
             )
             for name, one in found.items()
         ],
-        claims=_claims(found, gains) if found else [],
+        claims=_claims(setup, found, gains, joined),
         explanation=[
             "Reads and writes of different planes form one command only if their pages have "
             "the same position in their blocks. With placement by address, requests that do "
@@ -141,14 +162,10 @@ def _rows(gains: dict[tuple[str, str], list[float]]) -> list[Row]:
 
 
 def _claims(
-    found: dict[str, dict[str, list[float]]], gains: dict[tuple[str, str], list[float]]
+    setup: Setup, found: Found, gains: dict[tuple[str, str], list[float]], joined: Joined
 ) -> list[Claim]:
-    last = {
-        (name, places): tuple(gain(*one[f"{kind}, {places}"][2:]) for kind in ("planes", "dies"))
-        for name, one in found.items()
-        for places in PLACES
-    }
-    return [
+    none = "" if found else "no recorded trace was found"
+    claims = [
         Claim(
             "Dies have higher IOPS than as many planes, with every trace",
             all(value > 0 for values in gains.values() for value in values),
@@ -157,12 +174,84 @@ def _claims(
                 for (name, places), values in gains.items()
             ),
         ),
+        _more(found),
+        _pattern(setup, found),
         Claim(
-            "From four on, further planes gain less than further dies",
-            all(planes < dies for planes, dies in last.values()),
+            "The more planes, the smaller the share of them that a command uses",
+            all(
+                later <= earlier
+                for pages in joined.values()
+                for earlier, later in pairwise(_used(pages))
+            )
+            and all(_used(pages)[-1] < 1 for pages in joined.values()),
             "; ".join(
-                f"{name}, {places}: 4 to 8 planes {planes:+.0f} %, dies {dies:+.0f} %"
-                for (name, places), (planes, dies) in last.items()
+                f"{name}, {places}: {' '.join(f'{one:.1%}' for one in _used(pages)[1:])}"
+                for (name, places), pages in joined.items()
             ),
+            ids=("J2-086",),
         ),
     ]
+    if none:
+        claims = [replace(one, holds=None, report_only=none) for one in claims]
+    return [*claims, _limited(found)]
+
+
+def _used(pages: list[float]) -> list[float]:
+    """Returns the share of the planes that a command uses, by number of planes."""
+    return [one / count for one, count in zip(pages, COUNTS, strict=True)]
+
+
+def _more(found: Found) -> Claim:
+    steps = {
+        (name, places): [
+            (gain(*planes), gain(*dies))
+            for planes, dies in zip(
+                pairwise(one[f"planes, {places}"]), pairwise(one[f"dies, {places}"]), strict=True
+            )
+        ]
+        for name, one in found.items()
+        for places in PLACES
+    }
+    return Claim(
+        "Every doubling of the dies gains IOPS, and more than the same doubling of the planes",
+        all(0 < dies > planes for of in steps.values() for planes, dies in of),
+        "; ".join(
+            f"{name}, {places}: planes {' '.join(f'{planes:+.0f} %' for planes, _ in of)}, dies "
+            + " ".join(f"{dies:+.0f} %" for _, dies in of)
+            for (name, places), of in steps.items()
+        ),
+        ids=("J2-093",),
+    )
+
+
+def _pattern(setup: Setup, found: Found) -> Claim:
+    one, eight = (
+        stream(setup, part(setup, planes=planes, mode=TWO), "program", TWO)["bandwidth_mb_per_s"]
+        for planes in (1, 8)
+    )
+    ratios = {
+        name: of["planes, by address"][-1] / of["planes, by address"][0]
+        for name, of in found.items()
+    }
+    return Claim(
+        "Eight planes gain less with every trace, whose addresses select the planes, than with "
+        "sequential writes",
+        all(ratio < eight / one for ratio in ratios.values()),
+        f"sequential writes {eight / one:.2f} times, "
+        + ", ".join(f"{name} {ratio:.2f} times" for name, ratio in ratios.items()),
+        ids=("J2-022",),
+    )
+
+
+def _limited(found: Found) -> Claim:
+    last = {
+        name: gain(*of["planes, by address"][2:]) for name, of in found.items() if is_known(name)
+    }
+    return Claim(
+        f"Recordings of the document's workloads: eight planes gain at most {PER_CENT:g} % over "
+        "four, with pages placed by address",
+        all(one <= PER_CENT for one in last.values()) if last else None,
+        ", ".join(f"{name} {one:+.0f} %" for name, one in last.items()),
+        report_only="" if last else "the recorded traces of the document are missing",
+        ids=("J2-085",),
+    )
