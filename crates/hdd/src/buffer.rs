@@ -54,8 +54,8 @@ pub struct Buffer {
     /// Maximum read-ahead; 0 for the size of a segment. Sectors.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub read_ahead_sectors: u32,
-    /// Whether a segment also keeps the sectors immediately before a read on its track that pass
-    /// under the head while the read waits for its first sector.
+    /// Whether the segment of a read also keeps the sectors immediately before it on the same
+    /// track. They pass under the head while the read waits for its first sector.
     pub read_lead: bool,
     /// Whether reads are served from data that writes left in the buffer. Otherwise that data is
     /// dropped once it is on the platters, and reads of it wait until then.

@@ -13,12 +13,13 @@ use crate::model::Access;
 /// Event of a disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// The access of a request ended, but the request is not complete: its data still uses the bus.
+    /// The access of a request ended, but the request is not complete: its data is still on the
+    /// bus, or the overhead of its completion has not ended.
     #[default]
     Accessed,
     /// The access of a request ended, and the request is complete.
     Served(Ticket),
-    /// A request is complete that no longer needs the mechanism, or never did.
+    /// A request that no longer needs the mechanism, or never did, is complete.
     Complete(Ticket),
     /// A segment of the buffer has been destaged: its data is on the platters.
     Destaged(u32),

@@ -108,7 +108,7 @@ pub struct Sizes {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FootprintStat {
     /// Whether the footprint is complete. Otherwise the trace touched more pages than can be
-    /// tracked, and the other values are too low.
+    /// tracked, or a request was longer than 1 GiB, and the numbers of pages are lower bounds.
     pub complete: bool,
     /// Distinct pages read.
     pub pages_read: u64,
