@@ -80,7 +80,7 @@ impl ConfigError {
         self
     }
 
-    /// Moves the fault into the tables of member `place` of an array.
+    /// Prefixes the keys in the fault with the path of member `place` of an array.
     pub(super) fn at_member(mut self, place: usize) -> Self {
         let table = format!("array.members[{place}].");
         if self.reason.starts_with(&self.key) {

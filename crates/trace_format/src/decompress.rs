@@ -134,7 +134,8 @@ pub struct Decompressed {
 }
 
 impl Decompressed {
-    /// Decodes a stream. Reading fails when `stop` returns `true`.
+    /// Creates a decoder of a stream, whose compression is detected from its first bytes. Reading
+    /// fails when `stop` returns `true`.
     pub(crate) fn new(inner: Box<dyn Read + Send>, stop: Option<Stop>) -> io::Result<Self> {
         let raw = Raw {
             inner,

@@ -19,7 +19,7 @@ use super::{Changed, EntryId, Schedule, View, us};
 #[serde(default, deny_unknown_fields)]
 pub struct Paq1 {
     /// Whether a package takes a read while another of its dies is busy. Otherwise it takes one
-    /// when all its dies are idle.
+    /// only when all its dies are idle.
     pub interleaves: bool,
     /// Whether a package that cannot take its waiting read blocks all packages after it
     /// (`check_and_wait` in Algorithm 2, line 4). Otherwise any package that can take one is

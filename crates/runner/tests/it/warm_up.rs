@@ -22,7 +22,8 @@ const ARRAY: &str = "[array]\nstripe_bytes = 8192\n[[array.members]]\nname = \"f
 const ERRORS: &str =
     "[nand.reliability]\nerrors = { table = { cycles = [0.0], rates = [0.0025] } }\n";
 
-/// Returns stores of every shape, and with features that have their own counters.
+/// Returns named configurations: stores of every shape, and stores with features that have their
+/// own counters.
 fn stores() -> Vec<(&'static str, String)> {
     vec![
         ("ssd", FLASH.into()),

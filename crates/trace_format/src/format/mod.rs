@@ -95,7 +95,7 @@ formats! {
     Wordline "wordline" wordline ".csv" "ns" "its header" "Wordline's own CSV, lossless: the header `time_ns,op,offset_bytes,size_bytes,volume`, then ns (up to 3 decimals), read, write, write-fua (durable on completion), trim or flush, offset (B), size (B), volume; a recording may have a sixth column, `response_ns`",
     FioIolog "fio-iolog" fio_iolog ".iolog" "us" "its first line" "fio iolog version 2 (no time but `wait`) or 3 (us)",
     Srt "srt" srt ".srt" "us" "its text header" "HP SRT 1.3 binary: text header up to 0x0C, then 14 big-endian 32-bit integers per record, blocks of 256 B",
-    Vscsi "vscsi" vscsi ".vscsi" "us" "operation codes and versions of its 32-byte records" "VMware vscsi version 1 binary: 32 little-endian bytes per record",
+    Vscsi "vscsi" vscsi ".vscsi" "us" "operation codes and versions of its 32-byte records" "VMware vscsi version 1 binary: little-endian records of 32 bytes",
     Blktrace "blktrace" blktrace ".blktrace" "ns" "the magic number at the start of its records" "blktrace binary records in either byte order: Q events, or D events if there is no Q; files of several processors are joined with `blkparse -d`",
     Systor "systor" systor ".csv" "s" "its header, or the types of its six columns" "SYSTOR '17 CSV: s, response s, R/W, LUN, offset (B), size (B)",
     Tectonic "tectonic" tectonic ".csv" "s" "its header" "Meta Tectonic CSV of CacheBench: s, block id, length of the block id, size (B), offset (B), ..., operation, ...",
