@@ -74,7 +74,9 @@ pub enum DataSheetError {
         bits: u32,
     },
     /// There are too many address cycles to decode.
-    #[error("{cycles} address cycles are more than 16; lower address_cycles")]
+    #[error(
+        "{cycles} address cycles are given, and at most 16 are supported; lower address_cycles"
+    )]
     LongAddress {
         /// Address cycles. Count.
         cycles: u32,

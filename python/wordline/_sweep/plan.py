@@ -163,7 +163,10 @@ def most(plan: Plan) -> int:
     are too many."""
     count = math.prod(map(len, _axes(plan)))
     if count > MOST_POINTS:
-        raise WordlineError(f"{count:,} points are more than {MOST_POINTS:,}; vary fewer keys")
+        raise WordlineError(
+            f"the plan has {count:,} combinations, and at most {MOST_POINTS:,} are supported; "
+            "vary fewer keys, or give fewer values or seeds"
+        )
     return count
 
 
