@@ -59,9 +59,9 @@ class Plan:
         return {key: value for key, value in self.overrides.items() if key not in OWN}
 
     def identity(self) -> dict[str, object]:
-        """Returns, as JSON by part, the inputs that distinguish searches. Configuration and trace
-        are identified by their content. The number of trials is left out. Raises WordlineError if
-        the trace cannot be read."""
+        """Returns the inputs that distinguish searches, as JSON values by name. The configuration
+        and the trace are identified by their content. The number of trials is left out. Raises
+        WordlineError if the trace cannot be read."""
         left_out = ("device", "trace", "overrides", "trials")
         parts = {key: value for key, value in vars(self).items() if key not in left_out}
         parts |= {

@@ -188,8 +188,8 @@ def _reader(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def identity(traces: tuple[str, ...]) -> str:
-    """Returns the hash of the content of traces. Raises WordlineError if a trace cannot be read
-    twice."""
+    """Returns the hash of the content of traces. Raises WordlineError if a trace cannot be read, or
+    only once, such as a pipe."""
     whole = hashlib.sha256()
     for path in trace_input.paths(traces):
         if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113

@@ -92,8 +92,8 @@ def _to_lru(values: Mapping[str, Values]) -> dict[str, Values]:
 
 
 def _rows(values: Mapping[str, Values], figure: str, published: Mapping[str, str]) -> list[Row]:
-    """Returns rows with LCR's reductions relative to LRU and GCaR-CFLRU. `published` gives names of
-    published values."""
+    """Returns rows with LCR's reductions relative to LRU and GCaR-CFLRU. `published` has, for each
+    of the two policies, the loads for which the document states the reduction."""
     rows: list[Row] = []
     for than in (LRU, GCAR):
         for load in values:

@@ -1,4 +1,4 @@
-"""Runs of loads on schedulers."""
+"""Cases of a load under a scheduler, and measures of their results."""
 
 from collections.abc import Mapping
 from pathlib import Path

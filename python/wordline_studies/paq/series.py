@@ -153,7 +153,8 @@ def _above(values: Sequence[float], others: Sequence[float]) -> float:
 
 
 def _far(values: Sequence[float], others: Sequence[float]) -> float:
-    """Returns the share of requests above twice the mean of `others`. Per cent."""
+    """Returns the share of requests that take more than twice the mean latency in `others`. Per
+    cent."""
     mean = fmean(others)
     return 100 * fmean(one > 2 * mean for one in values)
 
