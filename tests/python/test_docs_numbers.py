@@ -100,7 +100,7 @@ def test_streams_page_shows_the_slowdowns_of_its_example(
     assert tuple(f"{one:.2f}" for one in urgent.values()) == said
 
 
-def test_gc_page_quotes_each_mapping_and_schedule(place: Path) -> None:
+def test_gc_page_quotes_the_results_of_each_mapping_and_schedule(place: Path) -> None:
     (place / "bursts.toml").write_text(blocks("how-to/gc.md", "toml")[0])
     table = list(rows("how-to/gc.md", "mapping"))
     assert len(table) == 9
@@ -114,7 +114,7 @@ def test_gc_page_quotes_each_mapping_and_schedule(place: Path) -> None:
         assert found == [write, read, erases, amplification], (mapping, schedule)
 
 
-def test_buffer_page_quotes_each_replacement_policy(
+def test_buffer_page_quotes_the_results_of_each_replacement_policy(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (place / "buffered.toml").write_text(blocks("how-to/buffer.md", "toml")[0])
