@@ -25,8 +25,16 @@ from wordline_studies.lcr.loads import (
     requests,
     written,
 )
-from wordline_studies.lcr.policies import ALL, CFLRU, LCR, LRU, chosen
-from wordline_studies.lcr.runs import DEVICE, WORN, case, clean_percent, hit_percent, playback
+from wordline_studies.lcr.policies import ALL, CFLRU, GCAR, LCR, LRU, chosen, further, less
+from wordline_studies.lcr.runs import (
+    DEVICE,
+    PUBLISHED,
+    WORN,
+    case,
+    clean_percent,
+    hit_percent,
+    playback,
+)
 from wordline_studies.measures import latency_us
 from wordline_studies.results import run
 
@@ -54,6 +62,20 @@ def test_no_claim_has_an_unexpected_outcome(tmp_path: Path) -> None:
         "reasons",
         "recorded",
     }
+
+
+def test_published_gains_over_gcar_are_points_of_lrus_time() -> None:
+    """On proj_0 the paper gives all three gains; relative to GCaR-CFLRU, LCR's would be 13.9 %."""
+    lru, gcar, both = (
+        PUBLISHED("5", f"proj_0, {what}").value
+        for what in ("LRU", "GCaR-CFLRU against LRU", "GCaR-CFLRU")
+    )
+    assert isinstance(lru, float)
+    assert isinstance(gcar, float)
+    assert both == pytest.approx(lru - gcar)
+    times = {LRU: 100.0, GCAR: 100 - gcar, LCR: 100 - lru}
+    assert further(times) == pytest.approx(both)
+    assert less(times, LCR, GCAR) == pytest.approx(13.9, abs=0.05)
 
 
 @pytest.mark.parametrize("name", TABLE)

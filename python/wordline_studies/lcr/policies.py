@@ -28,6 +28,15 @@ def less(values: Mapping[str, float], policy: str, than: str = LRU) -> float:
     return 100 * (1 - values[policy] / values[than])
 
 
+def further(values: Mapping[str, float], policy: str = LCR, than: str = GCAR) -> float:
+    """Returns the reduction relative to LRU by a policy minus that by another.
+
+    Percentage points. The document states its gains over GCaR-CFLRU in this unit: of proj_0, LCR
+    gains 23.7 % over LRU, GCaR-CFLRU 11.4 %, and LCR over GCaR-CFLRU 12.3 %.
+    """
+    return less(values, policy) - less(values, than)
+
+
 def titled(values: Mapping[str, float]) -> Values:
     """Returns the values by title."""
     return {TITLES[policy]: value for policy, value in values.items()}

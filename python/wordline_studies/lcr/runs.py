@@ -96,6 +96,12 @@ def clean_percent(summary: Summary) -> float:
     return 100 * or_nan(buffer["clean_eviction_ratio"] if buffer else None)
 
 
-def collections(summary: Summary) -> int:
-    """Returns the number of GC runs."""
-    return sum(one["runs"] for one in summary["collections"])
+def tail_us(summary: Summary) -> float:
+    """Returns the 99.9th percentile of the response times. Microseconds."""
+    return or_nan(summary["latency"]["all"]["p99_9_us"])
+
+
+def gc_runs(summary: Summary) -> float:
+    """Returns the number of GC runs per 1,000 requests."""
+    runs = sum(one["runs"] for one in summary["collections"])
+    return 1000 * runs / summary["input"]["requests"]

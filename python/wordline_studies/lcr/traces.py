@@ -19,9 +19,9 @@ from wordline_studies.lcr.policies import (
     less,
     titled,
 )
-from wordline_studies.lcr.responses import ALMOST
 from wordline_studies.lcr.runs import MIB, case, clean_percent, deviation_us, hit_percent
 from wordline_studies.measures import Measure, latency_us
+from wordline_studies.outcome import IN_POINTS
 from wordline_studies.traces import missing, recorded
 
 REQUESTS = 20_000
@@ -150,7 +150,7 @@ def figure(setup: Setup) -> Figure:
                 means,
                 [name for name in names if writes[name] <= FEW],
                 CFLRU,
-                within=ALMOST,
+                within=IN_POINTS,
                 turned=True,
             ),
         ],
