@@ -71,8 +71,8 @@ def judged(statements: Iterable[Statement], figures: Iterable[Figure]) -> list[J
 
 
 def statement_counts(found: Iterable[Judged], *, numbers: bool) -> dict[StatementOutcome, int]:
-    """Returns the number of statements by outcome: of the numbers if `numbers` is true, otherwise of
-    the orders and trends."""
+    """Returns the number of statements by outcome: of the numbers if `numbers` is true, otherwise
+    of the orders and trends."""
     counts = Counter(one.outcome for one in found if one.statement.is_number is numbers)
     return {outcome: counts[outcome] for outcome in STATEMENT_OUTCOMES}
 
