@@ -6,8 +6,7 @@ from math import nan
 from wordline._render.charts import bars
 from wordline._render.plotly import Figure as Drawing
 from wordline_studies.figure import Figure, Plot, Row, Setup
-from wordline_studies.read_cache import claims, reasons, tables
-from wordline_studies.read_cache.claims import BASE, FARC, FLRU
+from wordline_studies.read_cache import claims, migration, reasons, responses, tables
 from wordline_studies.read_cache.loads import TABLE, part, written
 from wordline_studies.read_cache.runs import (
     GB,
@@ -18,15 +17,28 @@ from wordline_studies.read_cache.runs import (
     Point,
     deviation_us,
     fewer,
+    gain,
     geometric_hit,
     grid,
     known,
-    less_percent,
+    less,
+    mean_gain,
     mean_us,
 )
-from wordline_studies.read_cache.schemes import ALL, COLOURS, MOVE, PLAIN, ZM, Scheme, pairs
+from wordline_studies.read_cache.schemes import (
+    ALL,
+    BASE,
+    COLOURS,
+    FARC,
+    FLRU,
+    MOVE,
+    PLAIN,
+    ZM,
+    Scheme,
+    pairs,
+)
 
-CELLS = tuple((gb, op) for gb in GB for op in OPS)
+CELLS = claims.CELLS
 SHOWN = tuple(scheme for scheme in ALL if scheme.reclaim in (MOVE, ZM))
 READING = (
     "GC treats suspected pages as invalid; a revival makes them valid again. Free space is "
@@ -61,12 +73,11 @@ def figures(setup: Setup) -> list[Figure]:
         _erases(cells, measured, times),
         _migration(cells, measured),
         _responses(cells, measured),
-        reasons.figure(setup, cells, own, more),
+        reasons.figure(setup, cells, own, footprints, more),
     ]
 
 
 def _hits(cells: Cells, measured: str) -> Figure:
-    second = Point("websearch2", 3, 15)
     grown = {
         gb: {
             base: geometric_hit(cells, gb, 15, base) - geometric_hit(cells, 3, 15, base)
@@ -74,43 +85,12 @@ def _hits(cells: Cells, measured: str) -> Figure:
         }
         for gb in GB[1:]
     }
-    gains = {scheme: [claims.best_gain(cells, scheme, op) for op in OPS] for scheme in (FLRU, FARC)}
     return Figure(
         id="4-5",
         title="Hit ratios with suspected queues",
         section="figures 4, 5",
         measured=measured,
-        rows=[
-            *(
-                Row(
-                    f"websearch2, {scheme}, 3 GB, 15 %",
-                    cells[second, scheme].hit,
-                    "%",
-                    PUBLISHED("4", f"websearch2, {scheme}, 3 GB, 15 %"),
-                )
-                for scheme in PLAIN
-            ),
-            *(
-                Row(
-                    f"{scheme}: best gain at 3 GB, {op} %",
-                    gain,
-                    "points",
-                    PUBLISHED("4", f"{scheme}, {op} %"),
-                )
-                for scheme, own in gains.items()
-                for op, gain in zip(OPS, own, strict=True)
-            ),
-            *(
-                Row(
-                    f"{scheme}: gain of the geometric mean at 3 GB, {op} %",
-                    geometric_hit(cells, 3, op, scheme) - geometric_hit(cells, 3, op, base),
-                    "points",
-                    PUBLISHED("5", f"{scheme}, {op} %") if scheme == FLRU else None,
-                )
-                for scheme, base in BASE.items()
-                for op in OPS
-            ),
-        ],
+        rows=_hit_rows(cells),
         plots=[
             _plot(
                 "Hit ratio",
@@ -145,50 +125,59 @@ def _hits(cells: Cells, measured: str) -> Figure:
     )
 
 
-def _erases(cells: Cells, measured: str, times: int) -> Figure:
+def _hit_rows(cells: Cells) -> list[Row]:
     second = Point("websearch2", 3, 15)
-    best = max(
-        known(
-            fewer(cells, Point(load, gb, 35), base, scheme)
-            for load in TABLE
-            for gb in GB
+    gains = {scheme: [claims.best_gain(cells, scheme, op) for op in OPS] for scheme in (FLRU, FARC)}
+    return [
+        *(
+            Row(
+                f"websearch2, {scheme}, 3 GB, 15 %",
+                cells[second, scheme].hit,
+                "%",
+                PUBLISHED("4", f"websearch2, {scheme}, 3 GB, 15 %"),
+            )
+            for scheme in PLAIN
+        ),
+        *(
+            Row(
+                f"FLRU: gain at 3 GB, 15 %, {load}",
+                gain(cells, Point(load, 3, 15), BASE[FLRU], FLRU),
+                "points",
+                PUBLISHED("4", "FLRU, 15 %"),
+            )
+            for load in ("websearch1", "websearch2")
+        ),
+        *(
+            Row(
+                f"{scheme}: best gain at 3 GB, {op} %",
+                best,
+                "points",
+                PUBLISHED("4", f"{scheme}, {op} %"),
+            )
+            for scheme, own in gains.items()
+            for op, best in zip(OPS, own, strict=True)
+            if (scheme, op) != (FLRU, 15)
+        ),
+        *(
+            Row(
+                f"{scheme}: gain of the geometric mean at 3 GB, {op} %",
+                mean_gain(cells, 3, op, base, scheme),
+                "points",
+                PUBLISHED("5", f"{scheme}, {op} %") if scheme == FLRU else None,
+            )
             for scheme, base in BASE.items()
-        )
-    )
-    full = {scheme: float(cells[second, scheme].erases * times) for scheme in PLAIN}
+            for op in OPS
+        ),
+    ]
+
+
+def _erases(cells: Cells, measured: str, times: int) -> Figure:
     return Figure(
         id="6",
         title="Erases with suspected queues",
         section="figure 6",
         measured=measured,
-        rows=[
-            *(
-                Row(
-                    f"{scheme}: erases saved at {op} %, mean over loads and sizes",
-                    _mean(
-                        known(
-                            fewer(cells, Point(load, gb, op), base, scheme)
-                            for load in TABLE
-                            for gb in GB
-                        )
-                    ),
-                    "%",
-                    PUBLISHED("6", f"{scheme}, {op} %") if op == 15 else None,
-                )
-                for scheme, base in BASE.items()
-                for op in OPS
-            ),
-            *(
-                Row(
-                    f"websearch2, {scheme}, 3 GB, 15 %, times {times} (published: {bound})",
-                    count,
-                    "erases",
-                    PUBLISHED("6", f"websearch2, {scheme}, 3 GB, 15 %"),
-                )
-                for (scheme, count), bound in zip(full.items(), ("fewer", "more"), strict=True)
-            ),
-            Row("erases saved at 35 %, best cell", best, "%", PUBLISHED("6", "best, 35 %")),
-        ],
+        rows=_erase_rows(cells, times),
         plots=[
             _plot(
                 "Erases",
@@ -210,49 +199,63 @@ def _erases(cells: Cells, measured: str, times: int) -> Figure:
     )
 
 
+def _erase_rows(cells: Cells, times: int) -> list[Row]:
+    second = Point("websearch2", 3, 15)
+    full = {scheme: float(cells[second, scheme].erases * times) for scheme in PLAIN}
+    return [
+        *(
+            Row(
+                f"{scheme}: erases saved at {op} %, mean over loads and sizes",
+                _mean(
+                    known(
+                        fewer(cells, Point(load, gb, op), base, scheme)
+                        for load in TABLE
+                        for gb in GB
+                    )
+                ),
+                "%",
+            )
+            for scheme, base in BASE.items()
+            for op in OPS
+        ),
+        *(
+            Row(
+                f"{scheme}: erases saved at 15 %, mean over loads, at the size with the least",
+                claims.least_saved(cells, scheme),
+                "%",
+                PUBLISHED("6", f"{scheme}, 15 %"),
+            )
+            for scheme in BASE
+        ),
+        *(
+            Row(
+                f"websearch2, {scheme}, 3 GB, 15 %, times {times} (published: {bound})",
+                count,
+                "erases",
+                PUBLISHED("6", f"websearch2, {scheme}, 3 GB, 15 %"),
+            )
+            for (scheme, count), bound in zip(full.items(), ("fewer", "more"), strict=True)
+        ),
+        Row(
+            "erases saved at 35 %, best cell",
+            claims.best_saved(cells),
+            "%",
+            PUBLISHED("6", "best, 35 %"),
+        ),
+    ]
+
+
 def _migration(cells: Cells, measured: str) -> Figure:
     losses = {
-        f"{scheme}, {gb} GB, {op} %": geometric_hit(cells, gb, op, scheme)
-        - geometric_hit(cells, gb, op, Scheme(scheme.policy, scheme.aware))
-        for scheme in ALL
-        if scheme.reclaim == ZM
-        for gb, op in CELLS
-    }
-    best = {
-        aware: max(
-            known(
-                fewer(cells, Point(load, gb, op), base, other)
-                for load in TABLE
-                for gb, op in CELLS
-                for base, other in pairs(aware=aware, reclaim=ZM)
-            )
-        )
-        for aware in (False, True)
+        f"{migration.DROPPING[scheme]}, {gb} GB, {op} %": value
+        for (gb, op, scheme), value in migration.losses(cells).items()
     }
     return Figure(
         id="8",
         title="Zero-migration",
         section="figure 8, table 4",
         measured=measured,
-        rows=[
-            Row(
-                "erases saved by zero-migration, best cell",
-                best[False],
-                "%",
-                PUBLISHED("8", "best, zero-migration"),
-            ),
-            Row("erases saved by both, best cell", best[True], "%", PUBLISHED("8", "best, both")),
-            Row(
-                "hit ratio lost by zero-migration, worst mean",
-                min(losses.values()),
-                "points",
-                PUBLISHED("table 4", "worst"),
-            ),
-            *(
-                Row(f"hit ratio, {name}", value, "points", PUBLISHED("table 4", name))
-                for name, value in losses.items()
-            ),
-        ],
+        rows=_migration_rows(cells, losses),
         plots=[
             _plot(
                 "Erases",
@@ -263,7 +266,7 @@ def _migration(cells: Cells, measured: str) -> Figure:
             ),
             *_by_load("Erases", "relative to LRU", ALL, _normalised(cells)),
         ],
-        claims=claims.migration(cells),
+        claims=migration.migration(cells),
         explanation=[
             "Conditional zero-migration relocates the pages in the head halves of the queues, "
             "separately for T1 and T2, and drops the others.",
@@ -275,36 +278,70 @@ def _migration(cells: Cells, measured: str) -> Figure:
     )
 
 
-def _responses(cells: Cells, measured: str) -> Figure:
-    there = [
-        *pairs(aware=True, reclaim=MOVE),
-        *pairs(aware=False, reclaim=ZM),
+def _migration_rows(cells: Cells, losses: Mapping[str, float]) -> list[Row]:
+    best = {
+        aware: max(
+            known(
+                fewer(cells, Point(load, gb, op), base, other)
+                for load in TABLE
+                for gb, op in CELLS
+                for base, other in pairs(aware=aware, reclaim=ZM)
+            )
+        )
+        for aware in (False, True)
+    }
+    return [
+        Row(
+            "erases saved by zero-migration, best cell",
+            best[False],
+            "%",
+            PUBLISHED("8", "best, zero-migration"),
+        ),
+        Row("erases saved by both, best cell", best[True], "%", PUBLISHED("8", "best, both")),
+        Row(
+            "hit ratio lost by zero-migration, worst mean",
+            min(losses.values()),
+            "points",
+            PUBLISHED("table 4", "worst"),
+        ),
+        Row(
+            "cells of table 4 that lose less than 2 points of hit ratio",
+            100 * sum(value > -2 for value in losses.values()) / len(losses),
+            "%",
+            PUBLISHED("table 4", "small losses"),
+        ),
+        Row(
+            "cells of table 4 that gain over 2 points of hit ratio",
+            float(sum(value > 2 for value in losses.values())),
+            "cells",
+            PUBLISHED("table 4", "gains"),
+        ),
+        Row(
+            "pages relocated with zero-migration, cell with the most",
+            float(max(cell.moved for (_, one), cell in cells.items() if one.reclaim == ZM)),
+            "pages",
+            PUBLISHED("8", "relocated"),
+        ),
+        Row(
+            "hit ratio gained by the conditional variant, best mean",
+            migration.kept_hits(cells),
+            "points",
+            PUBLISHED("8", "conditional"),
+        ),
+        *(
+            Row(f"hit ratio, {name}", value, "points", PUBLISHED("table 4", name))
+            for name, value in losses.items()
+        ),
     ]
+
+
+def _responses(cells: Cells, measured: str) -> Figure:
     return Figure(
         id="9-10",
         title="Response times",
         section="figures 9, 10",
         measured=measured,
-        rows=[
-            *(
-                Row(
-                    f"{other} over {base}, 3 GB, 15 %: time saved",
-                    less_percent(mean_us(cells, 3, 15, base), mean_us(cells, 3, 15, other)),
-                    "%",
-                    PUBLISHED("9", f"{other}, 3 GB, 15 %"),
-                )
-                for base, other in there
-            ),
-            *(
-                Row(
-                    f"{scheme}, {gb} GB, {op} %: mean response time",
-                    mean_us(cells, gb, op, scheme),
-                    "µs",
-                )
-                for scheme in SHOWN
-                for gb, op in CELLS
-            ),
-        ],
+        rows=_response_rows(cells),
         plots=[
             _plot(
                 "Mean response time",
@@ -321,12 +358,71 @@ def _responses(cells: Cells, measured: str) -> Figure:
                 lambda gb, op, scheme: deviation_us(cells, gb, op, scheme),
             ),
         ],
-        claims=claims.responses(cells),
+        claims=responses.responses(cells),
         data={
             "mean_us": _data(cells, lambda cell: cell.mean_us),
             "deviation_us": _data(cells, lambda cell: cell.deviation_us),
         },
     )
+
+
+def _response_rows(cells: Cells) -> list[Row]:
+    there = [
+        *pairs(aware=True, reclaim=MOVE),
+        *pairs(aware=False, reclaim=ZM),
+    ]
+    both = [
+        less(cells, gb, op, base, other)
+        for base, other in pairs(aware=True, reclaim=ZM)
+        for gb, op in CELLS
+    ]
+    return [
+        *(
+            Row(
+                f"{other} over {base}, 3 GB, 15 %: time saved",
+                less(cells, 3, 15, base, other),
+                "%",
+                PUBLISHED("9", f"{other}, 3 GB, 15 %"),
+            )
+            for base, other in there
+        ),
+        *(
+            Row(
+                f"{other} over {base}, 6 GB, 35 %: time saved",
+                less(cells, 6, 35, base, other),
+                "%",
+                PUBLISHED("9", "suspected queues, 35 %"),
+            )
+            for base, other in pairs(aware=True, reclaim=MOVE)
+        ),
+        *(
+            Row(
+                f"{other} over {base}, 6 GB, 35 %: time added",
+                -less(cells, 6, 35, base, other),
+                "%",
+                PUBLISHED("9", "zero-migration, 35 %"),
+            )
+            for base, other in pairs(aware=False, reclaim=ZM)
+        ),
+        *(
+            Row(
+                f"both over LRU or ARC: time saved, {what} cell",
+                value,
+                "%",
+                PUBLISHED("9", "both"),
+            )
+            for what, value in (("worst", min(both)), ("best", max(both)))
+        ),
+        *(
+            Row(
+                f"{scheme}, {gb} GB, {op} %: mean response time",
+                mean_us(cells, gb, op, scheme),
+                "µs",
+            )
+            for scheme in SHOWN
+            for gb, op in CELLS
+        ),
+    ]
 
 
 def _plot(

@@ -90,7 +90,7 @@ def readings(setup: Setup) -> Figure:
                     float(cell.erases * part(setup, LOAD)),
                     "erases",
                     PUBLISHED("6", f"{LOAD}, {scheme}, {GB} GB, {OP} %")
-                    if scheme in PLAIN
+                    if scheme in PLAIN and choice == own
                     else None,
                 ),
                 Row(f"{choice.title}, {scheme}: mean response time", cell.mean_us, "µs"),

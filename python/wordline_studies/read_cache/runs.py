@@ -21,6 +21,9 @@ OPS = (15, 25, 35)
 FULL_PAGES_PER_GB = 262_144
 BLOCK_PAGES = 64
 THRESHOLD = 0.05
+# Times in microseconds of a request that misses, a page program, a page relocation and a block
+# erase.
+MISS_US, PROGRAM_US, MOVE_US, ERASE_US = 5_000, 200, 225, 1_500
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,10 @@ class Cell:
     fills: int = 0
     missed: int = 0
     """Requests with at least one missing page."""
+    evicted: int = 0
+    resident: int = 0
+    suspected: int = 0
+    """Pages in suspected queues at the end."""
 
     @staticmethod
     def of(summary: Summary) -> "Cell":
@@ -66,6 +73,9 @@ class Cell:
             read_pages=cache["pages_read"],
             fills=cache["fills"],
             missed=summary["disks"][0]["reads"],
+            evicted=cache["evicted"],
+            resident=cache["resident_pages"],
+            suspected=cache["suspected_pages"],
         )
 
 
@@ -110,6 +120,16 @@ def grid(setup: Setup, paths: Mapping[str, Path]) -> dict[tuple[Point, Scheme], 
     return {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
 
 
+def collecting_us(cell: Cell) -> int:
+    """Returns the time of all relocations and erases. Microseconds."""
+    return MOVE_US * cell.moved + ERASE_US * cell.erases
+
+
+def valid_percent(cell: Cell) -> float:
+    """Returns the share of valid pages in a victim. Per cent; NaN without erases."""
+    return 100 * cell.moved / (BLOCK_PAGES * cell.erases) if cell.erases else nan
+
+
 def gain(cells: Cells, point: Point, base: Scheme, other: Scheme) -> float:
     """Returns the hit ratio of `other` minus that of `base`. Percentage points."""
     return cells[point, other].hit - cells[point, base].hit
@@ -124,6 +144,17 @@ def geometric(values: Iterable[float]) -> float:
     """Returns the geometric mean of the positive values; NaN if there are none."""
     known = [value for value in values if value > 0]
     return exp(fmean(log(value) for value in known)) if known else nan
+
+
+def mean_gain(cells: Cells, gb: int, op: int, base: Scheme, other: Scheme) -> float:
+    """Returns the gain of the geometric mean hit ratio from `base` to `other`. Percentage
+    points."""
+    return geometric_hit(cells, gb, op, other) - geometric_hit(cells, gb, op, base)
+
+
+def less(cells: Cells, gb: int, op: int, base: Scheme, other: Scheme) -> float:
+    """Returns the reduction of the mean response time from `base` to `other`. Per cent."""
+    return less_percent(mean_us(cells, gb, op, base), mean_us(cells, gb, op, other))
 
 
 def fewer(cells: Cells, point: Point, base: Scheme, other: Scheme) -> float | None:

@@ -39,6 +39,9 @@ ALL = tuple(
     for policy in (LRU, ARC)
 )
 PLAIN = (Scheme(LRU), Scheme(ARC))
+FLRU, FARC = Scheme(LRU, aware=True), Scheme(ARC, aware=True)
+BASE = {FLRU: PLAIN[0], FARC: PLAIN[1]}
+"""Schemes with suspected queues, and the same policies without."""
 COLOURS = {
     "LRU": "#8b929c",
     "ARC": "#5f6b7a",

@@ -127,11 +127,7 @@ def examples(_setup: Setup) -> Figure:
         "Figure 2: LPN 0 and 1 are the oldest; the reads are 15, 23, 12, 0, 1. Figure 7: "
         "when the fourth block is full, the block of LPN 15 and 0 has the most invalid "
         "pages, two; then both are read again.",
-        rows=[
-            Row(f"figure {number}: {what}", float(value), "")
-            for number, found in (("2", two), ("7", erased))
-            for what, value in found.items()
-        ],
+        rows=_example_rows(two, without, erased),
         claims=[
             Claim(
                 "Figure 2: FLRU misses three pages, revives two and programs three; five are "
@@ -159,12 +155,41 @@ def examples(_setup: Setup) -> Figure:
                 "Figure 7: the next two misses enter without an eviction",
                 (again["misses"], again["evicted"]) == (2, 0),
                 _told(again),
+                ids=("X3-045",),
             ),
         ],
     )
 
 
 Counts: TypeAlias = dict[str, int]
+
+
+def _example_rows(two: Counts, without: Counts, erased: Counts) -> list[Row]:
+    return [
+        Row(
+            "figure 2: evicted pages read again and revived",
+            float(two["revived"]),
+            "requests",
+            PUBLISHED("2", "revived"),
+        ),
+        Row(
+            "figure 2: programs saved per revival",
+            (without["programs"] - two["programs"]) / two["revived"],
+            "operations",
+            PUBLISHED("2", "avoided"),
+        ),
+        Row(
+            "figure 7: valid pages dropped",
+            float(erased["dropped"]),
+            "pages",
+            PUBLISHED("7", "dropped"),
+        ),
+        *(
+            Row(f"figure {number}: {what}", float(value), "")
+            for number, found in (("2", two), ("7", erased))
+            for what, value in found.items()
+        ),
+    ]
 
 
 def _told(counts: Counts) -> str:
