@@ -1,7 +1,7 @@
 """Jung 2013, chapter 3: page allocation strategies."""
 
 from wordline_studies.figure import Numbers, Study
-from wordline_studies.palloc import latency, queues, reading, sequential, throughput
+from wordline_studies.palloc import bounds, latency, queues, reading, sequential, throughput
 
 STUDY = Study(
     name="palloc",
@@ -13,6 +13,7 @@ STUDY = Study(
         throughput.figures,
         latency.figures,
         sequential.figure,
+        bounds.figures,
         queues.rules,
     ),
     shortened=True,

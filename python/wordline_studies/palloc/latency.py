@@ -1,13 +1,13 @@
 """Figures 3.5 and 3.7: latency under requests that arrive by time."""
 
 from collections.abc import Mapping
-from statistics import correlation
 from typing import Literal
 
 from wordline.summary import Summary
 from wordline_studies.cases import required
-from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
+from wordline_studies.figure import Figure, Plot, Row, Setup
 from wordline_studies.measures import gain, iops, latency_us, over
+from wordline_studies.palloc import claims
 from wordline_studies.palloc.charts import PUBLISHED, spread
 from wordline_studies.palloc.loads import (
     ADDRESS,
@@ -26,7 +26,6 @@ from wordline_studies.palloc.orders import (
     FLASH,
     ORDERS,
     averaged,
-    each,
     normalised,
     of,
 )
@@ -91,17 +90,10 @@ def _latency(found: dict[str, Runs], rates: dict[str, float], skipped: list[str]
     values = {load: normalised(one) for load, one in absolute.items()}
     table = {load: values[load] for load in TABLE}
     means = averaged(table.values())
-    worse = [order for order in FLASH if means[order] > 1]
-    met = {
-        load: {order for order in ORDERS if iops(found[load][order]) > KEEPS_UP * rate}
-        for load, rate in rates.items()
-    }
-    overrun = len(TABLE) * len(ORDERS) - sum(len(one) for one in met.values())
     bus = {
         "fin2, reads": over(found["fin2"], lambda run: _bus(run, "read")),
         "msnfs, writes": over(found["msnfs"], lambda run: _bus(run, "write")),
     }
-    reads, writes = (of(values, ORDERS) for values in bus.values())
     return Figure(
         id="3.5",
         title="Figure 3.5: latency",
@@ -115,48 +107,7 @@ def _latency(found: dict[str, Runs], rates: dict[str, float], skipped: list[str]
             "time stamp. The rate of a tenth was chosen after seeing results; chapter 7 reports "
             "pauses of more than 1 s for 34.6 % of the idle intervals of msnfs."
         ),
-        rows=[
-            Row(
-                "die- and plane-first over CWDP",
-                gain(1, of(means, FLASH)),
-                "%",
-                PUBLISHED("3.5", "flash-level first over CWDP"),
-            ),
-            Row(
-                "loads and strategies that complete less than 97 % of the arrivals",
-                float(overrun),
-                f"of {len(TABLE) * len(ORDERS)}",
-            ),
-            *(
-                Row(
-                    f"{load}: channel-first relative to die- and plane-first",
-                    _against(table[load]),
-                    "%",
-                    PUBLISHED("3.5", f"{load}, channel-first against flash-level first"),
-                )
-                for load in ("msnfs", "fin2")
-            ),
-            Row(
-                "bus time over bus and array time, reads of fin2",
-                reads,
-                "%",
-                PUBLISHED("3.5", "bus, reads"),
-            ),
-            Row(
-                "bus time over bus and array time, writes of msnfs",
-                writes,
-                "%",
-                PUBLISHED("3.5", "bus, writes"),
-            ),
-            *(
-                Row(
-                    f"{load}: die- and plane-first over channel-first",
-                    gain(of(one, CHANNEL), of(one, FLASH)),
-                    "%",
-                )
-                for load, one in values.items()
-            ),
-        ],
+        rows=_latency_rows(found, rates, values, bus),
         plots=[
             Plot(
                 "Latency",
@@ -164,45 +115,76 @@ def _latency(found: dict[str, Runs], rates: dict[str, float], skipped: list[str]
                 spread(table, "time / CWDP", _beside(values)),
             ),
         ],
-        claims=[
-            Claim(
-                "Most die- and plane-first strategies have a longer response time than CWDP",
-                len(worse) > len(FLASH) / 2,
-                f"{len(worse)} of {len(FLASH)} strategies, mean {gain(1, of(means, FLASH)):+.1f} %",
-            ),
-            Claim(
-                "PDCW and PDWC have a slightly shorter response time than CWDP",
-                means["PDCW"] < 1 and means["PDWC"] < 1,
-                each(means, ("PDCW", "PDWC")),
-                because=(
-                    "reads of web and sql2 have 7.4 and 26 pages, which PDWC transfers over "
-                    f"one channel ({table['web']['PDWC']:.1f} and {table['sql2']['PDWC']:.1f} "
-                    "times CWDP's time) and PDCW reads from four dies (web "
-                    f"{table['web']['PDCW']:.1f} times); without these two loads, PDCW is at "
-                    f"{_without(table, 'PDCW'):.2f} and PDWC at {_without(table, 'PDWC'):.2f}"
-                ),
-            ),
-            Claim(
-                "msnfs: channel-first strategies respond faster than die- and plane-first ones",
-                _against(table["msnfs"]) < 0,
-                f"{_against(table['msnfs']):+.1f} %",
-            ),
-            Claim(
-                "fin2: channel-first strategies respond more slowly than die- and plane-first ones",
-                _against(table["fin2"]) > 0,
-                f"{_against(table['fin2']):+.1f} %",
-            ),
-            Claim(
-                "The bus takes at least 50.5 % of the time of reads and at most 7 % of that of "
-                "writes",
-                reads >= 50.5 and writes <= 7,
-                f"{reads:.1f} and {writes:.1f} %",
-            ),
-        ],
+        claims=claims.of_latency(table, means, _bus_waits(found)),
         explanation=[
             *skipped,
         ],
         data={"latency_us": absolute, "bus_percent": bus},
+    )
+
+
+def _latency_rows(
+    found: dict[str, Runs],
+    rates: dict[str, float],
+    values: Mapping[str, Mapping[str, float]],
+    bus: Mapping[str, Mapping[str, float]],
+) -> list[Row]:
+    means = averaged(values[load] for load in TABLE)
+    met = {
+        load: {order for order in ORDERS if iops(found[load][order]) > KEEPS_UP * rate}
+        for load, rate in rates.items()
+    }
+    overrun = len(TABLE) * len(ORDERS) - sum(len(one) for one in met.values())
+    reads, writes = (of(one, ORDERS) for one in bus.values())
+    return [
+        Row(
+            "die- and plane-first over CWDP",
+            gain(1, of(means, FLASH)),
+            "%",
+            PUBLISHED("3.5", "flash-level first over CWDP"),
+        ),
+        Row(
+            "loads and strategies that complete less than 97 % of the arrivals",
+            float(overrun),
+            f"of {len(TABLE) * len(ORDERS)}",
+        ),
+        *(
+            Row(
+                f"{load}: channel-first relative to die- and plane-first",
+                _against(values[load]),
+                "%",
+                PUBLISHED("3.5", f"{load}, channel-first against flash-level first"),
+            )
+            for load in ("msnfs", "fin2")
+        ),
+        Row(
+            "bus time over bus and array time, reads of fin2",
+            reads,
+            "%",
+            PUBLISHED("3.5", "bus, reads"),
+        ),
+        Row(
+            "bus time over bus and array time, writes of msnfs",
+            writes,
+            "%",
+            PUBLISHED("3.5", "bus, writes"),
+        ),
+        *(
+            Row(
+                f"{load}: die- and plane-first over channel-first",
+                gain(of(one, CHANNEL), of(one, FLASH)),
+                "%",
+            )
+            for load, one in values.items()
+        ),
+    ]
+
+
+def _bus_waits(found: dict[str, Runs]) -> dict[str, float]:
+    """Returns the mean wait of requests for the bus, by strategy, mean of the nine loads.
+    Microseconds."""
+    return averaged(
+        over(found[load], lambda run: run["breakdown"]["all"]["bus_wait_us"]) for load in TABLE
     )
 
 
@@ -221,7 +203,6 @@ def _waiting(found: dict[str, Runs]) -> Figure:
     table = {load: values[load] for load in TABLE}
     means = averaged(table.values())
     times = averaged(over(found[load], latency_us) for load in TABLE)
-    together = correlation([means[order] for order in ORDERS], [times[order] for order in ORDERS])
     return Figure(
         id="3.7",
         title="Figure 3.7: waiting for conflicts",
@@ -243,34 +224,9 @@ def _waiting(found: dict[str, Runs]) -> Figure:
             ),
         ],
         plots=[Plot("Waiting", "Mean time per request.", spread(table, "µs", _beside(values)))],
-        claims=[
-            Claim(
-                "Strategies with longer waits have longer response times",
-                together > 0.5,
-                f"correlation of the 24 means {together:.2f}",
-            ),
-            Claim(
-                "PDCW and PDWC wait less than CWDP",
-                max(means["PDCW"], means["PDWC"]) < means[BASE],
-                each(means, (BASE, "PDCW", "PDWC"), " µs"),
-                because=(
-                    "at a tenth of the load, a request waits for a channel that PDWC occupies "
-                    "for all pages of another request; under fin1 and fin2, with requests of "
-                    f"one and two pages, PDWC waits less ({table['fin1']['PDWC']:.0f} and "
-                    f"{table['fin2']['PDWC']:.0f} µs, CWDP {table['fin1'][BASE]:.0f} and "
-                    f"{table['fin2'][BASE]:.0f}); PDCW waits less, and at half of the load both "
-                    "do (see below)"
-                ),
-            ),
-        ],
+        claims=claims.of_waiting(table, means, times),
         data={"wait_us": values},
     )
-
-
-def _without(table: Mapping[str, Mapping[str, float]], order: str) -> float:
-    """Returns the mean over the loads other than web and sql2."""
-    rest = [one[order] for load, one in table.items() if load not in ("web", "sql2")]
-    return sum(rest) / len(rest)
 
 
 def _busy(calm: dict[str, Runs], busy: dict[str, Runs]) -> Figure:
@@ -294,7 +250,6 @@ def _busy(calm: dict[str, Runs], busy: dict[str, Runs]) -> Figure:
                     f"{at}: {load}, channel-first relative to die- and plane-first",
                     _against(values[load]),
                     "%",
-                    PUBLISHED("3.5", f"{load}, channel-first against flash-level first"),
                 )
                 for load in ("msnfs", "fin2")
             ),

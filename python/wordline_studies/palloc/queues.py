@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from wordline.config import Value
 from wordline_studies.figure import Figure, Plot, Row, Setup
 from wordline_studies.measures import gain, idle_percent, iops, over, over_loads
-from wordline_studies.palloc.charts import PUBLISHED, spread
+from wordline_studies.palloc.charts import spread
 from wordline_studies.palloc.loads import DOCUMENT, Variant, beside, closed
 from wordline_studies.palloc.orders import (
     CHANNEL,
@@ -65,7 +65,6 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
             "immediate: die- and plane-first over channel-first",
             gain(of(means, CHANNEL), of(means, FLASH)),
             "%",
-            PUBLISHED("3.4", "flash-level first over channel-first"),
         ),
         *(
             Row(f"immediate: {family} over CWDP", gain(1, of(means, orders)), "%")
@@ -73,18 +72,17 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
         ),
     ]
     measures = {
-        "channel utilisation": (channel_percent, PUBLISHED("3.9", "channel utilisation")),
-        "dies idle": (idle_percent, PUBLISHED("3.10", "idle")),
-        "flash-level parallelism": (parallel_percent, None),
+        "channel utilisation": channel_percent,
+        "dies idle": idle_percent,
+        "flash-level parallelism": parallel_percent,
     }
     rows += [
         Row(
             f"{queue}: {words}",
             of(averaged(over_loads(runs, measure).values()), ORDERS),
             "%",
-            number,
         )
-        for words, (measure, number) in measures.items()
+        for words, measure in measures.items()
         for queue, runs in (("the queue", blocking), ("immediate", free))
     ]
     return Figure(
@@ -174,14 +172,12 @@ def _rows(
             f"{name}: die- and plane-first over channel-first",
             gain(of(means, CHANNEL), of(means, FLASH)),
             "%",
-            PUBLISHED("3.4", "flash-level first over channel-first"),
         ),
         *(
             Row(
                 f"{name}: {load}, channel-first relative to die- and plane-first",
                 gain(of(values[load], FLASH), of(values[load], CHANNEL)),
                 "%",
-                PUBLISHED("3.4", f"{load}, channel-first against flash-level first"),
             )
             for load in ("msnfs", "fin2")
         ),
@@ -203,6 +199,5 @@ def _rows(
             f"{name}: channel utilisation",
             of(averaged(over_loads(runs, channel_percent).values()), ORDERS),
             "%",
-            PUBLISHED("3.9", "channel utilisation"),
         ),
     ]

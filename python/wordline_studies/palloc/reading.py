@@ -51,7 +51,7 @@ def figure(setup: Setup) -> Figure:
             "all other rules are the same; it is not simulated with `--quick`."
         ),
         rows=[
-            Row("by address: claims that hold", float(held), f"of {len(claims)}"),
+            Row("by address: claims that hold", float(held) if made else None, f"of {len(claims)}"),
             *_rows(made),
         ],
         explanation=[*TOLD, *(_told(name, claim) for name, claim in claims)],
