@@ -25,10 +25,30 @@ def test_no_claim_has_an_unexpected_outcome(told: dict) -> None:
     assert all(claim["because"] or claim["only_told"] for claim in claims if not claim["holds"])
 
 
-def test_all_claims_of_the_chapter_are_present(told: dict) -> None:
-    texts = [claim["text"] for figure in told["figures"] for claim in figure["claims"]]
-    for name in ("H1", "H2", "H3", "H4", "H5"):
-        assert any(text.startswith(f"{name}: ") for text in texts), name
+def data(told: dict, figure: str) -> dict:
+    return next(one["data"] for one in told["figures"] if one["id"] == figure)
+
+
+def test_throughput_times_response_time_is_the_number_of_requests(told: dict) -> None:
+    """Little's law, with one outstanding request per worker and with a queue."""
+    for name, us in data(told, "4.7")["mean_us"].items():
+        iops = data(told, "4.7")["iops"][name]
+        assert us * iops / 1e6 == pytest.approx(int(name.split()[1]), rel=0.01)
+    queues = data(told, "4.9")
+    for drive in runs.DRIVES:
+        us, iops = (
+            [queues[name][f"{drive} {mode}"] for mode in ("queued", "legacy")]
+            for name in ("mean_us", "iops")
+        )
+        assert us[0] / us[1] * iops[0] / iops[1] == pytest.approx(runs.QUEUE, rel=0.03)
+
+
+def test_lock_thread_and_bridge_bound_throughput(told: dict) -> None:
+    workers, queues = data(told, "4.7")["iops"], data(told, "4.9")["iops"]
+    assert workers["fssd 8"] / workers["fssd 1"] == pytest.approx(1 / runs.LOCKED, rel=0.03)
+    for drive, bound in (("fssd", runs.FREE + runs.LOCKED), ("bssd", runs.BRIDGED)):
+        gain = queues[f"{drive} queued"] / queues[f"{drive} legacy"]
+        assert gain == pytest.approx(1 / bound, rel=0.03)
 
 
 @pytest.mark.parametrize("drive", ["fssd", "bssd"])

@@ -90,15 +90,18 @@ def case(
     requests: int = REQUESTS,
     size: int = SECTOR,
     blocks: int = BLOCKS,
+    pattern: str = "uniform",
+    working_set: float = 1.0,
 ) -> Case:
-    """Returns the case of random writes by several workers to an erased drive behind its host
-    side."""
+    """Returns the case of writes by several workers to an erased drive behind its host side. The
+    working set is a share of the drive."""
     load: Value = {
         "requests": setup.requests(requests) // workers,
         "read_ratio": 0.0,
         "request_bytes": size,
         "align_bytes": size,
-        "pattern": "uniform",
+        "pattern": pattern,
+        "working_set_ratio": working_set,
         "arrival": {"closed-loop": {"queue_depth": QUEUE if queued else 1}},
     }
     overrides: dict[str, Value] = {
