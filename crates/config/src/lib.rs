@@ -251,7 +251,10 @@ pub struct Precondition {
     /// Share of the user pages that is written once, sequentially from the first page. Ratio.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub fill_ratio: f64,
-    /// Placement of the filled pages.
+    /// Placement of the filled pages. `address`: by address. `first-read`: in the order in which
+    /// the run first reads them, for data of unknown write order; needs page mapping, and no
+    /// overwrites after the fill. `scattered`: in a random order, as on an aged device; needs an
+    /// allocation that does not depend on the address.
     pub layout: FillLayout,
     /// Random page writes to the filled pages, after the fill, as a multiple of the user pages.
     /// Ratio.

@@ -30,7 +30,7 @@ pub struct Buffer {
     /// until the next request arrives. 0 disables it. Milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub idle_flush_ms: f64,
-    /// DRAM access latency until the first byte. ns.
+    /// DRAM access latency until the first byte. Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub access_ns: u32,
     /// Transfer rate of the buffer's single port, which carries host and flash data in both

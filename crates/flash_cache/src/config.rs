@@ -99,12 +99,16 @@ impl Default for Destage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Handling of reads and writes: `write-around`, `write-through`, `write-back`, `write-only` or
-    /// `pass-through`.
+    /// Handling of reads and writes. `write-around`: reads are admitted; writes go to the backing
+    /// store and invalidate the pages in the cache. `write-through`: the same, but whole pages that
+    /// the cache holds are also updated in flash. `write-back`: reads and writes are admitted;
+    /// written data is in flash only until it is destaged. `write-only`: like `write-back`, but
+    /// read misses are not admitted. `pass-through`: nothing is admitted.
     pub mode: Mode,
     /// Division of the flash between reads, writes and over-provisioning.
     pub partition: Partition,
-    /// Replacement policy of each list.
+    /// Replacement policy of the cache; if `cache.partition` divides the cache into two lists, of
+    /// each list.
     pub replacement: Replacement,
     /// Whether evicted clean pages can be revived until their blocks are erased (FLRU, FARC).
     pub suspected_queue: bool,
@@ -117,7 +121,9 @@ pub struct Config {
     pub reply: Reply,
     /// Destaging of dirty pages to the backing store.
     pub destage: Destage,
-    /// Protection against power failure, if writes stay in flash: `records` or `none`.
+    /// Protection of dirty pages against power failure, if writes stay in flash. `records`: record
+    /// pages in flash list the dirty pages that are obsolete, so that a recovery restores
+    /// acknowledged data and no older data. `none`: a power failure loses all dirty pages.
     pub journal: Records,
     /// Whether the last page of each block is a summary of its other pages: their page in the
     /// backing store, their write number, and whether they are dirty. Each block costs one more

@@ -49,7 +49,10 @@ pub struct Buffer {
     /// Size of a segment. Sectors.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub segment_sectors: u32,
-    /// Extent of read-ahead after a read.
+    /// Extent of read-ahead after a read, as long as no request needs the arm. `none`: no
+    /// read-ahead. `segment`: until the segment is full. `sequential`: like `segment`, but only
+    /// after a read that starts within the sectors in the buffer, or directly after them. `track`:
+    /// to the end of the track, or of the next track if the segment starts on an earlier one.
     pub read_ahead: ReadAhead,
     /// Maximum read-ahead; 0 for the size of a segment. Sectors.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
@@ -67,7 +70,8 @@ pub struct Buffer {
     pub write_segments: u32,
     /// Whether a write that starts at the end of another one joins its segment.
     pub combine_writes: bool,
-    /// Buffered writes that count as hits.
+    /// Buffered writes that count as hits. `joining`: those that join data that is not yet on the
+    /// platters. `buffered`: all.
     pub write_hit: WriteHit,
 }
 

@@ -12,11 +12,11 @@ use crate::queue::Policy;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Name of the preset on which the other settings are based.
+    /// Preset with a `[disk]` table, which supplies the keys that this table leaves out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// Capacity that the host can address; a whole number of sectors. By default, all sectors of a
-    /// model with positions, and 146,815,733,760 bytes otherwise. Bytes.
+    /// Capacity that the host can address; a whole number of sectors. By default, all sectors with
+    /// the model `positioned`, and 146,815,733,760 bytes with the other models. Bytes.
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_bytes: Option<u64>,

@@ -9,7 +9,7 @@ use super::{Act, Command, Connect, Event, Stream, Transfer};
 use wordline_block::Ticket;
 
 /// Ideal interface without link or overhead. A request enters the device when the host submits it,
-/// and completes when the flash has served it. All streams share the queue slots of the device,
+/// and completes when the device has served it. All streams share the queue slots of the device,
 /// first come, first served.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -13,14 +13,14 @@ use wordline_kernel::link::{Link, Rate};
 /// NVM Express over PCI Express: one submission and one completion queue per stream, and one link
 /// per direction. The host writes a command into its submission queue and rings the doorbell. When
 /// the device has a free slot, arbitration picks the queue whose next command is fetched from host
-/// memory. The data of a write is then read from host memory. After the flash operation, the data
-/// of a read, the completion and the interrupt are sent. The data of a request is sent in one
-/// transfer, first come, first served. All other packets (doorbells, commands, read requests,
-/// completions of writes) are interleaved with data packets: they do not wait, but delay later
-/// transfers. Simplifications: every command has its own doorbell and its own fetch, and fetches
-/// overlap; a queue entry is freed when its command arrives in the device, and a slot is freed when
-/// the completion has left the device; completion queues are never full; their doorbells,
-/// acknowledgements and flow control take no time.
+/// memory. The data of a write is then read from host memory. When the device has served the
+/// command, the data of a read, the completion and the interrupt are sent. The data of a request is
+/// sent in one transfer, first come, first served. All other packets (doorbells, commands, read
+/// requests, completions of writes) are interleaved with data packets: they do not wait, but delay
+/// later transfers. Simplifications: every command has its own doorbell and its own fetch, and
+/// fetches overlap; a queue entry is freed when its command arrives in the device, and a slot is
+/// freed when the completion has left the device; completion queues are never full; their
+/// doorbells, acknowledgements and flow control take no time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Nvme {
@@ -36,8 +36,8 @@ pub struct Nvme {
     /// Maximum data per packet (Max_Payload_Size). Bytes. The default is assumed.
     #[schemars(range(min = 128, max = 4096))]
     pub payload_bytes: u32,
-    /// Maximum data per read request of the device (Max_Read_Request_Size). Bytes, 128 to 4096. The
-    /// default is that of the standard's register.
+    /// Maximum data per read request of the device (Max_Read_Request_Size). Bytes. The default is
+    /// that of the standard's register.
     #[schemars(range(min = 128, max = 4096))]
     pub read_request_bytes: u32,
     /// Overhead of a packet: framing and sequence number 4, header of four double words 16,
@@ -48,7 +48,9 @@ pub struct Nvme {
     /// 4.1). The default is assumed.
     #[schemars(range(min = 2, max = 65_536))]
     pub queue_entries: u32,
-    /// Arbitration between the submission queues.
+    /// Arbitration between the submission queues. `round-robin`: all queues take turns, regardless
+    /// of class. `weighted-round-robin`: urgent queues first, then rounds in which each class has
+    /// as many commands fetched as its weight.
     pub arbitration: Arbitration,
     /// Number of commands fetched in a row from one queue before the next queue has its turn
     /// (Arbitration Burst); the standard allows powers of 2 up to 64, and no limit. The default is
@@ -67,17 +69,17 @@ pub struct Nvme {
     #[schemars(range(min = 1, max = 256))]
     pub low_weight: u32,
     /// Time from the host's write of the doorbell until the device sees it, in addition to its
-    /// packet on the link. ns, 0 to 1000000. Assumed.
+    /// packet on the link. Nanoseconds. Assumed.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub doorbell_ns: u64,
     /// Time from a read request of the device until host memory answers, in addition to the packets
-    /// on the link. Applies once per command, and once more to the data of a write. ns. Assumed; of
-    /// the same order as Neugebauer et al. measured for 64 bytes (Understanding PCIe performance
-    /// for end host networking, SIGCOMM 2018).
+    /// on the link. Applies once per command, and once more to the data of a write. Nanoseconds.
+    /// Assumed; of the same order as Neugebauer et al. measured for 64 bytes (Understanding PCIe
+    /// performance for end host networking, SIGCOMM 2018).
     #[schemars(range(min = 0, max = 1_000_000))]
     pub fetch_ns: u64,
     /// Time from the arrival of the completion until the host has handled it: interrupt and
-    /// handler. 0 models a host that polls without delay. ns, 0 to 1000000. Assumed.
+    /// handler. 0 models a host that polls without delay. Nanoseconds. Assumed.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub interrupt_ns: u64,
 }

@@ -253,7 +253,7 @@ fn error_for_a_misplaced_key_suggests_its_table() {
 #[test]
 fn error_for_a_wrong_type_names_the_expected_type() {
     says!("[host]\nqueue_depth = \"many\"\n",
-        "device.toml:2:15: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Number of requests that the device holds at once. Further requests wait outside the device, first come, first served. Count"
+        "device.toml:2:15: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Number of requests that the device holds at once. Further requests wait outside the device: with `nvme` in the submission queues of their streams, with the other interfaces first come, first served. Count"
         "  |"
         "2 | queue_depth = \"many\""
         "  |               ^^^^^^");
@@ -506,7 +506,7 @@ fn unknown_base_and_base_path_are_rejected() {
 fn error_in_an_override_names_the_override() {
     assert_eq!(
         override_fault("host.queue_depth", "many"),
-        "--set host.queue_depth=many: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Number of requests that the device holds at once. Further requests wait outside the device, first come, first served. Count"
+        "--set host.queue_depth=many: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Number of requests that the device holds at once. Further requests wait outside the device: with `nvme` in the submission queues of their streams, with the other interfaces first come, first served. Count"
     );
     assert_eq!(
         override_fault("host.queue_dept", "3"),

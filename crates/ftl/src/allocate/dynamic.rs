@@ -13,7 +13,8 @@ use crate::lpn::Lpn;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dynamic {
-    /// Order of channel, way, die and plane, fastest first.
+    /// Order of channel (C), way (W), die (D) and plane (P): from page to page, the first letter
+    /// varies fastest.
     pub order: Order,
 }
 

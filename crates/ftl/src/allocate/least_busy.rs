@@ -17,7 +17,8 @@ use crate::lpn::Lpn;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LeastBusy {
-    /// Order of channel, way, die and plane, fastest first.
+    /// Order of channel (C), way (W), die (D) and plane (P): from page to page, the first letter
+    /// varies fastest.
     pub order: Order,
     /// Whether a die that gets a page also gets the next ones, one for each plane. They can then
     /// form one multi-plane command, even if they belong to different requests ("the writes can

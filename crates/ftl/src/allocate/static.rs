@@ -13,7 +13,8 @@ use crate::lpn::Lpn;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Static {
-    /// Order of channel, way, die and plane, fastest first.
+    /// Order of channel (C), way (W), die (D) and plane (P): from page to page, the first letter
+    /// varies fastest.
     pub order: Order,
     /// Whether a write gets its page when the scheduler issues it, instead of on arrival. Programs
     /// that are issued together to all planes of a die then take the same page of blocks that are

@@ -12,10 +12,10 @@ use crate::lpn::Lpn;
 
 /// Pages that are only written are programmed fast, and therefore read with LDPC. Other pages are
 /// programmed at the usual speed, and read with BCH. A page that is both read and written is
-/// programmed fast if its write hotness exceeds its read hotness by more than m. A page programmed
-/// fast is rewritten at once, at the usual speed, if its read hotness exceeds its write hotness by
-/// more than n. Bloom filters determine the hotness of pages. In the terms of `nand.programming`,
-/// fast is mode `low`, and the usual speed is mode `medium`.
+/// programmed fast if its write hotness exceeds its read hotness by more than `m`. A page
+/// programmed fast is rewritten at once, at the usual speed, if its read hotness exceeds its write
+/// hotness by more than `n`. Bloom filters determine the hotness of pages. In the terms of
+/// `nand.programming`, fast is mode `low`, and the usual speed is mode `medium`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DifferentiatedEcc {

@@ -8,8 +8,8 @@ use wordline_reliability::ProgramMode;
 use super::history::{Guided, WriteOnly};
 
 /// R+L: pages that are only written are written at medium cost with reduced wear. A page that is
-/// only read is rewritten at high cost in idle time, unless it already has high cost. First writes
-/// have high cost; writes of pages that are both read and written have medium cost.
+/// only read is rewritten at high cost in idle time, unless it already has high cost. The first
+/// write of a page has high cost; writes of pages that are both read and written have medium cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RL {

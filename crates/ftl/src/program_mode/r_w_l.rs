@@ -9,8 +9,8 @@ use super::history::{Guided, WriteOnly};
 
 /// R+W+L: pages that are only written are written at low cost while operations of other requests
 /// wait, and otherwise at medium cost with reduced wear. A page that is only read is rewritten at
-/// high cost in idle time, unless it already has high cost. First writes have high cost; writes of
-/// pages that are both read and written have medium cost.
+/// high cost in idle time, unless it already has high cost. The first write of a page has high
+/// cost; writes of pages that are both read and written have medium cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RWL {

@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 pub struct Refresh {
     /// Block to which the data is moved.
     pub target: Target,
-    /// Points at which a refresh yields to host requests that wait for its die.
+    /// Points at which a refresh yields to host requests that wait for its die. `schedule`: those
+    /// that `ftl.gc.schedule` defines for GC. `page`: between two flash operations. `block`: none;
+    /// a request waits for the operations that were queued before it, as in on-demand GC.
     pub steps: Steps,
 }
 

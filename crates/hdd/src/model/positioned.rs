@@ -22,14 +22,16 @@ pub struct Positioned {
     /// Number of surfaces, each with a head. Count.
     #[schemars(range(min = 1, max = 256))]
     pub heads: u32,
-    /// Numbering of the sectors on the tracks of a zone.
+    /// Order in which the sectors of a zone are numbered. `cylinder`: along the tracks of a
+    /// cylinder from the first head to the last, then along the next cylinder. `serpentine`: the
+    /// same, but from the last head to the first in every other cylinder.
     pub numbering: Numbering,
     /// Zones, from the outermost inwards.
     pub zones: Vec<Zone>,
-    /// Seek curve: points of cylinders and milliseconds, starting at 1 cylinder, with linear
-    /// interpolation.
+    /// Seek curve: pairs of a distance in cylinders and a time in milliseconds, starting at 1
+    /// cylinder, with linear interpolation.
     pub seek: Vec<Point>,
-    /// Time of a head switch, during which the arm can move. Milliseconds.
+    /// Time of a head switch, during which the arm can also move. Milliseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub head_switch_ms: f64,
     /// Additional settling time of a write after an arm movement or head switch. Milliseconds.

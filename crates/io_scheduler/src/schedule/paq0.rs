@@ -21,7 +21,8 @@ pub struct Paq0 {
     /// Resource that two requests in flight must not share: a `die`, a `package` or a `channel`.
     pub conflict: Conflict,
     /// Extent of head-of-line blocking. `request`: a request starts when no other uses any resource
-    /// that it needs. `page`: each page starts as soon as it can.
+    /// that it needs. `page`: a page starts when its die is idle and no other request uses the
+    /// resource that it needs; until then, all later pages wait.
     pub grain: Grain,
     /// Whether writes wait in the queue with the reads and are packed like them, with those of any
     /// request (sections 6.3 and 6.5.2: plane packing alone, otherwise like `vaq`). If not, they

@@ -7,9 +7,8 @@ use wordline_kernel::slot::Cited;
 use super::{LSB, MSB, PageTypes, half};
 
 /// Multi-level cells of two bits, address group alpha. In a block of P pages, offsets 0, 1 and P -
-/// 1 are LSB; otherwise lambda n is LSB and lambda n - (lambda + 1) is MSB. These forms do not
-/// cover every offset (remainders 1 and 2 for lambda 4): there, a remainder below lambda / 2 is
-/// LSB, any other MSB.
+/// 1 are LSB; otherwise lambda n is LSB and lambda n - (lambda + 1) is MSB. With lambda 4, these
+/// forms do not cover the offsets 4 n + 1 and 4 n + 2: there, 4 n + 1 is LSB and 4 n + 2 is MSB.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MlcAlpha {

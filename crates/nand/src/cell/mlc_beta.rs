@@ -8,8 +8,8 @@ use super::{LSB, MSB, PageTypes, half};
 
 /// Multi-level cells of two bits, address group beta. In a block of P pages, offsets below lambda
 /// and above P - lambda are LSB; otherwise lambda n and lambda n + 1 are LSB, and lambda n -
-/// (lambda + 2) and lambda n - (lambda + 1) are MSB. For lambda 2 both forms cover every offset:
-/// there, even offsets are LSB and odd ones MSB.
+/// (lambda + 2) and lambda n - (lambda + 1) are MSB. With lambda 2, each of the latter forms covers
+/// every offset: even offsets are then LSB, and odd ones MSB.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MlcBeta {

@@ -46,8 +46,8 @@ pub enum Candidates {
 
 /// A write cache; reads are not cached. After every window of writes, the cache takes the size with
 /// the lowest latency according to the miss-ratio curve of the window and the share of valid pages
-/// in victims at each over-provisioning. The source starts at 35 %; here the start is the device's
-/// own over-provisioning.
+/// in victims at each over-provisioning. The source starts with an over-provisioning of 35 %; here
+/// the start is the device's own over-provisioning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LocalityDriven {
@@ -56,19 +56,27 @@ pub struct LocalityDriven {
     /// that the size never changes if power fails more often than windows end. Bytes.
     #[schemars(range(min = 0, max = 1_152_921_504_606_846_976_u64))]
     pub window_bytes: u64,
-    /// Method of computing the miss-ratio curve of a window.
+    /// Method of computing the miss-ratio curve of a window. `shards-rate`: SHARDS, with a fixed
+    /// share of the pages (`sample_ratio`). `shards-size`: SHARDS, with a fixed number of pages
+    /// (`sample_pages`). `aet`: a model from the times between writes of a fixed share of the
+    /// pages. `exact`: stack distances of all pages.
     pub curve: Method,
-    /// Share of the pages that `shards-rate` and `aet` sample. 1/1024 gives the 24 KB of the source
-    /// for 8 GB of writes, although it prints 0.0001; small flashes need more. Ratio, above 0 up to
-    /// 1.
+    /// Share of the pages that `shards-rate` and `aet` sample. 1/1024 takes the 24 KB of memory
+    /// that the source gives for 8 GB of writes, although the source prints a share of 0.0001;
+    /// small flashes need more. Ratio, above 0 up to 1.
     #[schemars(range(min = 0.000_000_1, max = 1))]
     pub sample_ratio: f64,
-    /// Pages that `shards-size` samples. Count, 1 or more.
+    /// Maximum number of pages that `shards-size` samples. Count, 1 or more.
     #[schemars(range(min = 1, max = 16_777_216))]
     pub sample_pages: u32,
-    /// Treatment of the writes before a window: `clear`, `keep` or `half`.
+    /// Treatment of the writes before a window. `clear`: none counts, so that the first write of a
+    /// page in a window is a miss at any size. `keep`: all count. `half`: none counts, and the
+    /// first half of a window is not measured.
     pub tracker: Tracker,
-    /// Source of the share of valid pages in victims.
+    /// Source of the share of valid pages in victims. `analytic`: the equation u = (u' - 1) / ln
+    /// u', where u' is this share and u the cached share of the pages that are not kept free.
+    /// `given`: the key `victim_utilisations`. `miniature`: small write caches on small simulated
+    /// flashes, which receive a sample of the writes.
     pub utilisation: Utilisation,
     /// For `given`: mean share of valid pages in victims at over-provisionings of 15, 25, ... 85 %.
     /// The default is that of the equation with 5 % kept free. Ratios, 0 to below 1.
@@ -87,7 +95,8 @@ pub struct LocalityDriven {
     /// the next. Count, 0 or more.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub retrain_gap_windows: u32,
-    /// Sizes that are compared.
+    /// Over-provisionings that are compared. `eight`: 15, 25, ... 85 %. `percent`: every per cent
+    /// from 15 to 85 %.
     pub candidates: Candidates,
 }
 

@@ -34,10 +34,12 @@ pub struct OpFcl {
     /// Ratio, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub read_ratio: f64,
-    /// Method of counting hits in lists of every size: `ghosts` or `shards`.
+    /// Method of counting the hits that lists of every size would have. `ghosts`: in ghost lists as
+    /// long as the whole flash. `shards`: with SHARDS, in LRU stacks of sampled pages that persist
+    /// across periods.
     pub hits: Counting,
-    /// For `shards`: maximum pages per stack. A period should have several hundred requests for
-    /// sampled pages. Count, 1 or more.
+    /// For `shards`: maximum number of sampled pages per stack. A period should have several
+    /// hundred requests for sampled pages. Count, 1 or more.
     #[schemars(range(min = 1, max = 16_777_216))]
     pub sample_pages: u32,
 }

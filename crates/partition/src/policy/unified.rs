@@ -8,8 +8,8 @@ use wordline_kernel::slot::Cited;
 use super::{Divide, OP_FCL};
 use crate::space::{Sizes, Space};
 
-/// One list of fixed size for reads and writes: everything that the over-provisioning of the device
-/// leaves (FP-FCL of the source).
+/// One list of fixed size for reads and writes: all pages except the over-provisioning of the
+/// device (FP-FCL of the source).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Unified {}

@@ -8,9 +8,9 @@ use super::{Code, Correct, Level};
 use crate::fault::{Fault, us};
 
 /// LDPC code with a sequence of reads: a hard decision first, then soft decisions with more
-/// reference voltages, each a separate read. A read at N voltages takes
-/// `alpha N + beta ceil(log2(N + 1))`. A level corrects a codeword whose share of errors is at most
-/// its threshold.
+/// reference voltages, each a separate read. A read at N voltages takes `alpha N + beta ceil(log2(N
+/// + 1))`, where alpha is `sense_us` and beta the transfer time of one bit per cell. A sense level
+/// corrects a codeword whose share of errors is at most its threshold (`correctable`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ldpc {
@@ -20,18 +20,18 @@ pub struct Ldpc {
     /// Data bits per codeword. Bits.
     #[schemars(range(min = 8, max = 1_048_576))]
     pub data_bits: u32,
-    /// Reference voltages of each level, the hard decision first. Count.
+    /// Reference voltages of each sense level, the hard decision first. Count.
     #[schemars(inner(range(min = 1, max = 4096)))]
     pub voltages: Vec<u32>,
-    /// Share of errors per codeword that each level corrects. The defaults are thresholds of a
-    /// (4,36)-regular code of rate 8/9: hard decision by Gallager B, then sum-product with 3 and 7
-    /// levels per boundary. Ratio.
+    /// Share of errors per codeword that each sense level corrects. The defaults are thresholds of
+    /// a (4,36)-regular code of rate 8/9: hard decision by Gallager B, then sum-product with 3 and
+    /// 7 levels per boundary. Ratio.
     #[schemars(inner(range(min = 0.0, max = 0.5)))]
     pub correctable: Vec<f64>,
     /// Sensing time per reference voltage (alpha). Microseconds.
     #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
     pub sense_us: f64,
-    /// Decoding time of a page at each level. Microseconds. Assumed.
+    /// Decoding time of a page at each sense level. Microseconds. Assumed.
     #[schemars(inner(range(min = 0.0, max = 1e6)))]
     pub decode_us: Vec<f64>,
 }

@@ -42,10 +42,10 @@ pub struct StepSize {
     /// Transfer time per bit read from each cell (beta). Microseconds.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub transfer_us: f64,
-    /// Reference voltages of each read level. Count.
+    /// Reference voltages of each sense level. Count.
     #[schemars(inner(range(min = 1, max = 4096)))]
     pub voltages: Vec<u32>,
-    /// Raw bit error rate that each read level corrects. The defaults are thresholds of a
+    /// Raw bit error rate that each sense level corrects. The defaults are thresholds of a
     /// (4,36)-regular LDPC code: hard decision by Gallager B, then sum-product with 3 and 7 levels
     /// per boundary. Ratio.
     #[schemars(inner(range(min = 0.0, max = 0.5)))]

@@ -9,12 +9,13 @@ use wordline_kernel::slot::Cited;
 use super::{Attention, Idle, PreemptionPoint, Schedule, Trigger, milliseconds};
 use crate::job::SpaceRequest;
 
-/// GC before it is needed. Look-ahead: before a command whose tag has arrived, GC reclaims the
-/// space that all announced commands need, if there is enough time. Proactive block compaction:
-/// otherwise, in a long idle period, GC reclaims blocks without a free page while few blocks are
-/// free, until the next command arrives, announced or not. GC executes one flash operation at a
-/// time and stops at the next preemption point when a request has arrived. It continues when the
-/// device is idle again. While the device serves the host, GC is on demand.
+/// Advanced GC: GC runs before it is needed. Look-ahead: a tag announces a command before its data
+/// arrives; before that command, GC reclaims the space that all announced commands need, if there
+/// is enough time. Proactive block compaction: otherwise, in a long idle period, GC reclaims blocks
+/// without a free page while few blocks are free, until the next command arrives, announced or not.
+/// GC executes one flash operation at a time and stops at the next preemption point when a request
+/// has arrived. It continues when the device is idle again. While the device serves the host, GC is
+/// on demand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Agc {

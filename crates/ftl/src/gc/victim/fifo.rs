@@ -11,7 +11,8 @@ use crate::block::Blocks;
 use crate::lists::Lists;
 
 /// The block that was filled first. This policy wears all blocks equally. Its write amplification
-/// under uniform load has a closed form: u = (u' - 1) / ln u', WA = 1 / (1 - u').
+/// under uniform load has a closed form: u = (u' - 1) / ln u', WA = 1 / (1 - u'), where u is the
+/// share of valid pages in the device and u' that in victims.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fifo {}

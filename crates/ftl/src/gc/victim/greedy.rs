@@ -15,8 +15,8 @@ use crate::lists::Lists;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Greedy {
-    /// Which block is selected among those with equally few valid pages: the block that has had its
-    /// number of valid pages for the longest time, or for the shortest.
+    /// Selection among blocks with equally few valid pages: the block that has had its number of
+    /// valid pages for the `longest` or the `shortest` time.
     pub ties: Ties,
 }
 

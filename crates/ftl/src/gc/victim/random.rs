@@ -12,7 +12,7 @@ use super::set::PlaneSets;
 use crate::block::Blocks;
 
 /// Any full block, with equal probability. Under uniform load, WA = 1 / (1 - u), where u is the
-/// share of valid pages.
+/// share of valid pages in the device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Random {}

@@ -10,7 +10,7 @@ use crate::WorkloadError;
 
 /// Each request starts where the previous one ended, rounded up to the alignment. The first starts
 /// at the start of the working set. A request that would cross the end of the working set starts at
-/// its start instead.
+/// the start of the working set instead.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sequential {}
