@@ -1,6 +1,6 @@
 """Li et al.: read and write costs, and wear, by the access history of pages."""
 
-from wordline_studies.agcr import costs, extremes, loads, schemes, windows
+from wordline_studies.agcr import costs, extremes, loads, readings, schemes, windows
 from wordline_studies.figure import Numbers, Study
 
 STUDY = Study(
@@ -10,10 +10,13 @@ STUDY = Study(
     "Regulation on Flash based Storage Systems",
     figures=(
         costs.figure,
-        loads.figure,
-        extremes.figure,
+        costs.models,
+        costs.storage,
+        loads.figures,
+        extremes.figures,
         schemes.figures,
         windows.figures,
+        readings.figure,
     ),
     published=Numbers("wordline_studies.agcr"),
 )

@@ -1,21 +1,38 @@
 """Figures 3 and 5: all pages in one mode."""
 
 from wordline._render.charts import bars
-from wordline_studies.agcr.runs import DEVICE, EXTREMES, PUBLISHED, SCHEMES, TRADITIONAL
+from wordline_studies.agcr.runs import (
+    DEVICE,
+    EXTREMES,
+    FITTED,
+    PUBLISHED,
+    SCHEMES,
+    TRADITIONAL,
+    Loads,
+    of_loads,
+)
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
-from wordline_studies.regulation.recordings import folder, measured, recordings, too_few
+from wordline_studies.outcome import IN_POINTS
 from wordline_studies.regulation.runs import change, mean_change, passes, reading, writing
 
 COLOURS = dict(zip(EXTREMES, ("#1f78b4", "#d8731c", "#12a07a"), strict=True))
+SLOW, FAST, REDUCED = EXTREMES
+OF = {"read_us": "reads", "write_us": "writes", "all_us": "all", "wear": "wear"}
 
 
-def figure(setup: Setup) -> Figure:
-    """Returns the figure of the available recordings in their first pass."""
-    found = recordings(setup, DEVICE.page)
-    schemes = {TRADITIONAL: SCHEMES[TRADITIONAL], **EXTREMES}
-    with folder() as traces:
-        runs = passes(setup, DEVICE, traces, found, schemes)
-    names = {"read_us": reading(found), "write_us": writing(found)}
+def figures(setup: Setup) -> list[Figure]:
+    """Returns the figures of the loads and of the available recordings."""
+    return of_loads(setup, _figure)
+
+
+def _figure(setup: Setup, found: Loads) -> list[Figure]:
+    runs = passes(setup, DEVICE, found, {TRADITIONAL: SCHEMES[TRADITIONAL], **EXTREMES})
+    names = {
+        "read_us": reading(found),
+        "write_us": writing(found),
+        "all_us": list(found),
+        "wear": writing(found),
+    }
     mean = {
         (scheme, of): mean_change(runs, those, scheme, TRADITIONAL, 0, of)
         for scheme in EXTREMES
@@ -29,98 +46,99 @@ def figure(setup: Setup) -> Figure:
                 )
                 for scheme in EXTREMES
             }
-            for name in those
+            for name in names[of]
         }
-        for of, those in names.items()
+        for of in ("read_us", "write_us")
     }
-    told = too_few(setup, found)
-    high = [mean["LCW/HCR", "read_us"], mean["reduced wear", "read_us"]]
-    made = Figure(
+    return [_extremes(mean, by_load)]
+
+
+def _extremes(
+    mean: dict[tuple[str, str], float], by_load: dict[str, dict[str, dict[str, float]]]
+) -> Figure:
+    published = {
+        (SLOW, "read_us"): "HCW/LCR reads",
+        (SLOW, "write_us"): "HCW/LCR writes",
+        (FAST, "write_us"): "LCW/HCR writes",
+        (FAST, "read_us"): "LCW/HCR reads",
+        (REDUCED, "read_us"): "reduced wear reads",
+    }
+    return Figure(
         id="3",
         title="Figures 3 and 5: all pages in one mode",
         section="3.1, 3.2",
         measured=(
-            "Mean response times of recordings with all pages programmed in one mode, "
-            "including those written before the run, relative to medium mode; mean of the "
-            "recordings."
+            "Mean response times with all pages programmed in one mode, including those written "
+            "before the run, relative to medium mode; mean of the loads."
         ),
         rows=[
-            Row("HCW/LCR: reads", mean["HCW/LCR", "read_us"], "%", PUBLISHED("3", "HCW/LCR reads")),
-            Row(
-                "HCW/LCR: writes",
-                mean["HCW/LCR", "write_us"],
-                "%",
-                PUBLISHED("3", "HCW/LCR writes"),
+            *(
+                Row(f"{scheme}: {OF[of]}", mean[scheme, of], "%", PUBLISHED("3", name))
+                for (scheme, of), name in published.items()
             ),
             Row(
-                "LCW/HCR: writes",
-                mean["LCW/HCR", "write_us"],
+                f"{REDUCED}: wear, of that of medium mode",
+                100 + mean[REDUCED, "wear"],
                 "%",
-                PUBLISHED("3", "LCW/HCR writes"),
-            ),
-            Row("LCW/HCR: reads", mean["LCW/HCR", "read_us"], "%", PUBLISHED("3", "LCW/HCR reads")),
-            Row(
-                "reduced wear: reads",
-                mean["reduced wear", "read_us"],
-                "%",
-                PUBLISHED("3", "reduced wear reads"),
+                PUBLISHED("3", "reduced wear"),
             ),
             *(
-                Row(f"{name}, {scheme}: {of.split('_')[0]}s", value, "%")
+                Row(f"{scheme}: {OF[of]}", value, "%")
+                for (scheme, of), value in mean.items()
+                if (scheme, of) not in published and of != "wear"
+            ),
+            *(
+                Row(f"{name}, {scheme}: {OF[of]}", value, "%")
                 for of, one in by_load.items()
                 for name, own in one.items()
                 for scheme, value in own.items()
             ),
         ],
         plots=[
-            Plot(
-                f"{of.split('_')[0].capitalize()}s",
-                "Relative to medium cost.",
-                bars(one, COLOURS, "%"),
-            )
+            Plot(OF[of].capitalize(), "Relative to medium cost.", bars(one, COLOURS, "%"))
             for of, one in by_load.items()
-            if one
         ],
-        claims=[
-            Claim(
-                "A1: high-cost writes make reads 54 % faster (within 6 points)",
-                abs(mean["HCW/LCR", "read_us"] + 54) <= 6,
-                f"{mean['HCW/LCR', 'read_us']:+.1f} %",
-                report_only=told,
-            ),
-            Claim(
-                "A1: high-cost writes are 35 % slower (within 3 points)",
-                abs(mean["HCW/LCR", "write_us"] - 35) <= 3,
-                f"{mean['HCW/LCR', 'write_us']:+.1f} %",
-                report_only=told,
-            ),
-            Claim(
-                "A2: low-cost writes are 26 % faster (within 3 points)",
-                abs(mean["LCW/HCR", "write_us"] + 26) <= 3,
-                f"{mean['LCW/HCR', 'write_us']:+.1f} %",
-                report_only=told,
-            ),
-            Claim(
-                "A3: high-cost reads are 40 to 85 % slower (published 60 and 52 %)",
-                all(40 <= one <= 85 for one in high),
-                ", ".join(f"{one:+.1f} %" for one in high),
-                report_only=told,
-            ),
-            Claim(
-                "A3: reads are slower after low-cost writes than with reduced wear",
-                high[0] > high[1] + 1,
-                ", ".join(f"{one:+.1f} %" for one in high),
-                report_only=told,
-                because=""
-                if told
-                else "both read at 310 µs, and reduced wear writes no faster than medium mode, "
-                "so its reads wait for writes at least as long",
-            ),
-        ],
+        claims=_claims(mean),
         explanation=[
+            FITTED,
             "The document gives the differences between the two extremes, 114 and 61 points of "
             "the traditional scheme. With its -54 and -26 %, these are +60 and +35 %.",
+            "A read after a low-cost or reduced-wear write takes 310 instead of 170 µs, 82 % more. "
+            "The published 60 and 52 % are less than that, which is possible only if reads wait "
+            "for writes; then they wait less for low-cost writes, which are the shorter ones, so "
+            "60 and 52 % would have the reverse order.",
         ],
         data={"change_percent": dict(by_load.items())},
     )
-    return measured(found, [made])[0]
+
+
+def _claims(mean: dict[tuple[str, str], float]) -> list[Claim]:
+    reads = {scheme: mean[scheme, "read_us"] for scheme in EXTREMES}
+    gaps = {of: abs(mean[SLOW, of] - mean[FAST, of]) for of in ("read_us", "write_us")}
+    listed = ", ".join(f"{scheme} {value:+.1f} %" for scheme, value in reads.items())
+    return [
+        Claim(
+            "Reads are faster after high-cost writes",
+            reads[SLOW] < 0,
+            f"{reads[SLOW]:+.1f} %",
+            ids=("A-005",),
+        ),
+        Claim(
+            "Over all requests, LCW/HCR is faster than medium cost",
+            mean[FAST, "all_us"] < 0,
+            f"{mean[FAST, 'all_us']:+.1f} %",
+            ids=("A-015",),
+        ),
+        Claim(
+            "Of the three modes of figure 3, LCW/HCR has the slowest reads",
+            reads[FAST] > max(0.0, reads[SLOW]),
+            listed,
+            ids=("A-016",),
+        ),
+        Claim(
+            f"Reads and writes of the two extremes differ by more than {IN_POINTS:g} points",
+            min(gaps.values()) > IN_POINTS,
+            f"reads {gaps['read_us']:.1f}, writes {gaps['write_us']:.1f} points",
+            ids=("A-079",),
+        ),
+    ]

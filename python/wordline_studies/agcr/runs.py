@@ -1,8 +1,13 @@
-"""The schemes on the document's device."""
+"""The schemes on the document's device, and the loads."""
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
 
 from wordline.config import Value
-from wordline_studies.figure import Numbers
-from wordline_studies.regulation.runs import REGULATION, Device
+from wordline_studies.figure import Figure, Numbers, Setup
+from wordline_studies.regulation import fitted
+from wordline_studies.regulation.recordings import Recording, beside, recordings
+from wordline_studies.regulation.runs import REGULATION, Device, Key, Told
 
 PUBLISHED = Numbers("wordline_studies.agcr")
 DEVICE = Device("agcr", page=4096, user_pages=8 * 4 * 4 * 512 * 64 * 0.85)
@@ -17,3 +22,53 @@ EXTREMES: dict[str, dict[str, Value]] = {
     "LCW/HCR": {f"{REGULATION}.fixed.mode": "low"},
     "reduced wear": {f"{REGULATION}.fixed.mode": "reduced"},
 }
+REQUESTS = 12_000
+LOADS = tuple(
+    name
+    for name, row in fitted.TABLE.items()
+    if row.duration_s == fitted.WEEK_S and row.requests >= 200_000 and 5 <= row.read_percent <= 95
+)
+"""Loads of MSR Cambridge in table 8 with at least 200,000 requests, of which a twentieth reads and
+a twentieth writes. The document names three of its ten traces, among them rsrch2."""
+SHORT = ("hm0", "proj0", "rsrch2", "web0")
+Loads = Mapping[str, Recording]
+Passes = Mapping[Key, list[Told]]
+FITTED = (
+    "The document's traces are available for two of the loads only. The loads are generated with "
+    "the numbers of requests, shares of reads and mean sizes that table 8 of Q. Xia's thesis gives "
+    "for recordings of the same collection, and the overlaps of its figure 17. All pages are "
+    "equally popular. Requests arrive in bursts that only read or only write, with the lengths and "
+    "gaps measured in the recording rsrch_1."
+)
+
+
+def loads(setup: Setup, arrivals: fitted.Arrivals = "bursts") -> dict[str, Recording]:
+    """Returns the loads. A quick study has fewer and shorter ones."""
+    names, count = (SHORT, REQUESTS // 3) if setup.quick else (LOADS, REQUESTS)
+    return {
+        name if arrivals == "bursts" else f"{name}, {arrivals}": fitted.load(
+            name, count, DEVICE.page, arrivals
+        )
+        for name in names
+    }
+
+
+def of_loads(setup: Setup, made: Callable[[Setup, Loads], Sequence[Figure]]) -> list[Figure]:
+    """Returns the figures of the loads, and those of the available recordings."""
+    found = recordings(setup, DEVICE.page)
+    return [*made(setup, loads(setup)), *(beside(made(setup, found)) if found else ())]
+
+
+def mean_share(
+    runs: Passes, names: Sequence[str], scheme: str, modes: Mapping[str, str], turn: int = 1
+) -> float:
+    """Returns the mean share of the host's reads and writes of pages that have one of the `modes`,
+    given by operation. Per cent."""
+    found: list[float] = []
+    for name in names:
+        told = runs[name, scheme][turn]
+        every = sum(sum(told.by_mode[op].values()) for op in modes)
+        found.append(
+            100 * sum(told.by_mode[op][mode] for op, mode in modes.items()) / max(1, every)
+        )
+    return fmean(found)

@@ -1,24 +1,25 @@
 """Figures 19 to 22: the window, and fewer channels."""
 
 from collections.abc import Mapping
-from math import nan
 from statistics import fmean
 
 from wordline._render.charts import bars
 from wordline.config import Value
-from wordline_studies.agcr.runs import DEVICE, RWL, SCHEMES, TRADITIONAL
-from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
-from wordline_studies.regulation.recordings import (
-    Recording,
-    folder,
-    measured,
-    recordings,
-    too_few,
+from wordline_studies.agcr.runs import (
+    DEVICE,
+    RWL,
+    SCHEMES,
+    TRADITIONAL,
+    Loads,
+    Passes,
+    mean_share,
+    of_loads,
 )
+from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
+from wordline_studies.outcome import IN_POINTS
 from wordline_studies.regulation.runs import (
     REGULATION,
-    Key,
-    Told,
+    change,
     mean_change,
     passes,
     reading,
@@ -30,26 +31,26 @@ FEWER: dict[str, Value] = {"ssd.channels": 4}
 COLOURS = dict(
     zip((f"window {one}" for one in WINDOWS), ("#8b929c", "#7cc0ea", "#1f78b4"), strict=True)
 )
+OF = {"read_us": "reads", "write_us": "writes", "wear": "wear"}
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures of R+W+L with several windows and with fewer channels."""
-    found = recordings(setup, DEVICE.page)
-    told = too_few(setup, found)
+    """Returns the figures of the loads and of the available recordings."""
+    return of_loads(setup, _figures)
+
+
+def _figures(setup: Setup, found: Loads) -> list[Figure]:
     windows: dict[str, Mapping[str, Value]] = {TRADITIONAL: SCHEMES[TRADITIONAL]}
     windows |= {f"window {one}": {f"{REGULATION}.r-w-l.window": one} for one in WINDOWS}
-    with folder() as traces:
-        by_window = passes(setup, DEVICE, traces, found, windows)
-        both = {one: SCHEMES[one] for one in (TRADITIONAL, RWL)}
-        wide = passes(setup, DEVICE, traces, found, both)
-        narrow = passes(
-            setup, DEVICE, traces, found, {name: {**own, **FEWER} for name, own in both.items()}
-        )
-    made = [_windows(found, by_window, told), _channels(found, wide, narrow, told)]
-    return measured(found, made)
+    both = {one: SCHEMES[one] for one in (TRADITIONAL, RWL)}
+    fewer = {name: {**own, **FEWER} for name, own in both.items()}
+    return [
+        _windows(found, passes(setup, DEVICE, found, windows)),
+        _channels(found, passes(setup, DEVICE, found, both), passes(setup, DEVICE, found, fewer)),
+    ]
 
 
-def _windows(found: Mapping[str, Recording], runs: Mapping[Key, list[Told]], told: str) -> Figure:
+def _windows(found: Loads, runs: Passes) -> Figure:
     names = list(COLOURS)
     of = {"read_us": reading(found), "write_us": writing(found), "wear": writing(found)}
     mean = {
@@ -57,25 +58,14 @@ def _windows(found: Mapping[str, Recording], runs: Mapping[Key, list[Told]], tol
         for what, those in of.items()
         for name in names
     }
-    rewrites = {
-        name: fmean(runs[load, name][1].rewrites for load in found) if found else nan
-        for name in names
-    }
-    reads = [mean["read_us", name] for name in names]
-    moved = {
-        what: [abs(mean[what, name] - mean[what, "window 2"]) for name in ("window 1", "window 3")]
-        for what in ("write_us", "wear")
-    }
+    rewrites = {name: fmean(runs[load, name][1].rewrites for load in found) for name in names}
     return Figure(
         id="19",
         title="Figures 19 and 20: the window",
         section="5.3.1",
         measured="R+W+L with windows of 1 to 3 accesses, second pass, relative to Traditional.",
         rows=[
-            *(
-                Row(f"{what.split('_')[0]}, {name}", value, "%")
-                for (what, name), value in mean.items()
-            ),
+            *(Row(f"{OF[what]}, {name}", value, "%") for (what, name), value in mean.items()),
             *(Row(f"re-writes, {name}", value, "%") for name, value in rewrites.items()),
         ],
         plots=[
@@ -94,96 +84,130 @@ def _windows(found: Mapping[str, Recording], runs: Mapping[Key, list[Told]], tol
                     "%",
                 ),
             ),
-        ]
-        if found
-        else [],
-        claims=[
-            Claim(
-                "A14: reads are faster with a wider window",
-                reads[0] > reads[1] > reads[2],
-                ", ".join(f"{one:+.1f} %" for one in reads),
-                report_only=told,
-            ),
-            Claim(
-                "A14: a window of 1 has the most re-writes",
-                rewrites["window 1"] == max(rewrites.values()),
-                ", ".join(f"{one:.2f} %" for one in rewrites.values()),
-                report_only=told,
-            ),
-            Claim(
-                "A15: writes and wear hardly change from window 2 to 3 (at most 3.5 points)",
-                max(moved["write_us"][1], moved["wear"][1]) <= 3.5,
-                f"{moved['write_us'][1]:.1f} and {moved['wear'][1]:.1f} points",
-                report_only=told,
-            ),
         ],
+        claims=_on_windows(mean, list(rewrites.values())),
         explanation=[
-            f"From window 1 to 2, writes change by {moved['write_us'][0]:.1f} and wear by "
-            f"{moved['wear'][0]:.1f} points: with a window of 1, every written page counts as "
-            "write-only.",
-        ]
-        if found
-        else [],
+            "With a window of 1, every written page counts as write-only and every read page as "
+            "read-only."
+        ],
         data={"change_percent": {f"{what}, {name}": value for (what, name), value in mean.items()}},
     )
 
 
-def _channels(
-    found: Mapping[str, Recording],
-    wide: Mapping[Key, list[Told]],
-    narrow: Mapping[Key, list[Told]],
-    told: str,
-) -> Figure:
-    def gains(runs: Mapping[Key, list[Told]], what: str, names: list[str]) -> dict[str, float]:
-        return {name: mean_change(runs, [name], RWL, TRADITIONAL, 1, what) for name in names}
+def _on_windows(mean: Mapping[tuple[str, str], float], rewrites: list[float]) -> list[Claim]:
+    by = {what: [mean[what, name] for name in COLOURS] for what in OF}
+    reads = by["read_us"]
+    spread = {what: max(one) - min(one) for what, one in by.items()}
 
-    writes = writing(found)
-    slower = [
-        name
-        for name in found
-        if narrow[name, TRADITIONAL][1].all_us > wide[name, TRADITIONAL][1].all_us
+    def listed(what: str) -> str:
+        return ", ".join(f"{one:+.1f} %" for one in by[what])
+
+    return [
+        Claim(
+            "Reads are faster with a wider window",
+            reads[0] > reads[1] > reads[2],
+            listed("read_us"),
+            ids=("A-070",),
+        ),
+        Claim(
+            "The smaller the window, the more re-writes",
+            rewrites[0] > rewrites[1] > rewrites[2],
+            ", ".join(f"{one:.2f} %" for one in rewrites),
+            ids=("A-071",),
+        ),
+        Claim(
+            f"Writes hardly depend on the window (within {IN_POINTS:g} points)",
+            spread["write_us"] <= IN_POINTS,
+            listed("write_us"),
+            ids=("A-072",),
+        ),
+        Claim(
+            f"Wear hardly depends on the window (within {IN_POINTS:g} points)",
+            spread["wear"] <= IN_POINTS,
+            listed("wear"),
+            ids=("A-073",),
+        ),
     ]
-    latency = {key: gains(runs, "write_us", writes) for key, runs in (("8", wide), ("4", narrow))}
-    wear = {key: gains(runs, "wear", writes) for key, runs in (("8", wide), ("4", narrow))}
-    better = [name for name in writes if latency["4"][name] <= latency["8"][name]]
-    less = [name for name in writes if wear["4"][name] >= wear["8"][name]]
-    half = len(writes) / 2
+
+
+def _channels(found: Loads, wide: Passes, narrow: Passes) -> Figure:
+    of = {"read_us": reading(found), "write_us": writing(found), "wear": writing(found)}
+    by = {"8": wide, "4": narrow}
+    gains = {
+        (key, what): mean_change(runs, names, RWL, TRADITIONAL, 1, what)
+        for key, runs in by.items()
+        for what, names in of.items()
+    }
+    slower = {
+        (scheme, what): fmean(
+            change(getattr(narrow[name, scheme][1], what), getattr(wide[name, scheme][1], what))
+            for name in of[what]
+        )
+        for scheme in (TRADITIONAL, RWL)
+        for what in ("read_us", "write_us")
+    }
+    low = {
+        key: mean_share(runs, of["write_us"], RWL, {"host_writes": "low"})
+        for key, runs in by.items()
+    }
     return Figure(
         id="21",
         title="Figures 21 and 22: four channels",
         section="5.3.2",
-        measured="R+W+L relative to Traditional, with 8 and 4 channels of 4 dies, second pass.",
+        measured=(
+            "R+W+L relative to Traditional, with 8 and 4 channels of 4 dies, second pass, mean of "
+            "the loads."
+        ),
         rows=[
             *(
-                Row(f"{name}, writes, {key} channels", one[name], "%")
-                for key, one in latency.items()
-                for name in writes
+                Row(f"{OF[what]}, {key} channels", value, "%")
+                for (key, what), value in gains.items()
             ),
             *(
-                Row(f"{name}, wear, {key} channels", one[name], "%")
-                for key, one in wear.items()
-                for name in writes
+                Row(f"{OF[what]}, {scheme}: 4 channels relative to 8", value, "%")
+                for (scheme, what), value in slower.items()
             ),
+            *(Row(f"low-cost writes, {key} channels", one, "%") for key, one in low.items()),
         ],
-        claims=[
-            Claim(
-                "A16: requests take longer with four channels (on most recordings)",
-                len(slower) > len(found) / 2,
-                f"{len(slower)} of {len(found)} recordings",
-                report_only=told,
-            ),
-            Claim(
-                "A16: writes gain more with four channels (on most recordings)",
-                len(better) > half,
-                f"{len(better)} of {len(writes)} recordings",
-                report_only=told,
-            ),
-            Claim(
-                "A16: wear is reduced less with four channels (on most recordings)",
-                len(less) > half,
-                f"{len(less)} of {len(writes)} recordings",
-                report_only=told,
-            ),
-        ],
-        data={"writes_percent": latency, "wear_percent": wear},
+        claims=_on_channels(gains, slower, low),
+        data={
+            "change_percent": {f"{OF[what]}, {key}": one for (key, what), one in gains.items()},
+            "low_cost_writes_percent": low,
+        },
     )
+
+
+def _on_channels(
+    gains: Mapping[tuple[str, str], float],
+    slower: Mapping[tuple[str, str], float],
+    low: Mapping[str, float],
+) -> list[Claim]:
+    def listed(what: str) -> str:
+        return f"{OF[what]} {gains['8', what]:+.1f} % with 8, {gains['4', what]:+.1f} % with 4"
+
+    return [
+        Claim(
+            "Reads and writes of both schemes are slower with four channels",
+            min(slower.values()) > 0,
+            ", ".join(f"{scheme} {OF[of]} {one:+.1f} %" for (scheme, of), one in slower.items()),
+            ids=("A-074",),
+        ),
+        Claim(
+            "Reads and writes gain more from R+W+L with four channels",
+            all(gains["4", of] < gains["8", of] for of in ("read_us", "write_us")),
+            f"{listed('read_us')}; {listed('write_us')}",
+            ids=("A-075",),
+        ),
+        Claim(
+            "R+W+L reduces wear less with four channels",
+            gains["4", "wear"] > gains["8", "wear"],
+            listed("wear"),
+            ids=("A-076",),
+        ),
+        Claim(
+            "More writes are low-cost with four channels, because more requests wait",
+            low["4"] > low["8"],
+            f"{low['8']:.1f} % with 8, {low['4']:.1f} % with 4",
+            ids=("A-077",),
+        ),
+    ]

@@ -1,9 +1,10 @@
-"""Table 7: costs of reads and writes."""
+"""Table 7: costs of reads and writes. Section 5.3.4: memory."""
 
 from wordline.config import Value
 from wordline_studies.ecc.runs import DEVICE, OF_AGCR, PUBLISHED
-from wordline_studies.figure import Figure, Setup
+from wordline_studies.figure import Claim, Figure, Row, Setup
 from wordline_studies.regulation.costs import Cost, costs
+from wordline_studies.regulation.storage import state_per_page
 
 COSTS: dict[str, tuple[Cost, dict[str, Value]]] = {
     "write, fast": (("low", "write"), {}),
@@ -14,6 +15,7 @@ COSTS: dict[str, tuple[Cost, dict[str, Value]]] = {
     "read, LDPC after a medium write": (("medium", "read"), OF_AGCR),
     "read, LDPC after a slow write": (("high", "read"), {}),
 }
+CAPACITY = 64 << 30
 
 
 def figure(setup: Setup) -> Figure:
@@ -30,5 +32,36 @@ def figure(setup: Setup) -> Figure:
             "costs of sensing and transfer give 75, 110 and 145 µs with 3, 9 and 21 voltages. "
             "The times are therefore configured as a table. The share of transfer in a read is "
             "not given; it is the time of 8 KiB at 800 MB/s.",
+        ],
+    )
+
+
+def memory(setup: Setup) -> Figure:
+    """Returns the figure of the memory that the schemes need."""
+    filters, mode = state_per_page(setup, DEVICE, "differentiated-ecc")
+    fixed, history = state_per_page(setup, DEVICE, "r-w")
+    pages = CAPACITY / DEVICE.page
+    ours, agcr = filters + mode * pages, fixed + history * pages
+    return Figure(
+        id="memory",
+        title="Section 5.3.4: memory",
+        section="5.3.4",
+        measured=(
+            "State of the schemes of devices with two capacities: the part that does not depend on "
+            "the capacity, and the part per page, here of a flash of 64 GiB."
+        ),
+        rows=[
+            Row("bloom filters", filters / 8 / 1024, "KB", PUBLISHED("memory", "filters")),
+            Row("mode bits of 64 GB", mode * pages / 8 / 2**20, "MB", PUBLISHED("memory", "modes")),
+            Row("AGCR: histories and tags of 64 GB", agcr / 8 / 2**20, "MB"),
+        ],
+        claims=[
+            Claim(
+                "AGCR needs more memory, and more of it per page",
+                agcr > ours and history > mode,
+                f"{agcr / 8 / 2**20:.2f} and {ours / 8 / 2**20:.2f} MB for 64 GB; {history:g} and "
+                f"{mode:g} bits per page",
+                ids=("X5-008",),
+            )
         ],
     )

@@ -1,32 +1,43 @@
 """Figures 21 and 22: the parameters m and n."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from statistics import fmean
 
 from wordline._render.charts import sweep
 from wordline.config import Value
-from wordline_studies.ecc.runs import DEVICE, DIFFERENTIATED, NORMAL, SCHEMES
-from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
-from wordline_studies.regulation.recordings import (
-    Recording,
-    folder,
-    measured,
-    recordings,
-    too_few,
+from wordline_studies.ecc.runs import (
+    DEVICE,
+    DIFFERENTIATED,
+    FITTED,
+    NORMAL,
+    SCHEMES,
+    SIZED,
+    Loads,
+    Passes,
+    changes,
+    loads,
+    means,
+    of_loads,
 )
-from wordline_studies.regulation.runs import Key, Told, mean_change, passes, reading, writing
+from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
+from wordline_studies.outcome import IN_POINTS
+from wordline_studies.regulation.runs import passes
 
 MS = (-4, -2, -1, 0, 2, 4)
 NS = (0, 1, 2, 3, 4)
-OF = ("all_us", "read_us", "write_us")
 COLOURS = {"all": "#444b54", "read": "#3b86c6", "write": "#d8731c"}
-Runs = Mapping[Key, list[Told]]
-Means = dict[str, dict[str, float]]
+EQUAL = 1.0
+"""Difference up to which response times count as similar. Points of the normal scheme's."""
+Means = Mapping[str, Mapping[str, float]]
 
 
 def figures(setup: Setup) -> list[Figure]:
     """Returns the figures of m with n = 2, and of n with m = -1."""
-    found = recordings(setup, DEVICE.page)
+    return of_loads(setup, _figures, loads(setup))
+
+
+def _figures(setup: Setup, found: Loads, sized: Mapping[str, Mapping[str, Value]]) -> list[Figure]:
     by_m: dict[str, Mapping[str, Value]] = {
         f"m = {m}": {f"{DIFFERENTIATED}.m": float(m), f"{DIFFERENTIATED}.n": 2.0} for m in MS
     }
@@ -34,101 +45,241 @@ def figures(setup: Setup) -> list[Figure]:
         f"n = {n}": {f"{DIFFERENTIATED}.m": -1.0, f"{DIFFERENTIATED}.n": float(n)} for n in NS
     }
     schemes = {NORMAL: SCHEMES[NORMAL], **by_m, **by_n}
-    with folder() as traces:
-        runs = passes(setup, DEVICE, traces, found, schemes)
-    told = too_few(setup, found)
-    return measured(found, [_m(found, runs, told), _n(found, runs, told)])
+    runs = passes(setup, DEVICE, found, schemes, sized=sized)
+    return [_m(found, runs), _n(found, runs)]
 
 
-def _means(found: Mapping[str, Recording], runs: Runs, schemes: list[str]) -> Means:
-    names = {"all_us": list(found), "read_us": reading(found), "write_us": writing(found)}
-    return {
-        of: {one: mean_change(runs, names[of], one, NORMAL, 1, of) for one in schemes} for of in OF
-    }
+def _means(found: Loads, runs: Passes, schemes: list[str]) -> dict[str, dict[str, float]]:
+    of = {one: means(found, runs, one, NORMAL) for one in schemes}
+    return {what: {one: value[what] for one, value in of.items()} for what in COLOURS}
 
 
 def _figure(
-    number: str, letter: str, values: tuple[int, ...], mean: Means, claims: list[Claim], more: str
+    number: str,
+    letter: str,
+    values: tuple[int, ...],
+    mean: Means,
+    more: Sequence[Row],
+    claims: Sequence[Claim],
 ) -> Figure:
-    curves = {of.split("_")[0]: list(one.values()) for of, one in mean.items()}
     return Figure(
         id=number,
         title=f"Figure {number}: {letter}",
         section="5.4.2.1",
         measured=(
             f"Mean response times over {letter}, second pass, relative to the normal scheme; "
-            "mean of the recordings."
+            "mean of the loads."
         ),
         rows=[
-            Row(f"{name}: {of.split('_')[0]}", value, "%")
-            for of, one in mean.items()
-            for name, value in one.items()
+            *(
+                Row(f"{name}: {of}", value, "%")
+                for of, one in mean.items()
+                for name, value in one.items()
+            ),
+            *more,
         ],
         plots=[
             Plot(
                 f"Response times over {letter}",
                 "Relative to the normal scheme.",
-                sweep(values, curves, COLOURS, letter, "%"),
+                sweep(
+                    values,
+                    {of: list(one.values()) for of, one in mean.items()},
+                    COLOURS,
+                    letter,
+                    "%",
+                ),
             )
         ],
         claims=claims,
-        explanation=[more],
-        data=mean,
+        explanation=[FITTED, SIZED],
+        data={of: dict(one) for of, one in mean.items()},
     )
 
 
-def _m(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
-    mean = _means(found, runs, [f"m = {m}" for m in MS])
-    overall = mean["all_us"]
-    best = min(overall, key=overall.__getitem__)
-    behind = overall["m = -1"] - overall[best]
-    worse = min(overall["m = 2"], overall["m = 4"]) - overall["m = -1"]
+def _shares(found: Loads, runs: Passes, schemes: list[str], op: str, mode: str) -> list[float]:
+    """Returns the mean share of the host's reads or writes in a program mode, by scheme."""
+    found_by: list[float] = []
+    for one in schemes:
+        counts = [runs[name, one][1].by_mode[op] for name in found]
+        shares = [
+            100 * count[mode] / sum(count.values()) for count in counts if any(count.values())
+        ]
+        found_by.append(fmean(shares))
+    return found_by
+
+
+def _m(found: Loads, runs: Passes) -> Figure:
+    names = [f"m = {m}" for m in MS]
+    mean = _means(found, runs, names)
+    fast = _shares(found, runs, names, "host_writes", "low")
+    slow = _shares(found, runs, names, "host_reads", "low")
+    by = {name: changes(found, runs, "all", name) for name in names}
+    span = {
+        load: max(one[load] for one in by.values()) - min(one[load] for one in by.values())
+        for load in found
+    }
+    rows = [
+        *(Row(f"{name}: fast writes", one, "%") for name, one in zip(names, fast, strict=True)),
+        *(Row(f"{name}: reads with LDPC", one, "%") for name, one in zip(names, slow, strict=True)),
+        *(Row(f"{load}: range over m", one, "points") for load, one in span.items()),
+    ]
+    little = [load for load, value in span.items() if value <= IN_POINTS]
     claims = [
+        *_on_best(mean),
         Claim(
-            "X7: m = -1 is best over all requests, or within a point of the best",
-            behind <= 1,
-            f"{best} is best; m = -1 is {behind:.2f} points behind",
-            report_only=told,
-            because=""
-            if told
-            else "a fast write saves 650 µs, and a read with LDPC costs 100 µs more, so fast "
-            "writes pay unless a page is read more than six times per write; pages that are both "
-            "read and written are read less often here, so a lower m is better",
+            "The larger m, the fewer writes are fast and the fewer reads use LDPC",
+            all(a >= b for of in (fast, slow) for a, b in pairwise(of))
+            and fast[0] > fast[-1]
+            and slow[0] > slow[-1],
+            f"fast writes {_numbers(fast)}; reads with LDPC {_numbers(slow)}",
+            ids=("X5-014",),
         ),
         Claim(
-            "X7: m above zero is not better",
-            worse >= -0.05,
-            f"{worse:+.2f} points",
-            report_only=told,
+            f"On most loads m has little effect (at most {IN_POINTS:g} points)",
+            len(little) > len(span) / 2,
+            ", ".join(f"{load} {value:.1f}" for load, value in span.items()) + " points",
+            ids=("X5-024",),
+        ),
+        *_on_hm0(by),
+    ]
+    return _figure("21", "m", MS, mean, rows, claims)
+
+
+def _on_best(mean: Means) -> list[Claim]:
+    best = {of: min(one, key=one.__getitem__) for of, one in mean.items()}
+    behind = {of: mean[of]["m = -1"] - mean[of][best[of]] for of in mean}
+    told = {of: f"{of}: {best[of]} is best, m = -1 {behind[of]:.2f} points behind" for of in mean}
+    return [
+        Claim(
+            "Reads are best with the largest m, and writes with the smallest",
+            best["read"] == "m = 4" and best["write"] == "m = -4",
+            f"reads {best['read']}, writes {best['write']}",
+        ),
+        Claim(
+            "m = -1 is best over all requests",
+            best["all"] == "m = -1",
+            told["all"],
+            ids=("X5-023",),
+            because="a fast write saves 650 µs, and a read with LDPC costs 100 µs more, so fast "
+            "writes pay unless a page is read more than six times per write; here pages are read "
+            "less often, so a lower m is better",
+        ),
+        Claim(
+            "m = -1 is best for reads and for writes",
+            best["read"] == best["write"] == "m = -1",
+            f"{told['read']}; {told['write']}",
+            ids=("X5-026",),
+            because="the more writes are fast, the faster are writes and the slower are reads, so "
+            "writes are best with the smallest m and reads with the largest",
         ),
     ]
-    more = (
-        "Most loads hardly depend on m, because they have few pages that are both read and written."
-    )
-    return _figure("21", "m", MS, mean, claims, more)
 
 
-def _n(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
-    mean = _means(found, runs, [f"n = {n}" for n in NS])
-    write, overall = list(mean["write_us"].values()), mean["all_us"]
-    best = min(overall, key=overall.__getitem__)
-    behind = overall["n = 3"] - overall[best]
-    claims = [
+def _on_hm0(by: Mapping[str, Mapping[str, float]]) -> list[Claim]:
+    hm0 = {name: one["hm0"] for name, one in by.items() if "hm0" in one}
+    if not hm0:
+        return []
+    fall = max(hm0["m = 2"], hm0["m = 4"]) - min(hm0["m = -4"], hm0["m = -2"], hm0["m = -1"])
+    return [
         Claim(
-            "X8: writes are no slower as n rises (within half a point)",
-            all(later <= earlier + 0.5 for earlier, later in pairwise(write)),
-            ", ".join(f"{one:+.1f}" for one in write) + " %",
-            report_only=told,
+            f"hm0 gets faster from positive to negative m, by more than {IN_POINTS:g} points",
+            fall > IN_POINTS,
+            ", ".join(f"{name} {value:+.1f} %" for name, value in hm0.items()),
+            ids=("X5-025",),
+            because="m decides only on pages that are read and written within 2,048 requests, "
+            "which are few here; with a fiftieth of the pages it holds",
+        )
+    ]
+
+
+def _n(found: Loads, runs: Passes) -> Figure:
+    names = [f"n = {n}" for n in NS]
+    mean = _means(found, runs, names)
+    rewrites = [fmean(runs[load, name][1].rewrites for load in found) for name in names]
+    erases = [float(sum(runs[load, name][1].erases for load in found)) for name in names]
+    rows = [
+        *(Row(f"{name}: re-writes", one, "%") for name, one in zip(names, rewrites, strict=True)),
+        *(Row(f"{name}: erases", one, "") for name, one in zip(names, erases, strict=True)),
+    ]
+    claims = [*_on_n(mean), *_on_rewrites(mean, rewrites, erases)]
+    return _figure("22", "n", NS, mean, rows, claims)
+
+
+def _on_n(mean: Means) -> list[Claim]:
+    by = {of: list(one.values()) for of, one in mean.items()}
+    best = min(mean["all"], key=mean["all"].__getitem__)
+
+    def listed(of: str) -> str:
+        return ", ".join(f"{one:+.1f}" for one in by[of]) + " %"
+
+    def falls(of: str, last: int) -> bool:
+        return all(b <= a + EQUAL for a, b in pairwise(by[of][: last + 1]))
+
+    return [
+        Claim(
+            f"Writes get no slower as n rises (by more than {EQUAL:g} point)",
+            falls("write", 4),
+            listed("write"),
+            ids=("X5-027",),
         ),
         Claim(
-            "X8: n = 3 is best over all requests, or within half a point of the best",
-            behind <= 0.5,
-            f"{best} is best; n = 3 is {behind:.2f} points behind",
-            report_only=told,
+            f"Reads and all requests get no slower as n rises to 3 (by more than {EQUAL:g} point)",
+            falls("read", 3) and falls("all", 3),
+            f"reads {listed('read')}; all {listed('all')}",
+            ids=("X5-028",),
+        ),
+        Claim(
+            "Reads and all requests are no faster with n = 4 than with n = 3",
+            by["read"][4] >= by["read"][3] and by["all"][4] >= by["all"][3],
+            f"reads {by['read'][3]:+.2f} and {by['read'][4]:+.2f} %, all {by['all'][3]:+.2f} and "
+            f"{by['all'][4]:+.2f} %",
+            ids=("X5-029",),
+            because=N_FOUR,
+        ),
+        Claim(
+            "n = 3 is best over all requests",
+            best == "n = 3",
+            f"{best} is best; {listed('all')}",
+            ids=("X5-030",),
         ),
     ]
-    more = (
-        "With n = 4, pages are hardly ever re-written; with n = 0, they are re-written at the "
-        "first opportunity."
-    )
-    return _figure("22", "n", NS, mean, claims, more)
+
+
+N_FOUR = (
+    "the hotness of reads rarely exceeds that of writes by more than 3, so with n = 3 and n = 4 "
+    "hardly any page is re-written, and both are equally fast"
+)
+
+
+def _on_rewrites(mean: Means, rewrites: Sequence[float], erases: Sequence[float]) -> list[Claim]:
+    fewer = all(a >= b for a, b in pairwise(rewrites)) and rewrites[0] > rewrites[-1]
+    listed = f"re-writes {_numbers(rewrites)}; erases {', '.join(f'{one:.0f}' for one in erases)}"
+    reads = mean["read"]
+    return [
+        Claim(
+            "With n = 3, fewer than 0.1 % of the pages read or written are re-written",
+            rewrites[3] < 0.1,
+            f"{rewrites[3]:.3f} %",
+        ),
+        Claim(
+            "The larger n, the fewer re-writes; with n = 3 fewer blocks are erased than with n = 0",
+            fewer and erases[3] < erases[0],
+            listed,
+            ids=("X5-042",),
+        ),
+        Claim(
+            "Reads are slower with the largest n than with n = 3; with the smallest, re-writes and "
+            "erases are the most",
+            reads["n = 4"] > reads["n = 3"]
+            and rewrites[0] == max(rewrites)
+            and erases[0] == max(erases),
+            f"reads {reads['n = 3']:+.2f} and {reads['n = 4']:+.2f} %; {listed}",
+            ids=("X5-015",),
+            because=N_FOUR,
+        ),
+    ]
+
+
+def _numbers(values: Sequence[float]) -> str:
+    return ", ".join(f"{one:.2f}" for one in values) + " %"

@@ -1,11 +1,31 @@
-"""Recordings under the normal scheme, differentiated ECC and AGCR, on the device of the chapter."""
+"""Loads under the normal scheme, differentiated ECC and AGCR, on the device of the chapter."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil
 
 from wordline.config import Value
-from wordline_studies.figure import Numbers
-from wordline_studies.regulation.runs import REGULATION, Device
+from wordline_studies.figure import Figure, Numbers, Setup
+from wordline_studies.regulation import fitted
+from wordline_studies.regulation.recordings import Recording, beside, recordings
+from wordline_studies.regulation.runs import (
+    REGULATION,
+    Device,
+    Key,
+    Told,
+    mean_change,
+    reading,
+    writing,
+)
 
 PUBLISHED = Numbers("wordline_studies.ecc")
-DEVICE = Device("xia2017-ecc", page=8192, user_pages=8 * 4 * 512 * 128 * 0.85)
+PACKAGES, SPARE = 8, 0.15
+MOST_BLOCKS = 4 * 512
+"""Blocks per package of the preset."""
+PAGES_PER_BLOCK, FEWEST_BLOCKS = 128, 27
+"""Fewest blocks per package with which 15 % spare space leaves GC enough free blocks."""
+DEVICE = Device(
+    "xia2017-ecc", page=8192, user_pages=PACKAGES * MOST_BLOCKS * PAGES_PER_BLOCK * (1 - SPARE)
+)
 NORMAL, OURS, AGCR = "normal", "differentiated", "AGCR"
 ALL = (NORMAL, OURS, AGCR)
 COLOURS = dict(zip(ALL, ("#8b929c", "#1f78b4", "#e0a30a"), strict=True))
@@ -17,3 +37,96 @@ SCHEMES: dict[str, dict[str, Value]] = {
     OURS: {REGULATION: "differentiated-ecc"},
     AGCR: {REGULATION: "r-w", **OF_AGCR},
 }
+REQUESTS = 30_000
+SHORT = ("financial1", "hm0", "hm1", "mds0", "src0", "web0")
+OVERLAPPED = ("financial1", "hm0", "hm1")
+"""Loads with a large overlap of pages that are read and written."""
+Loads = Mapping[str, Recording]
+Passes = Mapping[Key, list[Told]]
+FITTED = (
+    "Table 8 gives the number of requests, share of reads, mean size and address space of each "
+    "load, and figure 17 the overlap of four of them; 5 % is assumed for the others, which are "
+    "below 10 %. For Financial1, table 8 repeats the size and the address space that table 3 gives "
+    "for WebSearch1; the mean size of table 6, 7.2 KB, gives the written volume of that table, so "
+    "it is used. All pages are equally popular, with two accesses for three pages of a request and "
+    "pass. Requests arrive in bursts that only read or only write, with the lengths and gaps "
+    "measured in the recording rsrch_1. In web_3, a trace of table 8, and in hm_0, 99 % of the "
+    "requests of a burst have one direction as well."
+)
+SIZED = (
+    "The user capacity of the device is the address space of the load at the scale of its "
+    "requests, up to 16 GiB, and all of it is written before the run, so GC starts once the spare "
+    "space is written. The chapter sizes the packages by the address space, and counts erases. "
+    "Spaces of fewer than 27 blocks per package are rounded up to these."
+)
+
+
+def loads(setup: Setup) -> dict[str, Recording]:
+    """Returns the loads. A quick study has fewer and shorter ones."""
+    return some_loads() if setup.quick else of_table(tuple(fitted.TABLE), REQUESTS)
+
+
+def some_loads(arrivals: fitted.Arrivals = "bursts") -> dict[str, Recording]:
+    """Returns fewer and shorter loads."""
+    return of_table(SHORT, REQUESTS // 2, arrivals)
+
+
+def of_table(
+    names: Sequence[str], count: int, arrivals: fitted.Arrivals = "bursts"
+) -> dict[str, Recording]:
+    """Returns loads of table 8, of `count` requests."""
+    return {
+        name if arrivals == "bursts" else f"{name}, {arrivals}": fitted.load(
+            name, count, DEVICE.page, arrivals
+        )
+        for name in names
+    }
+
+
+def sized(found: Loads) -> dict[str, dict[str, Value]]:
+    """Returns the settings of a device that has the address space of each load."""
+    return {
+        name: _of_size(fitted.space_pages(name.split(",")[0], one)) for name, one in found.items()
+    }
+
+
+def _of_size(pages: int) -> dict[str, Value]:
+    blocks = ceil((pages + 1) / ((1 - SPARE) * PACKAGES * PAGES_PER_BLOCK))
+    return {
+        "nand.geometry.planes_per_die": 1,
+        "nand.geometry.blocks_per_plane": min(max(blocks, FEWEST_BLOCKS), MOST_BLOCKS),
+        "precondition.fill_ratio": 1.0,
+    }
+
+
+def of_loads(
+    setup: Setup,
+    made: Callable[[Setup, Loads, Mapping[str, Mapping[str, Value]]], Sequence[Figure]],
+    found: Loads,
+) -> list[Figure]:
+    """Returns the figures of the loads, and those of the available recordings, whose address spaces
+    are not known; the device has 16 GiB for them."""
+    recorded = recordings(setup, DEVICE.page)
+    figures = list(made(setup, found, sized(found)))
+    return [*figures, *(beside(made(setup, recorded, {})) if recorded else ())]
+
+
+def means(found: Loads, runs: Passes, scheme: str, base: str, turn: int = 1) -> dict[str, float]:
+    """Returns the mean changes of all requests, reads and writes against another scheme, over the
+    loads."""
+    names = {"all": list(found), "read": reading(found), "write": writing(found)}
+    return {
+        of: mean_change(runs, those, scheme, base, turn, f"{of}_us") for of, those in names.items()
+    }
+
+
+def changes(found: Loads, runs: Passes, of: str, scheme: str) -> dict[str, float]:
+    """Returns the change against the normal scheme in the second pass, by load. `of` is `all`,
+    `read` or `write`."""
+    names = {"all": list(found), "read": reading(found), "write": writing(found)}[of]
+    return {name: mean_change(runs, [name], scheme, NORMAL, 1, f"{of}_us") for name in names}
+
+
+def listed(values: Mapping[str, float]) -> str:
+    """Returns the changes by name, as a text."""
+    return ", ".join(f"{name} {value:+.1f} %" for name, value in values.items())

@@ -13,6 +13,18 @@ Cost: TypeAlias = tuple[str, Op]
 """Program mode, and `read` or `write`."""
 
 
+def one_at_a_time(device: Device) -> dict[str, Value]:
+    """Returns the settings of single-page requests, one at a time."""
+    return {
+        "workload.requests": 200,
+        "workload.request_bytes": device.page,
+        "workload.align_bytes": device.page,
+        "workload.working_set_ratio": 0.01,
+        "workload.arrival.closed-loop.queue_depth": 1,
+        "precondition.fill_ratio": 0.02,
+    }
+
+
 def costs(
     setup: Setup,
     device: Device,
@@ -25,21 +37,13 @@ def costs(
 ) -> Figure:
     """Returns a table of simulated and published costs. Pages are read or written one at a time,
     all programmed in one mode."""
-    one_at_a_time: dict[str, Value] = {
-        "workload.requests": 200,
-        "workload.request_bytes": device.page,
-        "workload.align_bytes": device.page,
-        "workload.working_set_ratio": 0.01,
-        "workload.arrival.closed-loop.queue_depth": 1,
-        "precondition.fill_ratio": 0.02,
-    }
     found = required(
         setup,
         {
             what: Case(
                 device.name,
                 f"{what}, one at a time",
-                one_at_a_time
+                one_at_a_time(device)
                 | {f"{REGULATION}.fixed.mode": mode, "workload.read_ratio": float(op == "read")}
                 | dict(more),
             )

@@ -2,15 +2,15 @@
 
 import csv
 from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import wordline
-from wordline_studies.figure import Figure, Setup, unmeasured
+from wordline_studies import generated
+from wordline_studies.figure import Figure, Setup
 
 KNOWN = {
     "hm_0": ("hm_0",),
@@ -26,6 +26,11 @@ KNOWN = {
 THRESHOLD = 0.95
 """Share of accesses above which a page counts as read-only or write-only: almost all (section
 4.1.1)."""
+RECORDINGS = (
+    "web_3 and rsrch_1 are complete recordings of MSR Cambridge. The others are excerpts or "
+    "recordings of other systems. slideshow and movie represent loads of media players. No claim "
+    "is tested on recordings."
+)
 BETWEEN_NS = 1_000_000_000
 """Pause between the last request of the first pass and the first of the second. Nanoseconds."""
 FEW_READS = 1.0
@@ -81,10 +86,47 @@ class Recording:
     def of_their_kind(self, writes: bool) -> float:
         """Returns the share of page reads that go to read-only pages, or of page writes that go to
         write-only pages. Per cent."""
-        kind = "write" if writes else "read"
-        counts = {page: count[writes] for page, count in self._uses.items()}
-        own = sum(count for page, count in counts.items() if count and self.used(page) == kind)
-        return 100 * own / max(1, sum(counts.values()))
+        own = self._kinds["write" if writes else "read"][writes]
+        return 100 * own / max(1, sum(of[writes] for of in self._kinds.values()))
+
+    @cached_property
+    def _kinds(self) -> dict[str, list[int]]:
+        """Number of reads and of writes of pages, by the kind of the page."""
+        counts: dict[str, list[int]] = {"read": [0, 0], "write": [0, 0], "both": [0, 0]}
+        for page, uses in self._uses.items():
+            of = counts[self.used(page)]
+            for number, many in enumerate(uses):
+                of[number] += many
+        return counts
+
+    @property
+    def interleaved_percent(self) -> float:
+        """Share of page accesses that go to pages of the kind `both`. Per cent."""
+        return 100 * sum(self._kinds["both"]) / sum(map(sum, self._kinds.values()))
+
+    @property
+    def expected_percent(self) -> float:
+        """Share of page accesses that are not reads of write-only pages or writes of read-only
+        pages. Per cent."""
+        other = self._kinds["read"][1] + self._kinds["write"][0]
+        return 100 * (1 - other / sum(map(sum, self._kinds.values())))
+
+    def changes(self, window: int) -> dict[str, float]:
+        """Returns the share of accesses at which the detected kind of a page changes, by the kind
+        of the page. Per cent; kinds without a second access are absent."""
+        history: dict[int, deque[bool]] = {}
+        before: dict[int, str] = {}
+        changed, seen = Counter[str](), Counter[str]()
+        for one in self.requests:
+            for page in range(one.first, one.first + one.pages):
+                told = history.setdefault(page, deque(maxlen=window))
+                told.append(one.writes)
+                found = _detected(told)
+                if page in before:
+                    seen[self.used(page)] += 1
+                    changed[self.used(page)] += found != before[page]
+                before[page] = found
+        return {kind: 100 * changed[kind] / many for kind, many in seen.items()}
 
     def accuracy(self, window: int) -> float:
         """Returns the share of page accesses at which the kind of the page is detected from the
@@ -95,8 +137,7 @@ class Recording:
             for page in range(one.first, one.first + one.pages):
                 told = history.setdefault(page, deque(maxlen=window))
                 told.append(one.writes)
-                found = "both" if len(set(told)) > 1 else ("write" if one.writes else "read")
-                right += found == self.used(page)
+                right += _detected(told) == self.used(page)
                 seen += 1
         return 100 * right / seen
 
@@ -109,51 +150,38 @@ class Recording:
                 yield Request(at, one.writes, one.first, one.pages)
 
 
-class Folder:
-    """Temporary traces of recordings, each written once."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._paths: dict[tuple[str, int, float], Path] = {}
-
-    def trace(self, name: str, recording: Recording, passes: int, faster: float = 1.0) -> Path:
-        """Returns the path of the trace of a recording; see `Recording.played`."""
-        key = (name, passes, faster)
-        if key not in self._paths:
-            path = self._paths[key] = self._folder / f"{len(self._paths)}.csv"
-            with path.open("w", encoding="utf-8") as file:
-                file.write("time_ns,op,offset_bytes,size_bytes,volume\n")
-                file.writelines(
-                    _line(one, recording.page_bytes) for one in recording.played(passes, faster)
-                )
-        return self._paths[key]
+def _detected(accesses: Iterable[bool]) -> str:
+    """Returns the kind of a page by its last accesses, `True` for a write."""
+    told = set(accesses)
+    return "both" if len(told) > 1 else ("write" if True in told else "read")
 
 
-def _line(one: Request, page_bytes: int) -> str:
-    op = "write" if one.writes else "read"
-    return f"{one.at},{op},{one.first * page_bytes},{one.pages * page_bytes},0\n"
+def trace(setup: Setup, name: str, recording: Recording, passes: int, faster: float = 1.0) -> Path:
+    """Returns the path of the trace of a recording; see `Recording.played`. It is written once."""
+    scale = recording.page_bytes // 4096
+
+    def requests() -> Iterator[generated.Request]:
+        for one in recording.played(passes, faster):
+            yield generated.Request(one.at, one.writes, one.first * scale, one.pages * scale)
+
+    key = (name, len(recording.requests), recording.pages, recording.page_bytes, passes, faster)
+    return setup.generated.trace(key, requests)
 
 
-@contextmanager
-def folder() -> Generator[Folder]:
-    """Yields an empty temporary folder."""
-    with TemporaryDirectory(prefix="wordline-study-") as name:
-        yield Folder(Path(name))
-
-
-def too_few(setup: Setup, found: Mapping[str, Recording]) -> str:
-    """Returns the reason why claims are not tested; empty if all recordings are available in
-    full."""
-    if setup.quick or len(found) < len(KNOWN):
-        return "too few recordings, or excerpts of them only"
-    return ""
-
-
-def measured(found: Mapping[str, Recording], figures: Sequence[Figure]) -> list[Figure]:
-    """Returns the figures of the recordings; without values if none was found."""
-    if found:
-        return list(figures)
-    return [unmeasured(figure, "no recording") for figure in figures]
+def beside(figures: Iterable[Figure]) -> list[Figure]:
+    """Returns the figures of recordings, as shown next to those of the loads: without published
+    values, and without claims."""
+    return [
+        replace(
+            one,
+            id=f"{one.id}, recordings",
+            title=f"{one.title}, under recordings",
+            rows=[replace(row, published=None) for row in one.rows],
+            claims=(),
+            explanation=[RECORDINGS],
+        )
+        for one in figures
+    ]
 
 
 def recordings(

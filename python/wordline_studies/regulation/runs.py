@@ -1,4 +1,4 @@
-"""Recordings under schemes: the first pass, and the second, whose pages have a history."""
+"""Loads under schemes: the first pass, and the second, whose pages have a history."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,13 +11,15 @@ from wordline.config import Value
 from wordline.summary import Summary
 from wordline_studies.cases import Case, required
 from wordline_studies.figure import Setup
-from wordline_studies.regulation.recordings import FEW_READS, Folder, Recording
+from wordline_studies.regulation.recordings import FEW_READS, Recording, trace
 
 REGULATION = "ftl.regulation"
 PASSES = (1, 2)
 Op: TypeAlias = Literal["read", "write"]
 ByMode: TypeAlias = Literal["host_reads", "host_writes"]
 BY_MODE: tuple[ByMode, ...] = ("host_reads", "host_writes")
+Wait: TypeAlias = Literal["queue_us", "die_wait_us", "bus_wait_us", "gc_us"]
+WAITS: tuple[Wait, ...] = ("queue_us", "die_wait_us", "bus_wait_us", "gc_us")
 Key: TypeAlias = tuple[str, str]
 
 
@@ -34,7 +36,8 @@ class Device:
 class Told:
     """Results of a pass.
 
-    Mean response times are in microseconds, zero if there are no requests of that kind. Wear is in
+    Mean response times are in microseconds, zero if there are no requests of that kind. So is
+    `wait_us`, the part of a request's time in which it waits for a die, a channel or GC. Wear is in
     medium-mode programs. `rewrites` are pages re-written per page that the host reads or writes, in
     per cent. `by_mode` counts pages of the host's reads and writes by program mode.
     """
@@ -43,6 +46,7 @@ class Told:
     writes: int
     read_us: float
     write_us: float
+    wait_us: float
     wear: float
     rewrites: float
     erases: int
@@ -54,6 +58,12 @@ class Told:
         done = self.reads + self.writes
         total = self.reads * self.read_us + self.writes * self.write_us
         return total / done if done else nan
+
+    def share(self, op: ByMode, mode: str) -> float:
+        """Returns the share of the host's reads or writes of pages in a program mode. Per cent; NaN
+        if there are none."""
+        counts = self.by_mode[op]
+        return 100 * counts[mode] / sum(counts.values()) if any(counts.values()) else nan
 
 
 def case(
@@ -71,21 +81,22 @@ def case(
 def passes(
     setup: Setup,
     device: Device,
-    folder: Folder,
     found: Mapping[str, Recording],
     schemes: Mapping[str, Mapping[str, Value]],
     *,
     faster: float = 1.0,
+    sized: Mapping[str, Mapping[str, Value]] | None = None,
 ) -> dict[Key, list[Told]]:
-    """Runs the first and the second pass of each recording under each scheme."""
+    """Runs the first and the second pass of each recording under each scheme. `sized` has settings
+    of the device by recording."""
     cases = {
         (name, scheme, number): case(
             device,
             f"{name}, {scheme}, {number} x"
             + (f", {faster:g} times the rate" if faster != 1 else ""),
-            folder.trace(name, recording, number, faster),
+            trace(setup, name, recording, number, faster),
             recording,
-            settings,
+            {**settings, **(sized or {}).get(name, {})},
         )
         for name, recording in found.items()
         for scheme, settings in schemes.items()
@@ -111,6 +122,7 @@ def told(whole: Summary, first: Summary | None = None) -> Told:
     counts = {op: _count(whole, op) - (_count(first, op) if first else 0) for op in OPS}
     sums = {op: less(_sum(whole, op), _sum(first, op) if first else 0.0) for op in OPS}
     means = {op: sums[op] / counts[op] if counts[op] else 0.0 for op in OPS}
+    waits = less(_waits(whole), _waits(first) if first else 0.0)
     wear = less(_wear(whole), _wear(first) if first else 0.0)
     rewrites = less(_rewrites(whole), _rewrites(first) if first else 0.0)
     pages = less(_pages(whole), _pages(first) if first else 0.0)
@@ -119,6 +131,7 @@ def told(whole: Summary, first: Summary | None = None) -> Told:
         counts["write"],
         means["read"],
         means["write"],
+        waits / max(1, sum(counts.values())),
         wear,
         100 * rewrites / max(1.0, pages),
         whole["flash"]["erases"] - (first["flash"]["erases"] if first else 0),
@@ -135,6 +148,14 @@ def _count(summary: Summary, op: Op) -> int:
 
 def _sum(summary: Summary, op: Op) -> float:
     return _count(summary, op) * (summary["latency"][op]["mean_us"] or 0.0)
+
+
+def _waits(summary: Summary) -> float:
+    """Returns the total waiting time of reads and writes. Microseconds."""
+    return sum(
+        _count(summary, op) * sum(summary["breakdown"][op][part] or 0.0 for part in WAITS)
+        for op in OPS
+    )
 
 
 def _wear(summary: Summary) -> float:
