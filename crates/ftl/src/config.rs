@@ -33,7 +33,7 @@ pub struct Config {
     pub allocate: Allocate,
     /// Garbage collection.
     pub gc: Gc,
-    /// Wear levelling: selects the block for each kind of data.
+    /// Wear levelling: policy that selects the free block to write next.
     pub wear: Wear,
     /// Refresh of data in blocks that were read too often or programmed too long ago.
     pub refresh: Refresh,
@@ -79,8 +79,9 @@ pub struct Gc {
     /// `full-block`, when the last page of the host's active block is taken.
     pub check: Check,
     /// Free-block threshold: GC of a plane runs while it has fewer free blocks. Share of its
-    /// blocks, rounded down; the threshold is at least one block above the reserve. `check`
-    /// determines when the blocks are compared. Ratio.
+    /// blocks, rounded down; the threshold is at least one block above the reserve, plus the blocks
+    /// that a wear-levelling move takes (`ftl.wear.static`). `check` determines when the blocks are
+    /// compared. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub start_free_ratio: f64,
     /// Free-block threshold in blocks, instead of `start_free_ratio`: GC of a plane runs while it
@@ -95,15 +96,17 @@ pub struct Gc {
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub start_free_pages: u32,
     /// GC reserve: free blocks that only GC may take; host writes wait instead. Share of a plane's
-    /// blocks, rounded down, at least one block. Ratio.
+    /// blocks, rounded down, at least one block, or `data_blocks` blocks with `hybrid` mapping.
+    /// Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub hard_free_ratio: f64,
-    /// GC reserve in blocks, instead of `hard_free_ratio`. At least 1, or 0 if GC moves no page
-    /// (`ftl.gc.reclaim = "zero-migration"` in a cache that keeps no writes). By default, the ratio
-    /// applies. Count.
+    /// GC reserve in blocks, instead of `hard_free_ratio`. At least 1 (`data_blocks` with `hybrid`
+    /// mapping), or 0 if no page is moved (`ftl.gc.reclaim = "zero-migration"` in a cache that
+    /// keeps no writes, without `ftl.wear.static`). By default, the ratio applies. Count.
     #[schemars(range(min = 0, max = 16_777_215))]
     pub hard_free_blocks: Option<u32>,
-    /// Whether moved pages go to an active block of their own, instead of the host's.
+    /// Whether pages that GC moves go to a separate active block. Otherwise they go to that of the
+    /// host.
     pub own_block: bool,
     /// Whether a page is moved by one command inside its plane (internal data move, copyback),
     /// instead of being read and programmed over the bus. The part must support it:

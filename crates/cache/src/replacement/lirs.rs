@@ -9,7 +9,7 @@ use crate::entry::Entry;
 use crate::list::Lists;
 
 /// Ranks entries by the distance between their last two requests (inter-reference recency) instead
-/// of the time since the last one. Most of the cache holds entries with a low distance (LIR);
+/// of the time since the last one. Most of the cache holds entries with a short distance (LIR);
 /// victims come from a small FIFO queue of the others (HIR). A stack keeps the order of requests,
 /// including those for evicted entries, down to the least recently requested LIR entry. A HIR entry
 /// that is requested while it is in the stack changes roles with that LIR entry.

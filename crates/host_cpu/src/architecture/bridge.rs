@@ -9,8 +9,8 @@ use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
 /// FTL in the firmware of the device, behind a bridge that converts one protocol into another, such
-/// as PCI Express into SAS. The bridge converts one request after another, stripe by stripe. It
-/// stripes over the members of `[array]`.
+/// as PCI Express into SAS. The bridge converts one request after another, stripe by stripe. If it
+/// stripes over several controllers, `[array]` models the striping.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bridge {

@@ -11,7 +11,7 @@ use super::{MAP, Map, Region, Units};
 use crate::stats::Memory;
 
 /// A table with one entry per unit, indexed by address. A page of its memory is allocated when one
-/// of its entries is mapped for the first time, and never freed.
+/// of its entries is mapped for the first time, and is never freed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlatTable {

@@ -51,8 +51,8 @@ pub struct Config {
     /// Alignment of requests, relative to the start of the working set; a multiple of 512. Bytes.
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     pub align_bytes: u64,
-    /// Share of the writes that are durable on completion (FUA). Without a DRAM buffer, all writes
-    /// are durable.
+    /// Share of the writes that are durable on completion (FUA). Without a DRAM buffer or a disk's
+    /// write cache, all writes are durable.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub fua_ratio: f64,
     /// Interval between flushes, in requests; 0 for no flushes. The other requests are the same as

@@ -11,8 +11,9 @@ use crate::job::SpaceRequest;
 /// command has been queued for `after_ms`, GC runs until `free_ratio` of the over-provisioned
 /// blocks of each plane are free, or no more space can be gained (stop rule). A GC run completes
 /// once started, unless it is `preemptible`: then it executes one flash operation at a time and
-/// pauses while the device serves requests, so that a request waits for at most one GC operation. A
-/// GC run that a write waits for always completes.
+/// pauses while the device serves requests, as long as the plane has more free blocks than the
+/// reserve, so that a request waits for at most one GC operation. A GC run that a write waits for
+/// always completes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Background {

@@ -9,9 +9,10 @@ use super::{Places, Space};
 use crate::WorkloadError;
 use crate::generate::fault;
 
-/// A region at the start of the working set, the hot region, gets more than its share of the
-/// requests. Within each region all offsets are equally likely. For the classic 80/20 rule, set
-/// `hot_space_ratio` to 0.2 and `hot_access_ratio` to 0.8.
+/// Two regions: the hot region, at the start of the working set, gets `hot_access_ratio` of the
+/// requests, and the rest of the working set gets the others. Within each region all offsets are
+/// equally likely. For the classic 80/20 rule, set `hot_space_ratio` to 0.2 and `hot_access_ratio`
+/// to 0.8.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HotCold {
