@@ -194,8 +194,8 @@ fn default(key: &Key) -> String {
 pub fn policy_page() -> String {
     let mut page = format!(
         "# Policies\n\n{NOTICE}\n\
-         A policy makes one kind of decision; the engine carries it out. Each slot of the \
-         configuration holds one.\n"
+         A policy makes one kind of decision; the engine carries it out. Each section is a key of \
+         the configuration that selects a policy, and lists its choices.\n"
     );
     let mut family = "";
     for member in policies() {
@@ -237,9 +237,10 @@ pub fn preset_page() -> String {
     let mut page = format!(
         "# Presets\n\n{NOTICE}\n\
          Devices that come with Wordline: run one by its name, or start a configuration from it \
-         with `base = \"name\"`. Each is a file of [presets](../../presets) and states every value \
-         of its device. User capacity is what the host can address. The number of devices of \
-         an array comes first. Hard disks have a table of their own.\n\n\
+         with `base = \"name\"`. Each is a file of [presets](../../presets); keys that it leaves \
+         out have their defaults. The user capacity is the capacity that the host can address: with \
+         a flash cache, that of the backing store. In the row of an array, the number of its \
+         devices comes first. Hard disks have a table of their own.\n\n\
          | preset | user capacity | channels x ways x dies x planes | page | read, program, erase |\n\
          |---|---|---|---|---|\n"
     );

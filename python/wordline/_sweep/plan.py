@@ -45,7 +45,7 @@ KEYS = {
     "device": "Device: a TOML file or the name of a preset; a list varies it. Required.",
     "trace": "Trace to replay; a list varies it. Without one, the load of the device's "
     "`[workload]`.",
-    "seeds": "Seeds of every point: a list, or the number of seeds from 1. Several seeds give "
+    "seeds": "Seeds of every point: a list, or a number n for the seeds 1 to n. Several seeds give "
     "confidence intervals.",
     "set": "Values of configuration keys for all points.",
     "options": f"Options of all runs, as in `wordline run`: {', '.join(OPTIONS)}.",
