@@ -31,7 +31,7 @@ STRATEGIES = (L, H, P, AGC, DGC, BOTH)
 # Short pauses as measured with Iometer (section 7.4.1).
 IOMETER, IOMETER_US = "no pause above 15.2 ms", (1.8, 15_200.0)
 # Blocks per plane of P-FTL's write buffer.
-SMALL = (20, 2)
+SMALL = (20, 1)
 
 
 def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
@@ -71,9 +71,7 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
                 "",
             ),
         ]
-    near = all(
-        abs(pauses[f"disk {disk}"]["long"] - row.idle_percent) <= 5 for disk, row in TABLE.items()
-    )
+    rows += _pauses_of_all(pauses)
     blocks = sum(QUARTERS)
     return Figure(
         id="table-7.1",
@@ -94,9 +92,6 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
                 bars(pauses, KINDS, "% of intervals", stacked=True),
             )
         ],
-        claims=[
-            Claim("The shares of long pauses equal those of the table within 5 points", near, "")
-        ],
         explanation=[
             "Pauses are short if they are neither zero nor longer than 1 s; the three shares "
             "of section 7.6, 34.6, 29.5 and 35.9 %, add up to 100 %. Short pauses are from 1.8 "
@@ -105,9 +100,12 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
             f"mean of long pauses makes all disks last equally long ({duration_s(many):,.0f} s, "
             "a fifth of which is called a day); it is at least 2 s.",
             "The table contradicts itself on long pauses. At more than 1 s each, the long "
-            "pauses of 13 million requests (41.3 %) last 62 days, not five. For disk 0 it "
-            "gives 2 KB per write (3,051,918 KB in 1,467,625 writes, table 6.1), where table "
-            "2.2 gives 20.7 KB; one more digit makes both agree.",
+            "pauses of 13 million requests (41.3 %) last 62 days, not five. The mean over its rows "
+            "is 44.7 %, not the printed total of 64.1 %, and section 7.6 gives 34.6 %.",
+            "For disk 0, the table gives 2 KB per write (3,051,918 KB in 1,467,625 writes, table "
+            "6.1), where table 2.2 gives 20.7 KB; one more digit would make both agree. The "
+            "printed total of 79,776,520 KB is the sum with the printed number, which is "
+            "therefore used. A write has at least one page of 4 KiB.",
             "Section 7.6 gives shares of writes of 80 % for disks 4 and 5 and below 20 % for "
             "the others. By disk, table 6.1 gives 24 and 23 %, and 92 to 100 %; the shares of "
             "the two groups in the traffic of the array are 78 and 22 % (KB). Write-intensive "
@@ -183,7 +181,8 @@ def sections(setup: Setup) -> Figure:
             f"{many:,} requests as in a write-intensive section of SSD5: 80 % writes. 90 % of "
             "the requests follow without a pause, 5 to 0 % after a long pause, the others "
             f"after a short one. {100 * WORN:g} % of the pages are overwritten at random "
-            "beforehand, so that there are no free update blocks at the start. The document "
+            "beforehand, so that there are no free update blocks at the start, except under "
+            "P-FTL, whose buffer is empty. The document "
             "has no such test; this one checks its statements."
         ),
         rows=[
@@ -244,11 +243,13 @@ def sections(setup: Setup) -> Figure:
                 "AGC+DGC hides GC even if few requests have a long pause (5 %)",
                 longs[0] in kept,
                 f"no late request with {told} long pauses",
+                ids=("J7-063",),
             ),
             Claim(
                 "AGC+DGC keeps the bound without long pauses too",
                 without[BOTH] <= MARGIN_MS,
                 f"{without[BOTH]:,.0f} ms",
+                ids=("J7-063",),
             ),
             Claim(
                 "DGC runs out of free blocks without long pauses",
@@ -262,14 +263,16 @@ def sections(setup: Setup) -> Figure:
                 f"{ending:,.0f} ms",
             ),
             Claim(
-                "P-FTL with a full buffer has a shorter worst case than L-FTL",
+                "P-FTL with its whole buffer has a shorter worst case than L-FTL",
                 without[P] < without[L],
                 f"{without[P]:,.0f} and {without[L]:,.0f} ms",
             ),
             Claim(
-                "A buffer that overflows makes P-FTL's worst case much longer (thrashing)",
+                "P-FTL's worst case depends on the size of its buffer: if the buffer overflows, "
+                "it is more than ten times as long",
                 tiny[SMALL[-1]] > 10 * without[P],
                 f"{tiny[SMALL[-1]]:,.0f} and {without[P]:,.0f} ms",
+                ids=("J7-084",),
             ),
             Claim(
                 "P-FTL with an overflowing buffer has a longer worst case than L-FTL",
@@ -289,3 +292,35 @@ def shares(told: wordline.TraceStat) -> dict[str, float]:
         return dict.fromkeys(KINDS, 0.0)
     kinds = (idle["back_to_back"], idle["short"], idle["long"])
     return {name: kind["percent_of_intervals"] for name, kind in zip(KINDS, kinds, strict=True)}
+
+
+def _pauses_of_all(pauses: Mapping[str, Mapping[str, float]]) -> list[Row]:
+    """Returns the rows on the pauses of all disks: the least and the largest share of long ones,
+    and the shares of each kind over all requests of the table."""
+    every = sum(row.requests for row in TABLE.values())
+    mean = {
+        kind: sum(pauses[f"disk {disk}"][kind] * row.requests for disk, row in TABLE.items())
+        / every
+        for kind in KINDS
+    }
+    long = [one["long"] for one in pauses.values()]
+    return [
+        *(
+            Row(
+                f"all disks, {which}: requests after a long pause",
+                value,
+                "%",
+                PUBLISHED("idle", "all disks"),
+            )
+            for which, value in (("minimum", min(long)), ("maximum", max(long)))
+        ),
+        *(
+            Row(f"all disks: {words}", mean[kind], "%", PUBLISHED("idle", words))
+            for kind, words in (
+                ("long", "requests after a long pause"),
+                ("long", "requests after a long pause, of the table"),
+                ("short", "requests after a short pause"),
+                ("at once", "requests without a pause"),
+            )
+        ),
+    ]

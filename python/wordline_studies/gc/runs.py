@@ -10,7 +10,7 @@ from wordline.summary import Summary
 from wordline_studies.cases import Case, required
 from wordline_studies.figure import Setup
 from wordline_studies.gc.loads import of_member, simulated
-from wordline_studies.gc.schemes import NEW, SCHEMES, SIX, alone
+from wordline_studies.gc.schemes import NEW, SCHEMES, SIX, P, alone
 from wordline_studies.generated import Request, written
 from wordline_studies.measures import or_nan
 
@@ -49,7 +49,7 @@ def case(
     """Returns the case of a load under a scheme. `more` overrides settings of the scheme."""
     settings = SCHEMES[scheme].overrides(load.duration_s, load.simulated)
     settings["observe.worst_case_interval_s"] = max(load.duration_s / INTERVALS, 1e-3)
-    if load.worn and scheme != NEW:
+    if load.worn and scheme not in (NEW, P):
         settings["precondition.overwrite_ratio"] = WORN
     settings |= more or {}
     told = [f"{key} = {value}" for key, value in (more or {}).items()]
