@@ -94,12 +94,12 @@ impl Results {
             stream.input.requests_adjusted = provenance.requests_adjusted;
         }
     }
-    /// Returns the number of reads and writes issued, per stream.
-    pub fn requests(&self) -> impl Iterator<Item = u64> + '_ {
+    /// Returns the number of requests of all kinds issued, per stream.
+    pub fn issued(&self) -> impl Iterator<Item = u64> + '_ {
         self.outcome
             .streams
             .iter()
-            .map(|issued| issued.counts.requests())
+            .map(|issued| issued.counts.issued())
     }
     /// Compares a stream with its results in `alone`, a run of the same plan in which no other
     /// stream issued requests. If that run ended early, these results become partial.

@@ -408,7 +408,7 @@ impl RunSpec {
             };
             watch(&Progress { phase, ..*progress })
         };
-        let issued: Vec<u64> = results.requests().collect();
+        let issued: Vec<u64> = results.issued().collect();
         for (place, requests) in issued.into_iter().enumerate() {
             if results.summary.partial {
                 break;

@@ -462,6 +462,29 @@ fn stream_can_be_bound_to_a_disk() {
 }
 
 #[test]
+fn run_alone_issues_as_many_trims_as_the_stream_did() {
+    let stream = |name: &str, disk: u32| {
+        format!(
+            "[[streams]]\nname = \"{name}\"\ndisk = {disk}\n\
+             workload = {{ requests = 400, read_ratio = 0.5, trim_ratio = 0.5 }}\n"
+        )
+    };
+    let text = format!(
+        "{DEVICE}[array]\nlayout = \"by-disk\"\nmembers = [{{ disks = [0] }}, {{ disks = [1] }}]\n{}{}",
+        stream("a", 0),
+        stream("b", 1)
+    );
+    let job = RunSpec {
+        slowdown: true,
+        ..job(&text)
+    };
+    for stream in &done(&job).summary.streams {
+        assert!(stream.input.trims > 100, "{}", stream.name);
+        assert_eq!(stream.slowdown.unwrap().all, Some(1.0), "{}", stream.name);
+    }
+}
+
+#[test]
 fn timeline_shows_every_member() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.pftrace");
