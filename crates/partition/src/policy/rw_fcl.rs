@@ -20,15 +20,17 @@ pub struct RwFcl {
     /// never change if power fails more often than periods end. Count, 1 or more.
     #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
     pub period_requests: u64,
-    /// Segment of the lists in which hits are counted, and the step of the sizes compared. If this
-    /// gives fewer than 16 or more than 1024 segments, 16 or 1024 are used. Bytes.
+    /// Size of the segments of the lists for which hits are counted; also the step between the
+    /// sizes that are compared. If this gives fewer than 16 or more than 1024 segments, 16 or 1024
+    /// are used. Bytes.
     #[schemars(range(min = 1, max = 1_125_899_906_842_624_u64))]
     pub segment_bytes: u64,
-    /// Segments of the flash; 0 uses the number that `segment_bytes` gives. Count, 0 to 1024.
+    /// Number of segments into which the flash is divided; 0 uses the number that `segment_bytes`
+    /// gives. Count, 0 to 1024.
     #[schemars(range(min = 0, max = 1024))]
     pub segments: u32,
-    /// Share of reads in the cached pages until the first period ends; the source does not give it.
-    /// Ratio, 0 to 1.
+    /// Share of the cached pages that the read list gets until the first period ends; the source
+    /// does not give it. Ratio, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub read_ratio: f64,
 }

@@ -12,7 +12,7 @@ use crate::space::{Sizes, Space};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Split {
-    /// Share of reads in the cached pages. Ratio, 0 to 1.
+    /// Share of the cached pages that the read list gets. Ratio, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub read_ratio: f64,
 }
