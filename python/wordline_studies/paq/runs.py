@@ -6,7 +6,8 @@ from pathlib import Path
 from wordline.config import Value
 from wordline.summary import Summary
 from wordline_studies.cases import Case
-from wordline_studies.paq.loads import GAP_NS
+from wordline_studies.measures import or_nan
+from wordline_studies.paq.loads import GAP_NS, PAGE
 from wordline_studies.paq.schedulers import A, Reading
 
 DEVICE = "jung2013-paq"
@@ -52,29 +53,53 @@ def mb_per_s(summary: Summary) -> float:
 
 
 def idle_s(summary: Summary) -> float:
-    """Returns the time in which a die serves no transaction, averaged over the dies. Seconds.
-
-    A transaction that waits for the bus is not being served.
-    """
-    told = summary["execution"]
-    return (told["idle"] + told["bus_contention"]) * _duration_s(summary)
-
-
-def empty_s(summary: Summary) -> float:
     """Returns the time in which a die holds no transaction, averaged over the dies. Seconds."""
     return summary["execution"]["idle"] * _duration_s(summary)
 
 
-def contention_us(summary: Summary) -> float:
+def unserved_s(summary: Summary) -> float:
+    """Returns the time in which a die holds no transaction or one that waits for the bus, averaged
+    over the dies. Seconds."""
+    return idle_s(summary) + bus_s(summary)
+
+
+def bus_s(summary: Summary) -> float:
+    """Returns the time for which a die waits for the bus, averaged over the dies. Seconds."""
+    return summary["execution"]["bus_contention"] * _duration_s(summary)
+
+
+def waits_us(summary: Summary) -> float:
     """Returns the mean time for which requests wait in the queue and for their die.
     Microseconds."""
     told = summary["breakdown"]["all"]
     return told["queue_us"] + told["die_wait_us"]
 
 
-def bus_s(summary: Summary) -> float:
-    """Returns the time for which a die waits for the bus, averaged over the dies. Seconds."""
-    return summary["execution"]["bus_contention"] * _duration_s(summary)
+def read_us(summary: Summary) -> float:
+    """Returns the mean response time of reads; NaN without reads. Microseconds."""
+    return or_nan(summary["latency"]["read"]["mean_us"])
+
+
+def write_us(summary: Summary) -> float:
+    """Returns the mean response time of writes; NaN without writes. Microseconds."""
+    return or_nan(summary["latency"]["write"]["mean_us"])
+
+
+def request_pages(summary: Summary) -> float:
+    """Returns the mean size of a request. Pages."""
+    told = summary["input"]
+    return (told["read_bytes"] + told["written_bytes"]) / PAGE / told["requests"]
+
+
+def multi_plane(summary: Summary) -> int:
+    """Returns the number of flash commands on both planes of a die."""
+    told = summary["commands"]
+    return told["planes_shared"] + told["dies_interleaved_planes_shared"]
+
+
+def pages_per_command(summary: Summary) -> float:
+    """Returns the mean number of pages of a flash command; NaN without commands."""
+    return or_nan(summary["commands"]["pages_per_command"])
 
 
 def host_queue_us(summary: Summary) -> float:
