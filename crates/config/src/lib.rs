@@ -157,8 +157,8 @@ impl Config {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Nand {
-    /// Endurance of a block. An erase after this number of cycles is an error. Program/erase
-    /// cycles.
+    /// Endurance of a block. An erase after this number of cycles is an error, unless
+    /// `nand.reliability.failures` models failures. Program/erase cycles.
     #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub endurance_cycles: u32,
     /// Maximum programs of a page between two erases of its block (NOP). Count.

@@ -19,7 +19,7 @@ pub struct Suspend {
     /// Time from the suspend command until the array has suspended an erase. Nanoseconds.
     #[schemars(range(min = 0, max = 10_000_000_000_u64))]
     pub erase_suspend_ns: u64,
-    /// Extra array time of a resumed operation beyond its remaining time. Nanoseconds.
+    /// Array time of a resumed operation in addition to its remaining time. Nanoseconds.
     #[schemars(range(min = 0, max = 10_000_000_000_u64))]
     pub resume_ns: u64,
     /// Maximum suspensions of one operation. Count.

@@ -60,9 +60,9 @@ pub struct Dftl {
     /// Size of a map entry in a translation page. Bytes.
     #[schemars(range(min = 1, max = 65_536))]
     pub entry_bytes: u32,
-    /// Eviction from the cache: with 0, the least recently used entry is evicted. Otherwise this
-    /// share of the cache is for entries that have been used again since their fetch (segmented
-    /// LRU), and the least recently used of the other entries is evicted. Ratio.
+    /// Share of the cache for entries that have been used again since their fetch (segmented LRU).
+    /// The least recently used of the other entries is evicted; with 0, the least recently used of
+    /// all. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub protected_ratio: f64,
     /// Whether the eviction of an entry writes all changed entries of its translation page that are

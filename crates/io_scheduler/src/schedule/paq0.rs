@@ -28,8 +28,8 @@ pub struct Paq0 {
     /// request (sections 6.3 and 6.5.2: plane packing alone, otherwise like `vaq`). If not, they
     /// are issued to their dies at once.
     pub holds_writes: bool,
-    /// Time to search the clump table, once for all operations that are committed together. 1,770
-    /// for 64 packages on a 72 MHz processor (section 6.6.3). Nanoseconds.
+    /// Time to search the clump table, once for all operations that are committed together. The
+    /// default is that of 64 packages on a 72 MHz processor (section 6.6.3). Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub search_ns: u32,
 }

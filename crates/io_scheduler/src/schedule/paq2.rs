@@ -25,8 +25,8 @@ pub struct Paq2 {
     /// (`check_and_wait` in Algorithm 2, line 4). Otherwise any package that can take one is
     /// served.
     pub in_turn: bool,
-    /// Time to search the clump table, once per command. 1,770 for 64 packages on a 72 MHz
-    /// processor (section 6.6.3). Nanoseconds.
+    /// Time to search the clump table, once per command. The default is that of 64 packages on a 72
+    /// MHz processor (section 6.6.3). Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub search_ns: u32,
     /// Age above which a ready read goes to the queue of its die unconditionally, before all others

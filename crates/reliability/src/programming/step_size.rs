@@ -30,7 +30,7 @@ pub struct StepSize {
     /// Ratio.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub reduced_voltage: f64,
-    /// Distance between the verify levels of two states. Medium steps. Assumed.
+    /// Distance between the verify levels of two neighbouring states. Medium steps. Assumed.
     #[schemars(range(max = 100.0), extend("exclusiveMinimum" = 0.0))]
     pub distance: f64,
     /// Standard deviation of the noise of a cell's voltage. Medium steps. Assumed.
