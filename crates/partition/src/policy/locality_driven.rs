@@ -119,7 +119,7 @@ impl Default for LocalityDriven {
 }
 
 impl Cited for LocalityDriven {
-    const PAPER: &'static str = "Xia, \"Improving the Performance and Lifetime of NAND Flash Based SSDs\", dissertation, Virginia Commonwealth University 2017, chapter 4";
+    const PAPER: &'static str = "Xia, \"Towards Design and Analysis for High-Performance and Reliable SSDs\", dissertation, Virginia Commonwealth University 2017, chapter 4";
 }
 
 /// Share of valid pages in victims at the eight over-provisionings.
