@@ -8,14 +8,16 @@ from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from random import Random
+from typing import cast
 
 import pytest
 
 import wordline_studies as studies
 from wordline.config import Value
 from wordline_studies.figure import Setup
+from wordline_studies.published import Range
 from wordline_studies.results import run
-from wordline_studies.write_cache import claims
+from wordline_studies.write_cache import claims, windows
 from wordline_studies.write_cache.loads import (
     BLOCK_PAGES,
     FITS,
@@ -30,6 +32,7 @@ from wordline_studies.write_cache.loads import (
 )
 from wordline_studies.write_cache.model import choice, equation, latency_us
 from wordline_studies.write_cache.runs import (
+    PUBLISHED,
     Cell,
     Device,
     Fitted,
@@ -63,9 +66,9 @@ def test_loads_have_the_volume_and_the_working_set_of_the_table(fit: Fit) -> Non
 
 
 def test_the_share_of_first_writes_follows_from_the_table() -> None:
-    found = {name: 100 * row.working_set_gb / row.volume_gb for name, row in TABLE.items()}
-    for name, percent in claims.COMPULSORY.items():
-        assert found[name] == pytest.approx(percent, abs=0.05)
+    for name, row in TABLE.items():
+        _, most = cast("Range", PUBLISHED("14", f"most, {name}").value)
+        assert 100 * (1 - row.working_set_gb / row.volume_gb) == pytest.approx(most, abs=0.05)
 
 
 def test_loads_with_more_skew_need_more_objects() -> None:
@@ -374,13 +377,12 @@ def _found() -> Fitted:
         dict.fromkeys(QUICK, static),
         {fit: dict.fromkeys(schemes(fit, Setup()), static[START]) for fit in QUICK},
         {fit: (static, dict.fromkeys(schemes(fit, Setup()), static[START])) for fit in QUICK},
-        {fit: claims.COMPULSORY[fit.name] / 100 for fit in QUICK},
     )
 
 
-def _holding(found: Fitted) -> dict[str, bool]:
+def _holding(found: Fitted) -> dict[str, bool | None]:
     told = [*claims.hits(found), *claims.responses(found), *claims.dynamic(found)]
-    told += [*claims.erases(found), *claims.sensitivity(found)]
+    told += [*claims.erases(found), *windows.sensitivity(found)]
     return {claim.text.split(":")[0] + claim.text[-8:]: claim.holds for claim in told}
 
 

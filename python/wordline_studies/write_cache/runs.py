@@ -339,8 +339,6 @@ class Fitted:
     own: Mapping[Fit, tuple[Statics, Mapping[Dynamic, Cell]]]
     """Results of some loads with a separate active block for relocated pages, static and
     dynamic."""
-    first: Mapping[Fit, float]
-    """Share of writes that are the first of their page."""
 
     @property
     def fits(self) -> list[Fit]:
@@ -394,13 +392,7 @@ def fitted(setup: Setup, folder: Folder) -> Fitted:
         {fit: static[str(fit)] for fit in fits},
         {fit: dynamic[str(fit)] for fit in fits},
         _with_own_frontier(setup, {fit: paths[str(fit)] for fit in fits if fit.name == "Homes"}),
-        {fit: _first(setup, paths[str(fit)][1], fit) for fit in fits},
     )
-
-
-def _first(setup: Setup, path: Path, fit: Fit) -> float:
-    _, told = curves(path, capacity(part(setup)), "exact")
-    return told["distinct_pages"] / fit.writes(part(setup))
 
 
 OWN: dict[str, Value] = {"ftl.gc.own_block": True}

@@ -117,7 +117,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             *(row for fit in moving for row in _dynamic_rows(fit, cells[str(fit)])),
         ],
         claims=[
-            *_memory_claims(by_rate, by_size, real),
+            *_memory_claims(by_size, real),
             *_accuracy_claims(printed, meant, sized),
             Claim(
                 "AET is within 0.006 of the exact curve for pages chosen by Zipf's law (Homes, "
@@ -249,16 +249,9 @@ def _memory_rows(by_rate: Mapping[int, Memory], by_size: Mapping[int, Memory]) -
     ]
 
 
-def _memory_claims(
-    by_rate: Mapping[int, Memory], by_size: Mapping[int, Memory], real: Mapping[Fit, float]
-) -> list[Claim]:
+def _memory_claims(by_size: Mapping[int, Memory], real: Mapping[Fit, float]) -> list[Claim]:
     limits = {fit: 1.07 * (24 if fit.row.flash_gb == 4 else 120) for fit in real}
     return [
-        Claim(
-            "X16: 24 and 120 KB hold a window of distinct writes at R = 1/1024 (7 %)",
-            all(abs(one.kib / GIVEN_KIB[gb] - 1) <= 0.07 for gb, one in by_rate.items()),
-            told({f"{gb} GB": one.kib for gb, one in by_rate.items()}),
-        ),
         Claim(
             "X16: the windows of the loads take less",
             all(value <= limits[fit] for fit, value in real.items()),

@@ -372,7 +372,15 @@ def _in_line_rows(fit: Fit, one: InLine) -> list[Row]:
 
 def _in_line_claims(found: Mapping[Fit, InLine]) -> list[Claim]:
     left = {str(fit): one.trained for fit, one in found.items() if fit.name != "Homes"}
+    above = {str(fit): one.above for fit, one in found.items()}
     return [
+        Claim(
+            "During in-line training, response times are longer than at the best size on every "
+            "load",
+            min(above.values()) > 0,
+            told(above),
+            ids=("X4-015",),
+        ),
         Claim(
             "In-line training, two fills for each of eight over-provisionings, is not complete "
             "when Financial1, Exchange and MSNFS end",

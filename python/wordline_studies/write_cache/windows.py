@@ -1,0 +1,180 @@
+"""Claims of the document on the window of the dynamic cache (figure 16, section 4.5.3)."""
+
+from collections.abc import Mapping, Sequence
+
+from wordline_studies.figure import Claim
+from wordline_studies.write_cache.claims import by_fit
+from wordline_studies.write_cache.loads import Fit
+from wordline_studies.write_cache.runs import Fitted
+from wordline_studies.write_cache.schemes import CLEAR, KEEP, RATIOS, Dynamic
+
+NOTICEABLE = 5.0
+"""Smallest change of a response time that is called noticeable. Per cent."""
+LONGER = (
+    "in a cleared window, first writes count as misses at every size, and the shorter the window, "
+    "the larger their share and the smaller the cache that it chooses; if the pages of earlier "
+    "windows are kept, the response times depend on the window as the text says"
+)
+ONCE = (
+    "MSNFS is 2.3 windows of 32 GB long, so the cache chooses twice at most, and the choice holds "
+    "for less than half of the load"
+)
+STEADY = (
+    "the fitted loads keep their locality, so old writes do no harm, and the longest windows are "
+    "among the best; if the pages of earlier windows are kept, the dynamic cache is as close to "
+    "the best static one"
+)
+
+
+def windows(found: Fitted, fit: Fit, tracker: str) -> dict[float, float]:
+    """Returns by how much the response time exceeds that of the best static cache, by window. Per
+    cent."""
+    return {
+        one: found.over(fit, Dynamic(one, tracker))
+        for one in RATIOS
+        if Dynamic(one, tracker) in found.dynamic[fit]
+    }
+
+
+def sensitivity(found: Fitted) -> list[Claim]:
+    """Returns the claims on figure 16, section 4.5.3."""
+    swept = [fit for fit in found.fits if len(windows(found, fit, CLEAR)) > 1]
+    inner = {
+        fit: min(one[RATIOS[0]], one[RATIOS[-1]]) - min(one.values())
+        for fit in swept
+        for one in (windows(found, fit, CLEAR),)
+    }
+    return [
+        Claim(
+            "X14: on every load, the best window is neither the smallest nor the largest",
+            min(inner.values()) > 0,
+            f"ends above the best: {by_fit(inner)}",
+            STEADY,
+            ids=("X4-009",),
+        ),
+        *_windows_of_homes(found, [fit for fit in swept if fit.name == "Homes"]),
+        *(
+            Claim(
+                f"X14: {name} behaves as Homes: noticeably faster with 32 GB than with 16 GB "
+                f"({NOTICEABLE:g} % or more), then stable (within {NOTICEABLE:g} %)",
+                _is_settled(found, [fit for fit in swept if fit.name == name]),
+                _told_windows(found, [fit for fit in swept if fit.name == name], CLEAR),
+                because,
+                ids=(one,),
+            )
+            for name, one, because in (("Exchange", "X4-044", ""), ("MSNFS", "X4-045", ONCE))
+        ),
+        *_windows_of_financial(found),
+    ]
+
+
+def _is_settled(found: Fitted, fits: Sequence[Fit]) -> bool:
+    return all(
+        _gained(found, fit, CLEAR) >= NOTICEABLE and abs(_later(found, fit, CLEAR)) < NOTICEABLE
+        for fit in fits
+    )
+
+
+def _told_windows(found: Fitted, fits: Sequence[Fit], tracker: str) -> str:
+    return "; ".join(
+        f"{fit}: {_gained(found, fit, tracker):.1f} % faster, then "
+        f"{_later(found, fit, tracker):+.1f} %"
+        for fit in fits
+    )
+
+
+def _windows_of_homes(found: Fitted, fits: Sequence[Fit]) -> list[Claim]:
+    """Returns the claims on the windows of Homes."""
+    gained = {fit: _gained(found, fit, CLEAR) for fit in fits}
+    later = {fit: _later(found, fit, CLEAR) for fit in fits}
+    kept = [
+        change for fit in fits for change in (_gained(found, fit, KEEP), _later(found, fit, KEEP))
+    ]
+    return [
+        Claim(
+            "X14: Homes has a noticeably shorter response time with 8 GB than with 4 GB "
+            f"({NOTICEABLE:g} % or more)",
+            min(gained.values()) >= NOTICEABLE,
+            by_fit(gained),
+            ids=("X4-042",),
+        ),
+        Claim(
+            f"X14: above 8 GB, the response time of Homes is stable (within {NOTICEABLE:g} %)",
+            max(map(abs, later.values())) < NOTICEABLE,
+            by_fit(later),
+            LONGER,
+            ids=("X4-043",),
+        ),
+        Claim(
+            "The cause on Homes is the cleared window: if the pages of earlier windows are kept, "
+            f"response times change by less than {NOTICEABLE:g} % from 4 to 8 GB and above",
+            max(map(abs, kept)) < NOTICEABLE,
+            _told_windows(found, fits, KEEP),
+        ),
+    ]
+
+
+def _windows_of_financial(found: Fitted) -> list[Claim]:
+    """Returns the claims on the windows of Financial1."""
+    (fit,) = found.of("Financial1", 0.9)
+    after = {tracker: _after(found, fit, tracker) for tracker in (CLEAR, KEEP)}
+    ended = {tracker: found.ended(fit, Dynamic(1.0, tracker)) for tracker in (CLEAR, KEEP)}
+    return [
+        Claim(
+            "X15: the response times of Financial1 with 4 and 8 GB do not differ noticeably "
+            f"(within {NOTICEABLE:g} %)",
+            abs(_gained(found, fit, CLEAR)) < NOTICEABLE,
+            f"{_gained(found, fit, CLEAR):.1f} % faster with 8 GB",
+            LONGER,
+            ids=("X4-046",),
+        ),
+        Claim(
+            "X15: Financial1 is slower with every window above 8 GB than with 8 GB",
+            min(after[CLEAR].values()) > 0,
+            _by_window(after[CLEAR]),
+            LONGER,
+            ids=("X4-047",),
+        ),
+        Claim(
+            "X15: a window of 4 GB is enough for Financial1: the dynamic cache chooses the best "
+            "static size",
+            ended[CLEAR] == found.best(fit),
+            f"{ended[CLEAR]} and {found.best(fit)} %",
+            LONGER,
+            ids=("X4-048",),
+        ),
+        Claim(
+            "The cause on Financial1 is the cleared window too: if the pages of earlier windows "
+            "are kept, a window of 4 GB chooses the best static size, and every window above 8 GB "
+            "is slower than 8 GB",
+            ended[KEEP] == found.best(fit) and min(after[KEEP].values()) > 0,
+            f"{ended[KEEP]} %; {_by_window(after[KEEP])}",
+        ),
+    ]
+
+
+def _by_window(values: Mapping[float, float]) -> str:
+    return "; ".join(f"{one:g} times the flash: {value:+.1f} %" for one, value in values.items())
+
+
+def _gained(found: Fitted, fit: Fit, tracker: str) -> float:
+    """Returns the response time that a window of twice the flash saves over one of its size. Per
+    cent."""
+    one, two = (found.dynamic[fit][Dynamic(ratio, tracker)].mean_us for ratio in (1.0, 2.0))
+    return 100 * (1 - two / one)
+
+
+def _after(found: Fitted, fit: Fit, tracker: str) -> dict[float, float]:
+    """Returns the change of the response time from a window of twice the flash to each larger one.
+    Per cent."""
+    two = found.dynamic[fit][Dynamic(2.0, tracker)].mean_us
+    return {
+        one: 100 * (found.dynamic[fit][Dynamic(one, tracker)].mean_us / two - 1)
+        for one in windows(found, fit, tracker)
+        if one > 2
+    }
+
+
+def _later(found: Fitted, fit: Fit, tracker: str) -> float:
+    """Returns the largest of these changes by its magnitude. Per cent."""
+    return max(_after(found, fit, tracker).values(), key=abs)
