@@ -135,7 +135,7 @@ EXPERIMENT = Experiment(
     "Effect of TRIM",
     "A used (settled) device is trimmed as a whole, in ascending or in random order, and written "
     "at random; for comparison, an erased device, and the used one without TRIM.",
-    "No counterpart in PTS. Jung 2013, section 5.5.4, trims devices filled in the same order.",
+    "No counterpart in PTS. Jung 2013, section 5.6.1, trims devices filled in the same order.",
     trials,
     finding,
 )

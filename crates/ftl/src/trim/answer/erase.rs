@@ -15,7 +15,7 @@ use super::Answers;
 pub struct Erase {}
 
 impl Cited for Erase {
-    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 5.5.4";
+    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 5.6.2";
 }
 
 impl Answers for Erase {

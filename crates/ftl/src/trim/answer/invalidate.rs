@@ -15,7 +15,7 @@ use super::Answers;
 pub struct Invalidate {}
 
 impl Cited for Invalidate {
-    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 5.5.4";
+    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 5.6.2";
 }
 
 impl Answers for Invalidate {

@@ -31,7 +31,7 @@ impl Default for AscendingRun {
 }
 
 impl Cited for AscendingRun {
-    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 5.5.4 (the finding; the mechanism is ours)";
+    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 5.6.1 (the finding; the mechanism is ours)";
 }
 
 impl Free for AscendingRun {
