@@ -239,7 +239,7 @@ fn kind(schema: &Value) -> Kind {
 }
 
 fn unit(path: &str) -> &'static str {
-    const UNITS: [(&str, &str); 17] = [
+    const UNITS: [(&str, &str); 20] = [
         ("_ns", "ns"),
         ("ns_per_byte", "ns/byte"),
         ("_us", "us"),
@@ -248,6 +248,9 @@ fn unit(path: &str) -> &'static str {
         ("_mt_per_s", "million transfers/s"),
         ("gigabits_per_s", "Gbit/s"),
         ("iops", "requests/s"),
+        ("mb_per_s", "MB/s"),
+        ("megabytes_per_s", "MB/s"),
+        ("us_per_sector", "us/sector"),
         ("_per_s", "1/s"),
         ("_bytes", "bytes"),
         ("_bits", "bits"),

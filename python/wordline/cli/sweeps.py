@@ -44,8 +44,8 @@ def sweep_command(
 
     Points run on all cores of this machine, or on a cluster.
 
-    Every point is checked before the first one runs. Each point runs in its own process, as many in
-    parallel as cores and memory allow. A point that fails reports why; the others continue. Ctrl-C
+    Every point is checked before the first one runs. Points run in parallel processes, as many as
+    cores and memory allow. A point that fails reports why; the others continue. Ctrl-C
     keeps the completed points; the same command then continues with the rest.
 
     \b

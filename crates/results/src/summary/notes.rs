@@ -99,13 +99,13 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     }
     if counts.flushes_ignored > 0 {
         notes.push(format!(
-            "{} flushes were ignored: without a DRAM buffer they have no effect (buffer.capacity_kib).",
+            "{} flushes were ignored: without a DRAM buffer (buffer.capacity_kib) or a disk with a write cache they have no effect.",
             grouped(counts.flushes_ignored)
         ));
     }
     if counts.durable_writes > 0 && !outcome.plan.takes_flushes() {
         notes.push(format!(
-            "{} writes are FUA, which has no effect without a DRAM buffer: every write is durable when it completes.",
+            "{} writes are FUA, which has no effect without a DRAM buffer or a disk with a write cache: every write is durable when it completes.",
             grouped(counts.durable_writes)
         ));
     }

@@ -23,7 +23,7 @@ fn flushes_and_fua_without_a_buffer_are_ignored_with_a_note() {
     let input = &asked.input;
     assert_eq!((input.durable_writes, input.flushes), (input.writes, 0));
     assert_eq!(asked.latency.all.mean_us, plain.latency.all.mean_us);
-    let said = "writes are FUA, which has no effect without a DRAM buffer: every write is durable when it completes.";
+    let said = "writes are FUA, which has no effect without a DRAM buffer or a disk with a write cache: every write is durable when it completes.";
     assert!(
         asked.notes.iter().any(|note| note.ends_with(said)),
         "{:?}",
