@@ -281,7 +281,7 @@ def test_the_wait_for_a_queue_slot_obeys_littles_law(data: dict) -> None:
 
 
 def test_the_sizes_of_table_7_1_agree_with_those_of_table_3_1() -> None:
-    """Disk 0, whose write volume lacks one digit, is msnfs1."""
+    """Disk 0 is msnfs1 if its printed write volume is taken ten times."""
     load = TABLE["msnfs1"]
     for digit in (0, 9):
         written = 10 * 3_051_918 + digit

@@ -273,9 +273,9 @@ def _busy(calm: dict[str, Runs], busy: dict[str, Runs]) -> Figure:
         rows=rows,
         explanation=[
             "On a busier device, waiting outweighs the service time of a request. At half of "
-            "CWDP's throughput, channel-first strategies respond more slowly than die- and plane-first "
-            "ones on msnfs as well, which contradicts the text. PDCW waits less than CWDP at both "
-            "rates, PDWC longer.",
+            "CWDP's throughput, channel-first strategies respond more slowly than die- and "
+            "plane-first ones on msnfs as well, which contradicts the text. PDCW waits less than "
+            "CWDP at both rates, PDWC longer.",
         ],
         data={"wait_us": waits},
     )

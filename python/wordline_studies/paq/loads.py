@@ -71,8 +71,8 @@ USR2 = Sizes(
     round(1000 * READ_KB / PAGE, 2),
     "table 2.2",
 )
-# Disks 0 to 5 of table 7.1 have the requests of msnfs1 to msnfs6: KiB written and read. The write
-# volume of disk 0 lacks its last digit; it has the sizes of msnfs in table 3.1.
+# Disks 0 to 5 of table 7.1 have the requests of msnfs1 to msnfs6: KiB written and read. The printed
+# write volume of disk 0 is a tenth of what the sizes of msnfs in table 3.1 give; msnfs1 has those.
 MSNFS1 = Sizes.units(10, 23.5)
 MSNFS = (
     Sizes.volumes(17_722_159, 35_383_340 - 17_722_159, 2_100_032, 121_697),

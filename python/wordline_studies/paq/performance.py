@@ -213,7 +213,8 @@ def _loads(fitted: dict[str, Runs]) -> Figure:
             "requests of table 6.1 show. fin1, fin2, web1, usr1, msnfs1 and sql1 to sql4 are "
             "in both tables (sql0 to sql3 in table 3.1). The disks of table 7.1 have the "
             "requests of msnfs1 to msnfs6, and their volumes over these requests are the sizes "
-            "of msnfs2 to msnfs6; disk 0 lacks a digit and agrees with table 3.1. usr2 has the "
+            "of msnfs2 to msnfs6. msnfs1 has the sizes of table 3.1; the printed write volume of "
+            "disk 0 is a tenth of what they give. usr2 has the "
             "sizes of table 2.2. web2 and web3 have the sizes of web1, usr3 those of usr1. prn "
             "has those of usr (assumed, both are volumes of file servers).",
             "sql4 is the volume web_3 of the recordings of MSR Cambridge: 21,330 writes and "

@@ -355,8 +355,8 @@ def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[i
         ],
         explanation=[
             "The wait is the number of waiting requests over IOPS (Little's law). It doubles "
-            "with the queue length unless IOPS rise, and two schedulers compare as in figure "
-            "6.14. For PAQ0, the document publishes both a slightly growing wait and rising "
+            "with the queue length unless IOPS rise, and on each load two schedulers compare as in "
+            "figure 6.14. For PAQ0, the document publishes both a slightly growing wait and rising "
             "throughput. That requires more waiting requests with a longer queue, but not in "
             "proportion.",
         ],
