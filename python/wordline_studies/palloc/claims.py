@@ -213,6 +213,20 @@ def of_channels(means: ByOrder, idle: ByOrder, bus: ByOrder) -> list[Claim]:
     ]
 
 
+def of_placement(rates: ByOrder) -> list[Claim]:
+    """Returns the claim on dynamic placement. Values are IOPS relative to CWDP."""
+    apart = gain(min(rates.values()), max(rates.values()))
+    return [
+        Claim(
+            "With dynamic placement, the strategy still has a great effect: the fastest has more "
+            f"than {PER_CENT:g} % more IOPS than the slowest",
+            apart > PER_CENT,
+            f"{apart:+.1f} %",
+            ids=("J3-016",),
+        ),
+    ]
+
+
 def of_latency(table: ByLoad, means: ByOrder, bus: ByOrder) -> list[Claim]:
     """Returns the claims on figure 3.5: response times relative to CWDP, and mean waits for the bus
     in microseconds."""

@@ -312,7 +312,6 @@ def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[i
         }
         for scheduler in PAQ
     }
-    worse = [place for place, value in against["paq0"].items() if value > 0]
     return Figure(
         id="6.15",
         title="Figure 6.15: waiting for a slot",
@@ -335,24 +334,7 @@ def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[i
             Plot(f"{channels} channels", "Mean of the loads.", over_queues(by_name, queues, "ms"))
             for channels, by_name in means.items()
         ],
-        claims=[
-            Claim(
-                "At some points, the wait is longer under PAQ0 than under VAQ",
-                bool(worse),
-                ", ".join(
-                    f"{channels} channels and a queue of {queue}" for channels, queue in worse
-                )
-                or "at none",
-                because=LITTLE,
-                ids=("J6-077",),
-            ),
-            Claim(
-                "The wait is shorter under PAQ2 than under VAQ at all points",
-                max(against[BOTH].values()) < 0,
-                f"{min(against[BOTH].values()):+.1f} to {max(against[BOTH].values()):+.1f} %",
-                ids=("J6-079", "J6-080"),
-            ),
-        ],
+        claims=_waits(against),
         explanation=[
             "The wait is the number of waiting requests over IOPS (Little's law). It doubles "
             "with the queue length unless IOPS rise, and on each load two schedulers compare as in "
@@ -365,3 +347,23 @@ def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[i
             f"{SLOW}_ms": _means([SLOW], queues, lambda key: host_queue_us(found[key]) / 1000),
         },
     )
+
+
+def _waits(against: Mapping[str, Mapping[tuple[int, int], float]]) -> list[Claim]:
+    worse = [place for place, value in against["paq0"].items() if value > 0]
+    return [
+        Claim(
+            "At some points, the wait is longer under PAQ0 than under VAQ",
+            bool(worse),
+            ", ".join(f"{channels} channels and a queue of {queue}" for channels, queue in worse)
+            or "at none",
+            because=LITTLE,
+            ids=("J6-077",),
+        ),
+        Claim(
+            "The wait is shorter under PAQ2 than under VAQ at all points",
+            max(against[BOTH].values()) < 0,
+            f"{min(against[BOTH].values()):+.1f} to {max(against[BOTH].values()):+.1f} %",
+            ids=("J6-079", "J6-080"),
+        ),
+    ]
