@@ -192,8 +192,9 @@ def _erases(cells: Cells, measured: str, times: int) -> Figure:
         explanation=[
             "For WebSearch2 at 3 GB and 15 %, the text gives fewer than 300,000 erases for LRU "
             "and more than 400,000 for ARC. If relocated pages share the host's active block, "
-            "the fitted load causes more erases than both; if they have their own active "
-            "block, fewer. Neither reading gives both numbers (see Readings).",
+            "the fitted load causes more erases than both bounds; if they have their own active "
+            "block, fewer than both. The latter is within the tolerance of both numbers (see "
+            "Readings).",
         ],
         data={"erases": _data(cells, lambda cell: float(cell.erases))},
     )
