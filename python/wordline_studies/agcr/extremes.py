@@ -13,10 +13,18 @@ from wordline_studies.agcr.runs import (
 )
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
 from wordline_studies.outcome import IN_POINTS
+from wordline_studies.regulation.plots import against_published
 from wordline_studies.regulation.runs import change, mean_change, passes, reading, writing
 
 COLOURS = dict(zip(EXTREMES, ("#1f78b4", "#d8731c", "#12a07a"), strict=True))
 SLOW, FAST, REDUCED = EXTREMES
+NAMED = {
+    (SLOW, "read_us"): "HCW/LCR reads",
+    (SLOW, "write_us"): "HCW/LCR writes",
+    (FAST, "write_us"): "LCW/HCR writes",
+    (FAST, "read_us"): "LCW/HCR reads",
+    (REDUCED, "read_us"): "reduced wear reads",
+}
 OF = {"read_us": "reads", "write_us": "writes", "all_us": "all", "wear": "wear"}
 
 
@@ -56,13 +64,29 @@ def _figure(setup: Setup, found: Loads) -> list[Figure]:
 def _extremes(
     mean: dict[tuple[str, str], float], by_load: dict[str, dict[str, dict[str, float]]]
 ) -> Figure:
-    published = {
-        (SLOW, "read_us"): "HCW/LCR reads",
-        (SLOW, "write_us"): "HCW/LCR writes",
-        (FAST, "write_us"): "LCW/HCR writes",
-        (FAST, "read_us"): "LCW/HCR reads",
-        (REDUCED, "read_us"): "reduced wear reads",
-    }
+    rows = [
+        *(
+            Row(f"{scheme}: {OF[of]}", mean[scheme, of], "%", PUBLISHED("3", name))
+            for (scheme, of), name in NAMED.items()
+        ),
+        Row(
+            f"{REDUCED}: wear, of that of medium mode",
+            100 + mean[REDUCED, "wear"],
+            "%",
+            PUBLISHED("3", "reduced wear"),
+        ),
+        *(
+            Row(f"{scheme}: {OF[of]}", value, "%")
+            for (scheme, of), value in mean.items()
+            if (scheme, of) not in NAMED and of != "wear"
+        ),
+        *(
+            Row(f"{name}, {scheme}: {OF[of]}", value, "%")
+            for of, one in by_load.items()
+            for name, own in one.items()
+            for scheme, value in own.items()
+        ),
+    ]
     return Figure(
         id="3",
         title="Figures 3 and 5: all pages in one mode",
@@ -71,32 +95,13 @@ def _extremes(
             "Mean response times with all pages programmed in one mode, including those written "
             "before the run, relative to medium mode; mean of the loads."
         ),
-        rows=[
-            *(
-                Row(f"{scheme}: {OF[of]}", mean[scheme, of], "%", PUBLISHED("3", name))
-                for (scheme, of), name in published.items()
-            ),
-            Row(
-                f"{REDUCED}: wear, of that of medium mode",
-                100 + mean[REDUCED, "wear"],
-                "%",
-                PUBLISHED("3", "reduced wear"),
-            ),
-            *(
-                Row(f"{scheme}: {OF[of]}", value, "%")
-                for (scheme, of), value in mean.items()
-                if (scheme, of) not in published and of != "wear"
-            ),
-            *(
-                Row(f"{name}, {scheme}: {OF[of]}", value, "%")
-                for of, one in by_load.items()
-                for name, own in one.items()
-                for scheme, value in own.items()
-            ),
-        ],
+        rows=rows,
         plots=[
-            Plot(OF[of].capitalize(), "Relative to medium cost.", bars(one, COLOURS, "%"))
-            for of, one in by_load.items()
+            against_published(rows),
+            *(
+                Plot(OF[of].capitalize(), "Relative to medium cost.", bars(one, COLOURS, "%"))
+                for of, one in by_load.items()
+            ),
         ],
         claims=_claims(mean),
         explanation=[

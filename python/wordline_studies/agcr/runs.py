@@ -15,7 +15,9 @@ TRADITIONAL, LI, RW, RL, RWL = "Traditional", "Li et al.", "R+W", "R+L", "R+W+L"
 PROPOSED = (RW, RL, RWL)
 ALL = (TRADITIONAL, LI, *PROPOSED)
 NAMES = {TRADITIONAL: "fixed", LI: "li", RW: "r-w", RL: "r-l", RWL: "r-w-l"}
-COLOURS = dict(zip(ALL, ("#8b929c", "#e0a30a", "#1f78b4", "#12a07a", "#c2457f"), strict=True))
+COLOURS: dict[str, str] = dict(
+    zip(ALL, ("#8b929c", "#e0a30a", "#1f78b4", "#12a07a", "#c2457f"), strict=True)
+)
 SCHEMES: dict[str, dict[str, Value]] = {name: {REGULATION: own} for name, own in NAMES.items()}
 EXTREMES: dict[str, dict[str, Value]] = {
     "HCW/LCR": {f"{REGULATION}.fixed.mode": "high"},

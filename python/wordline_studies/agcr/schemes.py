@@ -25,6 +25,7 @@ from wordline_studies.agcr.runs import (
 )
 from wordline_studies.figure import Claim, Figure, Plot, Published, Row, Setup
 from wordline_studies.outcome import IN_POINTS
+from wordline_studies.regulation.plots import against_published
 from wordline_studies.regulation.runs import change, mean_change, passes, reading, writing
 
 SPEEDS = (1.0, 4.0, 16.0)
@@ -100,6 +101,7 @@ def _latencies(found: Loads, runs: Passes) -> Figure:
         "all": _means(runs, list(found), "all_us", LI),
     }
     to_trad = _means(runs, writes, "write_us", TRADITIONAL)
+    rows = _times(found, runs, to_li, to_trad)
     return Figure(
         id="13",
         title="Figures 13 and 15: response times",
@@ -109,11 +111,17 @@ def _latencies(found: Loads, runs: Passes) -> Figure:
             "pages have no history, and their first writes are high-cost. In the second pass, "
             "which published values are compared with, the first pass is their history."
         ),
-        rows=_times(found, runs, to_li, to_trad),
+        rows=rows,
         plots=[
-            _plot(title, runs, names, of, turn)
-            for title, names, of in (("Reads", reads, "read_us"), ("Writes", writes, "write_us"))
-            for turn in (0, 1)
+            against_published(rows),
+            *(
+                _plot(title, runs, names, of, turn)
+                for title, names, of in (
+                    ("Reads", reads, "read_us"),
+                    ("Writes", writes, "write_us"),
+                )
+                for turn in (0, 1)
+            ),
         ],
         claims=[*_on_latencies(to_li, to_trad), *_on_passes(runs, writes)],
         explanation=[

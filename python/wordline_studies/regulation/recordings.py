@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import wordline
 from wordline_studies import generated
 from wordline_studies.figure import Figure, Setup
+from wordline_studies.regulation.plots import AGAINST
 
 KNOWN = {
     "hm_0": ("hm_0",),
@@ -177,6 +178,7 @@ def beside(figures: Iterable[Figure]) -> list[Figure]:
             id=f"{one.id}, recordings",
             title=f"{one.title}, under recordings",
             rows=[replace(row, published=None) for row in one.rows],
+            plots=[plot for plot in one.plots if plot.title != AGAINST],
             claims=(),
             explanation=[RECORDINGS],
         )

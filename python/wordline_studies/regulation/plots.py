@@ -1,0 +1,21 @@
+"""Plots of published and simulated values."""
+
+from collections.abc import Iterable
+
+from wordline._render.charts import bars
+from wordline_studies.figure import POINTS, Plot, Row
+
+AGAINST = "Published and simulated"
+COLOURS = {"published": "#8b929c", "simulated": "#1f78b4"}
+
+
+def against_published(rows: Iterable[Row]) -> Plot:
+    """Returns a plot of the rows in per cent or points whose published value is a number, and of
+    that value."""
+    values: dict[str, dict[str, float]] = {}
+    for row in rows:
+        if row.published is None or row.ours is None or row.unit not in POINTS:
+            continue
+        if not isinstance(row.published.value, tuple):
+            values[row.what] = {"published": row.published.value, "simulated": row.ours}
+    return Plot(AGAINST, "", bars(values, COLOURS, "%"))
