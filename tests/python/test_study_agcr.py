@@ -19,7 +19,7 @@ from wordline_studies.figure import Setup
 from wordline_studies.outcome import IN_POINTS, outcomes
 from wordline_studies.regulation import fitted
 from wordline_studies.regulation.recordings import Recording, Request, ranked, recordings
-from wordline_studies.regulation.runs import change, mean_change, passes
+from wordline_studies.regulation.runs import Told, change, mean_change, passes, together
 from wordline_studies.results import run
 
 SHARED = Path(__file__).parents[3] / "shared" / "traces"
@@ -35,6 +35,18 @@ def test_every_statement_has_an_outcome_without_recordings(name: str) -> None:
         found = zip(figure.rows, outcomes(figure.rows), strict=True)
         assert [row.what for row, outcome in found if outcome == "not_run"] == []
         assert all(claim.holds is not None for claim in figure.claims)
+
+
+def test_passes_together_have_the_mean_of_all_requests() -> None:
+    """One read of 10 µs and three of 50 µs; re-writes count by requests."""
+    counts = {"host_reads": {"low": 1}, "host_writes": {"low": 0}}
+    one = Told(1, 0, 10.0, 0.0, 4.0, 1.0, 2.0, 5, counts)
+    three = Told(3, 0, 50.0, 0.0, 8.0, 2.0, 0.0, 7, counts)
+    both = together(one, three)
+    assert (both.reads, both.writes, both.erases, both.wear) == (4, 0, 12, 3.0)
+    assert (both.read_us, both.write_us, both.wait_us, both.rewrites) == (40, 0, 7, 0.5)
+    assert both.share("host_reads", "low") == 100
+    assert isnan(both.share("host_writes", "low"))
 
 
 @pytest.mark.slow

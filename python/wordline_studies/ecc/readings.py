@@ -88,6 +88,7 @@ def _claims(results: Results) -> list[Claim]:
         for scheme in (OURS, AGCR)
     }
     named = {name: mixed[AGCR][name] for name in ("financial1", "hm0", "src0")}
+    ours = {name: mixed[OURS][name] for name in ("financial1", "hm0")}
     return [
         Claim(
             "Without GC, both schemes are faster than normal on Financial1, and AGCR by the "
@@ -100,6 +101,12 @@ def _claims(results: Results) -> list[Claim]:
             "With mixed bursts and without GC, reads on src0 are faster than normal",
             mixed[OURS]["src0"] < 0,
             f"{mixed[OURS]['src0']:+.1f} %",
+        ),
+        Claim(
+            "With mixed bursts and without GC, reads on Financial1 and hm0 are more than 40 % "
+            "faster than normal, as published",
+            max(ours.values()) < -40,
+            listed(ours),
         ),
         Claim(
             "With mixed bursts and without GC, reads on Financial1, hm0 and src0 are faster than "

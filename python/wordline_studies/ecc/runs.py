@@ -38,6 +38,7 @@ SCHEMES: dict[str, dict[str, Value]] = {
     AGCR: {REGULATION: "r-w", **OF_AGCR},
 }
 REQUESTS = 30_000
+SEEDS = (1, 2)
 SHORT = ("financial1", "hm0", "hm1", "mds0", "src0", "web0")
 OVERLAPPED = ("financial1", "hm0", "hm1")
 """Loads with a large overlap of pages that are read and written."""
@@ -61,26 +62,33 @@ SIZED = (
 )
 
 
-def loads(setup: Setup) -> dict[str, Recording]:
+def loads(setup: Setup, seed: int = 1) -> dict[str, Recording]:
     """Returns the loads. A quick study has fewer and shorter ones."""
-    return some_loads() if setup.quick else of_table(tuple(fitted.TABLE), REQUESTS)
+    if setup.quick:
+        return some_loads(seed=seed)
+    return of_table(tuple(fitted.TABLE), REQUESTS, seed=seed)
 
 
-def some_loads(arrivals: fitted.Arrivals = "bursts") -> dict[str, Recording]:
+def some_loads(arrivals: fitted.Arrivals = "bursts", seed: int = 1) -> dict[str, Recording]:
     """Returns fewer and shorter loads."""
-    return of_table(SHORT, REQUESTS // 2, arrivals)
+    return of_table(SHORT, REQUESTS // 2, arrivals, seed)
 
 
 def of_table(
-    names: Sequence[str], count: int, arrivals: fitted.Arrivals = "bursts"
+    names: Sequence[str], count: int, arrivals: fitted.Arrivals = "bursts", seed: int = 1
 ) -> dict[str, Recording]:
     """Returns loads of table 8, of `count` requests."""
     return {
-        name if arrivals == "bursts" else f"{name}, {arrivals}": fitted.load(
-            name, count, DEVICE.page, arrivals
+        seeded(name if arrivals == "bursts" else f"{name}, {arrivals}", seed): fitted.load(
+            name, count, DEVICE.page, arrivals, seed
         )
         for name in names
     }
+
+
+def seeded(name: str, seed: int) -> str:
+    """Returns the name of a load with another seed than the first."""
+    return name if seed == SEEDS[0] else f"{name}, seed {seed}"
 
 
 def sized(found: Loads) -> dict[str, dict[str, Value]]:

@@ -69,14 +69,18 @@ TABLE = {
 
 
 @cache
-def load(name: str, count: int, page_bytes: int, arrivals: Arrivals = "bursts") -> Recording:
-    """Returns `count` requests of a load. Deterministic."""
-    return made(TABLE[name], count, page_bytes, arrivals)
+def load(
+    name: str, count: int, page_bytes: int, arrivals: Arrivals = "bursts", seed: int = 1
+) -> Recording:
+    """Returns `count` requests of a load."""
+    return made(TABLE[name], count, page_bytes, arrivals, seed)
 
 
-def made(row: Load, count: int, page_bytes: int, arrivals: Arrivals = "bursts") -> Recording:
-    """Returns `count` requests of a load with the statistics of a row. Deterministic."""
-    random = Random(1)  # noqa: S311
+def made(
+    row: Load, count: int, page_bytes: int, arrivals: Arrivals = "bursts", seed: int = 1
+) -> Recording:
+    """Returns `count` requests of a load with the statistics of a row."""
+    random = Random(seed)  # noqa: S311
     places = _Places(row, count, page_bytes, random)
     of = _spaced(row, count, random) if arrivals == "spaced" else _measured(row, count, random)
     requests: list[Request] = []

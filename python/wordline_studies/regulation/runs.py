@@ -150,6 +150,29 @@ def _sum(summary: Summary, op: Op) -> float:
     return _count(summary, op) * (summary["latency"][op]["mean_us"] or 0.0)
 
 
+def together(first: Told, second: Told) -> Told:
+    """Returns the results of two passes, as of all their requests."""
+
+    def mean(a: float, b: float, many: int, more: int) -> float:
+        return (many * a + more * b) / (many + more) if many + more else 0.0
+
+    every = first.reads + first.writes, second.reads + second.writes
+    return Told(
+        first.reads + second.reads,
+        first.writes + second.writes,
+        mean(first.read_us, second.read_us, first.reads, second.reads),
+        mean(first.write_us, second.write_us, first.writes, second.writes),
+        mean(first.wait_us, second.wait_us, *every),
+        first.wear + second.wear,
+        mean(first.rewrites, second.rewrites, *every),
+        first.erases + second.erases,
+        {
+            op: {mode: count + second.by_mode[op][mode] for mode, count in of.items()}
+            for op, of in first.by_mode.items()
+        },
+    )
+
+
 def _waits(summary: Summary) -> float:
     """Returns the total waiting time of reads and writes. Microseconds."""
     return sum(
