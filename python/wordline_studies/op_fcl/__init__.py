@@ -1,7 +1,7 @@
 """OP-FCL: a flash cache in front of a disk that reserves space for GC."""
 
 from wordline_studies.figure import Numbers, Study
-from wordline_studies.op_fcl import beyond, figures, readings, reasons, sensitivity
+from wordline_studies.op_fcl import beyond, choices, figures, readings, reasons, sensitivity
 
 STUDY = Study(
     name="op-fcl",
@@ -10,6 +10,7 @@ STUDY = Study(
     "cache size and update cost of flash memory cache in hybrid storage systems, FAST 2012",
     figures=(
         figures.model_figures,
+        choices.figure,
         figures.figures,
         sensitivity.sensitivity,
         reasons.reasons,

@@ -26,7 +26,7 @@ SPREAD_PAGES = 64
 CHUNK_PAGES = 1024
 """Chunk size of the large store. Its volumes, one per disk, take the addresses in turn in
 chunks."""
-MOST_EXTENTS = 1 << 40
+MOST_EXTENTS = 1 << 60
 EXACT_RANKS = 512
 """Number of ranks of a Zipf law that are summed one by one. Higher ranks are summed in groups."""
 

@@ -122,6 +122,12 @@ def _exponents(skewed: dict[str, Curve]) -> Figure:
                     above_percent(curve),
                     "%",
                 ),
+                Row(
+                    f"{_label(name)}: response time of RW-FCL above that of FP-FCL, each at its "
+                    "best share",
+                    100 * (least_ms(curve[RW]) / least_ms(curve[FP]) - 1),
+                    "%",
+                ),
             )
         ],
         plots=[
@@ -159,6 +165,14 @@ def _choices(told: dict[str, Curve]) -> Figure:
                 *(
                     Row(f"{name}, {scheme}: shortest response time", least_ms(curve[scheme]), "ms")
                     for scheme in (*FIXED, OP)
+                ),
+                *(
+                    Row(
+                        f"{name}, {scheme}: share with the fewest erases",
+                        float(min(curve[scheme], key=lambda share: curve[scheme][share].erases)),
+                        "%",
+                    )
+                    for scheme in FIXED
                 ),
                 Row(
                     f"{name}: response time of OP-FCL above that of RW-FCL at its best share",

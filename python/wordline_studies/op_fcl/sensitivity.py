@@ -1,61 +1,77 @@
 """Figure 15: sequential unit and period."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from statistics import fmean
 
 from wordline._render.charts import lines
 from wordline.config import Value
 from wordline_studies.cases import Case, required
-from wordline_studies.figure import Figure, Plot, Row, Setup
-from wordline_studies.op_fcl import claims
-from wordline_studies.op_fcl.loads import TABLE, named, written
-from wordline_studies.op_fcl.runs import INITIAL_PERCENT, OP, Cell, Store, case, part, title
+from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
+from wordline_studies.op_fcl.claims import LARGE, percent
+from wordline_studies.op_fcl.courses import STEADY
+from wordline_studies.op_fcl.loads import TABLE, Parts, named, written
+from wordline_studies.op_fcl.runs import (
+    FULL_PART,
+    INITIAL_PERCENT,
+    OP,
+    PUBLISHED,
+    Cell,
+    Store,
+    case,
+    part,
+    scaled,
+    title,
+)
+from wordline_studies.outcome import IN_POINTS, PER_CENT
 
 UNITS = (4, 16, 32, 64, 128, 512)
 """Sequential units in KB."""
-QUICK_UNITS, QUICK_EXPONENTS = (4, 32, 128), (12, 16, 20)
+QUICK_UNITS, QUICK_EXPONENTS = (4, 16, 128), (12, 16, 20)
 EXPONENTS = (12, 14, 16, 18, 20)
 """Exponents of two of the periods, in requests of the full-scale load."""
 COLOURS = dict(zip(TABLE, ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c"), strict=True))
 
+WIDER = ("financial", "search", "exchange", "msn")
+"""Loads with requests of more than one page."""
+ONE_PERIOD = (
+    "the run is one such period long, and half of the cache is reserved for writes until it "
+    "ends; if the cache starts with all of it for reads, the claim holds (figure Reasons)"
+)
+
 
 def sensitivity(setup: Setup) -> Figure:
     """Returns the figure of OP-FCL's response time relative to that at 128 KB and 2^16 requests."""
-    loads = named(TABLE)
-    units_kb = QUICK_UNITS if setup.quick else UNITS
-    exponents = QUICK_EXPONENTS if setup.quick else EXPONENTS
-    paths = written(setup, loads, part(setup))
-    cases: dict[tuple[str, str, int], Case] = {}
-    for name, load in loads.items():
-        store = Store.of(load, part(setup))
-        for unit in units_kb:
-            cut: dict[str, Value] = {
-                "cache.admission.sequential-bypass.cutoff_bytes": unit * 1024 + 1
-            }
-            cases[name, "unit", unit] = case(name, paths[name], store, OP, INITIAL_PERCENT, cut)
-        for exponent in exponents:
-            other = replace(store, period=max(1, (1 << exponent) // load.part(part(setup))))
-            cases[name, "period", exponent] = replace(
-                case(name, paths[name], other, OP, INITIAL_PERCENT),
-                label=f"{name}, {OP}, period of 2^{exponent}",
-            )
-    found = {key: Cell.of(summary).mean_ms for key, summary in required(setup, cases).items()}
-    units, periods = (
-        {
-            name: {at: 100 * (found[name, what, at] / found[name, what, base] - 1) for at in points}
-            for name in loads
-        }
-        for what, base, points in (("unit", 128, units_kb), ("period", 16, exponents))
-    )
-    colours = {title(name): colour for name, colour in COLOURS.items()}
+    units, periods = _relative(setup)
+    alike = [
+        unit
+        for unit in next(iter(units.values()))
+        if all(abs(one[unit]) <= IN_POINTS for one in units.values())
+    ]
+    means = {at: fmean(one[at] for one in periods.values()) for at in next(iter(periods.values()))}
     return Figure(
         id="15",
         title="Sequential unit and period",
         section="figure 15, 6.4",
         measured=(
             "Response time of OP-FCL relative to that at 128 KB and 2^16 requests. Periods are "
-            "scaled like the flash."
+            f"scaled like the flash. Scales of the periods: {scaled(_parts(setup))}; shorter "
+            "periods of MSN have so few requests at a smaller scale that its curves are noise."
         ),
         rows=[
+            Row(
+                f"smallest sequential unit that takes as long as 128 KB (within {IN_POINTS:g} % on "
+                "every load)",
+                float(min(alike)),
+                "KB",
+                PUBLISHED("15", "unit"),
+            ),
+            Row(
+                "period with the shortest response time, mean of the loads",
+                float(1 << min(means, key=lambda at: means[at])),
+                "requests",
+                PUBLISHED("15", "period"),
+            ),
             *(
                 Row(f"{title(name)}, sequential unit of {unit} KB", value, "% more")
                 for name, one in units.items()
@@ -68,24 +84,148 @@ def sensitivity(setup: Setup) -> Figure:
             ),
         ],
         plots=[
-            Plot(
-                heading,
-                caption,
-                lines(
-                    {
-                        title(name): {str(at): value for at, value in one.items()}
-                        for name, one in values.items()
-                    },
-                    colours,
-                    x_title,
-                    "% more",
-                    category=True,
-                ),
-            )
-            for heading, caption, values, x_title in (
-                ("Sequential unit", "Relative to 128 KB.", units, "KB"),
-                ("Period", "Relative to 2^16 requests.", periods, "exponent of two"),
-            )
+            _plot("Sequential unit", "Relative to 128 KB.", units, "KB"),
+            _plot("Period", "Relative to 2^16 requests.", periods, "exponent of two"),
         ],
-        claims=[*claims.sequential(units), *claims.periods(periods)],
+        claims=[*sequential(units), *of_periods(periods)],
+        explanation=[
+            "No request of the loads is longer than 24 KB, and none follows another, so units "
+            "above 24 KB cannot differ."
+        ],
     )
+
+
+def _parts(setup: Setup) -> Parts:
+    """Returns the scales of the periods: that of MSN is the larger one of `--full`."""
+    parts = dict(part(setup))
+    return parts if setup.quick else parts | {"msn": FULL_PART["msn"]}
+
+
+Relative = Mapping[str, Mapping[int, float]]
+"""Response times above a base, in per cent by load."""
+
+
+def _relative(setup: Setup) -> tuple[Relative, Relative]:
+    """Returns response times above those at 128 KB by KB, and above those at 2^16 requests by
+    exponent of two."""
+    loads = named(TABLE)
+    units_kb = QUICK_UNITS if setup.quick else UNITS
+    exponents = QUICK_EXPONENTS if setup.quick else EXPONENTS
+    paths, longer = (written(setup, loads, parts) for parts in (part(setup), _parts(setup)))
+    cases: dict[tuple[str, str, int], Case] = {}
+    for name, load in loads.items():
+        store = Store.of(load, part(setup))
+        for unit in units_kb:
+            cut: dict[str, Value] = {
+                "cache.admission.sequential-bypass.cutoff_bytes": unit * 1024 + 1
+            }
+            cases[name, "unit", unit] = case(name, paths[name], store, OP, INITIAL_PERCENT, cut)
+        store, own = Store.of(load, _parts(setup)), load.part(_parts(setup))
+        for exponent in exponents:
+            other = replace(store, period=max(1, (1 << exponent) // own))
+            cases[name, "period", exponent] = replace(
+                case(name, longer[name], other, OP, INITIAL_PERCENT),
+                label=f"{name}, {OP}, period of 2^{exponent}",
+            )
+    found = {key: Cell.of(summary).mean_ms for key, summary in required(setup, cases).items()}
+    units, periods = (
+        {
+            name: {at: percent(found[name, what, base], found[name, what, at]) for at in points}
+            for name in loads
+        }
+        for what, base, points in (("unit", 128, units_kb), ("period", 16, exponents))
+    )
+    return units, periods
+
+
+def _plot(heading: str, caption: str, values: Relative, x_title: str) -> Plot:
+    return Plot(
+        heading,
+        caption,
+        lines(
+            {
+                title(name): {str(at): value for at, value in one.items()}
+                for name, one in values.items()
+            },
+            {title(name): colour for name, colour in COLOURS.items()},
+            x_title,
+            "% more",
+            category=True,
+        ),
+    )
+
+
+def sequential(relative: Relative) -> list[Claim]:
+    """Returns the claims on figure 15(a)."""
+    poor = {name: one[4] for name, one in relative.items()}
+    return [
+        Claim(
+            "Sequential units of 4 KB take much longer (by more than "
+            f"{PER_CENT:g} %) on every load",
+            min(poor.values()) > PER_CENT,
+            listed_by(poor),
+            "a request of Home has one page or is one of the rare reads of more; on the loads with "
+            "longer requests it holds (below)",
+            ids=("O-094",),
+        ),
+        Claim(
+            "Reason: sequential units of 4 KB take much longer on every load whose requests have "
+            "more than a page",
+            min(poor[name] for name in WIDER) > PER_CENT,
+            listed_by({name: poor[name] for name in WIDER}),
+        ),
+    ]
+
+
+def listed_by(values: Mapping[str, float]) -> str:
+    """Formats differences by load."""
+    return ", ".join(f"{title(name)} {value:+.1f}" for name, value in values.items()) + " %"
+
+
+def of_periods(relative: Relative) -> list[Claim]:
+    """Returns the claims on figure 15(b)."""
+    home = relative["home"]
+    stable = {name: max(map(abs, one.values())) for name, one in relative.items()}
+    others = {name: value for name, value in stable.items() if name != "search"}
+    end = {name: one[20] for name, one in relative.items()}
+    more = {name: one[20] - one.get(18, 0.0) for name, one in relative.items()}
+    return [
+        Claim(
+            "Periods of 2^12 to 2^20 requests take about as long as 2^16 (within "
+            f"{PER_CENT:g} %) on every load",
+            max(stable.values()) <= PER_CENT,
+            listed_by(stable),
+            ONE_PERIOD,
+            ids=("O-096",),
+        ),
+        Claim(
+            f"Reason: they do so (within {PER_CENT:g} %) on every load but Search Engine",
+            max(others.values()) <= PER_CENT,
+            listed_by(others),
+            quick=False,
+        ),
+        Claim(
+            "Home: periods of 2^14 and below take longer than 2^16, the shorter the longer",
+            home[12] > home.get(14, 0.0) > 0,
+            ", ".join(f"2^{at} {value:+.1f}" for at, value in home.items()) + " %",
+            quick=False,
+            ids=("O-097",),
+        ),
+        Claim(
+            "Periods of 2^20 take somewhat longer than 2^18 and than 2^16 (by at most "
+            f"{PER_CENT:g} %) on every load",
+            min(end.values()) > 0 and min(more.values()) > 0 and max(end.values()) <= PER_CENT,
+            f"above 2^16 {listed_by(end)}",
+            f"on Search Engine, {ONE_PERIOD}; on Exchange, {STEADY}",
+            quick=False,
+            ids=("O-099",),
+        ),
+        Claim(
+            "Exchange and MSN: periods of 2^20 take longer than 2^16",
+            min(end[name] for name in LARGE) > 0,
+            listed_by({name: end[name] for name in LARGE}),
+            STEADY,
+            quick=False,
+            ids=("O-100",),
+        ),
+    ]
