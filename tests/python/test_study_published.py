@@ -1,6 +1,9 @@
 """Published numbers: the keys of published.toml, and what its errors say."""
 
+import csv
+from collections import Counter
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -117,3 +120,49 @@ def test_an_id_occurs_once_in_all_studies() -> None:
 
 def test_the_numbers_of_all_studies_are_read() -> None:
     assert all(of(study) for study in studies.STUDIES)
+
+
+COUNTS = {
+    "A": (15, 58),
+    "J1": (2, 10),
+    "J2": (33, 41),
+    "J3": (16, 25),
+    "J4": (22, 20),
+    "J5": (42, 46),
+    "J6": (27, 34),
+    "J7": (20, 29),
+    "L": (23, 47),
+    "O": (28, 61),
+    "X0": (0, 4),
+    "X1": (1, 5),
+    "X2": (19, 26),
+    "X3": (15, 22),
+    "X4": (13, 27),
+    "X5": (27, 30),
+}
+"""Numbers, and orders and trends, that each document or chapter states, counted when the documents
+were read. J and X are the theses of Jung and Xia by chapter (0 is the abstract), A, L and O the
+papers on AGCR, LCR and OP-FCL. Inputs of the documents' experiments do not count."""
+
+
+def index() -> list[tuple[str, str, set[str]]]:
+    """Returns the documents' statements: chapter, kind, and the ids of all places that state the
+    same."""
+    with (Path(__file__).parent / "statements.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return [
+        (row["id"].split("-")[0], row["kind"], {row["id"], *row["same"].split()}) for row in rows
+    ]
+
+
+def test_every_statement_of_each_chapter_has_an_entry() -> None:
+    entries = {one for study in studies.STUDIES for number in of(study) for one in number.ids}
+    entries |= {one for each in studies.STUDIES for stat in stated(each) for one in stat.ids}
+    covered: Counter[tuple[str, str]] = Counter()
+    known: set[str] = set()
+    for chapter, kind, places in index():
+        covered[chapter, kind] += bool(places & entries)
+        known |= places
+    found = {one: (covered[one, "number"], covered[one, "order"]) for one in COUNTS}
+    assert found == COUNTS
+    assert entries - known == set()
