@@ -386,6 +386,7 @@ def _rare(
         all(often["search"] < value for name, value in often.items() if name != "search"),
         ", ".join(f"{title(name)} {value:.1f}" for name, value in often.items()) + " per thousand",
         because,
+        quick=bool(ids),
         ids=ids,
     )
 
