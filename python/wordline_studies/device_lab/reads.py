@@ -145,7 +145,7 @@ def _pattern_rows(shares: Mapping[Key, float], mean: Means) -> list[Row]:
             f"{depth}{', slow part' if part else ''}",
             shares[letter, depth, part],
             "%",
-            PUBLISHED("5.2", f"rate of {letter}") if (depth, part) == (DEPTH, "") else None,
+            PUBLISHED("5.2", f"rate of {letter}") if (depth, part) == (DEPTH, "slow") else None,
         )
         for letter, depth, part in shares
     ] + [
@@ -153,7 +153,7 @@ def _pattern_rows(shares: Mapping[Key, float], mean: Means) -> list[Row]:
             f"latency of {kind} over random reads, QD {depth}{', slow part' if part else ''}",
             value,
             "%",
-            PUBLISHED("5.2", f"latency of {kind}") if depth == DEPTH else None,
+            PUBLISHED("5.2", f"latency of {kind}") if (depth, part) == (DEPTH, "slow") else None,
         )
         for (depth, part), told in sorted(mean.items())
         for kind, value in told.items()
@@ -189,7 +189,9 @@ def worst_kind(setup: Setup) -> Figure:
         section="5.4.1",
         measured=(
             f"Reads of filled drives and writes to erased drives, in requests of {sectors} "
-            f"sectors. Ratios are averaged over the sizes. {FEW} blocks per die."
+            f"sectors. Ratios are averaged over the sizes. {FEW} blocks per die. Published numbers "
+            f"are compared at queue depth {DEPTH} with the slow part of table 2.1; the part of the "
+            "presets is shown for comparison."
         ),
         rows=_pattern_rows(shares, mean),
         claims=[*_patterns_claims(shares, mean), *_fastest_claims(mean, hard)],
@@ -232,21 +234,46 @@ def setup_at_full(setup: Setup) -> Setup:
 
 
 def _patterns_claims(shares: Mapping[Key, float], mean: Means) -> list[Claim]:
-    low = {key: share for key, share in shares.items() if key[1] in (1, DEPTH)}
+    published = {
+        (letter, depth): share for (letter, depth, part), share in shares.items() if part == "slow"
+    }
+    assumed = {
+        depth: {
+            letter: share
+            for (letter, of, part), share in shares.items()
+            if (of, part) == (depth, "")
+        }
+        for depth in (1, DEPTH)
+    }
     others = {
         (depth, part, kind): value
         for (depth, part), told in mean.items()
         if depth in (1, DEPTH)
         for kind, value in told.items()
     }
-    worst, longest = max(low.items(), key=_value), max(others.items(), key=_value)
+    worst, longest = max(published.items(), key=_value), max(others.items(), key=_value)
     return [
         Claim(
             "R1: on drives with and without DRAM, random reads have a lower rate than random "
-            f"writes at queue depths 1 and {DEPTH}, with either flash part",
+            f"writes at queue depths 1 and {DEPTH}",
             worst[1] < 100,
             f"at most {worst[1]:.1f} % ({_words(worst[0])})",
             ids=("J1-005", "J5-018"),
+        ),
+        Claim(
+            "R1: with the faster part of the presets, random reads have a lower rate than random "
+            "writes at queue depth 1",
+            max(assumed[1].values()) < 100,
+            _per_cent(assumed[1]),
+        ),
+        Claim(
+            "R1: with the faster part of the presets, random reads have a lower rate than random "
+            f"writes at queue depth {DEPTH}",
+            max(assumed[DEPTH].values()) < 100,
+            _per_cent(assumed[DEPTH]),
+            because="that part reads in 60 us, so four reads find their dies idle, while writes "
+            "are bound by programs; the claim holds with the slow part of table 2.1",
+            quick=False,
         ),
         Claim(
             "R2: every other pattern takes less time than random reads at queue depths 1 and "
@@ -256,6 +283,10 @@ def _patterns_claims(shares: Mapping[Key, float], mean: Means) -> list[Claim]:
             ids=("J1-005",),
         ),
     ]
+
+
+def _per_cent(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{letter} {value:.1f} %" for letter, value in values.items())
 
 
 def _value(item: tuple[tuple[str | int, ...], float]) -> float:
@@ -298,21 +329,18 @@ def _fastest_claims(mean: Means, hard: Mapping[str, float]) -> list[Claim]:
     flash."""
     slow_part = mean[DEPTH, "slow"]
 
-    def told(of: Mapping[str, float]) -> str:
-        return ", ".join(f"{kind} {value:.1f} %" for kind, value in of.items())
-
     return [
         Claim(
             "Sequential reads take less time than any other pattern",
             slow_part["SR"] < min(slow_part["SW"], slow_part["RW"]),
-            told(slow_part),
+            _per_cent(slow_part),
             because=BUFFERED,
             ids=("J5-021",),
         ),
         Claim(
             "Sequential reads take less time than any other pattern if writes complete on flash",
             hard["SR"] < min(hard["SW"], hard["RW"], 100),
-            told(hard),
+            _per_cent(hard),
         ),
     ]
 
