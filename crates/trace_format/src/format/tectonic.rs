@@ -65,7 +65,7 @@ impl Tectonic {
         if needed > slots.count {
             let room = slots.count * SLOT;
             return Err(format!(
-                "the request ends at byte {end} of a shard whose slots end at byte {room}"
+                "the request ends at byte {end} of a shard for which {room} bytes are reserved"
             ));
         }
         Ok(slots.first * SLOT + offset)
@@ -172,7 +172,7 @@ mod tests {
             of(line(1, 512, SLOT, "getChunkData.Permanent"))
                 .unwrap_err()
                 .reason,
-            "the request ends at byte 16777728 of a shard whose slots end at byte 16777216"
+            "the request ends at byte 16777728 of a shard for which 16777216 bytes are reserved"
         );
     }
 
