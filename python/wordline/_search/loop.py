@@ -80,7 +80,7 @@ class Loop:
         self._heard(self._state())
 
     def _ask(self, place: int) -> Task | None:
-        """Starts the trial with this number."""
+        """Returns the first task of trial `place`. Returns None if the trial cannot run."""
         fixed = self._grid[place] if self._grid else None
         self._study.sampler = sampler(self._plan, place, fixed)
         trial = self._study.ask(self._space)

@@ -81,7 +81,8 @@ def keys_of(frame: polars.DataFrame) -> list[str]:
 
 
 def series(name: str, values: list[Any]) -> polars.Series:
-    """Returns a column. Values of several types become strings."""
+    """Returns a column. Integers become floating-point numbers if other values are, or if one is
+    2^63 or more. Any other mixture of types becomes strings."""
     import polars
 
     kinds: set[type[object]] = {type(value) for value in values if value is not None}

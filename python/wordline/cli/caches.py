@@ -207,11 +207,11 @@ def plan_cache(
     """Size a flash cache for a disk and a trace.
 
     For each flash size, the command prints how to divide the flash between reads, writes and
-    over-provisioning, as configured (unified, rw-fcl) and by cost (unified-best, op-fcl,
-    locality-driven), with the mean latency of a request and the lifetime of the flash. Cost models
-    compute these from the hit curves of the trace and from the disk times of its first requests.
-    Then the first requests are simulated on the recommended cache and on the disk alone, and a
-    sentence recommends one.
+    over-provisioning, with the mean latency of a request and the lifetime of the flash.
+    Over-provisioning is as configured (unified, rw-fcl) or chosen by cost (unified-best, op-fcl,
+    locality-driven). Cost models compute these values from the hit curves of the trace and from the
+    disk times of its first requests. Then these requests are simulated on the recommended cache and
+    on the disk alone. A sentence above the tables recommends a cache, or the disk alone.
 
     \b
     Examples:

@@ -42,7 +42,7 @@ def tick(one: Measured, at: int) -> str:
 
 
 def _round_size(count: int) -> str:
-    """Formats a power of two of bytes without decimals."""
+    """Formats a size that is a power of two, without decimals. `count` is in bytes."""
     number, unit = units.size(count).split()
     return f"{float(number):g} {unit}"
 
