@@ -159,8 +159,8 @@ def _alone(setup: Setup, device: str) -> dict[str, float]:
 
 
 def _late_by_day(setup: Setup, load: Load) -> dict[str, list[int]]:
-    """Returns the numbers of late requests of a disk under H-FTL by day, for a worn disk and for
-    one that starts with free blocks. A day is a fifth of the requests."""
+    """Returns the numbers of late requests of an SSD under H-FTL by day, for a worn SSD and for one
+    that starts with free blocks. A day is a fifth of the requests."""
     starts = {"worn": load, "free blocks at the start": replace(load, worn=False)}
     runs = tabled(setup, {name: case(one, H) for name, one in starts.items()}, "requests")
     found: dict[str, list[int]] = {}

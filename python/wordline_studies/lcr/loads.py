@@ -112,7 +112,8 @@ class Load:
 
 
 def _small_writes(requests: int, writes: float, kib: float, gb: float, reuse: float) -> Load:
-    """Returns a load with writes of two pages. Reads have the size that gives the mean size."""
+    """Returns a load with writes of two pages. The size of the reads is chosen so that the mean
+    size of a request is `kib`."""
     share = writes / 100
     reads = (kib / 4 - 2 * share) / (1 - share)
     again = Again(reuse, _log_uniform(8192))
@@ -122,8 +123,8 @@ def _small_writes(requests: int, writes: float, kib: float, gb: float, reuse: fl
 
 
 def _small_reads(requests: int, writes: float, kib: float, gb: float, again: Hot) -> Load:
-    """Returns a load with reads of two pages. Writes have the size that gives the mean size.
-    `again` sets the repetition of the written pages."""
+    """Returns a load with reads of two pages. The size of the writes is chosen so that the mean
+    size of a request is `kib`. `again` sets the repetition of the written pages."""
     share = writes / 100
     pages = (kib / 4 - 2 * (1 - share)) / share
     small = 2 * (1 - (pages - 2) / (LARGE - 2))

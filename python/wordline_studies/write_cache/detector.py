@@ -154,8 +154,8 @@ def _shifts(
 
 
 def _raw(pair: Pair, seed: int) -> float:
-    """Returns the largest difference between the cumulative distributions of sampled reuse
-    distances."""
+    """Returns the largest difference between the cumulative distributions of the reuse distances in
+    the two windows of a pair. The pages are sampled."""
     one, other = (
         sorted(_distances(page for page in written if _is_taken(page, seed)))
         for written in (pair.before, pair.after)

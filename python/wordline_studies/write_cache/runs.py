@@ -43,7 +43,8 @@ THRESHOLD = 0.05
 
 @dataclass(frozen=True)
 class Cell:
-    """Results for the pages that a load writes: counts, and total times in microseconds."""
+    """Results for the pages that a load writes: counts, total times in microseconds, and the victim
+    utilisations that the partition policy predicts (`trained`)."""
 
     pages: int
     hits: int
