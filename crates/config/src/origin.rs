@@ -101,7 +101,7 @@ impl Origin {
         }
     }
 
-    /// Returns the end of a message about a value of this origin.
+    /// Returns the end of a message about a value of this origin: the line of a value from a file.
     pub(super) fn suffix(&self) -> String {
         match self {
             Self::File(place) => format!("\n{}", place.picture()),

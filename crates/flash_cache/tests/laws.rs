@@ -18,8 +18,8 @@ use wordline_partition::Costs;
 const PAGE: u64 = 4096;
 const PAGES_PER_BLOCK: u32 = 8;
 
-/// Flash of one plane: its blocks, the pages that the cache can hold, and the free-block threshold
-/// of GC in pages.
+/// Flash of one plane: its blocks, the pages that the cache can hold, and the free-page threshold
+/// of GC.
 #[derive(Clone, Copy)]
 struct Shape {
     blocks: u32,

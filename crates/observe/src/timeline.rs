@@ -42,7 +42,7 @@ pub struct Slice<'a> {
     pub from: Time,
     /// End of the slice.
     pub until: Time,
-    /// Further named values.
+    /// Named values of the slice.
     pub values: &'a [(&'a str, u64)],
 }
 
@@ -339,7 +339,7 @@ pub mod message {
         pub packets: Vec<Packet>,
     }
 
-    /// `TracePacket`.
+    /// `TracePacket`: an event, or the description of a track.
     #[derive(Clone, PartialEq, prost::Message)]
     pub struct Packet {
         /// Time of an event.
@@ -359,7 +359,7 @@ pub mod message {
         pub track: Option<Track>,
     }
 
-    /// `TrackDescriptor`.
+    /// `TrackDescriptor`: the description of a track.
     #[derive(Clone, PartialEq, prost::Message)]
     pub struct Track {
         /// Number of the track.
@@ -382,7 +382,7 @@ pub mod message {
         pub rank: Option<i32>,
     }
 
-    /// `CounterDescriptor`.
+    /// `CounterDescriptor`: the description of a track of values.
     #[derive(Clone, PartialEq, prost::Message)]
     pub struct Counter {
         /// Unit of the values.
@@ -390,7 +390,7 @@ pub mod message {
         pub unit: Option<String>,
     }
 
-    /// `TrackEvent`.
+    /// `TrackEvent`: an event of a track.
     #[derive(Clone, PartialEq, prost::Message)]
     pub struct Event {
         /// Named values of a slice.
@@ -413,7 +413,7 @@ pub mod message {
         pub value: Option<i64>,
     }
 
-    /// `TrackEvent.Type`.
+    /// `TrackEvent.Type`: the kind of an event.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, prost::Enumeration)]
     #[repr(i32)]
     pub enum EventKind {
@@ -427,7 +427,7 @@ pub mod message {
         Counter = 4,
     }
 
-    /// `DebugAnnotation`.
+    /// `DebugAnnotation`: a named value of a slice.
     #[derive(Clone, PartialEq, prost::Message)]
     pub struct Annotation {
         /// Value of the annotation.

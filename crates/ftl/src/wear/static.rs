@@ -17,7 +17,7 @@ use super::{Pristine, Spend};
 /// that changes often (GC runs of kind `wear`). Between two ordinary GC runs there is at most one
 /// move, and a move happens only when a GC run is needed.
 ///
-/// The least erased free block is written next, so the most erased block of a plane falls back
+/// The least erased free block is written next, so the most erased block of a plane falls behind
 /// while it waits. Therefore the comparison uses the erases of blocks that were actually written,
 /// not of the most erased block. Otherwise the most erased block would receive data that is not
 /// cold, and be erased even more.

@@ -457,12 +457,12 @@ mod tests {
     }
 
     #[test]
-    fn operations_interrupted_by_a_power_cut_are_not_busy_time() {
+    fn operations_interrupted_by_a_power_cut_do_not_count_as_busy_time() {
         compare(Some(40));
     }
 
     #[test]
-    fn operations_interrupted_by_the_end_of_a_run_are_not_busy_time() {
+    fn operations_interrupted_by_the_end_of_a_run_do_not_count_as_busy_time() {
         compare(None);
     }
 }

@@ -18,7 +18,7 @@ const MAX_SAMPLES: usize = 8192;
 /// Number of accesses to sampled pages after which positions are renumbered.
 const POSITIONS: usize = 4 * MAX_SAMPLES;
 const HASH_BITS: u32 = 24;
-/// Number of bins of distances; a bin covers a power of two of pages.
+/// Number of bins of distances. The upper end of each bin is a power of two. Pages.
 const BINS: usize = 64;
 
 /// Estimated distribution of reuse distances, in MiB of distinct pages.
@@ -45,7 +45,7 @@ pub(super) struct Reuse {
     by_hash: BTreeSet<(u64, u32, u64)>,
     marks: Fenwick,
     next: usize,
-    /// Weighted number of reuses, by the power of two of their distance.
+    /// Weighted number of reuses, by the binary logarithm of their distance, rounded up.
     bins: [f64; BINS],
     reuses: f64,
     first_uses: f64,

@@ -66,7 +66,7 @@ fn uniform_offsets_are_uniform_and_reads_have_the_configured_share() {
 }
 
 #[test]
-fn sequential_offsets_are_contiguous_and_wrap() {
+fn sequential_offsets_are_aligned_and_wrap() {
     let config = Config {
         requests: 7,
         pattern: Pattern::Sequential(Sequential {}),

@@ -19,7 +19,7 @@ pub trait Free {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// Which pages that TRIMs cover are freed?
+            /// Which of the pages that TRIMs cover are freed?
             pub enum Frees at "ftl.trim.frees" {
                 $($tag => $Variant($file::$Variant)),+
             }
