@@ -22,7 +22,7 @@ QUICK_PERCENTS = (50, 60, 70, 80, 90, 95)
 INITIAL_PERCENT = 95
 BLOCKS = 16_384
 PERIOD = 1 << 16
-PART: Parts = {"financial": 8, "home": 32, "search": 8, "exchange": 128, "msn": 64}
+PART: Parts = {"financial": 4, "home": 32, "search": 8, "exchange": 128, "msn": 64}
 """Smallest scale at which the claims have the verdicts of larger scales, by load. Chosen after
 seeing results. Periods of MSN are tested at the scale of `--full`."""
 FULL_PART: Parts = {"financial": 4, "home": 4, "search": 4, "exchange": 16, "msn": 16}

@@ -91,7 +91,7 @@ def _sharply(name: str, curve: Curve, scheme: str) -> Claim:
         "many, and ever more steeply)",
         at[95] >= 2 * at[70] and rises(slopes),
         _listed(at),
-        FILLED if (name, scheme) == ("financial", RW) else "",
+        FILLED if name == "financial" else "",
         quick=False,
         ids=("O-087",),
     )
