@@ -1,4 +1,4 @@
-"""Studies `agcr` and `ecc`: numbered pages, access kinds, passes, and reasons."""
+"""Studies `agcr` and `ecc`: numbered pages, access kinds, passes, and reasons for differences."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -37,8 +37,8 @@ def test_every_statement_has_an_outcome_without_recordings(name: str) -> None:
         assert all(claim.holds is not None for claim in figure.claims)
 
 
-def test_passes_together_have_the_mean_of_all_requests() -> None:
-    """One read of 10 µs and three of 50 µs; re-writes count by requests."""
+def test_combined_passes_have_the_mean_of_all_requests() -> None:
+    """One read takes 10 µs, three take 50 µs. Re-write ratios are weighted by requests."""
     counts = {"host_reads": {"low": 1}, "host_writes": {"low": 0}}
     one = Told(1, 0, 10.0, 0.0, 4.0, 1.0, 2.0, 5, counts)
     three = Told(3, 0, 50.0, 0.0, 8.0, 2.0, 0.0, 7, counts)
@@ -64,7 +64,7 @@ def test_a_mean_of_no_recordings_is_not_a_number() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not TRACES, reason="recorded traces are too large for the project")
 @pytest.mark.parametrize("name", ["agcr", "ecc"])
-def test_recordings_are_shown_without_published_values_and_claims(name: str) -> None:
+def test_recordings_are_shown_without_published_values_or_claims(name: str) -> None:
     results = run(studies.load(name), Setup(traces=TRACES, quick=True))
     beside = [figure for figure in results.figures if figure.id.endswith("recordings")]
     assert beside
@@ -73,7 +73,7 @@ def test_recordings_are_shown_without_published_values_and_claims(name: str) -> 
 
 
 def of(*told: tuple[str, int, int]) -> list[Request]:
-    """Returns requests a millisecond apart, given as `r` or `w`, first page and size."""
+    """Returns requests a millisecond apart, given as `r` or `w`, first page and size in pages."""
     return [
         Request(number * 10**6, op == "w", first, pages)
         for number, (op, first, pages) in enumerate(told)
@@ -87,7 +87,7 @@ def test_pages_are_numbered_in_address_order() -> None:
 
 
 def test_pages_are_classified_by_their_accesses() -> None:
-    """Page 0 is read three times, page 1 written twice, page 2 both."""
+    """Page 0 is read three times, page 1 is written twice, page 2 is written and then read."""
     told = of(("r", 0, 1), ("w", 1, 2), ("r", 0, 1), ("w", 1, 1), ("r", 2, 1), ("r", 0, 1))
     recording = ranked(told, 4096)
     assert [recording.used(page) for page in range(3)] == ["read", "write", "both"]
@@ -117,9 +117,9 @@ def test_writes_cost_less_in_the_second_pass_because_pages_have_a_history() -> N
     assert second.wear == pytest.approx(50)
 
 
-def test_high_cost_reads_take_the_same_time_in_both_modes() -> None:
-    """Reason why reads of figure 5 are no faster than those of figure 3: both take 310 us, and the
-    writes take longer."""
+def test_reads_wait_longer_for_reduced_wear_writes_than_for_low_cost_writes() -> None:
+    """Reason why reads of figure 5 are no faster than those of figure 3. A read takes 310 us after
+    either write, but waits longer for reduced-wear writes, which take longer."""
     modes = ("low", "reduced")
     asked = {
         "workload.requests": 4000,
@@ -137,8 +137,8 @@ def test_high_cost_reads_take_the_same_time_in_both_modes() -> None:
 
 
 def trace_of(reads: int, path: Path) -> Path:
-    """Writes a trace of two hundred pages and returns its path. Each page is written once and then
-    read `reads` times, repeatedly."""
+    """Writes a trace of 200 pages and returns its path. In each of 12 rounds, each page is written
+    once and then read `reads` times."""
 
     def lines() -> Iterator[str]:
         at = 0
@@ -155,8 +155,8 @@ def trace_of(reads: int, path: Path) -> Path:
 
 @pytest.mark.parametrize(("reads", "fast_pays"), [(2, True), (12, False)])
 def test_a_fast_write_pays_off_up_to_six_reads(tmp_path: Path, reads: int, fast_pays: bool) -> None:
-    """A fast write saves 650 us, and a read after it costs 100 us. Reason why the lowest m is best
-    on loads with fewer reads per write."""
+    """A fast write saves 650 us, and each read after it takes 100 us more. Reason why the lowest m
+    is best on loads with fewer reads per write."""
     trace = trace_of(reads, tmp_path / "trace.csv")
     means = [
         wordline.run(
@@ -203,7 +203,7 @@ def test_requests_of_a_burst_have_one_direction() -> None:
 
 
 def test_financial1_writes_the_volume_of_table_6() -> None:
-    """With the mean size of table 6, not with that of table 8, which is WebSearch1's."""
+    """The load has the mean size of table 6. Table 8 gives that of WebSearch1 instead."""
     load = fitted.TABLE["financial1"]
     written = 1 - load.read_percent / 100
     assert written * load.volume_bytes / 2**30 == pytest.approx(28.8, rel=0.05)
@@ -211,8 +211,8 @@ def test_financial1_writes_the_volume_of_table_6() -> None:
 
 
 def test_device_has_the_address_space_of_its_load() -> None:
-    """mds0 accesses a third of the volume of its address space: 1.2 million requests of 9.2 KB,
-    33.9 GB."""
+    """The 1.2 million requests of mds0, 9.2 KB each, transfer a third of the volume of its address
+    space of 33.9 GB."""
     found = of_table(("mds0", "web3"), 15_000)
     pages = fitted.space_pages("mds0", found["mds0"])
     accesses = sum(one.pages for one in found["mds0"].requests)
@@ -225,7 +225,8 @@ def test_device_has_the_address_space_of_its_load() -> None:
 
 
 def reads_of(found: dict[str, Recording], scheme: str, **more: float) -> dict[str, float]:
-    """Returns the change of reads under a scheme of the chapter on a device without GC, by load."""
+    """Returns the change in the response time of reads under a scheme of the chapter, relative to
+    the normal scheme, on a device without GC. Per cent, by load."""
     own = {f"{DIFFERENTIATED}.{key}": value for key, value in more.items()}
     schemes = {NORMAL: OF_CHAPTER[NORMAL], scheme: {**OF_CHAPTER[scheme], **own}}
     runs = passes(Setup(), OF_ECC, found, schemes)
@@ -233,8 +234,8 @@ def reads_of(found: dict[str, Recording], scheme: str, **more: float) -> dict[st
 
 
 def test_few_reads_with_ldpc_make_reads_slower() -> None:
-    """Reason why reads are not as fast as normal on most loads: 5 % of reads of written pages are
-    enough."""
+    """Reason why reads are slower than normal on most loads: it is enough that 5 % of the reads
+    access pages that are also written."""
     rows = {5.0: fitted.TABLE["mds0"]}
     rows[1.0] = replace(rows[5.0], overlap_percent=1.0)
     found = {
@@ -273,7 +274,7 @@ def test_few_pages_are_read_twice_while_filters_remember_them(
 
 
 @pytest.mark.skipif(not TRACES, reason="recorded traces are too large for the project")
-def test_recordings_match_the_table() -> None:
+def test_the_recording_of_web_3_matches_the_table() -> None:
     """web_3 is the trace of table 8: 31,380 requests, 32.03 % reads."""
     found = recordings(Setup(traces=TRACES), 8192)
     assert len(found["web_3"].requests) == 31_380
@@ -286,7 +287,7 @@ def test_recordings_match_the_table() -> None:
 
 
 def test_ten_loads_of_msr_cambridge_are_used() -> None:
-    """The document uses ten, and names rsrch_2."""
+    """The document uses ten traces of this collection, and names rsrch_2."""
     assert len(LOADS) == 10
     assert "rsrch2" in LOADS
     assert "financial1" not in LOADS

@@ -29,7 +29,7 @@ def data(told: dict, figure: str) -> dict:
     return next(one["data"] for one in told["figures"] if one["id"] == figure)
 
 
-def test_throughput_times_response_time_is_the_number_of_requests(told: dict) -> None:
+def test_throughput_times_response_time_is_the_number_of_outstanding_requests(told: dict) -> None:
     """Little's law, with one outstanding request per worker and with a queue."""
     for name, us in data(told, "4.7")["mean_us"].items():
         iops = data(told, "4.7")["iops"][name]
@@ -53,8 +53,8 @@ def test_lock_thread_and_bridge_bound_throughput(told: dict) -> None:
 
 @pytest.mark.parametrize("drive", ["fssd", "bssd"])
 def test_time_is_conserved(drive: str) -> None:
-    """The latency components sum to the response time, and the service time equals CPU and bridge
-    time."""
+    """The latency components add up to the response time, and the host-side component equals the
+    CPU time plus the bridge time. The mean number of outstanding requests follows Little's law."""
     case = runs.case(Setup(), drive, runs.host_side(drive, 5000), 2, requests=4000)
     summary = wordline.run(case.device, overrides=dict(case.overrides)).summary
     parts = summary["breakdown"]["write"]
@@ -69,6 +69,6 @@ def test_time_is_conserved(drive: str) -> None:
     assert side["held_mean"] == pytest.approx(mean * 4000 / 1e6 / span, rel=1e-9)
 
 
-def test_the_summary_has_no_host_side_without_one() -> None:
+def test_the_summary_of_a_device_without_a_host_side_has_none() -> None:
     case = runs.case(Setup(), "fssd", None, requests=1000)
     assert wordline.run(case.device, overrides=dict(case.overrides)).summary["host_side"] is None

@@ -52,7 +52,8 @@ def figure(setup: Setup) -> Figure:
 
 
 def _variants() -> dict[str, dict[str, Value]]:
-    """Returns the settings of writes with larger program steps, and with lower voltages."""
+    """Returns the settings of each program step and of each threshold voltage, by name. Steps come
+    first."""
     of: dict[str, dict[str, Value]] = {}
     for step in STEPS:
         of[f"step {step:.2f}"] = {
@@ -93,7 +94,8 @@ def models(setup: Setup) -> Figure:
 
 
 def per_program(summary: Summary) -> float | None:
-    """Returns the wear of a program, relative to medium mode."""
+    """Returns the mean wear of a program, in units of a medium-mode program. None if no page was
+    programmed, or if the device does not regulate program modes."""
     regulation = summary["regulation"]
     return regulation["wear_per_program"] if regulation else None
 
@@ -164,7 +166,7 @@ def storage(setup: Setup) -> Figure:
         id="11",
         title="Section 4.3: storage",
         section="4.3",
-        measured="Storage for access histories and tags, of flash with 64 GiB.",
+        measured="Storage for the access histories and tags of 64 GiB of flash.",
         rows=[
             Row(
                 "64 GB, pages of 4 KB, one bit of history",

@@ -70,7 +70,7 @@ def _extremes(
             for (scheme, of), name in NAMED.items()
         ),
         Row(
-            f"{REDUCED}: wear, of that of medium mode",
+            f"{REDUCED}: wear, relative to that of medium mode (100 %)",
             100 + mean[REDUCED, "wear"],
             "%",
             PUBLISHED("3", "reduced wear"),
@@ -109,9 +109,9 @@ def _extremes(
             "The document gives the differences between the two extremes, 114 and 61 points of "
             "the traditional scheme. With its -54 and -26 %, these are +60 and +35 %.",
             "A read after a low-cost or reduced-wear write takes 310 instead of 170 µs, 82 % more. "
-            "The published 60 and 52 % are less than that, which is possible only if reads wait "
-            "for writes; then they wait less for low-cost writes, which are the shorter ones, so "
-            "60 and 52 % would have the reverse order.",
+            "The published 60 and 52 % are less, which is possible only if reads also wait for "
+            "writes. They wait less for low-cost writes, which are shorter, so the two values "
+            "would be in reverse order.",
         ],
         data={"change_percent": dict(by_load.items())},
     )

@@ -16,8 +16,8 @@ BY_WINDOW = dict(
     zip((f"window {window}" for window in WINDOWS), ("#8b929c", "#7cc0ea", "#1f78b4"), strict=True)
 )
 SMALL = 13.0
-"""Largest share of requests that counts as small: what is left of the first observation, by which
-more than 87 % of reads access read-only pages. Per cent."""
+"""Largest share of requests that counts as few. Per cent. By the first observation, more than 87 %
+of reads access read-only pages, which leaves 13 %."""
 ByLoad = Mapping[str, float]
 
 
@@ -60,9 +60,9 @@ def _kinds(found: Loads) -> Figure:
             FITTED,
             "The overlaps of the loads are those of another publication, but how they follow from "
             "single accesses is not published, so this figure depends on the pages that the loads "
-            "are assumed to access. Accesses that are not as expected of their kind are reads of "
-            "write-only pages and writes of read-only ones, at most a twentieth of the accesses of "
-            "a page.",
+            "are assumed to access. Only reads of write-only pages and writes of read-only pages "
+            "are not as expected of the kind. They are at most a twentieth of the accesses of a "
+            "page.",
         ],
         data={"reads": reads, "writes": writes, "interleaved": both},
     )
@@ -83,7 +83,7 @@ def _rows_of_kinds(reads: ByLoad, writes: ByLoad, both: ByLoad, expected: ByLoad
             PUBLISHED("6", "writes of write-only pages"),
         ),
         Row(
-            "accesses as expected of the kind, least of the loads",
+            "accesses as expected of the kind, lowest share of a load",
             min(expected.values()),
             "%",
             PUBLISHED("6", "accesses of both parts"),
@@ -104,7 +104,8 @@ def _claims_on_kinds(reads: ByLoad, writes: ByLoad, both: ByLoad) -> list[Claim]
             "Most reads go to read-only pages, and most writes to write-only pages, under each "
             "load",
             most(reads) == len(reads) and most(writes) == len(writes),
-            f"reads {min(reads.values()):.1f} %, writes {min(writes.values()):.1f} % at least",
+            f"reads at least {min(reads.values()):.1f} %, writes at least "
+            f"{min(writes.values()):.1f} %",
             ids=("A-007",),
         ),
         Claim(
@@ -158,8 +159,8 @@ def _detection(found: Loads) -> Figure:
         ],
         claims=_on_detection(right, single, mixed),
         explanation=[
-            "In a window of 1 a page is never interleaved. Its interleaved accesses are then all "
-            "detected wrongly."
+            "With a window of 1, no page is detected as interleaved, so the kind is wrong at all "
+            "accesses to interleaved pages."
         ],
         data={"found": right, "changes": changes},
     )

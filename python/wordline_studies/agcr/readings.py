@@ -57,8 +57,8 @@ def figure(setup: Setup) -> Figure:
         measured=(
             "Mean changes under the loads, and under loads with bursts of "
             f"{fitted.SPACED} requests with a median gap of {fitted.SPACED_NS / 1e6:g} ms, in "
-            "which each request reads or writes independently. The extremes are those of the first "
-            "pass, the others those of the second."
+            "which each request reads or writes independently. Values of the extremes are from the "
+            "first pass, all others from the second."
         ),
         rows=[
             *(
@@ -88,7 +88,7 @@ def figure(setup: Setup) -> Figure:
 
 
 def _claims(found: Loads, runs: Passes, low: Mapping[str, float]) -> list[Claim]:
-    """Returns the claims that test why others do not hold."""
+    """Returns the claims that test why claims of other figures do not hold."""
     name = next(one for one in found if one.startswith("rsrch2"))
     wear, write = (
         mean_change(runs, [name], RWL, TRADITIONAL, 1, of) for of in ("wear", "write_us")

@@ -30,8 +30,9 @@ LOADS = tuple(
     for name, row in fitted.TABLE.items()
     if row.duration_s == fitted.WEEK_S and row.requests >= 200_000 and 5 <= row.read_percent <= 95
 )
-"""Loads of MSR Cambridge in table 8 with at least 200,000 requests, of which a twentieth reads and
-a twentieth writes. The document names three of its ten traces, among them rsrch2."""
+"""Loads of table 8 that last a week (MSR Cambridge), with at least 200,000 requests, of which at
+least 5 % read and at least 5 % write. The document names three of its ten traces of this
+collection, among them rsrch2."""
 SHORT = ("hm0", "proj0", "rsrch2", "web0")
 Loads = Mapping[str, Recording]
 Passes = Mapping[Key, list[Told]]
@@ -64,8 +65,9 @@ def of_loads(setup: Setup, made: Callable[[Setup, Loads], Sequence[Figure]]) -> 
 def mean_share(
     runs: Passes, names: Sequence[str], scheme: str, modes: Mapping[str, str], turn: int = 1
 ) -> float:
-    """Returns the mean share of the host's reads and writes of pages that have one of the `modes`,
-    given by operation. Per cent."""
+    """Returns the share of the host's page reads and writes that have the program mode given in
+    `modes` for their operation, as the mean of the loads `names`. Other operations are not counted.
+    Per cent."""
     found: list[float] = []
     for name in names:
         told = runs[name, scheme][turn]

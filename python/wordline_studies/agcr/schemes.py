@@ -229,7 +229,7 @@ def _on_latencies(
 
 
 def _on_passes(runs: Passes, writes: list[str]) -> list[Claim]:
-    """Returns the claims on single loads."""
+    """Returns the claims that must hold under each load."""
     first = {name: runs[name, RW][0].write_us for name in writes}
     later = {name: runs[name, RW][LAST].write_us for name in writes}
     waiting = {
@@ -321,16 +321,16 @@ def _on_operations(
             ", ".join(f"{one} {value:.1f} %" for one, value in low.items()),
             ids=("A-051",),
             because="R+L writes nothing at low cost, and half of the writes of Li et al. find "
-            "another request waiting; with spaced requests, where hardly any does, it holds",
+            "another request waiting; with spaced requests, hardly any does, and the claim holds",
         ),
         Claim(
-            "The more low-cost reads and writes a scheme has, the faster are its requests",
+            "The more low-cost reads and writes a scheme has, the faster its requests are",
             all(times[a] <= times[b] for a, b in pairwise(order)),
             ", ".join(f"{one} {low[one]:.1f} % {times[one]:+.1f} %" for one in order),
             ids=("A-052",),
             because="Li et al. re-write each page that they wrote at low cost, which delays "
             "other requests and counts as neither read nor write of the host; all other "
-            "schemes have the order",
+            "schemes are in this order",
         ),
         Claim(
             "Most reads are low-cost in the first pass, after one high-cost write of each page",
@@ -363,7 +363,7 @@ def _rewrites(found: Loads, runs: Passes) -> Figure:
         measured="Re-written pages per page that the host reads or writes.",
         rows=[
             Row(
-                f"{RWL}, most of the loads ({worst})",
+                f"{RWL}, largest ratio of a load ({worst})",
                 most[worst],
                 "%",
                 PUBLISHED("16", "re-writes"),
@@ -521,7 +521,7 @@ def _on_rsrch2(gain: Mapping[str, float], worn: Mapping[str, float]) -> list[Cla
 
 
 def _correlation(first: Mapping[str, float], second: Mapping[str, float]) -> float:
-    """Returns the correlation coefficient of two quantities by load."""
+    """Returns the correlation coefficient of two quantities over the loads. Both are by load."""
     a, b = ([of[name] - fmean(of.values()) for name in first] for of in (first, second))
     product = sum(x * y for x, y in zip(a, b, strict=True))
     return product / (sum(x * x for x in a) * sum(y * y for y in b)) ** 0.5

@@ -30,8 +30,8 @@ def figure(setup: Setup) -> Figure:
         explanation=[
             "The read model cannot give this table: no number of reference voltages and no "
             "costs of sensing and transfer give 75, 110 and 145 µs with 3, 9 and 21 voltages. "
-            "The times are therefore configured as a table. The share of transfer in a read is "
-            "not given; it is the time of 8 KiB at 800 MB/s.",
+            "The times are therefore configured as a table. The share of the transfer in a read is "
+            "not given; the time of 8 KiB at 800 MB/s is assumed.",
         ],
     )
 
@@ -47,8 +47,8 @@ def memory(setup: Setup) -> Figure:
         title="Section 5.3.4: memory",
         section="5.3.4",
         measured=(
-            "State of the schemes of devices with two capacities: the part that does not depend on "
-            "the capacity, and the part per page, here of a flash of 64 GiB."
+            "Memory for the state of the schemes with 64 GiB of flash. The fixed part and the part "
+            "per page are derived from devices with two capacities."
         ),
         rows=[
             Row("bloom filters", filters / 8 / 1024, "KB", PUBLISHED("memory", "filters")),
@@ -57,7 +57,7 @@ def memory(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "AGCR needs more memory, and more of it per page",
+                "AGCR needs more memory in total and more per page",
                 agcr > ours and history > mode,
                 f"{agcr / 8 / 2**20:.2f} and {ours / 8 / 2**20:.2f} MB for 64 GB; {history:g} and "
                 f"{mode:g} bits per page",

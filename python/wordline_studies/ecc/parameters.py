@@ -28,7 +28,8 @@ MS = (-4, -2, -1, 0, 2, 4)
 NS = (0, 1, 2, 3, 4)
 COLOURS = {"all": "#444b54", "read": "#3b86c6", "write": "#d8731c"}
 EQUAL = 1.0
-"""Difference up to which response times count as similar. Points of the normal scheme's."""
+"""Largest difference up to which response times count as equal. Points: per cent of the normal
+scheme's response time."""
 Means = Mapping[str, Mapping[str, float]]
 
 
@@ -98,7 +99,8 @@ def _figure(
 
 
 def _shares(found: Loads, runs: Passes, schemes: list[str], op: str, mode: str) -> list[float]:
-    """Returns the mean share of the host's reads or writes in a program mode, by scheme."""
+    """Returns the share of the host's page reads or writes (`op`) in a program mode, as the mean of
+    the loads. Per cent, one value per scheme."""
     found_by: list[float] = []
     for one in schemes:
         counts = [runs[name, one][1].by_mode[op] for name in found]
@@ -170,8 +172,8 @@ def _on_best(mean: Means) -> list[Claim]:
             best["read"] == best["write"] == "m = -1",
             f"{told['read']}; {told['write']}",
             ids=("X5-026",),
-            because="the more writes are fast, the faster are writes and the slower are reads, so "
-            "writes are best with the smallest m and reads with a positive one",
+            because="the more writes are fast, the shorter the mean time of writes and the longer "
+            "that of reads, so writes are best with the smallest m and reads with a positive one",
         ),
     ]
 
@@ -188,7 +190,7 @@ def _on_hm0(by: Mapping[str, Mapping[str, float]]) -> list[Claim]:
             ", ".join(f"{name} {value:+.1f} %" for name, value in hm0.items()),
             ids=("X5-025",),
             because="m decides only on pages that are read and written within 2,048 requests, "
-            "which are few here; with a fiftieth of the pages it holds",
+            "which are few here; with a fiftieth of the pages, the claim holds",
         )
     ]
 

@@ -30,7 +30,8 @@ READINGS: dict[str, tuple[fitted.Arrivals, bool]] = {
     f"spaced, {BY_SPACE}": ("spaced", True),
     f"spaced, {ROOMY}": ("spaced", False),
 }
-"""Arrivals, and whether the device has the size of the load."""
+"""Arrivals of the loads, and whether the device has the size of the load's address space (True) or
+16 GiB (False), by reading."""
 Results = Mapping[str, tuple[Loads, Passes]]
 
 
@@ -48,7 +49,7 @@ def figure(setup: Setup) -> Figure:
         measured=(
             "Mean response times of six loads, half as long as those of the figures above, second "
             "pass. A device of 16 GiB holds only the accessed pages and has no GC. In mixed "
-            "bursts, each request reads or writes independently; spaced are bursts of "
+            "bursts, each request reads or writes independently. Spaced loads have bursts of "
             f"{fitted.SPACED} such requests with a median gap of {fitted.SPACED_NS / 1e6:g} ms."
         ),
         rows=[
@@ -68,15 +69,16 @@ def figure(setup: Setup) -> Figure:
         ],
         claims=_claims(results),
         explanation=[
-            "With a device of the address space, GC runs, and erases can be compared. The default "
-            "follows the chapter in this, and recordings in the arrivals: in web_3, a trace of "
-            "table 8, 99 % of the requests of a burst have the direction of the previous one.",
+            "On a device with the size of the address space, GC runs, and erases can be compared, "
+            "as in the chapter. The other figures use this device, and arrivals as in recordings: "
+            "in web_3, a trace of table 8, 99 % of the requests of a burst have the direction of "
+            "the previous request.",
         ],
     )
 
 
 def _claims(results: Results) -> list[Claim]:
-    """Returns the claims that test why others do not hold."""
+    """Returns the claims that test why claims of other figures do not hold."""
     roomy = f"bursts, {ROOMY}"
     found, runs = results[roomy]
     agcr = changes(found, runs, "all", AGCR)

@@ -22,7 +22,8 @@ PACKAGES, SPARE = 8, 0.15
 MOST_BLOCKS = 4 * 512
 """Blocks per package of the preset."""
 PAGES_PER_BLOCK, FEWEST_BLOCKS = 128, 27
-"""Fewest blocks per package with which 15 % spare space leaves GC enough free blocks."""
+"""Pages per block, and the fewest blocks per package with which 15 % spare space leaves GC enough
+free blocks."""
 DEVICE = Device(
     "xia2017-ecc", page=8192, user_pages=PACKAGES * MOST_BLOCKS * PAGES_PER_BLOCK * (1 - SPARE)
 )
@@ -41,7 +42,7 @@ REQUESTS = 30_000
 SEEDS = (1, 2)
 SHORT = ("financial1", "hm0", "hm1", "mds0", "src0", "web0")
 OVERLAPPED = ("financial1", "hm0", "hm1")
-"""Loads with a large overlap of pages that are read and written."""
+"""Loads of which at least 28 % of the pages are both read and written."""
 Loads = Mapping[str, Recording]
 Passes = Mapping[Key, list[Told]]
 FITTED = (
@@ -49,16 +50,16 @@ FITTED = (
     "load, and figure 17 the overlap of four of them; 5 % is assumed for the others, which are "
     "below 10 %. For Financial1, table 8 repeats the size and the address space that table 3 gives "
     "for WebSearch1; the mean size of table 6, 7.2 KB, gives the written volume of that table, so "
-    "it is used. All pages are equally popular, with two accesses for three pages of a request and "
-    "pass. Requests arrive in bursts that only read or only write, with the lengths and gaps "
-    "measured in the recording rsrch_1. In web_3, a trace of table 8, and in hm_0, 99 % of the "
-    "requests of a burst have one direction as well."
+    "it is used. All pages are equally popular, with two pages of 8 KiB for three requests of a "
+    "pass (assumed). Requests arrive in bursts that only read or only write, with the lengths and "
+    "gaps measured in the recording rsrch_1. In web_3, a trace of table 8, and in hm_0, 99 % of "
+    "the requests of a burst have one direction as well."
 )
 SIZED = (
     "The user capacity of the device is the address space of the load at the scale of its "
-    "requests, up to 16 GiB, and all of it is written before the run, so GC starts once the spare "
-    "space is written. The chapter sizes the packages by the address space, and counts erases. "
-    "Spaces of fewer than 27 blocks per package are rounded up to these."
+    "requests, up to that of 16 GiB of flash. All of it is written before the run, so GC starts "
+    "once the spare space is written. The chapter sizes the packages by the address space, and "
+    "counts erases. A device has at least 27 blocks per package."
 )
 
 
@@ -70,7 +71,7 @@ def loads(setup: Setup, seed: int = 1) -> dict[str, Recording]:
 
 
 def some_loads(arrivals: fitted.Arrivals = "bursts", seed: int = 1) -> dict[str, Recording]:
-    """Returns fewer and shorter loads."""
+    """Returns six loads with half the default number of requests."""
     return of_table(SHORT, REQUESTS // 2, arrivals, seed)
 
 
@@ -87,7 +88,7 @@ def of_table(
 
 
 def seeded(name: str, seed: int) -> str:
-    """Returns the name of a load with another seed than the first."""
+    """Returns the name of a load, followed by its seed unless that is the first of `SEEDS`."""
     return name if seed == SEEDS[0] else f"{name}, seed {seed}"
 
 
@@ -112,16 +113,16 @@ def of_loads(
     made: Callable[[Setup, Loads, Mapping[str, Mapping[str, Value]]], Sequence[Figure]],
     found: Loads,
 ) -> list[Figure]:
-    """Returns the figures of the loads, and those of the available recordings, whose address spaces
-    are not known; the device has 16 GiB for them."""
+    """Returns the figures of the loads, and those of the available recordings. The address spaces
+    of recordings are not known, so their device has 16 GiB."""
     recorded = recordings(setup, DEVICE.page)
     figures = list(made(setup, found, sized(found)))
     return [*figures, *(beside(made(setup, recorded, {})) if recorded else ())]
 
 
 def means(found: Loads, runs: Passes, scheme: str, base: str, turn: int = 1) -> dict[str, float]:
-    """Returns the mean changes of all requests, reads and writes against another scheme, over the
-    loads."""
+    """Returns the changes in the mean response times of all requests, reads and writes (`all`,
+    `read`, `write`) relative to `base`, as the mean of the loads. Per cent."""
     names = {"all": list(found), "read": reading(found), "write": writing(found)}
     return {
         of: mean_change(runs, those, scheme, base, turn, f"{of}_us") for of, those in names.items()
@@ -129,8 +130,8 @@ def means(found: Loads, runs: Passes, scheme: str, base: str, turn: int = 1) -> 
 
 
 def changes(found: Loads, runs: Passes, of: str, scheme: str) -> dict[str, float]:
-    """Returns the change against the normal scheme in the second pass, by load. `of` is `all`,
-    `read` or `write`."""
+    """Returns the change in the mean response time relative to the normal scheme, in the second
+    pass, by load. Per cent. `of` is `all`, `read` or `write`."""
     names = {"all": list(found), "read": reading(found), "write": writing(found)}[of]
     return {name: mean_change(runs, [name], scheme, NORMAL, 1, f"{of}_us") for name in names}
 

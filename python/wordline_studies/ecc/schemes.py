@@ -92,9 +92,9 @@ def _overlaps(found: Loads) -> Figure:
             ),
         ],
         explanation=[
-            "The published overlap is the share of the address space to which both reads and "
-            "writes of the load go. So few requests do not read and write each page of it, so "
-            "the share of pages that they read and write is smaller.",
+            "The published overlap is the share of the address space that the load both reads and "
+            "writes. The simulated requests are too few to both read and write each page of the "
+            "overlap, so the share of such pages is smaller.",
             "web_3 is available as a recording: of its pages of 8 KiB, 11.1 % are both read and "
             "written, and 9.1 % of those of 4 KiB. The chapter has it below 10 % with pages of "
             "8 KB.",
@@ -155,7 +155,7 @@ def _on_overall(ours: ByLoad, agcr: ByLoad, mean: float) -> list[Claim]:
             + (", ".join(name for name in ours if name not in better) or "none"),
             ids=("X5-031",),
             because="GC on the full device of Financial1 moves pages that AGCR wrote at high "
-            "cost at 2.6 ms each; without GC it holds",
+            "cost, which takes 2.6 ms per page; without GC, the claim holds",
         ),
         Claim(
             "Differentiated codes are faster than AGCR's uniform one on average",
@@ -164,7 +164,7 @@ def _on_overall(ours: ByLoad, agcr: ByLoad, mean: float) -> list[Claim]:
             ids=("X5-007",),
         ),
         Claim(
-            "On Financial1, hm0 and hm1, ours is faster than AGCR by more than "
+            "On Financial1, hm0 and hm1, differentiated ECC is faster than AGCR by more than "
             f"{IN_POINTS:g} points",
             max(ahead.values(), default=0.0) < -IN_POINTS,
             ", ".join(f"{name} {value:+.1f} points" for name, value in ahead.items()),
@@ -205,7 +205,7 @@ def _by_direction(by: Changes, found: Loads, runs: Passes) -> Figure:
         id="24",
         title="Figure 24: response times of writes and reads",
         section="5.4.2.2, 5.5",
-        measured="As figure 23; means of the loads, and single loads.",
+        measured="As in figure 23; means of the loads, and values of each load.",
         rows=rows,
         plots=[against_published(rows), _plot(by, "write"), _plot(by, "read")],
         claims=[
@@ -287,8 +287,8 @@ HARDLY_US = 60.0
 LEAST = 100 * (75 / 45 - 1)
 READS = (
     "Without waiting, a read under AGCR takes 75 to 145 µs instead of 45 µs, at least 67 % more. "
-    "That its reads are on average as fast as normal ones, as follows from the two published "
-    "11 %, needs loads on which reads mostly wait."
+    "By the two published values of 11 %, its reads are on average as fast as normal ones. This "
+    "is possible only on loads on which reads mostly wait."
 )
 
 
@@ -380,14 +380,14 @@ def _on_waiting(found: Loads, runs: Passes) -> list[Claim]:
 
 
 def _on_ldpc(agcr: ByLoad, found: Loads, runs: Passes) -> Claim:
-    """Returns the claim on the costs of LDPC, the reason why AGCR's reads are not as fast as
+    """Returns the claim on the cost of LDPC. It is the reason why AGCR's reads are slower than
     normal on average."""
     still = {
         name: value for name, value in agcr.items() if runs[name, NORMAL][1].read_us < HARDLY_US
     }
     return Claim(
-        f"Where normal reads take less than {HARDLY_US:g} µs, so that they hardly wait, those of "
-        f"AGCR take at least {LEAST:.0f} % longer, as LDPC after a high-cost write does",
+        f"If normal reads take less than {HARDLY_US:g} µs and so hardly wait, those of AGCR take "
+        f"at least {LEAST:.0f} % longer, as LDPC after a high-cost write does",
         bool(still) and min(still.values()) >= LEAST,
         f"{len(still)} of {len(found)} loads; {listed(still)}",
     )
@@ -404,7 +404,10 @@ def _operations(found: Loads, runs: Passes) -> Figure:
         id="25",
         title="Figure 25: operations by cost",
         section="5.4.2.2",
-        measured="Shares of fast writes and of reads with BCH in pages of the host, second pass.",
+        measured=(
+            "Shares of fast writes and of reads with BCH among the page writes and reads of the "
+            "host, second pass."
+        ),
         rows=[
             Row(
                 "fast writes and reads with BCH, median load",
@@ -433,9 +436,9 @@ def _operations(found: Loads, runs: Passes) -> Figure:
                 fast.get("hm1", 100.0) < 50,
                 ", ".join(f"{one:.1f} % fast" for name, one in fast.items() if name == "hm1"),
                 ids=("X5-056",),
-                because="28 % of the pages are both read and written, and in this load have 28 % "
-                "of the writes; the others are always fast, and pages are seldom read twice within "
-                "the 2,048 requests that the filters remember",
+                because="28 % of the pages are both read and written, and have 28 % of the writes "
+                "of this load; the other writes are always fast, and pages are seldom read twice "
+                "within the 2,048 requests that the filters remember",
             ),
             Claim(
                 "Re-writes are negligible: at most 1 % of the pages read and written, on each load",
@@ -449,8 +452,8 @@ def _operations(found: Loads, runs: Passes) -> Figure:
 
 
 def _good(by_mode: Mapping[str, Mapping[str, int]]) -> float:
-    """Returns the share of fast writes and reads with BCH in all reads and writes of pages. Per
-    cent."""
+    """Returns the share of fast writes and of reads with BCH in the host's page reads and writes.
+    Per cent."""
     good = by_mode["host_writes"]["low"] + by_mode["host_reads"]["medium"]
     return 100 * good / max(1, sum(sum(one.values()) for one in by_mode.values()))
 
@@ -474,7 +477,7 @@ def _erases(found: Loads, runs: Passes) -> Figure:
         measured="Blocks erased in the second pass, relative to the normal scheme.",
         rows=[
             Row(
-                "largest increase of ours",
+                "largest increase under differentiated ECC",
                 most,
                 "%",
                 PUBLISHED("26", "erases"),
@@ -488,13 +491,13 @@ def _erases(found: Loads, runs: Passes) -> Figure:
         ],
         claims=[
             Claim(
-                "Additional erases of ours are fewer than those of AGCR, on average",
+                "Differentiated ECC causes fewer additional erases than AGCR, on average",
                 fmean(ours) < fmean(agcr) if ours else None,
                 f"{fmean(ours):+.2f} and {fmean(agcr):+.2f} %" if ours else "",
                 ids=("X5-058",),
             ),
             Claim(
-                "Additional erases of ours are negligible: at most 2 % on each load",
+                "Additional erases of differentiated ECC are negligible: at most 2 % on each load",
                 max(ours) <= 2 if ours else None,
                 f"at most {most:+.2f} %" if ours else "",
                 ids=("X5-060",),
@@ -502,7 +505,7 @@ def _erases(found: Loads, runs: Passes) -> Figure:
         ],
         explanation=[
             SIZED,
-            "The other loads write less than the spare space of their address space in two passes: "
+            "The other loads write less than the spare space of their device in two passes: "
             + (", ".join(name for name in found if name not in erases) or "none")
             + ".",
         ],

@@ -19,9 +19,10 @@ from wordline_studies.host_side.runs import (
 
 SIZE = 4096
 BLOCKS = 16
-"""Blocks per plane, some of which GC needs free."""
+"""Blocks per plane of the scaled drives. GC keeps some of them free."""
 PAGES_PER_BLOCK = 1024
-"""Pages of 4 KiB in a block of each of the two planes."""
+"""Pages of 4 KiB per block. A block of the preset stands for one block of each of the two planes of
+a die."""
 DIES = 64
 TURNS = {False: 2.0, True: 1.5}
 """Written data in flash capacities: in a whole study (False) and in a quick one (True)."""
@@ -47,9 +48,10 @@ def cliff(setup: Setup) -> Figure:
         title="Figures 4.7(a) and 4.8(a): GC",
         section="4.4.3",
         measured=(
-            f"Random writes of {SIZE} bytes with a queue to an erased drive, {turns:g} times the "
-            f"flash capacity. Drives are {WHOLE_BLOCKS // BLOCKS} times smaller, with all their "
-            "dies and buffers. With `--quick`, only BSSD without its bridge is simulated."
+            f"Random writes of {SIZE} bytes at queue depth {QUEUE} to an erased drive, "
+            f"{turns:g} times the flash capacity in total. Drives are {WHOLE_BLOCKS // BLOCKS} "
+            "times smaller than published, with all their dies and buffers. With `--quick`, only "
+            "BSSD without the time of its bridge is simulated."
         ),
         rows=[
             row
@@ -110,7 +112,8 @@ def _cases(setup: Setup) -> dict[str, Case]:
 
 
 def _sides(setup: Setup) -> dict[str, dict[str, Value]]:
-    """Returns the host side of each drive, and those that test the reasons."""
+    """Returns the host sides by run: those of the drives, and those that test the reasons for
+    differences. A quick study has only BSSD without the time of its bridge."""
     alone = by_themselves(setup)
     free: Value = {"bridge": {"protocol_ns": 0, "queue_depth": QUEUE}}
     sides: dict[str, dict[str, Value]] = {
@@ -162,7 +165,8 @@ def _words(name: str) -> str:
 
 
 def _course(run: Run) -> list[float]:
-    """Returns the IOPS in each of `PARTS` parts of the run's requests."""
+    """Returns the IOPS in `PARTS` equal parts of the run's requests. A part that ends in the same
+    interval of the series as the part before it is omitted."""
     table = run.table("series")
     done, ends = table["writes"].cum_sum().to_list(), table["end_s"].to_list()
     starts = table["start_s"].to_list()

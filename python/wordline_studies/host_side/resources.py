@@ -27,7 +27,7 @@ SIZES = (512, 4096, 16_384, 65_536, 262_144)
 FINE = SIZES[:3]
 """Sizes for which the document gives the CPU use of FSSD: up to 16 KB."""
 WRITTEN = 8 * 1024 * 1024
-"""Bytes that each run writes for the memory by size and pattern."""
+"""Bytes written by each run that measures the map by size and pattern of the requests."""
 PATTERNS = ("uniform", "sequential")
 STEPS = (6000, 12_000, 24_000, 48_000)
 """Writes after which the growing map is measured."""
@@ -41,7 +41,7 @@ Bytes = dict[tuple[str, ...], int]
 
 
 def workers(count: int) -> str:
-    """Names the runs with a number of workers in legacy mode."""
+    """Returns the name of the runs with `count` workers in legacy mode."""
     return many(count, "worker")
 
 
@@ -65,16 +65,16 @@ def memory(setup: Setup) -> Figure:
         section="4.4.1",
         measured=(
             "Size of the map in host memory after writes on erased drives: by size and pattern of "
-            f"requests that write {WRITTEN // 1024**2} MiB in total, and over a run of random "
-            f"writes of {SECTOR} bytes. Drives are {SCALE} times smaller; bytes per entry do not "
-            "depend on the size."
+            f"requests that write {WRITTEN // 1024**2} MiB in total, and by the number of random "
+            f"writes of {SECTOR} bytes. Drives are {SCALE} times smaller than published; bytes per "
+            "entry do not depend on the size of the drive."
         ),
         rows=[
             Row(
-                "memory of FSSD in the end: a flat table of all sectors",
+                "memory of FSSD at the end: a flat table of all sectors",
                 SECTORS * FLAT_ENTRY / 1e9,
                 "GB",
-                PUBLISHED("4.4", "memory of FSSD in the end"),
+                PUBLISHED("4.4", "memory of FSSD at the end"),
             ),
             Row("bytes per extent of the tree", tree["map_bytes"] / tree["map_entries"], "B"),
             *(
@@ -115,7 +115,8 @@ def _kinds(setup: Setup, alone: dict[str, float]) -> Bytes:
 
 
 def _growth(setup: Setup, alone: dict[str, float]) -> list[tuple[int, int, int]]:
-    """Returns writes, entries and bytes of a tree as a run progresses."""
+    """Returns the number of writes, and the entries and bytes of the tree after them, for each
+    number of writes in `STEPS`."""
     side = host_side("fssd", alone["fssd"], "b-tree")
     cases = {
         writes: case(Setup(), "fssd", side, requests=writes, working_set=RANGE) for writes in STEPS
@@ -227,15 +228,16 @@ def processors(setup: Setup) -> Figure:
         title="Figures 4.4(b) and 4.5: CPU of the host",
         section="4.4.2",
         measured=(
-            "Share of four cores, under random writes in legacy mode, of 512 bytes unless a size "
-            "is named. FSSD has a flat table of its sectors; by size of the requests, it has a "
-            "tree of extents, which section 4.4.1 supposes."
+            "Share of four cores under random writes, in legacy mode and of 512 bytes unless the "
+            "row states otherwise. FSSD has a flat table of its sectors; in the rows by request "
+            "size, it has a tree of extents, as section 4.4.1 supposes, unless the row names the "
+            "flat table."
         ),
         rows=_cpu_rows(used),
         claims=_cpu_claims(used, memory),
         explanation=[
-            "Only threads that serve requests are simulated, and nothing of the operating system, "
-            "which has nearly all of the CPU time with BSSD. One thread is at most 25 % of four "
+            "Only threads that serve requests are simulated. The operating system, which uses "
+            "nearly all of the CPU time with BSSD, is not. One thread uses at most 25 % of four "
             "cores. The published 60 % at one request per 45 µs are 108 µs of CPU time per "
             "request, more than the request takes, so other threads must run, which the text does "
             "not mention.",
@@ -292,7 +294,8 @@ def _cpu_claims(used: dict[tuple[str, str], float], memory: list[int]) -> list[C
     alone = used["fssd", workers(WORKERS[0])]
     return [
         Claim(
-            "FSSD takes more CPU time than BSSD, with any number of workers, mode and size",
+            "FSSD takes more CPU time than BSSD, for every number of workers, mode and request "
+            "size",
             all(used["fssd", run] > used["bssd", run] for run in runs),
             ", ".join(
                 f"{run} {used['fssd', run]:.1f} and {used['bssd', run]:.2f} %" for run in runs
@@ -318,7 +321,8 @@ def _cpu_claims(used: dict[tuple[str, str], float], memory: list[int]) -> list[C
             ids=("J4-039",),
         ),
         Claim(
-            f"CPU time and memory of BSSD do not change with the workers, within {PER_CENT:g} %",
+            "CPU time and memory of BSSD do not change with the number of workers, within "
+            f"{PER_CENT:g} %",
             gain(min(bssd), max(bssd)) <= PER_CENT and len(set(memory)) == 1,
             f"{min(bssd):.3f} to {max(bssd):.3f} %, {memory[0]:,} bytes",
             ids=("J4-015",),

@@ -1,4 +1,4 @@
-"""FSSD and BSSD behind their host sides, with several workers."""
+"""FSSD and BSSD behind their host sides, with one or more workers."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -25,8 +25,9 @@ it. The drive takes the rest."""
 BRIDGED = 0.775
 """Fitted share of a request's time that the bridge of BSSD takes."""
 WORKER_NS = 100
-"""CPU time of a worker before the bridge, in nanoseconds. Chosen after seeing results: work before
-the bridge overlaps, so a larger share would gain from more workers, and BSSD gains nothing."""
+"""CPU time of a worker before the bridge, in nanoseconds. Chosen after seeing results. Work before
+the bridge overlaps, so BSSD would gain from more workers if this time were longer; as published, it
+does not."""
 LOOKUP_NS, UPDATE_NS = 200, 400
 """Assumed times of a look-up and an update of the map, in nanoseconds. They are part of the time
 under the lock."""
@@ -35,7 +36,8 @@ under the lock."""
 def host_side(
     drive: str, device_ns: float, mapping: str = "flat-table", *, queued: bool = False
 ) -> dict[str, Value]:
-    """Returns the host side of a drive whose requests take `device_ns` without it."""
+    """Returns the host side of a drive whose requests take `device_ns` without it. `mapping`
+    applies to FSSD only, `queued` to BSSD only."""
     if drive == "bssd":
         outside = WORKER_NS + device_ns
         bridge: Value = {
@@ -57,7 +59,7 @@ def by_themselves(setup: Setup) -> dict[str, float]:
     """Returns the mean response time of each drive without a host side. Nanoseconds.
 
     Excludes waits for the drive's buffer, which does not fill behind the slower host side. Raises
-    WordlineError.
+    WordlineError if a drive cannot be simulated.
     """
     found = required(setup, {drive: case(setup, drive, None) for drive in DRIVES})
     return {drive: _device_ns(one) for drive, one in found.items()}
@@ -69,7 +71,7 @@ def _device_ns(summary: "Summary") -> float:
 
 
 def mean_us(summary: "Summary") -> float:
-    """Returns the mean response time of writes. Microseconds."""
+    """Returns the mean response time of writes. Microseconds; NaN without writes."""
     return or_nan(summary["latency"]["write"]["mean_us"])
 
 
@@ -93,8 +95,9 @@ def case(
     pattern: str = "uniform",
     working_set: float = 1.0,
 ) -> Case:
-    """Returns the case of writes by several workers to an erased drive behind its host side. The
-    working set is a share of the drive."""
+    """Returns the case of writes by `workers` workers to an erased drive behind a host side, or
+    without one if `side` is None. The workers share `requests` equally. The working set is a share
+    of the drive."""
     load: Value = {
         "requests": setup.requests(requests) // workers,
         "read_ratio": 0.0,

@@ -25,7 +25,8 @@ SMALLER: dict[str, Value] = {
 
 
 def stripe(setup: Setup) -> Figure:
-    """Returns the figure of stripes that wait for GC of one of five drives."""
+    """Returns the figure of writes that wait for GC on one drive, and on any drive of a stripe over
+    five."""
     cases = {
         (drives, alone): _case(drives, alone) for drives in (1, DRIVES) for alone in (False, True)
     }
@@ -37,9 +38,9 @@ def stripe(setup: Setup) -> Figure:
         section="4.5",
         measured=(
             f"Share of writes that wait for GC: writes of a page on one BSSD, and of a page on "
-            f"each of {DRIVES} BSSDs. Other random writes go to single drives at the same rate per "
-            "drive, or to none. Drives have 8 dies with 16 blocks, are overwritten once, and have "
-            "no buffer and no bridge."
+            f"each of {DRIVES} BSSDs, with and without other random writes that go to one drive "
+            "each, at the same rate per drive. Drives have 8 dies with 16 blocks, are overwritten "
+            "once, and have no buffer and no bridge."
         ),
         rows=[
             Row(
@@ -59,15 +60,15 @@ def stripe(setup: Setup) -> Figure:
                 ids=("J4-067",),
             ),
             Claim(
-                "Reason: drives that only receive full stripes collect at the same time, and "
+                "Reason: drives that receive only full stripes run GC at the same time, and "
                 "stripes over them wait less often",
                 waiting[DRIVES, False] < five,
                 f"{waiting[DRIVES, False]:.2f} and {five:.2f} %",
             ),
         ],
         explanation=[
-            "The drives of an array collect at different times only if they are written "
-            "differently. Full stripes alone fill the blocks of all drives in step.",
+            "The drives of an array run GC at different times only if they are written "
+            "differently. Full stripes alone fill the blocks of all drives at the same time.",
         ],
         data={
             "waiting_percent": {f"{drives} {alone}": v for (drives, alone), v in waiting.items()}
@@ -76,8 +77,8 @@ def stripe(setup: Setup) -> Figure:
 
 
 def _case(drives: int, alone: bool) -> Case:
-    """Returns the case of full stripes over drives, with writes to single drives at their side if
-    `alone`."""
+    """Returns the case of writes of full stripes over `drives` drives. If `alone`, a second stream
+    writes pages of one drive each."""
     streams: list[Value] = [_stream("stripes", REQUESTS, drives * PAGE, 1)]
     if alone:
         streams.append(_stream("single", drives * REQUESTS, PAGE, drives))

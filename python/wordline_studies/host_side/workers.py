@@ -22,8 +22,8 @@ from wordline_studies.outcome import IN_POINTS
 PUBLISHED = Numbers(__package__ or __name__)
 DRIVES = {"fssd": "#1f78b4", "bssd": "#d8731c"}
 FIT = (
-    f"Fitted: shares of a request's time that a thread takes without the lock ({FREE:.0%}) and "
-    f"under it ({LOCKED:.0%}) on FSSD, and the bridge's on BSSD ({BRIDGED:.1%})."
+    f"Fitted shares of a request's time: on FSSD, those of a thread without the lock ({FREE:.0%}) "
+    f"and under it ({LOCKED:.0%}); on BSSD, that of the bridge ({BRIDGED:.1%})."
 )
 
 
@@ -72,8 +72,8 @@ def latency(setup: Setup) -> Figure:
         claims=_claims(us, iops),
         explanation=[
             "Each worker is a stream with its own thread. According to the text, the use of "
-            "memory and CPU cancels the advantage of many workers. In this model, they gain "
-            "little because workers and FTL share a lock.",
+            "memory and CPU cancels the advantage of many workers. In this model, more workers "
+            "gain little because workers and FTL share a lock.",
             "In legacy mode, the bridge holds one request until the drive has completed it, so "
             "eight workers wait for each other.",
             FIT,
@@ -93,7 +93,7 @@ def _claims(us: dict[tuple[str, int], float], iops: dict[tuple[str, int], float]
     rises = " ".join(f"{one:+.1f} %" for one in fssd)
     return [
         Claim(
-            "Every doubling of the workers lengthens the response times of both drives",
+            "Every doubling of the number of workers lengthens the response times of both drives",
             all(one > 0 for of in steps.values() for one in of),
             ", ".join(
                 f"{d.upper()} {' '.join(f'{one:+.0f} %' for one in of)}" for d, of in steps.items()
@@ -101,19 +101,20 @@ def _claims(us: dict[tuple[str, int], float], iops: dict[tuple[str, int], float]
             ids=("J4-014",),
         ),
         Claim(
-            f"BSSD gains at most {IN_POINTS:g} % of IOPS from workers",
+            f"More workers raise the IOPS of BSSD by at most {IN_POINTS:g} %",
             flat <= IN_POINTS,
             f"at most {flat:+.2f} %",
             ids=("J4-054",),
         ),
         Claim(
-            "Every doubling of the workers raises the IOPS of FSSD",
+            "Every doubling of the number of workers raises the IOPS of FSSD",
             min(fssd) > 0,
             rises,
             ids=("J4-055",),
         ),
         Claim(
-            "Every doubling of the workers gains less of the IOPS of FSSD than the one before",
+            "Every doubling of the number of workers raises the IOPS of FSSD by less than the "
+            "doubling before it",
             all(later < earlier for earlier, later in pairwise(fssd)),
             rises,
             ids=("J4-057",),
@@ -150,9 +151,9 @@ def queues(setup: Setup) -> Figure:
         measured="One worker, with one outstanding request and with 128.",
         rows=rows,
         explanation=[
-            "A queue of 128 only adds waiting time if one thread or one bridge is saturated: the "
-            "latency is 128 times as long, divided by the gain in throughput, which is the time of "
-            "a request over its time in the thread or the bridge."
+            "A queue of 128 only adds waiting time once the thread or the bridge is saturated. The "
+            "latency is then multiplied by 128 and divided by the gain in throughput. This gain is "
+            "the time of a request divided by its time in the thread or the bridge."
         ],
         data={
             "mean_us": {f"{d} {modes[q]}": us[d, q] for d, q in us},
