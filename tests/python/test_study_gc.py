@@ -80,7 +80,7 @@ def test_generated_loads_match_the_table(disk: int) -> None:
             rounded = 5 * (0.25 / len(pages)) ** 0.5
             assert sum(pages) / len(pages) == pytest.approx(max(1, mean), abs=rounded)
     assert all(0 <= one.first <= OF_64_GB * BLOCK - one.pages for one in made)
-    # Each set of blocks takes a quarter of the writes.
+    # Long pauses determine the duration. Their lengths are exponentially distributed.
     assert made[-1].at / 1e9 == pytest.approx(duration_s(writes), rel=10 / (many * long) ** 0.5)
 
 
@@ -96,7 +96,7 @@ def test_writes_go_to_as_few_blocks_as_recorded() -> None:
         assert share == pytest.approx(0.25, abs=5 * (0.1875 / len(blocks)) ** 0.5)
 
 
-def test_writes_in_turn_repeat_a_block_after_all_others() -> None:
+def test_writes_in_turn_repeat_no_block_before_all_others() -> None:
     writes, disk = WRITES // 8, HIGH[1]
     load, turned = list(of_disk(writes, disk)), list(in_turn(of_disk(writes, disk)))
     alike = [(one.at, one.writes, one.pages) for one in load]
@@ -122,8 +122,9 @@ def test_disks_of_a_member_have_consecutive_address_ranges() -> None:
     assert [len(made) - behind, behind] == expected
 
 
-def test_tables_6_1_and_7_1_have_the_same_requests() -> None:
-    """Compares requests by disk with table 7.1. Table 6.1 has one more for disk 1."""
+def test_tables_6_1_and_7_1_have_the_same_numbers_of_requests() -> None:
+    """Compares the numbers of requests by disk with table 7.1. Table 6.1 has one more for disk
+    1."""
     told = [1_509_397, 2_221_728, 500, 4_352, 12_627_396, 12_981_710]
     assert [row.requests - (disk == 1) for disk, row in TABLE.items()] == told
     assert sum(told) == 29_345_083
@@ -167,7 +168,7 @@ def test_pages_of_logical_blocks_map_to_host_pages_and_back() -> None:
 
 
 def test_sections_have_about_20_000_requests_at_full_scale() -> None:
-    """A disk has at least 600,000 requests."""
+    """Disk 5 has at least 600,000 simulated requests, in 32 stretches."""
     assert count(WRITES, HIGH[1]) >= 600_000
     assert count(WRITES, HIGH[1]) / STRETCHES == pytest.approx(20_000, rel=0.1)
 

@@ -1,4 +1,4 @@
-"""Table 7.1: the loads and their pauses. Also write-intensive sections with fewer pauses."""
+"""Table 7.1: the loads and their pauses. Also write-intensive sections with fewer long pauses."""
 
 from collections.abc import Mapping
 
@@ -113,7 +113,7 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
             "and 5 (assumed) is in sections of 80 % writes. 90 % of these requests follow "
             f"without a pause, and {100 * BUSY_LONG_OF_PAUSES:.0f} % of the pauses are long "
             "(chosen after seeing results; section 7.6.1 says that even short pauses are very "
-            "few).",
+            "rare).",
             "Reads are spread over the whole disk. Writes go to as few logical blocks (rows of "
             "8 pages dealt to 64 planes) as the 10,554 writes among the first 100,000 requests "
             f"of disk 5, the available excerpt: a quarter of their pages to {QUARTERS[0]} "
@@ -130,7 +130,7 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
 
 
 def sections(setup: Setup) -> Figure:
-    """Returns the figure of write-intensive sections with fewer and fewer pauses."""
+    """Returns the figure of write-intensive sections by their share of long pauses."""
     longs = FEWER if setup.quick else LONGS
     many = SECTION_REQUESTS
     made = {
@@ -295,8 +295,8 @@ def shares(told: wordline.TraceStat) -> dict[str, float]:
 
 
 def _pauses_of_all(pauses: Mapping[str, Mapping[str, float]]) -> list[Row]:
-    """Returns the rows on the pauses of all disks: the least and the largest share of long ones,
-    and the shares of each kind over all requests of the table."""
+    """Returns the rows on the pauses of all disks: the smallest and the largest share of long ones,
+    and the share of each kind over all requests of the table."""
     every = sum(row.requests for row in TABLE.values())
     mean = {
         kind: sum(pauses[f"disk {disk}"][kind] * row.requests for disk, row in TABLE.items())

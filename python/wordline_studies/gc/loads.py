@@ -32,7 +32,7 @@ LONG_OF_PAUSES = 34.6 / (34.6 + 29.5)
 # Write-intensive sections: section 7.6.2, figure 7.11, and section 7.6 (set-up).
 BUSY_BACK_TO_BACK, BUSY_WRITES = 0.9, 0.8
 # Share of long pauses among the pauses of a section. Chosen after seeing results; section 7.6.1
-# says that even short pauses are very few.
+# says that even short pauses are very rare.
 BUSY_LONG_OF_PAUSES = 0.05
 # On a disk with high intensity, every fourth stretch of requests is such a section (assumed).
 STRETCHES, EVERY = 32, 4
@@ -47,7 +47,7 @@ LEAST_LONG_MEAN_S = 2.0
 @dataclass(frozen=True)
 class Row:
     """A disk: numbers of write and read requests (table 6.1, msnfs1 to msnfs6), KiB in total and
-    written, and the share of requests with a long pause (table 7.1)."""
+    written, and the share of requests after a long pause in per cent (table 7.1)."""
 
     writes: int
     reads: int
@@ -131,7 +131,8 @@ def duration_s(writes: int) -> float:
 
 
 def simulated(writes: int, disks: Sequence[int]) -> float:
-    """Returns the simulated share of the requests of a member: the smallest of its disks."""
+    """Returns the simulated share of the requests of a member: the smallest share among its
+    disks."""
     return min(count(writes, disk) / TABLE[disk].requests for disk in disks)
 
 
@@ -187,7 +188,8 @@ def block_of(page: int) -> int:
 
 
 def quarters(blocks: int, sizes: Sequence[int] = QUARTERS, seed: int = 1) -> list[list[int]]:
-    """Returns sets of blocks of a disk. Each set takes an equal share of the writes."""
+    """Returns random, disjoint sets of the logical blocks of a disk, with the given sizes. Each set
+    takes an equal share of the writes."""
     places = Random(seed).sample(range(blocks), sum(sizes))  # noqa: S311
     parts: list[list[int]] = []
     for size in sizes:
@@ -204,7 +206,8 @@ def requests(
     sizes: Sequence[int] = QUARTERS,
     short_us: tuple[float, float] = SHORT_US,
 ) -> Iterator[Request]:
-    """Yields `many` requests. `kind` gives the statistics of each by its index. Deterministic."""
+    """Yields `many` requests. `kind` gives the statistics of each by its index. The requests depend
+    on the arguments only."""
     random = Random(seed)  # noqa: S311
     parts = quarters(blocks, sizes, seed)
     orders = log(short_us[1] / short_us[0])
@@ -250,8 +253,8 @@ def of_disk(
 
 
 def in_turn(load: Iterable[Request], blocks: int = OF_64_GB) -> Iterator[Request]:
-    """Yields the load with its writes spread over the logical blocks: none is written again before
-    all others have been."""
+    """Yields the load with its writes spread over the logical blocks: no block is written again
+    before all others have been. Reads do not change."""
     places = [place for part in quarters(blocks) for place in part]
     writes = 0
     for one in load:

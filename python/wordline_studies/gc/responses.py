@@ -1,4 +1,4 @@
-"""Figures 7.8 and 7.9: response times of single requests under each strategy."""
+"""Figures 7.8 and 7.9: response times of individual requests under each strategy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ from wordline_studies.outcome import IN_POINTS, PER_CENT, is_reproduced
 
 STRATEGIES = (L, AGC, DGC, BOTH)
 TURN, MORE_FREE = "SSD5, in turn", "SSD5, at 3 %"
-# Share of spare blocks of a disk that has more of them than section 7.6 gives.
+# Share of spare blocks of an SSD that has more of them than section 7.6 gives.
 MORE_SPARE = 0.07
 ROOMY = f"L-FTL at 3 % with {100 * MORE_SPARE:.0f} % spare blocks"
 # Reason why DGC does not run out of free blocks. A claim on write-intensive sections tests it.
@@ -74,7 +74,7 @@ Found = dict[str, dict[str, Responses]]
 
 
 def run(setup: Setup, loads: Mapping[str, Load]) -> Found:
-    """Runs a disk of low and one of high intensity under every strategy."""
+    """Runs SSD0 (low intensity) and SSD5 (high intensity) of 6SSDs-RAID under each strategy."""
     names = ("SSD0", "SSD5")
     cases = {(name, scheme): case(loads[name], scheme) for name in names for scheme in STRATEGIES}
     runs = tabled(setup, cases, "requests")
@@ -106,8 +106,8 @@ def figures(setup: Setup, loads: Mapping[str, Load], found: Found) -> list[Figur
 
 
 def roomy() -> dict[str, Value]:
-    """Returns the settings of a disk with more free blocks and a higher threshold than those of
-    section 7.6, and the same user capacity."""
+    """Returns the settings of an SSD with more spare blocks and a higher free-block threshold than
+    section 7.6 gives, and the same user capacity."""
     blocks = round(BLOCKS * (1 - SPARE) / (1 - MORE_SPARE))
     return {
         "nand.geometry.blocks_per_plane": blocks,
@@ -178,7 +178,7 @@ def _low(found: Mapping[str, Responses]) -> Figure:
                 ids=("J7-042",),
             ),
             Claim(
-                "AGC alone hides GC by GC runs in advance",
+                "AGC alone performs most of its GC runs in advance",
                 advanced > all_of_agc / 2,
                 f"{advanced:,} of {all_of_agc:,} GC runs",
             ),
@@ -209,7 +209,7 @@ def _high(
         measured=(
             "Response times of SSD5 (high intensity), with its write-intensive sections. In "
             "turn: the same requests, but no logical block is written again before all others "
-            "were. L-FTL at 3 %: with the threshold of section 7.6.5, less the blocks that "
+            "have been. L-FTL at 3 %: with the threshold of section 7.6.5, less the blocks that "
             f"merges need. {ROOMY}: with this threshold and more spare blocks for the same user "
             "capacity."
         ),
@@ -288,7 +288,7 @@ def _high(
 
 
 def _left_by_agc(found: Mapping[str, Responses], late_of: Mapping[str, int]) -> list[Claim]:
-    """Returns the claims on the GC that AGC alone leaves on a disk with high intensity."""
+    """Returns the claims on the GC that AGC alone leaves on an SSD with high intensity."""
     demanded = {scheme: collected(found[scheme].summary, DEMAND) for scheme in (L, AGC)}
     halves = _late_by_half(found[AGC].latencies)
     of_sections = _late_in_sections(found[AGC].latencies)

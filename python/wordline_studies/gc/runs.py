@@ -32,8 +32,8 @@ Known = Mapping[tuple[str, str], Summary]
 
 @dataclass(frozen=True)
 class Load:
-    """A trace, its duration in seconds, the largest number of its requests to simulate, whether the
-    disk is worn beforehand, and its share of the disk's requests."""
+    """A trace, its duration in seconds, the largest number of its requests to simulate (None: all),
+    whether the SSD is worn beforehand, and the share of the recorded requests that it has."""
 
     name: str
     trace: Path
@@ -64,7 +64,7 @@ def case(
 
 @contextmanager
 def members(disks: Mapping[str, Sequence[int]], writes: int) -> Generator[dict[str, Load]]:
-    """Yields temporary traces of the members of an array, by member."""
+    """Yields the loads of the members of an array, by member. Their traces are temporary."""
     ends: dict[str, float] = {}
     made = {name: _ending(of_member(writes, those), name, ends) for name, those in disks.items()}
     with written(made) as paths:
@@ -75,7 +75,8 @@ def members(disks: Mapping[str, Sequence[int]], writes: int) -> Generator[dict[s
 
 
 def _ending(load: Iterator[Request], name: str, ends: dict[str, float]) -> Iterator[Request]:
-    """Passes on a load, and stores the time of its last request in `ends`. Seconds."""
+    """Yields the requests of a load, and stores the time of the last one in `ends[name]`.
+    Seconds."""
     for one in load:
         ends[name] = one.at / 1e9
         yield one
@@ -88,7 +89,7 @@ def under(
     known: Known | None = None,
     device: str = SIX,
 ) -> dict[tuple[str, str], Summary]:
-    """Runs loads under schemes, except those in `known`."""
+    """Returns the summaries of the loads under the schemes. Runs in `known` are not repeated."""
     told = known or {}
     asked = [(scheme, name) for scheme in schemes for name in loads]
     cases = {
@@ -101,7 +102,8 @@ def under(
 
 
 def short(setup: Setup) -> str:
-    """Returns the reason why a quick study does not test a claim that needs a long run."""
+    """Returns the reason why a quick study does not test a claim that needs a long run. Empty for
+    other studies."""
     if not setup.quick:
         return ""
     return (
@@ -111,8 +113,8 @@ def short(setup: Setup) -> str:
 
 
 def worst_ms(summary: Summary) -> list[float | None]:
-    """Returns the longest response time per interval of the load, without the intervals after its
-    end. Milliseconds."""
+    """Returns the longest response time in each interval of the load, or None without requests.
+    Intervals after the end of the load are left out. Milliseconds."""
     told = summary["worst_case"]["all"]["intervals_us"][:INTERVALS]
     return [None if one is None else one / 1000 for one in told]
 
@@ -140,14 +142,15 @@ def late_percent(summary: Summary) -> float:
 def collected(summary: Summary, triggers: tuple[str, ...] = DEMAND + ADVANCED + DELAYED) -> int:
     """Returns the number of GC runs with these triggers.
 
-    Runs after the load are excluded for a scheme that has no GC before it is needed.
+    The default excludes background GC. A scheme that runs GC only when it is needed has background
+    GC only after the load.
     """
     return sum(one["runs"] for one in summary["collections"] if one["trigger"] in triggers)
 
 
 def erases(summary: Summary) -> int:
-    """Returns the number of erases. Those after the load are excluded for a scheme that has no GC
-    before it is needed."""
+    """Returns the number of erases without those of background GC, which a scheme that runs GC only
+    when it is needed has only after the load."""
     after = sum(
         one["blocks_erased"] for one in summary["collections"] if one["trigger"] == "background"
     )

@@ -56,7 +56,8 @@ class Scheme:
     """A translation layer with its schedule.
 
     A scheme with `needs` runs GC when a write would leave its plane fewer free blocks than the
-    threshold; the write waits for the GC run (section 7.2.2).
+    threshold; the write waits for the GC run (section 7.2.2). `extra` is the size of the write
+    buffer relative to the other blocks, zero without a buffer.
     """
 
     title: str
@@ -66,8 +67,8 @@ class Scheme:
     extra: float = 0.0
 
     def overrides(self, duration_s: float, simulated: float = 1.0) -> dict[str, Value]:
-        """Returns the settings for a load of the given duration and share of a disk's requests. The
-        number of blocks of a write buffer is scaled by that share."""
+        """Returns the settings for a load that takes `duration_s` seconds and has the share
+        `simulated` of a disk's requests. The blocks of a write buffer are scaled by that share."""
         made = TIMES | self.settings
         if self.needs:
             # The schedule needs a pause longer than the load, so it never uses one.

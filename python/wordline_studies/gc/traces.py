@@ -50,7 +50,7 @@ KNOWN = {
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure of the available recorded traces on SSD5 of 6SSDs-RAID."""
+    """Returns the figure of the available recorded traces on one SSD of 6SSDs-RAID."""
     found_traces = recorded(setup, KNOWN)
     many = setup.requests(REQUESTS)
     skipped: list[str] = []
@@ -88,8 +88,8 @@ def figure(setup: Setup) -> Figure:
         measured=(
             f"The first {many:,} requests of recordings of other machines, and the available "
             "100,000 requests of disk 5 of the document's server. Requests arrive at their "
-            "recorded times on one disk of 6SSDs-RAID. Addresses beyond its end are wrapped; "
-            "the disk is full at the start."
+            "recorded times on one SSD of 6SSDs-RAID. Addresses beyond its end are wrapped; "
+            "the SSD is full at the start."
         ),
         rows=[
             *(

@@ -29,7 +29,8 @@ from wordline_studies.outcome import PER_CENT, is_reproduced
 # Random writes of 2,048 KB, as in the document's figure.
 LARGE_REQUESTS, LARGE_PAGES = 60, 512
 SECTION_REQUESTS = 20_000
-# Number of adjacent logical blocks: as many as the loads write to.
+# Number of adjacent logical blocks: that of the blocks that the loads write to, rounded down to two
+# rows of the planes.
 SIDE = sum(QUARTERS) // (2 * PLANES) * 2 * PLANES
 # Number of intervals of the charts.
 INTERVALS = 800
@@ -47,7 +48,8 @@ def figures(setup: Setup) -> list[Figure]:
 def _runs(
     setup: Setup, name: str, load: Sequence[Request], schemes: Sequence[str]
 ) -> tuple[dict[str, Summary], dict[str, pl.DataFrame]]:
-    """Runs a load under each scheme. Returns summaries by scheme, and time series by its title."""
+    """Runs a load under each scheme. Returns summaries by scheme, and time series by the title of
+    the scheme."""
     end = load[-1].at / 1e9 + 1
     with written({name: load}) as paths:
         made = Load(name, paths[name], end, worn=True)
@@ -98,14 +100,14 @@ def _overview(setup: Setup, load: Sequence[Request]) -> Figure:
         section="7.1",
         measured=(
             f"{LARGE_REQUESTS} random writes of 2,048 KiB, with the pauses of section 7.6, on a "
-            "pristine disk under L-FTL, and on a worn one under L-FTL and AGC+DGC "
+            "pristine SSD under L-FTL, and on a worn one under L-FTL and AGC+DGC "
             f"({100 * WORN:g} % of the pages overwritten at random beforehand)."
         ),
         rows=_rows(found),
         plots=_picture("User view and device view", series),
         claims=[
             Claim(
-                "Under AGC+DGC, the worn disk responds like a pristine one (mean within "
+                "Under AGC+DGC, the worn SSD responds like a pristine one (mean within "
                 f"{PER_CENT:g} %)",
                 is_reproduced(both, new, "ms"),
                 f"{both:.0f} and {new:.0f} ms",
@@ -143,7 +145,7 @@ def _section(setup: Setup, load: Sequence[Request], beside: Sequence[Request]) -
         measured=(
             f"{SECTION_REQUESTS:,} requests with 80 % writes and the sizes of disk 5; 90 % of "
             "them follow without a pause. The cost of GC is the mean response time of writes, "
-            "less that on a pristine disk. Adjacent: the same load with writes to as many "
+            "less that on a pristine SSD. Adjacent: the same load with writes to about as many "
             f"logical blocks ({SIDE:,}), but with adjacent addresses."
         ),
         rows=[

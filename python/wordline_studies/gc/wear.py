@@ -70,8 +70,8 @@ FAR: dict[str, Value] = advanced("agc-dgc", look_ahead_ms=1000.0)
 PARTS = {"AGC": "#7cc0ea", "DGC": "#1f78b4", "on demand": "#d8731c"}
 BLOCKS_OF_A_DISK = 64 * BLOCKS
 EQUAL_FREE = (
-    "two schemes that keep equally many blocks free merge equally often, so AGC+DGC reaches the "
-    "erases of L-FTL at 3 % near a threshold of 100 %, and at 71 % those of L-FTL at 2.13 %"
+    "two schemes that keep the same number of blocks free merge equally often, so AGC+DGC reaches "
+    "the erases of L-FTL at 3 % near a threshold of 100 %, and those of L-FTL at 2.13 % at 71 %"
 )
 FEW_FREE = (
     "at thresholds below a third of 3 %, which is L-FTL's 1 %, writes find too few free blocks "
@@ -115,7 +115,7 @@ def figures(setup: Setup, loads: Mapping[str, Load], known: Known) -> list[Figur
 
 
 def keeping(ratio: float) -> dict[str, Value]:
-    """Returns the overrides of L-FTL with `ratio` as both free-block threshold and GC reserve."""
+    """Returns the settings of L-FTL with `ratio` as both free-block threshold and GC reserve."""
     return striped("log-block") | {
         "ftl.gc.start_free_ratio": ratio,
         "ftl.gc.hard_free_ratio": ratio,
@@ -123,7 +123,8 @@ def keeping(ratio: float) -> dict[str, Value]:
 
 
 def _local(many: int, long: float) -> "list[Request]":
-    """Returns a load that fills update blocks, with a share of long pauses."""
+    """Returns a load that fills update blocks. `long` is the share of requests before a long
+    pause."""
     kind = Kind(0.8, LOCAL_PAGES, LOCAL_PAGES, (1 - long) * AT_ONCE, long, 2.0)
     share = (round(LOCAL_SHARE * OF_64_GB),)
     return list(requests(lambda _: kind, many, 11, sizes=share))
@@ -152,7 +153,8 @@ def _told_kinds(kinds: Mapping[str, tuple[int, int]]) -> str:
 
 
 def _amplified(found: Known, names: Sequence[str]) -> list[Claim]:
-    """Returns the claims on the pages written and moved by GC, over the named disks."""
+    """Returns the claims on the write amplification and on the pages moved per GC run, over the
+    named SSDs."""
     written_pages, moved = (
         {
             scheme: sum(found[scheme, name]["flash"][key] for name in names)
@@ -192,8 +194,8 @@ def _moved(summary: Summary, triggers: tuple[str, ...]) -> tuple[int, int]:
 
 
 def _pages_a_merge() -> float:
-    """Returns the number of pages written per merge of two blocks, from the published erases of a
-    disk."""
+    """Returns the number of pages that disk 5 writes per merge, from the published 21 erases per
+    block. A merge erases two blocks."""
     merges = 21 * BLOCKS_OF_A_DISK / 2
     return TABLE[5].written_kib * 1024 / PAGE / merges
 
@@ -294,7 +296,7 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
                 ids=("J7-088",),
             ),
             Claim(
-                "If update blocks fill, tags come 1 s ahead and no pause is long, AGC runs GC by "
+                "If update blocks fill, tags arrive 1 s ahead and no pause is long, AGC runs GC by "
                 "look-ahead",
                 look_ahead[1] > 0,
                 _told_kinds({FAR_TAGS: look_ahead}),
@@ -433,7 +435,7 @@ def _thresholds(
                 report_only=short(setup),
             ),
             Claim(
-                "Thresholds above 71 % erase more than L-FTL at 3 %",
+                "With thresholds above 71 %, AGC+DGC erases more than L-FTL at 3 %",
                 all(high[one] > 100 for one in many_free),
                 ", ".join(f"{high[one]:.1f} % at {one:.0f} %" for one in many_free),
                 because=EQUAL_FREE,
@@ -441,14 +443,14 @@ def _thresholds(
                 ids=("J7-092",),
             ),
             Claim(
-                "Low thresholds (up to 43 %) erase less than L-FTL at 3 %",
+                "With low thresholds (up to 43 %), AGC+DGC erases less than L-FTL at 3 %",
                 all(high[one] < 100 for one in few),
                 ", ".join(f"{high[one]:.1f} % at {one:.0f} %" for one in few),
                 because=FEW_FREE,
                 ids=("J7-011",),
             ),
             Claim(
-                "From a third to 43 %, thresholds erase less than L-FTL at 3 %",
+                "With thresholds from a third to 43 %, AGC+DGC erases less than L-FTL at 3 %",
                 all(high[one] < 100 for one in few if one / 100 > THRESHOLD / SPARE),
                 ", ".join(f"{high[one]:.1f} % at {one:.0f} %" for one in few[1:]),
             ),
@@ -467,18 +469,22 @@ def _thresholds(
             f"{RECORDED} merges each (as recorded) and two erases per merge would give 21.7.",
             "A third of 3 % is 1 %. At lower thresholds, writes find too few free blocks "
             "before AGC does, and all GC is postponed, as under DGC alone, which erases more.",
-            "Two schemes that keep equally many blocks free merge equally often. Relative to L-FTL "
-            "at 1 %, the curves therefore cross at a third of 3 %, relative to L-FTL at 3 % near "
-            "100 %, and at 71 % only relative to L-FTL at 2.13 %, which the document does not "
-            "mention.",
+            "Two schemes that keep the same number of blocks free merge equally often. AGC+DGC "
+            "therefore starts to erase more than L-FTL at 1 % at a third of 3 %, and more than "
+            "L-FTL at 3 % near 100 %. At 71 %, it starts to erase more than L-FTL at 2.13 %, which "
+            "the document does not mention.",
         ],
         data={"erases_percent": over, "erases_a_block": whole},
     )
 
 
 def _crossing(curve: Mapping[float, float]) -> float:
-    """Returns the threshold, from a third on, at which erases start to exceed those of L-FTL.
-    Interpolated linearly. Per cent."""
+    """Returns the threshold, above a third, at which erases start to exceed those of L-FTL.
+    Interpolated linearly. Per cent.
+
+    If they exceed them from the first of these thresholds on, returns the first; if they never do,
+    the last.
+    """
     known = [(at, value) for at, value in curve.items() if at / 100 > THRESHOLD / SPARE]
     for (low, less), (high, more) in pairwise(known):
         if less <= 100 < more:

@@ -61,7 +61,7 @@ MEMBERS = {SIX: SIX_SSDS, THREE: THREE_SSDS}
 ARRAYS = {SIX: "6SSDs-RAID", THREE: "3SSDs-RAID"}
 # Requests of disk 3 have 149 pages. This number of requests is enough to test why they are late.
 LARGE, LARGE_REQUESTS = "SSD3", 400
-# Factor by which a disk of 3SSDs-RAID simulates fewer writes than a disk of 6SSDs-RAID.
+# Factor by which fewer writes of each disk are simulated on 3SSDs-RAID than on 6SSDs-RAID.
 FEWER = 4
 # Single-page writes, 2 s apart, so that none waits for the GC of another.
 ALONE_WRITES, ALONE_S = 400, 2.0
@@ -79,8 +79,8 @@ SPREADS = (
     "nearly as often as one; if the blocks are adjacent, H-FTL performs fewer GC runs (figure 7.11)"
 )
 STARTS = (
-    "the disks start without free update blocks, so the shortage that the document gives as the "
-    "reason exists from day 1; on a disk that starts with free blocks, the number of late requests "
+    "the SSDs start without free update blocks, so the shortage that the document gives as the "
+    "reason exists from day 1; on an SSD that starts with free blocks, the number of late requests "
     "rises"
 )
 INVOKES = (
@@ -91,8 +91,8 @@ INVOKES = (
 
 
 def figures(setup: Setup, loads: Mapping[str, Load], known: Known) -> list[Figure]:
-    """Returns the figures of both arrays. Runs of the first array's disks that are in `known` are
-    not repeated."""
+    """Returns the figures of both arrays. Runs of SSDs of 6SSDs-RAID that are in `known` are not
+    repeated."""
     six = _by_scheme(under(setup, loads, COMPARED, known))
     with members(THREE_SSDS, writes_of(setup) // FEWER) as paired:
         three = _by_scheme(under(setup, paired, COMPARED, device=THREE))
@@ -134,7 +134,9 @@ def _by_scheme(found: Mapping[tuple[str, str], Summary]) -> Runs:
 
 
 def _spread(setup: Setup, load: Load) -> dict[str, Summary]:
-    """Runs the first requests of disk 3 under AGC+DGC, with two distributions of logical blocks."""
+    """Returns the summaries of the first requests of disk 3 under AGC+DGC, by the stripe of the
+    mapping: consecutive pages fill a logical block (`block`), or runs of 8 pages go to the planes
+    in turn (`page`)."""
     many = min(LARGE_REQUESTS, count(writes_of(setup), 3))
     first = replace(load, name=f"{LARGE}, {many} requests", requests=many)
     key = f"ftl.mapping.{LOG}.stripe"
@@ -144,8 +146,8 @@ def _spread(setup: Setup, load: Load) -> dict[str, Summary]:
 
 
 def _alone(setup: Setup, device: str) -> dict[str, float]:
-    """Returns the longest response time of isolated writes on a worn disk, by scheme, and on a
-    pristine one. Milliseconds."""
+    """Returns the longest response time of isolated writes on a worn SSD, by scheme. For
+    6SSDs-RAID, also on a pristine SSD. Milliseconds."""
     blocks = Random(41).sample(range(OF_64_GB), ALONE_WRITES)  # noqa: S311
     made = [
         Request(round(1e9 * ALONE_S * turn), True, page_of(block, 0), 1)
@@ -200,7 +202,8 @@ def _rising(late_by_day: Mapping[str, Sequence[int]]) -> list[Claim]:
 
 
 def highest(runs: Mapping[str, Summary], names: Iterable[str]) -> list[float | None]:
-    """Returns the worst case of a group of members, by interval. Milliseconds."""
+    """Returns the longest response time over a group of members, by interval. None without
+    requests. Milliseconds."""
     curves = [worst_ms(runs[name]) for name in names]
     longest = max(map(len, curves))
     padded = [one + [None] * (longest - len(one)) for one in curves]
@@ -211,7 +214,8 @@ def highest(runs: Mapping[str, Summary], names: Iterable[str]) -> list[float | N
 
 
 def days(curve: Sequence[float | None]) -> list[float]:
-    """Returns the worst case of each day. Milliseconds."""
+    """Returns the longest response time of each day, from those of the intervals. A day is a fifth
+    of the intervals. Milliseconds; NaN without requests."""
     each = -(-len(curve) // DAYS)
     return [
         max((one for one in curve[at : at + each] if one is not None), default=nan)
@@ -232,7 +236,7 @@ def _cuts(curves: Series) -> dict[str, float]:
 
 
 def _fluctuation(curve: Sequence[float | None]) -> float:
-    """Returns the difference of the longest and the shortest worst case of an interval.
+    """Returns the difference between the longest and the shortest worst case of the intervals.
     Milliseconds."""
     told = [one for one in curve if one is not None]
     return max(told) - min(told)
@@ -290,7 +294,7 @@ def _worst(
             "(2:8), P-FTL with 14 GB more, and AGC+DGC on L-FTL. Loads are fitted to tables "
             f"6.1 and 7.1 (see Table 7.1); {many:,} writes of each disk, or all if it has fewer, "
             "and the same share of P-FTL's write buffer. A day is a fifth of the load. One by one: "
-            f"{ALONE_WRITES} single-page writes, {ALONE_S:.0f} s apart, on a worn disk. P-FTL's "
+            f"{ALONE_WRITES} single-page writes, {ALONE_S:.0f} s apart, on a worn SSD. P-FTL's "
             "write buffer is empty at the start. Reductions are those at low intensity, whose "
             "paragraph gives them."
         ),
@@ -315,7 +319,7 @@ def _worst(
                 if scheme != NEW
             ),
             Row(
-                "one by one: a GC run of L-FTL, in units of a write on a pristine disk",
+                "one by one: a GC run of L-FTL, in units of a write on a pristine SSD",
                 alone[L] / alone[NEW],
                 "times",
                 PUBLISHED("7.10", "GC run over a write"),
@@ -381,7 +385,7 @@ def _worst(
                 curves, alone, {scheme: _late(runs[scheme], groups[LOW]) for scheme in (P, BOTH)}
             ),
             Claim(
-                "SSD3: no request is late if its pages are spread over all planes",
+                "SSD3: no request is late if runs of its pages go to the planes in turn",
                 striped["page"] == 0,
                 f"{striped['block']} and {striped['page']} of "
                 f"{spread['page']['input']['requests']}",
@@ -473,8 +477,8 @@ def _worst_claims(
             ids=("J7-059",),
         ),
         Claim(
-            f"At high intensity, worst cases exceed {MARGIN_MS} ms and fluctuate more than under "
-            "AGC+DGC under each of the other schemes",
+            f"At high intensity, the worst cases of each of the other schemes exceed {MARGIN_MS} "
+            "ms and fluctuate more than those of AGC+DGC",
             min(busy[one] for one in (L, H, P)) > MARGIN_MS
             and min(of_high[one] for one in (L, H, P)) > of_high[BOTH],
             _each(busy),
@@ -503,7 +507,7 @@ def _worst_of_three(runs: Runs, six: Runs, alone: Mapping[str, Mapping[str, floa
         title="Figure 7.13: worst-case response times of 3SSDs-RAID",
         section="7.6.4",
         measured=(
-            "As figure 7.10, with two disks on each of three SSDs of 8 channels x 8 ways: "
+            "As in figure 7.10, with two disks on each of three SSDs of 8 channels x 8 ways: "
             "disks 0 and 1 on SSD0 (low intensity), 2 and 5 on SSD1, 3 and 4 on SSD2, with the "
             f"same share of both disks and 1/{FEWER} of the writes."
         ),
@@ -679,8 +683,8 @@ def _excess(device: str, runs: Runs, number: str) -> Figure:
 
 
 def _merges(runs: Runs, writes: int) -> list[Row]:
-    """Returns the row on the GC runs of H-FTL per day, extrapolated to all requests of the
-    table."""
+    """Returns the row on the GC runs of H-FTL per disk and day at low intensity, extrapolated to
+    all requests of the table."""
     every = sum(
         collected(runs[H][f"SSD{disk}"]) * TABLE[disk].requests / count(writes, disk)
         for disk in LOW_DISKS
@@ -731,7 +735,8 @@ def _claims_of_six(runs: Runs) -> list[Claim]:
 
 
 def _day_one(runs: Runs) -> list[Row]:
-    """Returns the rows on the excess waiting time of P-FTL on the first day."""
+    """Returns the rows on the longest excess waiting time of P-FTL on the first day at high
+    intensity."""
     return [
         Row(
             f"{name}, P-FTL, day 1: longest excess",
@@ -744,7 +749,8 @@ def _day_one(runs: Runs) -> list[Row]:
 
 
 def _thrashing(three: Runs, six: Runs) -> list[Row]:
-    """Returns the row on the share of late requests under P-FTL relative to 6SSDs-RAID."""
+    """Returns the row on the share of late requests under P-FTL at high intensity, relative to that
+    on 6SSDs-RAID."""
     shares: list[float] = []
     for runs, device in ((three, THREE), (six, SIX)):
         of = [runs[P][name] for name in GROUPS[device][HIGH]]
@@ -779,8 +785,8 @@ def _claims_of_three(runs: Runs) -> list[Claim]:
 
 
 def _beyond(runs: Mapping[str, Summary], names: Iterable[str]) -> dict[float, int]:
-    """Returns the number of requests above an excess waiting time, summed over members. By excess
-    in microseconds."""
+    """Returns the number of requests whose excess waiting time is above each step, summed over the
+    members. The keys are the steps in microseconds."""
     told = [runs[name]["excess"]["all"]["above"] for name in names]
     steps = sorted({one["excess_us"] for above in told for one in above})
     found = dict.fromkeys(steps, 0)
