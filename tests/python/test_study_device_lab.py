@@ -26,7 +26,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict:
 
 @pytest.fixture(scope="module")
 def data(told: dict) -> dict:
-    """Data of the plots, by figure."""
+    """Data of the figures, by their ids."""
     return {figure["id"]: figure["data"] for figure in told["figures"]}
 
 
@@ -159,8 +159,8 @@ def test_rounds_of_reads_count_the_erases_since_the_previous_round() -> None:
     assert wear.since(first, last) == {"most": 8, "mean": 0.25, "ratio": 32}
 
 
-def test_random_reads_are_slower_than_writes_at_low_queue_depth(data: dict) -> None:
-    # A deeper queue keeps more dies reading, so the share rises with the queue depth.
+def test_random_reads_gain_on_random_writes_as_queue_depth_rises(data: dict) -> None:
+    # A deeper queue keeps more dies reading, so the rate of reads rises relative to that of writes.
     shares = data["5.2"]["rate_percent"]
     for letter in reads.BASIC:
         of = [shares[f"{letter}, {depth}, "] for depth in (1, 4, 32)]

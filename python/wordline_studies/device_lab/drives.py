@@ -7,8 +7,8 @@ PUBLISHED = Numbers(__package__ or __name__)
 LETTERS = "LCZAXP"
 CHIPS = {"L": 16, "C": 16, "Z": 8, "A": 8, "X": 16, "P": 16}
 ROUNDED = 0.55
-"""Largest rounding error of the published over-provisioning. The table gives whole numbers and
-tenths. Percentage points."""
+"""Bound of the rounding error of the published over-provisioning, which the table gives in whole
+numbers or tenths. Percentage points."""
 
 
 def figure(setup: Setup) -> Figure:
@@ -36,7 +36,9 @@ def figure(setup: Setup) -> Figure:
         id="table-5.1",
         title="Table 5.1: the drives",
         section="5.3",
-        measured="Over-provisioning (hidden over user bytes) and packages of the presets.",
+        measured=(
+            "Over-provisioning (hidden over user bytes) and number of packages of the presets."
+        ),
         rows=rows,
         claims=[
             Claim(
@@ -54,7 +56,7 @@ def figure(setup: Setup) -> Figure:
             "Capacity, DRAM, packages, process, cores and over-provisioning are published. Dies, "
             "pages, blocks, times, channels, the share of DRAM that holds data, and the memory of "
             "drives without DRAM are assumed. Assumed values are equal for all drives unless the "
-            "text distinguishes them, and each preset lists them. No value was set to meet a "
+            "text distinguishes the drives, and each preset lists them. No value was set to meet a "
             "published ratio.",
             "The table gives drives A and Z a capacity of 256 GB, which contradicts their "
             "over-provisioning. The presets use 251 GB and 240 GB.",

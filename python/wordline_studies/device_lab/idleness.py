@@ -18,15 +18,16 @@ PUBLISHED = Numbers(__package__ or __name__)
 BLOCKS = 128
 ON_CLIFF: Mapping[str, Value] = {**FILLED, "precondition.overwrite_ratio": 0.3}
 FREED = 0.5
-"""Share of L's spare blocks that background GC frees in idle time."""
+"""Share of L's spare blocks that are free when background GC stops."""
 RESERVED = 1
 COARSE = 2
 """Number of parts of a burst that are averaged into one. Batches of the buffer make single parts
 faster or slower."""
 PAUSES_S = (0, 1000)
 SHORT_S = 20
-"""End of a short pause on L, about 6 s after the burst before it. On a whole drive, which is 16
-times larger, GC would need 16 times as long for the same share of blocks."""
+"""End of a short pause on L, in seconds from the start of the run, about 6 s after the end of the
+burst before it. On a whole drive, which is 16 times larger, GC would need 16 times as long for the
+same share of blocks."""
 FRESH = "before the cliff"
 COLOURS = {"L, no pause": "#9bd8c6", "L": "#12a07b", "C, no pause": "#a6cee3", "C": "#1f78b4"}
 
@@ -65,7 +66,9 @@ def _of_pauses(one: Drive, pauses: Sequence[int]) -> Mapping[str, Trial]:
 
 
 def coarse(pace: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Averages consecutive parts of a burst. Returns bytes written so far and MB/s."""
+    """Averages the rates of each `COARSE` consecutive parts of a burst by their durations. `pace`
+    and the result have pairs of the bytes written so far and the rate in MB/s. An incomplete group
+    at the end is dropped."""
     found: list[tuple[int, float]] = []
     done = 0
     for place in range(0, len(pace) - COARSE + 1, COARSE):
@@ -79,7 +82,8 @@ def coarse(pace: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
 
 def fast_bytes(pace: list[tuple[int, float]], level: float) -> float:
     """Returns the bytes written before the rate first falls below the mean of `level` and the rate
-    of the first part."""
+    of the first part. Zero if the first part is less than 20 % faster than `level`. Rates are in
+    MB/s."""
     if pace[0][1] < 1.2 * level:
         return 0.0
     middle = (pace[0][1] + level) / 2
@@ -127,9 +131,9 @@ def pauses(setup: Setup) -> Figure:
             "Two bursts of random 4 KiB writes past the write cliff, without a pause and with "
             "one. The pause and the first burst together take 1,000 s. In idle time, L runs GC "
             "until half of its spare blocks are free, and C flushes its buffer. Blocks per die: "
-            f"{BLOCKS} on L, {BLOCKS // 2} on C. C's map is in memory. Data are written fast until "
-            "the rate first falls below the mean of two rates: that of the first part and that "
-            "before the pause."
+            f"{BLOCKS} on L, {BLOCKS // 2} on C. C's map is in memory. Data count as written fast "
+            "until the rate first falls below the mean of two rates: that of the first part after "
+            "the pause, and that before the pause."
         ),
         rows=[
             Row("rate after the pause over the rate before it, L", rate["L"] / level["L"], "times"),

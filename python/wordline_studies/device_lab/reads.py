@@ -22,19 +22,19 @@ FEW = 128
 SLOW: Mapping[str, Value] = {"nand.timing.read_ns": 200_000, "nand.timing.bus_mt_per_s": 40.0}
 """Read time and bus rate of the second multi-level part of table 2.1."""
 SLOWER_PROGRAMS = 1.3
-"""Program time of that part relative to the presets' part. The table gives 440 to 5,000 us; the
-factor scales a mean of 1,000 us to 1,300 us."""
+"""Program time of the slow part relative to the part of the presets. The table gives 440 to 5,000
+us; the factor scales a mean of 1,000 us to 1,300 us."""
 UNPUBLISHED = "the ratio depends on the flash part and the queue depth, and neither is published"
 AHEAD: Mapping[str, Value] = {"buffer.read_ahead": "physical"}
 """Settings of dies that read the next page ahead into their cache register (section 2.3.1)."""
 CONFLICTS = 1.3
-"""Largest effect of read conflicts on dies and channels. Ratio."""
+"""Largest factor by which read conflicts on dies and channels may slow reads."""
 WITH_FUA: Mapping[str, Value] = {"fua_ratio": 1.0}
 ORDERS = {"sequential": "sequentially", "random": "randomly"}
 Key = tuple[str, int, str]
 """Drive letter, queue depth, and `slow` for a slow part or an empty string."""
 Means = Mapping[tuple[int, str], Mapping[str, float]]
-"""Ratio in per cent by pattern, then by queue depth and part."""
+"""Ratio in per cent, by queue depth and part, then by pattern."""
 Variant = Literal["", ", faster part", ", no read-ahead in dies"]
 """Drives of sections 5.4.2 and 5.4.3: with the slow part of table 2.1 whose dies read ahead, with
 the part of the presets whose dies read ahead, or with that part and without read-ahead in dies."""
@@ -82,7 +82,8 @@ def slow(
 def _variant(
     name: Variant, letter: str, setup: Setup, more: Mapping[str, Value] | None = None
 ) -> Drive:
-    """Returns a drive of sections 5.4.2 and 5.4.3."""
+    """Returns a drive of sections 5.4.2 and 5.4.3 (see `Variant`). `more` overrides its
+    settings."""
     if name == "":
         return slow(letter, setup, more={**AHEAD, **(more or {})})
     ahead: Mapping[str, Value] = AHEAD if name == ", faster part" else {}
@@ -216,7 +217,7 @@ def worst_kind(setup: Setup) -> Figure:
             "die; a write waits for the buffer only, which programs pages on all dies at once. "
             "When as many requests are outstanding as there are dies, reads are faster.",
             f"The published ratios are not tested: {UNPUBLISHED}.",
-            "Random and sequential writes take equally long in this model, as in any "
+            "Random and sequential writes take equally long in this model, as under any "
             "page-mapped FTL. The text names no mechanism that makes random writes faster.",
         ],
         data={
@@ -300,8 +301,8 @@ def _words(key: Sequence[str | int]) -> str:
 def _on_flash(
     setup: Setup, runs: Mapping[Key, Mapping[str, Measured]], sizes: Sequence[int]
 ) -> dict[str, float]:
-    """Returns the response time of each pattern over that of random reads if writes complete on the
-    flash, as a mean over drives and sizes. Slow part. Per cent."""
+    """Returns the response time of each pattern over that of random reads on drives with the slow
+    part, if writes complete on the flash. Mean over drives and sizes, in per cent."""
     plain = setup_at_full(setup)
     made = [slow(letter, plain) for letter in BASIC]
     wanted = [
@@ -325,8 +326,8 @@ def _on_flash(
 
 
 def _fastest_claims(mean: Means, hard: Mapping[str, float]) -> list[Claim]:
-    """Returns the claims on sequential reads. `hard` are the ratios if writes complete on the
-    flash."""
+    """Returns the claims on sequential reads. `hard` has the response times over that of random
+    reads if writes complete on the flash. Per cent."""
     slow_part = mean[DEPTH, "slow"]
 
     return [
@@ -402,15 +403,15 @@ def aged_reads(setup: Setup) -> Figure:
                 _each(told[", no read-ahead in dies"]),
             ),
             Claim(
-                "R3, reason: with dies that read ahead, the ratio exceeds that of conflicts with "
-                "the faster part, too",
+                "R3, reason: with dies that read ahead, the ratio exceeds the effect of conflicts "
+                "also with the faster part",
                 all(value > CONFLICTS for value in told[", faster part"].values()),
                 _each(told[", faster part"]),
             ),
         ],
         explanation=[
             "The part was chosen after seeing results: with the faster part of the presets, which "
-            "is assumed, the ratio is smaller. Table 2.1 is the only place of the thesis that "
+            "is assumed, the ratio is smaller. Table 2.1 is the only place in the thesis that "
             "gives times of parts of this size.",
         ],
         data={"ratio": ratio[""]}
@@ -419,7 +420,8 @@ def aged_reads(setup: Setup) -> Figure:
 
 
 def _aged_us(setup: Setup, variant: Variant) -> dict[str, dict[str, dict[int, float]]]:
-    """Returns the mean response time of reads by drive, state of the drive, and size."""
+    """Returns the mean response time of reads by drive, state of the drive, and size of the reads.
+    Microseconds."""
     made = [_variant(variant, letter, setup, {"ftl.mapping": "page"}) for letter in BASIC]
     found = carried_out(setup, [(one, f"aged{variant}", _of_aged(one)) for one in made])
     return {
@@ -498,18 +500,19 @@ class Layout:
     least_us: Mapping[str, float]
 
     def every(self, order: str) -> list[float]:
-        """Returns all rates of an order of writing."""
+        """Returns the rates for an order of writing, over all sizes of the writes and the reads.
+        MB/s."""
         return [mb for one in self.rates[order].values() for mb in one.values()]
 
     def by_read(self, order: str) -> dict[int, float]:
-        """Returns the rates of an order of writing by size of the reads, averaged over the sizes of
-        the writes."""
+        """Returns the rates for an order of writing by size of the reads, averaged over the sizes
+        of the writes. MB/s."""
         of = list(self.rates[order].values())
         return {size: fmean(one[size] for one in of) for size in of[0]}
 
     def by_piece(self, order: str) -> dict[int, float]:
-        """Returns the rates of an order of writing by size of the writes, averaged over the sizes
-        of the reads."""
+        """Returns the rates for an order of writing by size of the writes, averaged over the sizes
+        of the reads. MB/s."""
         return {piece: fmean(one.values()) for piece, one in self.rates[order].items()}
 
 
@@ -584,18 +587,18 @@ def _layout_claims(
             ids=("J1-010",),
         ),
         Claim(
-            f"R4: conflicts alone raise the rate by at most a factor of {CONFLICTS}",
+            f"R4: conflicts alone lower the rate by at most a factor of {CONFLICTS}",
             all(value <= CONFLICTS for value in alone.values()),
             _each(alone),
         ),
         Claim(
-            "R4, reason: with dies that read ahead, the ratio exceeds that of conflicts with the "
-            "faster part, too",
+            "R4, reason: with dies that read ahead, the ratio exceeds the effect of conflicts also "
+            "with the faster part",
             all(value > CONFLICTS for value in ratio[", faster part"].values()),
             _each(ratio[", faster part"]),
         ),
         Claim(
-            "R4: the larger the random writes were, the faster are the reads",
+            "R4: the larger the random writes were, the faster the reads are",
             all(last > first for first, last in ends.values()),
             ", ".join(
                 f"{letter} {first:.0f} to {last:.0f} MB/s" for letter, (first, last) in ends.items()

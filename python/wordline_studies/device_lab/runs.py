@@ -20,8 +20,8 @@ DEPTH = 4
 """Queue depth. The chapter does not give it; its rates times its latencies at 4 KiB give four."""
 DEPTHS = (1, 2, 4, 8, 16, 32)
 WHOLE_BLOCKS, BLOCKS = 2048, 256
-"""Blocks per plane of the presets and of the simulated drives. At the smaller number, the GC
-reserve is still a small share."""
+"""Blocks per plane of the presets and of the simulated drives. With the smaller number, the GC
+reserve is still a small share of the drive."""
 SCALE = WHOLE_BLOCKS // BLOCKS
 MAP_IN_FLASH = ("C", "A")
 CACHE_BYTES = 220_000_000
@@ -57,9 +57,10 @@ def drive(
     depth: int = DEPTH,
     blocks: int = BLOCKS,
 ) -> Drive:
-    """Builds a drive with `blocks` blocks per plane and its map memory scaled alike.
+    """Builds a drive with `blocks` blocks per plane, and memory for its map in proportion.
 
-    Dies, over-provisioning and buffer are those of the preset. Raises WordlineError.
+    Dies, over-provisioning and buffer are those of the preset. `more` overrides its keys. Raises
+    WordlineError if a setting is invalid.
     """
     settings: dict[str, Value] = {"nand.geometry.blocks_per_plane": blocks}
     if letter in MAP_IN_FLASH:

@@ -15,8 +15,8 @@ from wordline_studies.outcome import IN_POINTS, PER_CENT, is_reproduced
 PUBLISHED = Numbers(__package__ or __name__)
 PIECE = 65_536
 WRITTEN = 0.3
-"""Data written after the TRIMs, as a share of the capacity: more than the spare blocks, less than
-all free blocks after TRIM."""
+"""Data written after the TRIMs, as a share of the user capacity: more than the spare blocks hold,
+less than all free blocks after the TRIMs hold."""
 TAIL = 2 / 3
 """Share of these writes that precede the measurement. They use up the spare blocks in every
 case."""
@@ -89,8 +89,8 @@ def gains(setup: Setup) -> Figure:
             )
         ],
         explanation=[
-            "This firmware frees an erase block's units along one ascending run of TRIMs "
-            "(`ftl.trim.frees`). The text reports the effect; the mechanism is our assumption. "
+            "The modelled firmware frees the units of an erase block along one ascending run of "
+            "TRIMs (`ftl.trim.frees`). The text reports the effect; the mechanism is assumed. "
             "Firmware that tracks TRIMs in any order frees everything in both cases.",
         ],
         data={"mean_us": us},
@@ -274,7 +274,7 @@ def _of_costs() -> Mapping[str, Trial]:
 
 
 def _freeing(found: Mapping[str, Measured], us: Mapping[int, float]) -> list[float]:
-    """Returns the durations of the TRIMs that erase blocks or access the map."""
+    """Returns the durations of the TRIMs that erase blocks or read map pages. Microseconds."""
     flash = {size: found[str(size)].summary["flash"] for size in SIZES}
     return [us[size] for size, one in flash.items() if one["erases"] or one["own_page_reads"]]
 
@@ -302,11 +302,11 @@ def _map_pages(found: Measured) -> tuple[int, int] | int:
 def _closed_form(
     one: Drive, found: Mapping[str, Measured], us: Mapping[int, float]
 ) -> tuple[bool, str]:
-    """Compares TRIM times with the time of the erases on the die with the most blocks to erase.
-    Returns whether they agree, and the times as text.
+    """Compares the duration of each TRIM with that of the erases on the die with the most blocks to
+    erase. Returns whether they agree, and the durations as text.
 
-    The tolerance is 1 % of an erase per block, plus 20 us for the command on the bus and the
-    completion.
+    The tolerance is 1 % of the duration of these erases, plus 20 us for the command on the bus and
+    the completion. In addition, no TRIM may erase more blocks than its range covers, rounded up.
     """
     erase_us = one.bench.config["nand"]["timing"]["erase_ns"] / 1000
     at_once, told, right = one.bench.dies, list[str](), True

@@ -20,10 +20,11 @@ PUBLISHED = Numbers(__package__ or __name__)
 LIMIT, WHOLE_LIMIT = 64, 100_000
 ROUNDS, QUICK_ROUNDS = 4, 2
 HOT = 1 / 32
-"""Share of the drive that is read: two blocks per die."""
+"""Share of the drive that is read: two of 64 blocks per die."""
 WEAR_BLOCKS = 64
 WRITE_TURNS = 16
-"""Overwrites of the share of the drive that is written. Three use up the spare blocks."""
+"""Number of times that the written share of the drive is overwritten. Three times use up the spare
+blocks."""
 SWEEPS = 5
 """Number of times that the read blocks reach the read limit in one round. The first time, the data
 move to blocks that were never written."""
@@ -43,8 +44,8 @@ COLOURS = {"most": "#c0392b", "mean": "#1f78b4", "L": "#12a07b", "C": "#1f78b4",
 
 
 def _reads(one: Drive, share: float, rounds: int) -> Trial:
-    """Returns the trial that reads a share of the drive until its blocks have reached their read
-    limit `rounds` times."""
+    """Returns the trial that reads a share of the drive at random, until its blocks have reached
+    the read limit `rounds` times on average."""
     count = round(one.bench.blocks * share * LIMIT * rounds)
     load = {
         "requests": count,
@@ -57,8 +58,8 @@ def _reads(one: Drive, share: float, rounds: int) -> Trial:
 
 
 def _writes(one: Drive, share: float, times: int) -> Trial:
-    """Returns the trial that overwrites a share of the drive at random, `times` as many pages as it
-    holds."""
+    """Returns the trial that overwrites a share of the drive at random. It writes `times` times as
+    many pages as the share holds."""
     load = {
         "requests": round(one.bench.user_bytes // one.bench.page_bytes * share * times),
         "read_ratio": 0.0,
@@ -170,8 +171,8 @@ def cycles(setup: Setup) -> Figure:
                 f"{last['ratio']:.1f} against {few:.1f}",
             ),
             Claim(
-                "P2: if wear levelling counts them, the data rotate through all spare blocks, and "
-                "the ratio is less than half of that without counting",
+                "P2: if wear levelling counts read erases, the data rotate through all spare "
+                "blocks, and the ratio is less than half of that without counting",
                 spread["ratio"] < 0.5 * last["ratio"],
                 f"{spread['ratio']:.1f}",
             ),
@@ -184,14 +185,14 @@ def cycles(setup: Setup) -> Figure:
             ),
             Claim(
                 "P2: reads of the whole drive wear all blocks alike: the highest erase count is "
-                "within half of the mean",
+                "less than 1.5 times the mean",
                 uniform["ratio"] < 1.5,
                 f"highest {uniform['most']}, mean {uniform['mean']:.3f}",
                 quick=False,
             ),
             Claim(
-                "P3: wear levelling closes the gap of the highest to the mean erase count under "
-                "writes, not under reads",
+                "P3: wear levelling narrows the gap between the highest and the mean erase count "
+                "under writes, not under reads",
                 by_writes["ratio"] < last["ratio"],
                 f"{by_writes['ratio']:.1f} under writes, {last['ratio']:.1f} under reads of the "
                 "same share",
@@ -225,8 +226,8 @@ def _worn(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _by_size(one: Drive) -> Mapping[str, Trial]:
-    """Returns trials of random reads until the read limit is reached, by request size. Larger
-    requests are fewer."""
+    """Returns trials of random reads that reach the read limit, by request size. The number of
+    requests falls with their size, to no fewer than 2,000."""
     found: dict[str, Trial] = {}
     for size in SIZES:
         requests = max(2000, one.bench.count(30_000, 10_000) * SIZES[0] // size)
@@ -242,7 +243,8 @@ def _by_size(one: Drive) -> Mapping[str, Trial]:
 
 
 def since(first: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the erase counts between two rounds: highest, mean, and their ratio."""
+    """Returns the increase of the highest and of the mean erase count from one round to another,
+    and the ratio of the two increases (NaN if the mean did not change)."""
     most, mean = last["most"] - first["most"], last["mean"] - first["mean"]
     return {"most": most, "mean": mean, "ratio": most / mean if mean else nan}
 

@@ -31,7 +31,7 @@ SAME = {"nand.timing.program_ns": 250_000, "host.interface.sata.gigabits_per_s":
 Gbit/s."""
 LINKED = "L, flash twice the link"
 SPEEDS = "the speeds of flash and link"
-"""What was chosen by the published ratio of rates, on `LINKED`."""
+"""Settings that were fitted to the published ratio of rates, on `LINKED`."""
 PLOTTED = ("L", LINKED, "C")
 LOADED = 0.5
 """Request rate of a host that does not saturate the flash, relative to the rate of the flash."""
@@ -48,7 +48,7 @@ ABSORBS = (
 
 
 def _flash_rate(one: Drive) -> float:
-    """Returns the rate of all dies programming together. MB/s."""
+    """Returns the rate at which all dies together program pages, without transfers. MB/s."""
     program: int = one.bench.config["nand"]["timing"]["program_ns"]
     return one.bench.dies * one.bench.page_bytes / program * 1000
 
@@ -79,7 +79,7 @@ def mixes(setup: Setup) -> Figure:
             / runs[f"{mix}, fresh"].summary["latency"]["all"]["max_us"]
             for mix in MIXES
         }
-    # The disk of 10,000 rpm relative to that of 7,200 rpm.
+    # Mean response time of the disk of 10,000 rpm over that of the disk of 7,200 rpm.
     fast = {
         mix: disks[f"{mix}, {FAST_DISK}"].summary["latency"]["all"]["mean_us"]
         / disks[f"{mix}, {DISK}"].summary["latency"]["all"]["mean_us"]
@@ -327,10 +327,12 @@ def _middle(values: Sequence[float]) -> float:
 
 
 def levels(series: Mapping[str, Sequence[Any]]) -> dict[str, float]:
-    """Compares the device before and after the cliff.
+    """Compares the device before the first GC run and in the second half of the run.
 
-    `rate` is the rate before over that after, `worst` the worst case after over that before, and
-    `stays` the larger of the last two quarters' rates over the smaller.
+    Returns both rates in MB/s; `rate`, the rate before over that after; `worst`, the median of the
+    worst cases of the intervals after over that before; `stays`, the larger of the rates of the
+    last two quarters over the smaller; and `at_s`, the time of the first GC run in seconds, 0
+    without GC.
     """
     begin = cliff(series)
     span = series["end_s"][-1] - series["start_s"][0]
@@ -359,7 +361,8 @@ def levels(series: Mapping[str, Sequence[Any]]) -> dict[str, float]:
 
 
 def evenness(series: Mapping[str, Sequence[Any]]) -> float:
-    """Returns the rate after the start of GC over the rate before it."""
+    """Returns the rate of writes after the start of GC over the rate before it, or 1 without
+    GC."""
     begin = cliff(series)
     if begin.at_s is None:
         return 1.0
