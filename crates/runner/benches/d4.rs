@@ -11,7 +11,8 @@ use wordline_runner::{Done, RunSpec};
 
 const PAGES: u64 = 20_000;
 
-/// Returns a run that touches a fixed number of pages, `pages` in each request.
+/// Returns a run that touches a fixed number of pages, `pages` in each request. Dies execute one
+/// page at a time.
 fn job(read_ratio: f64, pattern: &str, pages: u64, overwrite_ratio: f64) -> RunSpec {
     let (requests, bytes) = (PAGES / pages, 4096 * pages);
     RunSpec {
@@ -24,6 +25,15 @@ fn job(read_ratio: f64, pattern: &str, pages: u64, overwrite_ratio: f64) -> RunS
         config_name: "d4.toml".into(),
         seed: 1,
         ..RunSpec::default()
+    }
+}
+
+/// As [`job`], with dies that execute pages of several planes at once.
+fn planes(read_ratio: f64, pattern: &str, pages: u64, overwrite_ratio: f64) -> RunSpec {
+    let composition = ("ssd.composition".into(), "greedy".into());
+    RunSpec {
+        overrides: vec![composition],
+        ..job(read_ratio, pattern, pages, overwrite_ratio)
     }
 }
 
@@ -42,6 +52,9 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 #[bench::rr4k(args = (job(1.0, "uniform", 1, 0.0)), config = ceiling(2_161))]
 #[bench::rw4k(args = (job(0.0, "uniform", 1, 0.3)), config = ceiling(9_648))]
 #[bench::sw128k(args = (job(0.0, "sequential", 32, 0.0)), config = ceiling(1_107))]
+#[bench::rr4k_planes(args = (planes(1.0, "uniform", 1, 0.0)), config = ceiling(3_190))]
+#[bench::rw4k_planes(args = (planes(0.0, "uniform", 1, 0.3)), config = ceiling(19_650))]
+#[bench::sw128k_planes(args = (planes(0.0, "sequential", 32, 0.0)), config = ceiling(2_165))]
 fn run(job: RunSpec) -> Done {
     let done = job.run(&mut |_| true);
     done.unwrap_or_else(|error| unreachable!("{error}"))

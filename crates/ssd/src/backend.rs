@@ -24,6 +24,7 @@ use ahead::Ahead;
 pub use die::Usage;
 use die::{DieCommand, DieState, GcClock};
 pub(crate) use finish::{ArrayDone, DieReady};
+use join::{Look, PlaneQueues};
 use serde::{Deserialize, Serialize};
 use table::TransactionTable;
 use transaction::NONE;
@@ -63,8 +64,11 @@ pub(crate) struct BackEnd {
     /// Maximum number of planes that one command may use.
     planes: u32,
     composition: Composition,
-    /// Indices picked by the composition; kept to reuse the allocation.
-    picked: Vec<usize>,
+    /// Transactions examined for a command; kept to reuse the allocation.
+    #[serde(skip)]
+    look: Look,
+    /// Queued transactions by plane; maintained if a command may use several planes.
+    queues: PlaneQueues,
     suspends: bool,
     /// Longest time for which reads may preempt another operation.
     longest: Time,
@@ -120,7 +124,8 @@ impl BackEnd {
                 1
             },
             composition: plan.composition.clone(),
-            picked: Vec::new(),
+            look: Look::default(),
+            queues: PlaneQueues::new(&layout),
             suspends: part.suspend.program || part.suspend.erase,
             longest: Time::from_ns(part.suspend.longest_ns),
             channels: Channels::new(

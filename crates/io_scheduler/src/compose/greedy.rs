@@ -21,6 +21,9 @@ impl Compose for Greedy {
     fn joins(&self) -> bool {
         true
     }
+    fn skips(&self) -> bool {
+        true
+    }
     fn pick(&self, line: &[Waiting], most: usize, picked: &mut Vec<usize>) {
         let Some(&first) = line.first() else {
             return;

@@ -25,6 +25,10 @@ pub struct Waiting {
 pub trait Compose {
     /// Returns `true` if a command may have several operations.
     fn joins(&self) -> bool;
+    /// Returns `true` if operations that do not fit make no difference to what is picked.
+    fn skips(&self) -> bool {
+        false
+    }
     /// Picks up to `most` operations to execute with the first, as ascending indices into `line`.
     /// All picked operations have different planes, and none overtakes another operation of its
     /// plane.
@@ -43,6 +47,7 @@ macro_rules! members {
         wordline_kernel::forward! {
             impl Compose for Composition by [$($Variant),+] {
                 fn joins(&self) -> bool;
+                fn skips(&self) -> bool;
                 fn pick(&self, line: &[Waiting], most: usize, picked: &mut Vec<usize>);
             }
         }
@@ -121,6 +126,34 @@ mod tests {
                         "{name}: {place} overtakes another of its plane: {line:?}"
                     );
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn operations_that_do_not_fit_make_no_difference_to_policies_that_skip_them() {
+        let mut random = Rng::new(1, "skipped");
+        for _ in 0..2_000 {
+            let mut below = |bound: u64| random.below(bound);
+            let length = 1 + below(12);
+            let line: Vec<_> = (0..length)
+                .map(|_| (below(4) as u32, below(3) > 0))
+                .collect();
+            // The first operation of each plane alone, at its place in the line.
+            let is_first = |place: usize| line[..place].iter().all(|one| one.0 != line[place].0);
+            let firsts: Vec<_> = (0..line.len()).filter(|&place| is_first(place)).collect();
+            let short: Vec<_> = firsts.iter().map(|&place| line[place]).collect();
+            for policy in Composition::defaults().iter().filter(|one| one.skips()) {
+                let picked: Vec<_> = picks(policy, &short, 3)
+                    .iter()
+                    .map(|&at| firsts[at])
+                    .collect();
+                assert_eq!(
+                    picked,
+                    picks(policy, &line, 3),
+                    "{}: {line:?}",
+                    policy.name()
+                );
             }
         }
     }

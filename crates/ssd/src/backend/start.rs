@@ -128,6 +128,9 @@ impl BackEnd {
         if self.suspends && purpose.is_urgent() {
             state.reads.push_back(slot);
         }
+        if self.planes > 1 {
+            self.enter_plane(slot);
+        }
         if idle && is_first {
             self.begin_later(cx, die);
         } else if !idle {
@@ -216,6 +219,9 @@ impl BackEnd {
         array: &Array,
     ) {
         self.table.unlink(self.channels.of_mut(die), head);
+        if self.planes > 1 {
+            self.leave_plane(head);
+        }
         let pages = if self.planes > 1 && !self.holds(die, head) {
             self.join(die, head, array)
         } else {

@@ -129,6 +129,8 @@ pub(crate) struct Transaction {
     /// Whether the request incurred latency components before this transaction; see
     /// [`super::TransactionTable::earlier`].
     pub(super) is_late: bool,
+    /// Plane within its die; set if a command may use several planes.
+    pub(super) plane: u8,
     pub(super) die: Die,
     /// Next transaction of its queue, or of its command.
     pub(super) next: Slot,
@@ -245,6 +247,7 @@ impl Transaction {
         operation: Operation::Read,
         gc: false,
         is_late: false,
+        plane: 0,
         die: Die(0),
         next: NONE,
         previous: NONE,
