@@ -94,7 +94,7 @@ def test_generated_loads_match_the_table(name: str) -> None:
     assert pages == pytest.approx(max(load.small, load.kib / 4), abs=15 * error)
     assert {one.pages for one in made} <= {load.small, 16}
     assert all(0 <= one.first <= load.pages - one.pages for one in made)
-    # Burst lengths vary more than in a Poisson process.
+    # Bursts make the duration vary more than that of a Poisson process.
     assert made[-1].at / 1e9 == pytest.approx(MANY / load.rate, rel=0.1)
     assert all(one.at <= two.at for one, two in pairwise(made))
 
@@ -157,7 +157,7 @@ def test_bursts_and_gaps_match_the_recording() -> None:
 
 
 @pytest.mark.parametrize("policy", ALL)
-def test_devices_accept_the_policies(policy: str) -> None:
+def test_the_device_accepts_every_policy(policy: str) -> None:
     told = wordline.config.show(DEVICE, chosen(policy, 0.25))
     named = f"[buffer.replacement.{policy}]"
     assert named in told or f'replacement = "{policy}"' in told
@@ -167,7 +167,7 @@ def test_devices_accept_the_policies(policy: str) -> None:
 def played(
     name: str, many: int, policy: str, window: float = 0.5, *, bursts: bool = True
 ) -> Summary:
-    """Runs a load of the study on an eighth of the disk."""
+    """Returns the summary of a load of the study on a device of an eighth of the size."""
     setup = Setup()
     paths = written(setup, {name: (name, playback(setup, many, bursts=bursts))})
     one = case(setup, name, paths[name], policy, window=window)
@@ -213,7 +213,8 @@ def test_a_window_of_the_whole_buffer_loses_repeated_reads() -> None:
 
 
 def test_lcr_gains_more_on_wdev_2_if_gc_runs() -> None:
-    """On a filled disk, GC never runs and LCR gains less than 5 %; on a worn disk it gains more."""
+    """On a device that is only filled, GC never runs and LCR gains less than 5 %. On a worn one, it
+    gains more than 5 %."""
     setup = Setup()
     path = written(setup, {"wdev_2": ("wdev_2", playback(setup, 22_000))})["wdev_2"]
     gains = []
@@ -240,8 +241,8 @@ def test_window_size_affects_proj_0_only_if_requests_arrive_in_bursts() -> None:
 
 
 def test_window_size_affects_ts_0_more_with_recorded_reuse() -> None:
-    """The gain of a half over a 64th depends on the reuse, by more than a third, and not on the
-    share of writes."""
+    """With recorded reuse, the gain of a window of a half over one of 1/64 is more than a third
+    larger. The share of writes is the same."""
     gains = []
     for name in ("ts_0", "ts_0, recorded reuse"):
         small, half = (latency_us(played(name, 100_000, LCR, window)) for window in (1 / 64, 0.5))

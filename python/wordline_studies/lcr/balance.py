@@ -29,15 +29,16 @@ LOOK: dict[str, Value] = {
 COLOURS = {
     "pages replaced": "#1f78b4",
     "1,000 times as often": "#7cc0ea",
-    "a worn disk": "#e0a30a",
+    "a worn device": "#e0a30a",
     "instants": "#c2457f",
     "least busy die": "#12a07a",
-    "least busy die, a worn disk": "#8b929c",
+    "least busy die, a worn device": "#8b929c",
 }
 
 
 def figure(setup: Setup) -> Figure:
-    """Runs the four write-dominated loads at their rate and faster, under LRU."""
+    """Returns the figure of load balance rates of the four write-dominated loads under LRU, at
+    their own rate and in each variant."""
     runs = _runs(setup)
     above = {load: _above(runs, load) for load in WRITING}
     means = {words: fmean(above[load][words] for load in WRITING) for words in COLOURS}
@@ -53,7 +54,7 @@ def figure(setup: Setup) -> Figure:
             "a page replacement; if no die has work, the rate counts as at most 10. This "
             "definition was chosen after seeing results for replacements, dirty replacements, "
             "arrivals and instants. For comparison: instants at which a die has work, sampled "
-            "every 0.5 ms; bursts at 1,000 times the rate; a worn disk; writes to the least busy "
+            "every 0.5 ms; bursts at 1,000 times the rate; a worn device; writes to the least busy "
             "die instead of in turn."
         ),
         rows=[
@@ -121,23 +122,23 @@ def _above(runs: Mapping[tuple[str, str], Summary], load: str) -> dict[str, floa
     return {
         "pages replaced": _replaced(runs[load, "1"]),
         "1,000 times as often": _replaced(runs[load, "1000"]),
-        "a worn disk": _replaced(runs[load, "worn"]),
+        "a worn device": _replaced(runs[load, "worn"]),
         "instants": _instants(runs[load, "1"]),
         "least busy die": _replaced(runs[load, "balanced"]),
-        "least busy die, a worn disk": _replaced(runs[load, "balanced, worn"]),
+        "least busy die, a worn device": _replaced(runs[load, "balanced, worn"]),
     }
 
 
 def _unbalanced(above: Mapping[str, Mapping[str, float]], means: Mapping[str, float]) -> Claim:
-    left, worn = means["least busy die"], means["least busy die, a worn disk"]
+    left, worn = means["least busy die"], means["least busy die, a worn device"]
     return Claim(
         "If writes go to the least busy die, rates above 10 remain (more than "
-        f"{IN_POINTS:g} % of the cases on every load), and more so on a worn disk, on which GC "
+        f"{IN_POINTS:g} % of the cases on every load), and more so on a worn device, on which GC "
         "runs (mean of the loads)",
         all(one["least busy die"] > IN_POINTS for one in above.values()) and worn > left,
         f"{left:.1f} and {worn:.1f} %: "
         + ", ".join(
-            f"{load} {one['least busy die']:.1f} and {one['least busy die, a worn disk']:.1f}"
+            f"{load} {one['least busy die']:.1f} and {one['least busy die, a worn device']:.1f}"
             for load, one in above.items()
         ),
         ids=("L-012",),

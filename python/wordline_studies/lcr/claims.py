@@ -52,13 +52,13 @@ BY_GC = (
     "(see Reasons)"
 )
 UNKNOWN = (
-    "the cause is not known; single requests and a disk without GC were tried, and leave the two "
-    "loads apart (see Reasons, which also shows a worn disk)"
+    "the cause is not known; single requests and a device without GC were tried, and leave the two "
+    "loads apart (see Reasons, which also shows a worn device)"
 )
 
 
 def over_loads(runs: Runs, measure: Measure) -> dict[str, Values]:
-    """Returns a metric of the loads of table III by policy."""
+    """Returns a metric of the loads of table III, by load and policy."""
     return {load: by_policy(runs, load, measure) for load in TABLE}
 
 
@@ -236,7 +236,8 @@ def _tails(runs: Runs, means: Mapping[str, Values]) -> list[Claim]:
 
 
 def _served_us(summary: Summary) -> float:
-    """Returns the mean time of transfers and flash operations in a response. Microseconds."""
+    """Returns the mean time of transfers, flash operations and buffer accesses in a response.
+    Microseconds."""
     parts = summary["breakdown"]["all"]
     return or_nan(parts["bus_us"]) + or_nan(parts["cell_us"]) + or_nan(parts["buffer_us"])
 
@@ -305,7 +306,8 @@ def of_deviations(runs: Runs) -> list[Claim]:
 
 
 def of_hits(runs: Runs, halves: Mapping[str, float]) -> list[Claim]:
-    """Returns the claims on hit ratios. `halves` has LRU's with half of the buffer. Per cent."""
+    """Returns the claims on hit ratios. `halves` has the hit ratio of LRU with half of the buffer,
+    by load. Per cent."""
     values, means = over_loads(runs, hit_percent), over_loads(runs, latency_us)
     apart = {load: max(one.values()) - min(one.values()) for load, one in values.items()}
     fewer = {load: one[LRU] - one[LCR] for load, one in values.items()}

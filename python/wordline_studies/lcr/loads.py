@@ -56,11 +56,11 @@ GAPS_US = (
 
 @dataclass(frozen=True)
 class Again:
-    """Repetition of requests of a kind.
+    """Repetition of requests of a kind (reads or writes).
 
-    A request repeats an earlier one with the given probability. `ages` gives the age of that
-    request, in requests of the kind or in pages of the smallest size. It is a cumulative
-    distribution (see `drawn`).
+    A request repeats an earlier one of its kind with probability `share`. `ages` is the cumulative
+    distribution (see `drawn`) of the age of the earlier request, in requests of the kind or, if
+    `in_pages`, in pages.
     """
 
     share: float
@@ -124,7 +124,8 @@ def _small_writes(requests: int, writes: float, kib: float, gb: float, reuse: fl
 
 def _small_reads(requests: int, writes: float, kib: float, gb: float, again: Hot) -> Load:
     """Returns a load with reads of two pages. The size of the writes is chosen so that the mean
-    size of a request is `kib`. `again` sets the repetition of the written pages."""
+    size of a request is `kib`. `again.share` is the share of the written pages that go to hot
+    addresses."""
     share = writes / 100
     pages = (kib / 4 - 2 * (1 - share)) / share
     small = 2 * (1 - (pages - 2) / (LARGE - 2))
@@ -141,7 +142,7 @@ def _log_uniform(most: int) -> tuple[tuple[float, float], ...]:
 
 # Sizes and address spaces are those of table 8 of Q. Xia's thesis (2017), which uses the same
 # recordings: requests and shares of reads are equal, sizes twice those of table III. wdev_2 has
-# only writes, of 8.15 KB. Financial2 is not in that table.  Recordings repeat requests at all
+# only writes, of 8.15 KB. Financial2 is not in that table. Recordings repeat requests at all
 # distances. Here, half of the reads repeat at log-uniform ages up to 2,048 reads, and writes at
 # ages up to 8,192 writes (chosen after seeing results). The share of writes follows from the
 # document's share of clean replacements, 76 % of web_0 and 40 % of ts_0: each page that enters must
@@ -250,8 +251,8 @@ BURST_MEAN = sum(_length((n + 0.5) / 10_000) for n in range(10_000)) / 10_000
 
 @dataclass(frozen=True)
 class Playback:
-    """Replay of a load: number of requests, multiple of its rate, bursts or single requests, and
-    part of its address space."""
+    """Replay of a load: largest number of requests, factor on its rate, whether requests arrive in
+    bursts (if those of the load do) or one at a time, and divisor of its address space."""
 
     requests: int
     faster: float = 1.0
@@ -301,7 +302,8 @@ class _Places:
 
 
 def requests(load: Load, played: Playback) -> Iterator[Request]:
-    """Yields the requests of a load. Deterministic."""
+    """Yields the requests of a load, at most as many as the load has. They depend on the arguments
+    only."""
     random = Random(1)  # noqa: S311
     pages = load.pages // played.part
     reads = _Places(load, load.reads, load.read_pages, pages, random)

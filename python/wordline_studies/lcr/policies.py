@@ -38,5 +38,5 @@ def further(values: Mapping[str, float], policy: str = LCR, than: str = GCAR) ->
 
 
 def titled(values: Mapping[str, float]) -> Values:
-    """Returns the values by title."""
+    """Returns the values by the title of the policy."""
     return {TITLES[policy]: value for policy, value in values.items()}

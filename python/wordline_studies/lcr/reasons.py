@@ -58,8 +58,8 @@ COLOURS: dict[str, str] = dict(
 
 
 def _cases(setup: Setup, variants: Sequence[Variant]) -> dict[Key, Case]:
-    """Returns the runs of each variant, and of the first requests of the loads with many clean
-    pages."""
+    """Returns the cases of each variant, and those of the first requests of the loads with many
+    clean replacements."""
     played = {
         f"{load}, {variant.title}": (
             load,
@@ -101,7 +101,8 @@ def _cases(setup: Setup, variants: Sequence[Variant]) -> dict[Key, Case]:
 
 
 def _steadier(found: Mapping[Key, Summary], load: str, variant: Variant) -> float:
-    """Returns how much LCR reduces LRU's standard deviation of response times. Per cent."""
+    """Returns the reduction of the standard deviation of response times by LCR relative to LRU. Per
+    cent."""
     lcr, lru = (deviation_us(found[load, variant.title, policy]) for policy in (LCR, LRU))
     return 100 * (1 - lcr / lru)
 
@@ -145,9 +146,10 @@ def figure(setup: Setup) -> Figure:
         measured=(
             f"At most {REQUESTS:,} requests of the loads of figure 5, with one change each: "
             "bursts at 10 and 100 times the rate; single requests at the same mean rate; a "
-            "disk with eight times the blocks, on which GC does not start; a disk overwritten "
+            "device with eight times the blocks, on which GC does not start; a device overwritten "
             "until GC runs; links shared by eight packages; GC that moves pages over the "
-            "links; a queue of 256 instead of 32. In addition, the first requests of runs."
+            "links; a queue of 256 instead of 32. In addition, the first requests of web_0 and "
+            "ts_0 under LRU and CFLRU."
         ),
         rows=[
             *(
@@ -234,7 +236,7 @@ def _claims(
             f"{to_gcar[CALM.title]['wdev_2']:.1f} points",
         ),
         Claim(
-            f"wdev_2: on a worn disk, LCR gains more than {IN_POINTS:g} %, and less over "
+            f"wdev_2: on a worn device, LCR gains more than {IN_POINTS:g} %, and less over "
             "GCaR-CFLRU than over LRU",
             worn[0] > IN_POINTS and worn[1] < worn[0],
             f"{worn[0]:.1f} % and {worn[1]:.1f} points",

@@ -123,7 +123,7 @@ def _means(runs: Runs) -> Figure:
         section="IV-B",
         measured=(
             f"Five loads, {_many(runs)}, under {len(ALL)} policies, with a buffer of {MIB} MiB "
-            "and a window of a half, on a full disk. Disk, address spaces and requests are an "
+            "and a window of a half, on a full device. Device, address spaces and requests are an "
             "eighth of the document's unless `--full` is given; proj_0 and financial2 run "
             f"their first {REQUESTS['proj_0']:,} and {REQUESTS['financial2']:,} requests. "
         )
@@ -165,10 +165,10 @@ def _means(runs: Runs) -> Figure:
             "other in a steady run, because as many pages leave dirty as become dirty (see the "
             "claim on CFLRU). On web_0, LCR gains less than published over LRU and more over "
             "GCaR-CFLRU, because CFLRU gains less.",
-            "On wdev_2, a disk that is only filled runs no GC: 181,266 writes of two pages are "
+            "On wdev_2, a device that is only filled runs no GC: 181,266 writes of two pages are "
             "0.36 million pages, and 1.68 million can be written before GC starts. LCR's gain then "
-            "comes from bursts only; with single requests it is almost zero, and on a worn disk it "
-            "is larger (see Reasons).",
+            "comes from bursts only; with single requests it is almost zero, and on a worn device "
+            "it is larger (see Reasons).",
             "On proj_0, LCR gains more than published. Large writes evict many pages at once, "
             "and each package has its own link, so a request waits for the slowest of sixteen "
             "dies. LRU cannot avoid a die that runs GC. The gain is smaller with single "
@@ -246,8 +246,8 @@ def _clean(runs: Runs) -> Figure:
         title="Clean pages among replacements",
         section="IV-B",
         measured=(
-            "The runs of figure 5. The loads web_0 and ts_0 were made to have the published "
-            "shares, so their agreement shows nothing more."
+            "The runs of figure 5. The loads web_0 and ts_0 were fitted to the published shares, "
+            "so their agreement is no result."
         ),
         rows=[
             Row(
@@ -325,7 +325,7 @@ def _recorded(runs: Runs) -> Figure:
             )
         ],
         explanation=[
-            f"Under this reuse the claim `{MOST}` "
+            f"Under this reuse, the claim `{MOST}` "
             + (
                 "holds: "
                 if all(2 * less(one, CFLRU) > less(one, LCR) for one in means.values())

@@ -16,12 +16,12 @@ PUBLISHED = Numbers("wordline_studies.lcr")
 DEVICE = "lcr"
 # Buffer size in MiB where the document does not give it: the middle of its sweep.
 MIB = 4
-# Without `--full`, an eighth of the disk (in blocks per plane), of the address spaces and of the
+# Without `--full`, an eighth of the device (in blocks per plane), of the address spaces and of the
 # requests.
 PART, WHOLE_BLOCKS = 8, 512
 WHOLE: dict[str, Value] = {"nand.geometry.blocks_per_plane": WHOLE_BLOCKS}
-# The disk is filled so that GC may start during a trace (II-A), but not overwritten: on web_0, ts_0
-# and wdev_2, GC is a very small share of the operations.
+# The device is filled so that GC may start during a trace (II-A), but not overwritten: on web_0,
+# ts_0 and wdev_2, GC is a very small share of the operations.
 FILLED: dict[str, Value] = {"precondition.overwrite_ratio": 0.0}
 # Overwritten at random until the planes run GC: as many pages as there are free blocks above the
 # threshold.
@@ -31,13 +31,13 @@ Runs: TypeAlias = Mapping[tuple[str, str], Summary]
 
 
 def part(setup: Setup) -> int:
-    """Returns the factor by which disk, address spaces and requests are scaled down from the
-    document's."""
+    """Returns the factor by which the device, the address spaces and the numbers of requests are
+    smaller than the document's."""
     return 1 if setup.full else PART
 
 
 def wanted(setup: Setup, load: str, most: int) -> int:
-    """Returns the number of requests of a load, scaled like the disk.
+    """Returns the number of requests of a load, scaled like the device.
 
     At most `most` unless `full` is set; half of that for a quick study.
     """
@@ -48,7 +48,7 @@ def wanted(setup: Setup, load: str, most: int) -> int:
 
 
 def playback(setup: Setup, requests: int, *, faster: float = 1.0, bursts: bool = True) -> Playback:
-    """Returns a replay of `requests` requests on the pages of the scaled disk."""
+    """Returns a replay of `requests` requests on the pages of the scaled device."""
     return Playback(requests, faster, bursts, part(setup))
 
 
@@ -75,7 +75,7 @@ def case(
 
 
 def by_policy(runs: Runs, load: str, measure: Measure) -> Values:
-    """Returns a metric of a load, by policy."""
+    """Returns a metric of a load, by policy. Policies without a run are omitted."""
     return {policy: measure(runs[load, policy]) for policy in ALL if (load, policy) in runs}
 
 

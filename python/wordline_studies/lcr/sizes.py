@@ -98,7 +98,7 @@ def _means(
         title="Figure 9: response time by buffer size",
         section="IV-C",
         measured=(
-            f"{share} requests of wdev_2 on the full-size disk, with buffers of 1 to 16 MiB; the "
+            f"{share} requests of wdev_2 on the full-size device, with buffers of 1 to 16 MiB; the "
             "first requests of the other loads, with buffers of 1, 4 and 16 MiB."
         ),
         rows=[
@@ -128,7 +128,7 @@ def _means(
         explanation=[
             "The load was made to be stable above 4 MiB: half of its writes go to 1 MiB.",
             "LCR gains less than published over all three policies, for the reason given with "
-            "figure 5: the load runs no GC on a disk that is only filled.",
+            "figure 5: the load runs no GC on a device that is only filled.",
         ],
         data={"mean_us": means},
     )
@@ -167,8 +167,8 @@ def _claims(means: Mapping[int, Mapping[str, float]], gains: Mapping[str, float]
             all(gains[first] > gains[second] for first, second in pairwise(ALL[:-1])),
             ", ".join(f"{TITLES[policy]} {value:.2f} %" for policy, value in gains.items()),
             because=(
-                "the load hardly reads, so CFLRU finds no clean pages, and a disk that is only "
-                "filled runs no GC, so GCaR-CFLRU equals CFLRU; on a worn disk, LCR gains less "
+                "the load hardly reads, so CFLRU finds no clean pages, and a device that is only "
+                "filled runs no GC, so GCaR-CFLRU equals CFLRU; on a worn device, LCR gains less "
                 "over GCaR-CFLRU than over LRU (see Reasons)"
             ),
             ids=("L-071",),
@@ -197,9 +197,9 @@ def _alike(others: Mapping[str, Mapping[int, tuple[float, float, float]]]) -> Cl
             for load, one in others.items()
         ),
         because=(
-            "the document gives no reuse; these loads repeat requests at all distances, or few of "
-            "them between large ones, so that a buffer above "
-            f"{enough} MiB has more hits still (by {_listed_hits(others)} points)"
+            "the document gives no reuse; these loads repeat requests at all distances, or repeat "
+            "few requests between large ones, so a buffer larger than "
+            f"{enough} MiB still has more hits (by {_listed_hits(others)} points)"
         ),
         ids=("L-063",),
     )
@@ -259,7 +259,7 @@ def _inconsistent(
         mib: one[LCR] < min(one[policy] for policy in ALL[:-1]) for mib, one in means.items()
     }
     return Claim(
-        "Response times do not follow hit ratios: LCR responds fastest at every size, also where "
+        "Response times do not follow hit ratios: LCR responds fastest at every size, even if "
         "another policy hits more often",
         all(fastest) and any(value > 0 for value in more.values()),
         "another policy hits more often by "

@@ -24,7 +24,8 @@ WINDOWS = tuple(Fraction(1, 2**power) for power in range(6, -1, -1))
 SOME = (WINDOWS[0], WINDOWS[3], *WINDOWS[-2:])
 HALF = Fraction(1, 2)
 CALM = "proj_0, one by one"
-# Loads with a stable response time, and those with one that falls, by published statement.
+# Published statements by load: those by which the response time is stable over the windows, and
+# those by which it falls.
 STABLE = {"wdev_2": "L-081", "proj_0": "L-082"}
 SHORTER = {"ts_0": "L-077", "web_0": "L-078"}
 
