@@ -278,7 +278,7 @@ def managed_reads(setup: Setup) -> Figure:
         section="5.4.5",
         measured=(
             "Random reads of a sixteenth of a filled drive at queue depth 1. A read counts as "
-            "managed if read reclaim was relocating a block of its die (the read limit is divided "
+            "managed if read reclaim was relocating a block of its die (the read limit is scaled "
             f"down to {LIMIT}). Relocation proceeds page by page, so reads can come in between. "
             f"{READ_BLOCKS} blocks per die, map in memory. A copy occupies its die for 1 ms, the "
             "program time of a whole page."

@@ -28,8 +28,8 @@ MS = (-4, -2, -1, 0, 2, 4)
 NS = (0, 1, 2, 3, 4)
 COLOURS = {"all": "#444b54", "read": "#3b86c6", "write": "#d8731c"}
 EQUAL = 1.0
-"""Largest difference up to which response times count as equal. Points: per cent of the normal
-scheme's response time."""
+"""Largest difference at which response times count as equal. In points, that is, per cent of the
+response time under the normal scheme."""
 Means = Mapping[str, Mapping[str, float]]
 
 

@@ -175,7 +175,7 @@ def sections(setup: Setup) -> Figure:
     told = ", ".join(f"{long:g} %" for long in kept)
     return Figure(
         id="sections",
-        title="Write-intensive sections without pauses",
+        title="Write-intensive sections with few long pauses",
         section="7.6.2",
         measured=(
             f"{many:,} requests as in a write-intensive section of SSD5: 80 % writes. 90 % of "

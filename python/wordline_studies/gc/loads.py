@@ -13,8 +13,8 @@ PAGE = 4096
 BLOCK = 128
 # Planes of a disk of 64 GiB, and consecutive pages that are allocated to one plane.
 PLANES, STRIPE = 64, 8
-# Smallest number of logical blocks of 512 KiB per disk of each array: 97 % of its capacity, rounded
-# down.
+# Number of logical blocks of 512 KiB that the loads address per disk of 64 and of 128 GB. These are
+# 96 % of the capacity, less than the user capacity of 97 % under every scheme.
 OF_64_GB, OF_128_GB = 125_952, 251_904
 # Writes cause GC, so the number of writes is fixed. Of each disk, the requests with this many
 # writes are simulated: 600,000 requests of disk 5.

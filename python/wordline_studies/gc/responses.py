@@ -45,8 +45,8 @@ SHORT_PAUSES = (
     "short pauses are up to a second long; at 10 % of the requests of a write-intensive "
     "section and 75 ms on average (1.8 µs to 1 s, with equal probability per order of "
     "magnitude) they amount to 7.5 ms per request, enough for three merges of 139 ms on 64 "
-    "planes; DGC runs out if no pause is longer than 15.2 ms (see Write-intensive sections "
-    "without pauses)"
+    "planes; DGC runs out if no pause is longer than 15.2 ms (see Write-intensive sections with "
+    "few long pauses)"
 )
 EVENLY = (
     "the write-intensive sections of the load are spread evenly over the run, and AGC recovers "
