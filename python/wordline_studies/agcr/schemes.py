@@ -66,7 +66,8 @@ def _figures(setup: Setup, found: Loads) -> list[Figure]:
 def _means(
     runs: Passes, names: list[str], of: str, base: str, schemes: Sequence[str] = ALL
 ) -> dict[str, list[float]]:
-    """Returns the mean change from `base` in the first and the second pass, by scheme."""
+    """Returns the mean change from `base` in the first and the second pass, by scheme. Per
+    cent."""
     return {
         scheme: [mean_change(runs, names, scheme, base, turn, of) for turn in (0, 1)]
         for scheme in schemes
@@ -75,7 +76,7 @@ def _means(
 
 
 def _by_load(runs: Passes, names: list[str], scheme: str, of: str) -> dict[str, float]:
-    """Returns the change from Traditional in the second pass, by load."""
+    """Returns the change from Traditional in the second pass, by load. Per cent."""
     return {name: mean_change(runs, [name], scheme, TRADITIONAL, LAST, of) for name in names}
 
 

@@ -230,7 +230,7 @@ def worst_kind(setup: Setup) -> Figure:
 
 
 def setup_at_full(setup: Setup) -> Setup:
-    """Returns the setup with all requests, also for a quick study: these trials are short."""
+    """Returns the setup with all requests, even for a quick study: these trials are short."""
     return Setup(full=setup.full, configs=setup.configs, runs=setup.runs)
 
 

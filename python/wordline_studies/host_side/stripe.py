@@ -10,7 +10,7 @@ from wordline_studies.outcome import PER_CENT
 DRIVES = 5
 PAGE = 4096
 REQUESTS = 10_000
-"""Full stripes that each run writes."""
+"""Number of full stripes that each run writes. A stripe over one drive is one page."""
 SMALLER: dict[str, Value] = {
     "ssd.channels": 2,
     "ssd.ways": 1,

@@ -70,7 +70,8 @@ class Again:
 
 @dataclass(frozen=True)
 class Hot:
-    """Share of the small requests of a kind that go to one of a few hot addresses."""
+    """Share of the small requests of a kind that go to hot addresses, and the number of these
+    addresses. Each is equally likely."""
 
     share: float
     places: int

@@ -26,7 +26,8 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Variant:
-    """A variant: arrival pattern of the load, and settings of the device."""
+    """A variant: factor on the arrival rate, arrivals in bursts or one at a time, and settings of
+    the device."""
 
     title: str
     faster: float = 1.0
