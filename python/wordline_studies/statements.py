@@ -80,7 +80,8 @@ def statement_counts(found: Iterable[Judged], *, numbers: bool) -> dict[Statemen
 def statement_sentence(counts: Mapping[StatementOutcome, int]) -> str:
     """Returns the sentence that counts the orders and trends by outcome."""
     total = sum(counts.values())
-    counted = ", ".join(f"{counts[one]} {STATEMENT_LABELS[one]}" for one in STATEMENT_OUTCOMES)
+    labels = STATEMENT_LABELS if counts["holds"] == 1 else STATEMENT_LABELS | {"holds": "hold"}
+    counted = ", ".join(f"{counts[one]} {labels[one]}" for one in STATEMENT_OUTCOMES)
     return f"Published orders and trends: {total:,}, of these {counted}."
 
 

@@ -13,9 +13,9 @@ PAGE = 4096
 BLOCK = 128
 # Planes of a disk of 64 GiB, and consecutive pages that are allocated to one plane.
 PLANES, STRIPE = 64, 8
-# Number of logical blocks of 512 KiB that the loads address per disk of 64 and of 128 GB. These are
-# 96 % of the capacity, less than the user capacity of 97 % under every scheme.
-OF_64_GB, OF_128_GB = 125_952, 251_904
+# Number of logical blocks of 512 KiB that the loads address per disk of 64 GB. These are 96 % of
+# the capacity, less than the user capacity of 97 % under every scheme.
+OF_64_GB = 125_952
 # Writes cause GC, so the number of writes is fixed. Of each disk, the requests with this many
 # writes are simulated: 600,000 requests of disk 5.
 WRITES = 140_600

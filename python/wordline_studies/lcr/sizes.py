@@ -261,7 +261,7 @@ def _inconsistent(
     return Claim(
         "Response times do not follow hit ratios: LCR responds fastest at every size, even if "
         "another policy hits more often",
-        all(fastest) and any(value > 0 for value in more.values()),
+        all(fastest.values()) and any(value > 0 for value in more.values()),
         "another policy hits more often by "
         + ", ".join(f"{value:+.3f}" for value in more.values())
         + " points",

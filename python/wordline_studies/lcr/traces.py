@@ -1,12 +1,11 @@
 """Recorded traces under the policies."""
 
 from collections.abc import Collection, Mapping
-from statistics import fmean
 
 from wordline._render.charts import bars
 from wordline.summary import Summary
 from wordline_studies.cases import completed, left_out
-from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
+from wordline_studies.figure import Claim, Figure, Plot, Row, Setup, not_quick
 from wordline_studies.lcr.policies import (
     ALL,
     CFLRU,
@@ -25,8 +24,6 @@ from wordline_studies.outcome import IN_POINTS
 from wordline_studies.traces import missing, recorded
 
 REQUESTS = 20_000
-# Seeds of the runs. Without overwriting before the run, results do not depend on the seed.
-SEEDS = (1, 2, 3)
 # Smallest share of dirty pages among replacements that leaves a choice, and largest share of writes
 # that counts as few. Per cent.
 DIRTY, FEW = 10.0, 20.0
@@ -63,30 +60,23 @@ def figure(setup: Setup) -> Figure:
     """Returns the figure of the recorded traces that are available."""
     paths = recorded(setup, KNOWN)
     many = setup.requests(REQUESTS)
-    seeds = SEEDS[:1] if setup.quick else SEEDS
     runs, faults = completed(
         setup,
         {
-            (name, policy, seed): case(setup, name, path, policy, requests=many, seed=seed)
+            (name, policy): case(setup, name, path, policy, requests=many)
             for name, path in paths.items()
             for policy in ALL
-            for seed in seeds
         },
     )
-    skipped = {name: fault for (name, _, _), fault in faults.items()}
+    skipped = {name: fault for (name, _), fault in faults.items()}
     names = [name for name in paths if name not in skipped]
 
     def over(measure: Measure) -> dict[str, Values]:
-        return {
-            name: {
-                policy: fmean(measure(runs[name, policy, seed]) for seed in seeds) for policy in ALL
-            }
-            for name in names
-        }
+        return {name: {policy: measure(runs[name, policy]) for policy in ALL} for name in names}
 
     means, deviations = over(latency_us), over(deviation_us)
     hits, clean = over(hit_percent), over(clean_percent)
-    writes = {name: 100 - _reads(runs[name, LRU, seeds[0]]) for name in names}
+    writes = {name: 100 - _reads(runs[name, LRU]) for name in names}
     return Figure(
         id="recorded",
         title="Recorded traces",
@@ -136,25 +126,27 @@ def figure(setup: Setup) -> Figure:
         ]
         if names
         else [],
-        claims=[
-            _claim("LCR responds no slower than LRU", means, means, LRU),
-            _claim(
-                f"If at least {DIRTY:g} % of the replacements are dirty, LCR responds no slower "
-                "than GCaR-CFLRU",
-                means,
-                [name for name in names if clean[name][LCR] <= 100 - DIRTY],
-                GCAR,
-            ),
-            _claim(
-                f"If at most {FEW:g} % of the requests are writes, LCR responds no faster than "
-                "CFLRU",
-                means,
-                [name for name in names if writes[name] <= FEW],
-                CFLRU,
-                within=IN_POINTS,
-                turned=True,
-            ),
-        ],
+        claims=not_quick(
+            [
+                _claim("LCR responds no slower than LRU", means, means, LRU),
+                _claim(
+                    f"If at least {DIRTY:g} % of the replacements are dirty, LCR responds no slower "
+                    "than GCaR-CFLRU",
+                    means,
+                    [name for name in names if clean[name][LCR] <= 100 - DIRTY],
+                    GCAR,
+                ),
+                _claim(
+                    f"If at most {FEW:g} % of the requests are writes, LCR responds no faster than "
+                    "CFLRU",
+                    means,
+                    [name for name in names if writes[name] <= FEW],
+                    CFLRU,
+                    within=IN_POINTS,
+                    turned=True,
+                ),
+            ]
+        ),
         explanation=[
             "These are excerpts. None of them is a trace of the document under its name. Short "
             "ones hardly fill the buffer, so the policies are alike. CFLRU gains more in "
