@@ -130,8 +130,8 @@ def figure(setup: Setup) -> Figure:
             [
                 _claim("LCR responds no slower than LRU", means, means, LRU),
                 _claim(
-                    f"If at least {DIRTY:g} % of the replacements are dirty, LCR responds no slower "
-                    "than GCaR-CFLRU",
+                    f"If at least {DIRTY:g} % of the replacements are dirty, LCR responds no "
+                    "slower than GCaR-CFLRU",
                     means,
                     [name for name in names if clean[name][LCR] <= 100 - DIRTY],
                     GCAR,
