@@ -235,8 +235,8 @@ def of_contention(changed: Mapping[str, float], idle: Mapping[str, float]) -> li
             ids=("J6-058",),
         ),
         Claim(
-            "Contention does not reflect idle time: of two loads, the one with the larger change "
-            "of the one is not always that with the larger change of the other",
+            "Contention does not reflect idle time: of two loads, the one whose contention changes "
+            "more is not always the one whose idle time changes more",
             opposite > 0,
             f"{opposite} of {len(pairs)} pairs of loads",
             ids=("J6-059",),

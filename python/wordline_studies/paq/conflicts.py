@@ -49,9 +49,9 @@ def _conflicts(setup: Setup) -> Figure:
         title="Conflicts of two reads",
         section="6.4.2",
         measured=(
-            "Time by which the second of two reads of a page is later than alone, if both start at "
-            "the same time and share a channel, a package or a die. No scheduler delays them "
-            "(`immediate`)."
+            "Delay of the later of two single-page reads, relative to a read without conflict. "
+            "Both start at the same time and share nothing, a channel, a package or a die. No "
+            "scheduler delays them (`immediate`)."
         ),
         rows=[Row(f"shared: {shared}", value, "µs") for shared, value in lost.items()],
         claims=[

@@ -40,14 +40,14 @@ class Sizes:
 
     @classmethod
     def units(cls, write: float, read: float) -> "Sizes":
-        """Sizes from table 3.1."""
+        """Returns the sizes of table 3.1, which counts in units of 2 KiB."""
         pages = [max(1, units * UNIT / PAGE) for units in (write, read)]
         return cls(pages[0], pages[1], "table 3.1")
 
     @classmethod
     def volumes(cls, written: int, read: int, writes: int, reads: int) -> "Sizes":
-        """Sizes from volumes of table 7.1 in KiB and requests of table 6.1. Without requests, one
-        page."""
+        """Returns sizes from volumes of table 7.1 in KiB and numbers of requests of table 6.1. A
+        size without requests is one page."""
         pages = [
             max(1, round(1024 * kib / count / PAGE, 2)) if count else 1
             for kib, count in ((written, writes), (read, reads))
@@ -85,7 +85,7 @@ MSNFS = (
 
 @dataclass(frozen=True)
 class Load:
-    """A row of table 6.1, with sizes."""
+    """A row of table 6.1, and the mean sizes of its writes and reads."""
 
     writes: int
     reads: int

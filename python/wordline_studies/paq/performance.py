@@ -1,5 +1,5 @@
-"""Figures 6.8 to 6.12: schedulers with a full queue. Further schedulers, the search, and open-loop
-arrivals."""
+"""Figures 6.8 to 6.12: schedulers with a full queue. Also schedulers that are not in the document,
+the cost of the search, and open-loop arrivals."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan
@@ -117,7 +117,7 @@ def figures(setup: Setup) -> list[Figure]:
 
 def _most(setup: Setup, load: str, count: int) -> int | None:
     """Returns the largest number of requests of a load; None for the recording of sql4, which is
-    short enough to be replayed in full."""
+    short enough to be replayed in full, except with `--quick`."""
     return None if load.startswith("sql4 (") and not setup.quick else count
 
 
@@ -298,9 +298,9 @@ def _bandwidth(fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence
         ],
         claims=claims.of_bandwidth(values),
         explanation=[
-            "Claims are taken literally: never below is not at all, hardly, little and similar are "
-            f"within {IN_POINTS:g} % or points, and much is more than {PER_CENT:g} %, the "
-            "tolerances of a published number.",
+            'Claims are taken literally. "Never below" allows no loss. "Hardly", "little" and '
+            f'"similar" mean within {IN_POINTS:g} % or points, and "much" means more than '
+            f"{PER_CENT:g} %. These are the tolerances of published numbers.",
             BUS,
             *skipped,
         ],

@@ -23,10 +23,10 @@ TOLD = (
     "40 MB/s (3.1). The rate of the bus was chosen after trying 20, 25 and 30 ns per byte.",
     "Writes: the FTL stripes them over the channels (6.3). Pages are allocated in order of "
     "arrival, over the channels first, then over the packages. Allocation to the least busy "
-    "packages and dies is equivalent if all take equally long; under PAQ2, where writes do not "
-    "wait, a rule of its own shows it. Under PAQ1 and PAQ2, writes do not wait: requests other "
-    "than reads are acknowledged first and bypass the queue (6.4.5). Under VAQ and PAQ0, which "
-    "only packs planes (6.5.2), they wait in the queue, and PAQ0 packs waiting writes of any "
+    "packages and dies is equivalent if all take equally long; for PAQ2, under which writes do "
+    "not wait, a separate rule shows its effect. Under PAQ1 and PAQ2, writes do not wait: "
+    "requests other than reads are acknowledged first and bypass the queue (6.4.5). Under VAQ "
+    "and PAQ0, which only packs planes (6.5.2), they wait in the queue, and PAQ0 packs waiting writes of any "
     "requests as it packs reads.",
     "VAQ, reading A (used in the figures): a request starts when no other request uses a "
     "package that it needs, and all later requests wait. Requests 1 and 2 of the worked "
@@ -37,8 +37,8 @@ TOLD = (
     "2 need the same die and stall the FTL (6.4.3). The example would need three sets. "
     "Physical positions do not follow addresses: other schedulers profit from an alignment of "
     "the two (6.7), and in figure 6.5 two pages of a request are on one die. The two readings "
-    "were identified after seeing results; A is the first because of the sets of the worked "
-    "example.",
+    "were identified after seeing results; the figures use A because it gives the six request "
+    "sets of the worked example.",
 )
 # Settings that replace each rule of the reading on its own. The flash part of chapter 3 has pages
 # of 2 KiB, so a page of the load is two pages of that part.

@@ -31,7 +31,11 @@ Runs: TypeAlias = dict[str, Summary]
 
 @dataclass(frozen=True)
 class Reading:
-    """Interpretation of the text: placement by address, and conflicts of VAQ and PAQ0."""
+    """An interpretation of the text.
+
+    Under VAQ and PAQ0, a request or a page (`grain`) waits for conflicts at packages or dies
+    (`conflict`). `layout` places the pages before the run.
+    """
 
     name: str
     conflict: str

@@ -16,7 +16,7 @@ from wordline_studies.paq.loads import TABLE, written
 from wordline_studies.paq.runs import QUEUE, closed, host_queue_us
 from wordline_studies.paq.schedulers import BOTH, PAQ, TITLES, VAQ, VARIANTS, short
 
-# The text has longer queues than 32, the default, and no other length.
+# The text mentions queues longer than 32, the default, but gives no other length.
 QUEUES = (QUEUE, 64, 128, 256)
 # Queue lengths of a quick study.
 FEWER = (QUEUE, 256)
@@ -27,13 +27,14 @@ REQUESTS, QUICK_REQUESTS = 5000, 800
 FEW = "msnfs3"
 # The load with the fewest IOPS.
 SLOW = "msnfs4"
-# Number of pages that can be packed with a random read on a device of 8 channels: those of the
-# other plane of its die, at the same offset in a block.
+# On a device of 8 channels, one in this many random page reads can be packed with a given one: it
+# must be on the other plane of the same die (128 dies, 2 planes), at the same of 128 offsets in a
+# block.
 MATES = 128 * 2 * 128
 # Reasons why claims do not hold.
 UNCONFLICTED = (
-    f"the single-page writes of {FEW} conflict with nothing, so VAQ uses any queue for them; "
-    f"without {FEW}, the loads gain less than 5 % on average"
+    f"the single-page writes of {FEW} conflict with nothing, so they gain from any longer queue "
+    f"under VAQ; without {FEW}, the loads gain less than 5 % on average"
 )
 DRAIN = (
     f"{FEW} has 500 single-page writes, which VAQ spreads over all dies; PAQ0 packs each with the "
@@ -46,7 +47,7 @@ MATE = (
 )
 LITTLE = (
     "the wait is the number of waiting requests over IOPS (Little's law); the mean over the loads "
-    f"is that of {SLOW} above all, which has the fewest IOPS and hardly loses any under PAQ0, and "
+    f"is dominated by {SLOW}, which has the fewest IOPS, hardly loses any under PAQ0, and "
     "outweighs the loads on which PAQ0 serves fewer"
 )
 FULL_BUS = (
@@ -227,7 +228,8 @@ def _growing(means: Means, queues: Sequence[int]) -> list[Claim]:
             ids=("J6-071",),
         ),
         Claim(
-            "PAQ0, PAQ1 and PAQ2 have higher IOPS with each longer queue, for any channels",
+            "PAQ0, PAQ1 and PAQ2 have higher IOPS with each longer queue, for any "
+            "number of channels",
             min(deeper) > 0,
             f"from one length to the next: {min(deeper):+.1f} to {max(deeper):+.1f} %",
             ids=("J6-071",),

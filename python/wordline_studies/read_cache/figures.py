@@ -458,7 +458,8 @@ def _by_load(
 
 
 def _normalised(cells: Cells) -> Callable[[Point, Scheme], float]:
-    """Returns the erases relative to LRU in the same cell; 0 if LRU has none."""
+    """Returns a function that gives the erases of a scheme, relative to LRU in the same cell. If
+    LRU has none, it gives the number of erases."""
 
     def value(point: Point, scheme: Scheme) -> float:
         return cells[point, scheme].erases / max(1, cells[point, PLAIN[0]].erases)

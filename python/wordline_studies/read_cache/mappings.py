@@ -28,8 +28,8 @@ def figure(_setup: Setup) -> Figure:
         section="1.1",
         measured=f"{WRITES:,} single-page writes, one at a time, chosen by Zipf's law with an "
         f"exponent of 0.9 among the {USER_PAGES:,} pages of a full SSD with {BLOCKS} blocks of "
-        f"{BLOCK_PAGES} pages, half of which are spare. Page mapping, a log block per block "
-        "(hybrid), and block mapping.",
+        f"{BLOCK_PAGES} pages, half of which are over-provisioned. Page mapping, a log block "
+        "per block (hybrid), and block mapping.",
         rows=[
             *(
                 Row(f"{name}: mean response time of a write", one, "µs")

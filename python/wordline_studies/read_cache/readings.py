@@ -21,7 +21,7 @@ from wordline_studies.read_cache.schemes import ALL, ARC, LRU, PLAIN, ZM, Scheme
 from wordline_studies.traces import missing, recorded
 
 REQUESTS = 1_000_000
-"""Largest number of requests of a recording."""
+"""Largest number of requests of a recording, unless the study is run with `--full`."""
 LOAD, GB, OP = "websearch2", 3, 15
 KNOWN = {"arc-p3": ("arc-p3",), "w106": ("w106",)}
 SHARES = {3: 0.46, 4: 0.62, 5: 0.77, 6: 0.93}
@@ -241,7 +241,7 @@ def recordings(setup: Setup) -> Figure:
         section="figures 4 to 10",
         measured="Recorded loads without time stamps, one request at a time, all treated as reads; "
         f"{'all' if many is None else f'at most {many:,}'} of their requests. The flash has "
-        "those shares of their footprints that 3 to 6 GB are of the footprint of WebSearch2.",
+        "the same shares of their footprints as 3 to 6 GB have of the footprint of WebSearch2.",
         rows=[
             row
             for (name, gb, op, scheme), cell in cells.items()

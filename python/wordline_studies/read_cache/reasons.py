@@ -50,12 +50,12 @@ DEVDIV_GB, DEVDIV_OP = 5, 25
 """The cell in which the text has the greatest gain of zero-migration."""
 
 Curves = Mapping[tuple[str, str, int], float]
-"""Hit ratios of a cache without a device, by load, policy and pages. Per cent."""
+"""Hit ratios of a cache without a device, by load, policy and size in pages. Per cent."""
 
 
 def reachable(gb: int, setup: Setup, load: str) -> int:
     """Returns the number of pages that the queue and suspected pages can take together: all but the
-    free-block threshold."""
+    free-page threshold."""
     return int((1 - THRESHOLD) * gb * FULL_PAGES_PER_GB / part(setup, load))
 
 
@@ -126,7 +126,7 @@ def figure(
         title="Reasons",
         section="2.5, 3.4",
         measured="The runs of figures 4 to 10. In addition: LRU and ARC without a device, at the "
-        "pages of the queue and at all pages but the free-block threshold; FIFO at 3 GB "
+        "pages of the queue and at all pages but the free-page threshold; FIFO at 3 GB "
         f"and 25 %; a load with equally popular pages at {DEVDIV_GB} GB and {DEVDIV_OP} %.",
         rows=[row for rows, _ in parts for row in rows],
         claims=[claim for _, claims in parts for claim in claims],
@@ -175,7 +175,7 @@ def _rises(setup: Setup, cells: Cells, own: Curves) -> Found:
     return rows, [
         Claim(
             "H2: suspected queues act as a larger cache: at 3 GB, hit ratios of FLRU and FARC are "
-            "those of LRU and ARC without a device on all pages but the free-block threshold "
+            "those of LRU and ARC without a device on all pages but the free-page threshold "
             f"(within {IN_POINTS:g} points)",
             max(off.values()) <= IN_POINTS,
             f"at most {off[FLRU]:.1f} and {off[FARC]:.1f} points off",
@@ -226,7 +226,7 @@ def _apart(setup: Setup, own: Curves) -> Found:
     ]
     return rows, [
         Claim(
-            "H7: at all pages but the free-block threshold, LRU's own curve is more than 2 "
+            "H7: at all pages but the free-page threshold, LRU's own curve is more than 2 "
             "points below ARC's at 3 GB, and less than 1 point at 5 GB",
             max(below[3]) < -2 and min(below[5]) > -1,
             "; ".join(" / ".join(f"{one:.1f}" for one in values) for values in below.values()),
@@ -575,8 +575,8 @@ def _large(cells: Cells) -> Found:
 
 
 def _mixed_us(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:
-    """Returns the geometric mean over the loads of the deviation of a mixture of 0 and 5 ms with
-    the share of requests that miss. Microseconds."""
+    """Returns the geometric mean over the loads of the standard deviation of response times that
+    are 5 ms for requests that miss and 0 for the others. Microseconds."""
     shares = (
         cell.missed / cell.requests
         for cell in (cells[Point(load, gb, op), scheme] for load in TABLE)

@@ -37,7 +37,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Cell:
-    """Results of a scheme. Response times in microseconds."""
+    """Results of a scheme at a point. The hit ratio `hit` is in per cent, response times are in
+    microseconds."""
 
     hit: float
     erases: int

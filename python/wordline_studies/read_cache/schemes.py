@@ -59,6 +59,6 @@ COLOURS = {
 
 
 def pairs(*, aware: bool, reclaim: str) -> Iterator[tuple[Scheme, Scheme]]:
-    """Yields LRU and ARC without changes, each with its variant."""
+    """Yields plain LRU and plain ARC, each with its variant of the given properties."""
     for base in PLAIN:
         yield base, Scheme(base.policy, aware, reclaim)

@@ -114,7 +114,7 @@ of the other two blocks holds one. Four misses fill the fourth block."""
 
 
 def examples(_setup: Setup) -> Figure:
-    """Reproduces figures 2 and 7, which have no numbers, replayed and counted."""
+    """Returns the figure of the examples of figures 2 and 7, which are replayed."""
     aware, zero = Scheme(LRU, aware=True, reclaim=ZM), Scheme(LRU, reclaim=ZM)
     _, two = _played(FIGURE_2, aware)
     _, without = _played(FIGURE_2, zero)
@@ -197,8 +197,8 @@ def _told(counts: Counts) -> str:
 
 
 def _played(example: Example, scheme: Scheme) -> list[Counts]:
-    """Returns the counts before the example and in each of its steps, and the pages suspected at
-    the end."""
+    """Returns the counts before the example and in each of its steps. `suspected` is the number of
+    pages in suspected queues at the end of each."""
     pages, sums = example.before, list[Counts]()
     for step in ((), *example.steps):
         pages = (*pages, *step)

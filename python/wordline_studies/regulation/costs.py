@@ -35,8 +35,9 @@ def costs(
     section: str,
     explanation: Sequence[str],
 ) -> Figure:
-    """Returns a table of simulated and published costs. Pages are read or written one at a time,
-    all programmed in one mode."""
+    """Returns a table of simulated and published costs. `wanted` has the program mode, the
+    operation, further settings and the published cost of each row. Pages are read or written one at
+    a time."""
     found = required(
         setup,
         {

@@ -15,7 +15,7 @@ Arrivals: TypeAlias = Literal["bursts", "mixed", "spaced"]
 lengths and gaps measured in rsrch_1. `mixed` are these bursts, and `spaced` are bursts of a fixed
 length with longer gaps; in both, each request reads or writes independently of the others."""
 PAGES_PER_REQUEST = 2 / 3
-"""Pages of 8 KiB in the address space of a load per request. Assumed; no table gives this
+"""Size of the address space of a load, in pages of 8 KiB per request. Assumed; no table gives this
 number."""
 WEEK_S, HALF_DAY_S = 7 * 86_400, 43_200
 OTHERS = 5.0
@@ -43,7 +43,7 @@ class Load:
 
     @property
     def volume_bytes(self) -> float:
-        """Data that the trace reads and writes."""
+        """Data that the trace reads and writes. Bytes."""
         return self.requests * self.kib * 1024
 
 
@@ -129,7 +129,8 @@ class _Places:
 
 
 def _measured(row: Load, count: int, random: Random) -> Iterator[tuple[float, bool]]:
-    """Yields arrival time and direction of the requests of a load, in measured bursts."""
+    """Yields arrival time and direction of the requests of a load, in bursts with the lengths and
+    gaps measured in rsrch_1."""
     between = 1e9 * BURST_MEAN * row.duration_s / row.requests
     start, done = 0.0, 0
     while done < count:

@@ -10,8 +10,8 @@ COLOURS = {"published": "#8b929c", "simulated": "#1f78b4"}
 
 
 def against_published(rows: Iterable[Row]) -> Plot:
-    """Returns a plot of the rows in per cent or points whose published value is a number, and of
-    that value."""
+    """Returns a plot of simulated and published values. It shows the rows in per cent or points
+    whose published value is a number and not a range."""
     values: dict[str, dict[str, float]] = {}
     for row in rows:
         if row.published is None or row.ours is None or row.unit not in POINTS:

@@ -25,8 +25,8 @@ KNOWN = {
 }
 """Recordings, and the words in the names of their files."""
 THRESHOLD = 0.95
-"""Share of accesses above which a page counts as read-only or write-only: almost all (section
-4.1.1)."""
+"""A page counts as read-only if at least this share of its accesses are reads, and as write-only if
+at least this share are writes: almost all (section 4.1.1)."""
 RECORDINGS = (
     "web_3 and rsrch_1 are complete recordings of MSR Cambridge. The others are excerpts or "
     "recordings of other systems. slideshow and movie represent loads of media players. No claim "
@@ -86,7 +86,7 @@ class Recording:
 
     def of_their_kind(self, writes: bool) -> float:
         """Returns the share of page reads that go to read-only pages, or of page writes that go to
-        write-only pages. Per cent."""
+        write-only pages. Per cent; 0 if there are none."""
         own = self._kinds["write" if writes else "read"][writes]
         return 100 * own / max(1, sum(of[writes] for of in self._kinds.values()))
 
@@ -113,8 +113,9 @@ class Recording:
         return 100 * (1 - other / sum(map(sum, self._kinds.values())))
 
     def changes(self, window: int) -> dict[str, float]:
-        """Returns the share of accesses at which the detected kind of a page changes, by the kind
-        of the page. Per cent; kinds without a second access are absent."""
+        """Returns the share of accesses at which the kind detected from the last `window` accesses
+        to the page changes, by the kind of the page. The first access to a page does not count. Per
+        cent; kinds of which no page is accessed twice are absent."""
         history: dict[int, deque[bool]] = {}
         before: dict[int, str] = {}
         changed, seen = Counter[str](), Counter[str]()
@@ -130,8 +131,8 @@ class Recording:
         return {kind: 100 * changed[kind] / many for kind, many in seen.items()}
 
     def accuracy(self, window: int) -> float:
-        """Returns the share of page accesses at which the kind of the page is detected from the
-        last `window` accesses, including this one. Per cent."""
+        """Returns the share of page accesses at which the last `window` accesses to the page,
+        including this one, show its kind as defined by `used`. Per cent."""
         history: dict[int, deque[bool]] = {}
         right = seen = 0
         for one in self.requests:
@@ -143,7 +144,7 @@ class Recording:
         return 100 * right / seen
 
     def played(self, passes: int, faster: float) -> Iterator[Request]:
-        """Replays the requests `passes` times, at `faster` times the rate."""
+        """Yields the requests `passes` times, at `faster` times the rate."""
         span = self.requests[-1].at + BETWEEN_NS
         for number in range(passes):
             for one in self.requests:
@@ -226,7 +227,8 @@ def _placed(row: Mapping[str, str], page_bytes: int) -> Request:
 
 
 def ranked(requests: list[Request], page_bytes: int) -> Recording:
-    """Returns the recording with pages numbered from 0 in address order."""
+    """Returns the recording of the requests, with pages numbered from 0 in address order and times
+    that start at 0."""
     pages = sorted({page for one in requests for page in range(one.first, one.first + one.pages)})
     rank = {page: number for number, page in enumerate(pages)}
     begin = requests[0].at

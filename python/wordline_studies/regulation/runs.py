@@ -36,10 +36,11 @@ class Device:
 class Told:
     """Results of a pass.
 
-    Mean response times are in microseconds, zero if there are no requests of that kind. So is
-    `wait_us`, the part of a request's time in which it waits for a die, a channel or GC. Wear is in
-    medium-mode programs. `rewrites` are pages re-written per page that the host reads or writes, in
-    per cent. `by_mode` counts pages of the host's reads and writes by program mode.
+    Mean response times are in microseconds, zero if there are no requests of that kind. `wait_us`
+    is the mean time for which a request waits in the queue of the device, for a die, for a channel
+    or for GC, also in microseconds. Wear is in medium-mode programs. `rewrites` are pages
+    re-written per page that the host reads or writes, in per cent. `by_mode` counts pages of the
+    host's reads and writes by program mode.
     """
 
     reads: int
@@ -69,8 +70,8 @@ class Told:
 def case(
     device: Device, label: str, trace: Path, recording: Recording, settings: Mapping[str, Value]
 ) -> Case:
-    """Returns the case of a recording on the device. Exactly the pages of the recording are written
-    before the run."""
+    """Returns the case of a recording on the device. The pages of the recording are written before
+    the run."""
     told = [f"{key} = {value}" for key, value in settings.items()]
     fill: dict[str, Value] = {
         "precondition.fill_ratio": min(1.0, (recording.pages + 1) / device.user_pages)
@@ -151,7 +152,7 @@ def _sum(summary: Summary, op: Op) -> float:
 
 
 def together(first: Told, second: Told) -> Told:
-    """Returns the results of two passes, as of all their requests."""
+    """Returns the results of two passes together. Means and `rewrites` are weighted by requests."""
 
     def mean(a: float, b: float, many: int, more: int) -> float:
         return (many * a + more * b) / (many + more) if many + more else 0.0
@@ -230,8 +231,9 @@ def writing(found: Mapping[str, Recording]) -> list[str]:
 def mean_change(
     runs: Mapping[Key, list[Told]], names: list[str], scheme: str, base: str, turn: int, of: str
 ) -> float:
-    """Returns the mean change of a metric relative to another scheme, over the recordings. Per
-    cent; NaN if there are none."""
+    """Returns the mean change of a metric from scheme `base` to `scheme`, over the recordings.
+    `turn` is the index of the pass, and `of` the attribute of `Told`. Per
+    cent; NaN without recordings."""
     if not names:
         return nan
     return fmean(

@@ -153,8 +153,8 @@ def _both(setup: Setup) -> dict[Key, Both]:
 
 
 def _pages(path: Path, share: float) -> int:
-    """Returns the size of a flash in pages: the given share of the pages that a recording
-    accesses."""
+    """Returns the size of a flash in pages: the given share of the pages that a recording accesses,
+    in whole blocks, at least 128."""
     seen = wordline.cache(path, "lru", ["1p"], align="expand", on_bad_line="skip")
     blocks = round(share * seen.summary["input"]["distinct_pages"] / BLOCK_PAGES)
     return max(128, blocks) * BLOCK_PAGES
@@ -257,8 +257,8 @@ def _grouped(setup: Setup, traces: Folder) -> dict[tuple[int, int], tuple[float,
 
 
 def _turns_left(dies: int, group: int, destage_us: float) -> float:
-    """Returns by how much a destage exceeds one with its pages spread evenly over the dies.
-    Microseconds."""
+    """Returns by how much a destage takes longer than one with its pages spread evenly over the
+    dies. Microseconds."""
     return max(0.0, destage_us - DISK_US - READ_US * math.ceil(group / dies))
 
 

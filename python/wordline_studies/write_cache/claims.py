@@ -134,7 +134,7 @@ def hits(found: Fitted) -> list[Claim]:
             ids=("X4-018",),
         ),
         Claim(
-            "X1: a larger cache never has fewer hits nor less GC time per page write",
+            "X1: a larger cache never has fewer hits or less GC time per page write",
             not both,
             _exceptions(both),
             ids=("X4-005",),

@@ -192,8 +192,8 @@ def _recorded(setup: Setup) -> dict[str, list[int]]:
 
 
 def _fired(traces: Folder, name: str, written: list[int]) -> tuple[int, int]:
-    """Returns the number of a recording's windows that differ from the window of the last training,
-    and the number of its windows."""
+    """Returns the number of a recording's windows with D8 above the limit, relative to the window of
+    the last training, and the number of its windows after the first."""
     flash = round(SHARES[name] * len(set(written)) / BLOCK_PAGES) * BLOCK_PAGES
     length = round(WINDOW * flash)
     windows = [written[at : at + length] for at in range(0, len(written) - length + 1, length)]
@@ -209,8 +209,9 @@ def _fired(traces: Folder, name: str, written: list[int]) -> tuple[int, int]:
 
 
 def _retrained(setup: Setup, traces: Folder) -> tuple[dict[str, int], dict[str, float]]:
-    """Returns the trainings under a steady and a shifting load, and the excess response time after
-    the shift with the earlier victim table."""
+    """Returns the number of trainings under a steady and a shifting load, and percentages: the
+    excess response time after the shift with the earlier victim table and with its own, and the
+    best static over-provisioning. A quick study has no percentages."""
     on, scale = device(setup, traces), part(setup)
     scheme = Dynamic(WINDOW, CLEAR, utilisation=MINIATURE)
     length = 4 * scheme.pages(on.pages)

@@ -26,7 +26,8 @@ OUTSIDE = 1 << 32
 GOLDEN = (5**0.5 - 1) / 2
 """Golden ratio. The fractional parts of its multiples are evenly spread."""
 MOST = 32
-"""Largest number of objects, in working sets."""
+"""Upper bound of the number of objects, as a multiple of the number whose mean sizes add up to the
+working set."""
 HEADER = "time_ns,op,offset_bytes,size_bytes,volume\n"
 RUN_RATIO = 1.02
 """Ratio of the last rank to the first in a run of ranks that a sum treats as equal."""

@@ -73,8 +73,8 @@ def figure(setup: Setup) -> Figure:
         title="Recordings",
         section="4.5.1, 4.5.2",
         measured=(
-            "The page writes of recordings, one at a time, on flash of shares of their "
-            "distinct pages. The window is twice the flash. Reads are omitted: section 1.2 "
+            "The page writes of recordings, one at a time, on flash that holds shares of "
+            "their distinct pages. The window is twice the flash. Reads are omitted: section 1.2 "
             "gives them a separate cache."
         ),
         rows=rows,

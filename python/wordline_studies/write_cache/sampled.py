@@ -253,7 +253,8 @@ def _memory_claims(by_size: Mapping[int, Memory], real: Mapping[Fit, float]) -> 
     limits = {fit: 1.07 * (24 if fit.row.flash_gb == 4 else 120) for fit in real}
     return [
         Claim(
-            "X16: the windows of the loads take less",
+            "X16: samples of the first windows of the loads take at most 24 KiB (4 GB of flash) or "
+            "120 KiB (16 GB), within 7 %",
             all(value <= limits[fit] for fit, value in real.items()),
             told({str(fit): value for fit, value in real.items()}),
         ),

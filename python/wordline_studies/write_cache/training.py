@@ -48,7 +48,12 @@ COLOURS = {"measured": "#3b86c6", "small flash": "#d9701a", "equation": "#8b929c
 @dataclass(frozen=True)
 class InLine:
     """A load whose cache takes one over-provisioning after the other, for two fills each, until the
-    load ends."""
+    load ends.
+
+    `trained` is the number of over-provisioning ratios trained by then, at most eight. `above` is
+    the response time above that of the best static cache. The others are the valid shares of victims at
+    15 %: after one fill, after two fills, and over the whole load. Per cent except `trained`.
+    """
 
     trained: float
     above: float
@@ -95,8 +100,8 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         section="4.3, 4.4",
         measured=(
             "U is taken from three sources. The first is the eight static runs, as in the "
-            "other figures. The second is flashes of an eighth of the blocks inside the "
-            "policy; they see an eighth of the pages, chosen by hash, and are observed during "
+            "other figures. The second is small flashes inside the policy, of an eighth of "
+            "the blocks; they see an eighth of the pages, chosen by hash, and are observed during "
             "their second fill. The third is the static equation. In-line training starts with "
             "the load: two fills of the flash at 15 %, two at 25 %, and so on."
         ),
@@ -181,7 +186,7 @@ def _settled(setup: Setup, paths: Loads, found: Fitted, fit: Fit) -> dict[int, f
 
 
 def _young(setup: Setup, paths: Loads, fit: Fit) -> dict[int, float]:
-    """Returns the U of the static runs between the first and the fourth fill by the load."""
+    """Returns the U of the static runs during the second to the fourth fill by the load."""
     on, trace = paths[str(fit)]
     ends = (on.pages, YOUNG_FILLS * on.pages)
     cells = partial(setup, str(fit), on, trace, [(op, end) for op in OPS for end in ends])
@@ -189,7 +194,8 @@ def _young(setup: Setup, paths: Loads, fit: Fit) -> dict[int, float]:
 
 
 def _off(table: Sequence[float], measured: Mapping[int, float]) -> dict[int, float]:
-    """Returns the absolute differences, by over-provisioning. Percentage points."""
+    """Returns the differences of a victim table from the measured values, by over-provisioning.
+    Percentage points, positive if the table is too high."""
     return {op: 100 * (one - true) for (op, true), one in zip(measured.items(), table, strict=True)}
 
 
@@ -320,8 +326,8 @@ def _far(
     *,
     at_edge: bool,
 ) -> list[str]:
-    """Returns the differences above the tolerance, either where victims become empty or
-    elsewhere."""
+    """Formats the differences with a magnitude above the tolerance, either where victims become
+    empty or elsewhere."""
     return [
         f"{fit}, {op} %: {value:+.1f}"
         for fit, by_op in off.items()

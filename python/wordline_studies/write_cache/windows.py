@@ -158,8 +158,8 @@ def _by_window(values: Mapping[float, float]) -> str:
 
 
 def _gained(found: Fitted, fit: Fit, tracker: str) -> float:
-    """Returns the response time that a window of twice the flash saves over one of its size. Per
-    cent."""
+    """Returns the response time that a window of twice the flash saves relative to one as large as
+    the flash. Per cent."""
     one, two = (found.dynamic[fit][Dynamic(ratio, tracker)].mean_us for ratio in (1.0, 2.0))
     return 100 * (1 - two / one)
 
@@ -176,5 +176,6 @@ def _after(found: Fitted, fit: Fit, tracker: str) -> dict[float, float]:
 
 
 def _later(found: Fitted, fit: Fit, tracker: str) -> float:
-    """Returns the largest of these changes by its magnitude. Per cent."""
+    """Returns the change of the response time from a window of twice the flash to a larger one, for
+    the larger window with the greatest change in magnitude. Per cent."""
     return max(_after(found, fit, tracker).values(), key=abs)
