@@ -52,7 +52,7 @@ def test_a_claim_with_an_unknown_id_is_an_error() -> None:
         judged([], [figure(HOLDS)])
 
 
-def test_numbers_are_counted_apart_from_orders() -> None:
+def test_numbers_are_counted_separately_from_orders_and_trends() -> None:
     number = Statement(("X-2",), "a size", "1.1", 3.0, "GB", not_assertable="it is of hardware")
     found = judged([ORDER, number], [figure(HOLDS)])
     assert statement_counts(found, numbers=False)["holds"] == 1

@@ -77,7 +77,7 @@ def test_loads_with_more_skew_need_more_objects() -> None:
 
 
 def test_the_equation_has_the_tabulated_roots() -> None:
-    """Valid share of victims, where 1 - OP is the share of the 95 % that is not kept free."""
+    """The roots are valid shares of victims. GC keeps 5 % of the flash free."""
     assert equation(15) == pytest.approx(0.797, abs=5e-4)
     assert equation(35) == pytest.approx(0.443, abs=5e-4)
 
@@ -301,7 +301,7 @@ def dies(count: int) -> dict[str, Value]:
 
 
 ERASE_SHARE_US = 1500 / BLOCK_PAGES
-"""Time of a page program with empty victims."""
+"""Erase time per page program if victims are empty. Microseconds."""
 
 
 @pytest.mark.parametrize("count", [1, 2, 8])

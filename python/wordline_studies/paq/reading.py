@@ -26,8 +26,8 @@ TOLD = (
     "packages and dies is equivalent if all take equally long; for PAQ2, under which writes do "
     "not wait, a separate rule shows its effect. Under PAQ1 and PAQ2, writes do not wait: "
     "requests other than reads are acknowledged first and bypass the queue (6.4.5). Under VAQ "
-    "and PAQ0, which only packs planes (6.5.2), they wait in the queue, and PAQ0 packs waiting writes of any "
-    "requests as it packs reads.",
+    "and PAQ0, which only packs planes (6.5.2), they wait in the queue, and PAQ0 packs waiting "
+    "writes of any requests as it packs reads.",
     "VAQ, reading A (used in the figures): a request starts when no other request uses a "
     "package that it needs, and all later requests wait. Requests 1 and 2 of the worked "
     "example share a package but no die, and VAQ needs six request sets for the example, with "

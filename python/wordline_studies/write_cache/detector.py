@@ -192,8 +192,8 @@ def _recorded(setup: Setup) -> dict[str, list[int]]:
 
 
 def _fired(traces: Folder, name: str, written: list[int]) -> tuple[int, int]:
-    """Returns the number of a recording's windows with D8 above the limit, relative to the window of
-    the last training, and the number of its windows after the first."""
+    """Returns the number of a recording's windows with D8 above the limit, relative to the window
+    of the last training, and the number of its windows after the first."""
     flash = round(SHARES[name] * len(set(written)) / BLOCK_PAGES) * BLOCK_PAGES
     length = round(WINDOW * flash)
     windows = [written[at : at + length] for at in range(0, len(written) - length + 1, length)]

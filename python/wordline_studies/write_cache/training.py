@@ -51,8 +51,9 @@ class InLine:
     load ends.
 
     `trained` is the number of over-provisioning ratios trained by then, at most eight. `above` is
-    the response time above that of the best static cache. The others are the valid shares of victims at
-    15 %: after one fill, after two fills, and over the whole load. Per cent except `trained`.
+    the response time above that of the best static cache. The others are the valid shares of
+    victims at 15 %: after one fill, after two fills, and over the whole load. All but `trained` are
+    in per cent.
     """
 
     trained: float
