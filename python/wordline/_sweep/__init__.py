@@ -71,11 +71,11 @@ def sweep(
                a file)
     trace      trace, or a list to vary; None for the load of the device
     vary       values by key, combined with the values of every other key: lists, or ranges
-               "LOW:HIGH:STEP" including both ends
+               "LOW:HIGH:STEP", which include HIGH if a step meets it
     zip        groups of keys that vary together
     points     single combinations, instead of `vary` or combined with it
     when       conditions on the varied keys, such as "ftl.gc.victim == 'fifo'"
-    seeds      number of seeds from 1, or a list
+    seeds      a list of seeds, or a number n for the seeds 1 to n
     overrides  values of configuration keys for all points
     on         where to run: None for processes of this machine, "dask://HOST:PORT", a
                `distributed.Client`, or any `concurrent.futures.Executor`
@@ -166,7 +166,7 @@ def _folder(
     place: str | None, plan: Plan, every: Sequence[Point], ended: Mapping[str, Done]
 ) -> Generator[None]:
     """Creates the folder of a sweep and writes the plan. Removes a new folder at the end of the
-    block if no point is complete. Raises WordlineError if the folder has a plan with other
+    block if no point has ended. Raises WordlineError if the folder has a plan with other
     points."""
     if place is None:
         yield

@@ -32,7 +32,8 @@ class Condition:
     """A condition on the values of keys: comparisons, `and`, `or`, `not`, `in` and arithmetic."""
 
     def __init__(self, text: str, keys: Sequence[str], where: str = "when") -> None:
-        """Raises WordlineError if the condition cannot be parsed, or names an unknown key."""
+        """Raises WordlineError if the condition cannot be parsed, or names a key that is not one of
+        `keys`."""
         self.text = text
         self._where = where
         self._names: dict[str, str] = {}
@@ -54,8 +55,8 @@ class Condition:
         self._check(keys)
 
     def holds(self, values: Values) -> bool:
-        """Returns True if the values meet the condition. Raises WordlineError if they cannot be
-        compared."""
+        """Returns True if the values meet the condition. Raises WordlineError if it cannot be
+        evaluated for them."""
         try:
             return bool(self._value(self._tree, values))
         except (TypeError, ZeroDivisionError) as fault:

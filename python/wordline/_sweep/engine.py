@@ -40,7 +40,8 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Work(Generic[T]):
-    """Work on a point: a function that processes call, and the result of a point that failed."""
+    """Work on a point: the function that workers call, and the function that turns the error of a
+    failed point into its result."""
 
     run: Callable[[Job], T]
     failed: Callable[[str], T]

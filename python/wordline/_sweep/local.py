@@ -124,7 +124,7 @@ def _without_main() -> Generator[None]:
 
 def _follow(ended: Connection) -> None:
     """Initialises a worker: it ends with the process that started it, or when that process closes
-    the pipe. Messages keep flags, because the command line shows them from files."""
+    the pipe. Messages name options of the command line, because it shows them from files."""
 
     spelling.keep_options()
 

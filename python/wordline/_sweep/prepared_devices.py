@@ -12,12 +12,13 @@ from threading import Lock
 from wordline._sweep.scratch import Scratch
 
 MOST = 2
-"""Maximum number of devices that a process keeps. Points with the same preparation run
-consecutively."""
+"""Number of devices that a process keeps; more only while points use them. Points with the same
+preparation run consecutively."""
 
 
 class Kept:
-    """Files of prepared devices by preparation. The least recently used file is removed."""
+    """Files of prepared devices by preparation. Of more than `MOST` files, the least recently used
+    ones that no point uses are removed."""
 
     def __init__(self) -> None:
         self._lock = Lock()

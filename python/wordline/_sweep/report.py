@@ -182,7 +182,8 @@ def _cell_of(one: Metric, values: Sequence[float]) -> str:
 def lines_of(effects: Effects) -> tuple[str, list[str], list[str]]:
     """Returns the roles of the keys in a line chart: the key along the axis, the keys that
     distinguish lines, and the keys whose values are averaged because there would be too many lines.
-    The key along the axis is the numeric key with the most values."""
+    The key along the axis is the numeric key with the most values, or the key with the most values
+    if none is numeric."""
     counts = {key: effects.frame[key].n_unique() for key in effects.keys}
     if not counts:
         return "", [], []
@@ -425,7 +426,7 @@ def front(effects: Effects, across: Metric, up: Metric) -> Figure:
 
 
 def notebook_html(frame: polars.DataFrame, most: int = 30) -> str:
-    """Returns the keys and some metrics of each point as a notebook table."""
+    """Returns the keys and some metrics of the first `most` points as a notebook table."""
     columns = [*keys_of(frame), "status", *chosen(Effects(frame).figures)]
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     rows = "".join(

@@ -21,9 +21,9 @@ TAIL = ("digest", "version")
 def table(
     points: Sequence[Point], keys: Mapping[int, str], ended: Mapping[str, Done]
 ) -> polars.DataFrame:
-    """Returns one row per completed point in the order of the plan: index, key, varied keys,
-    status, error, metrics, digest, version. `keys` maps the index of a point to its key, `ended`
-    the key to its result."""
+    """Returns one row per point that was completed or failed, in the order of the plan: index, key,
+    varied keys, status, error, metrics, digest, version. `keys` maps the index of a point to its
+    key, and `ended` maps the key to its result."""
     import polars
 
     rows = [(point, ended[keys[point.index]]) for point in points if keys[point.index] in ended]

@@ -275,7 +275,8 @@ def compare_command(results: tuple[str, ...], out: Path | None, as_json: bool) -
     """Compare results and test the differences.
 
     Each DIR holds the results of `wordline run` or `wordline sweep`; changes are relative to the
-    first. The points of a sweep count as repetitions: compare sweeps over seeds to measure noise.
+    first. Runs of a sweep that differ only in their seed are repetitions: compare sweeps over
+    several seeds to measure noise.
 
     \b
     Examples:
