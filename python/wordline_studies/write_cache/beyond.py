@@ -211,12 +211,12 @@ def _both_claims(found: Mapping[Key, Both]) -> list[Claim]:
     }
     return [
         Claim(
-            "Reviving clean pages never lowers the read hit ratio (0.1 points)",
+            "Reviving clean pages never lowers the read hit ratio (by more than 0.1 points)",
             min(gains.values()) >= -0.1,
             told(gains),
         ),
         Claim(
-            "Reviving clean pages never lengthens the response time (1 %)",
+            "Reviving clean pages never lengthens the response time (by more than 1 %)",
             max(slower.values()) <= 1,
             told(slower),
         ),
@@ -279,7 +279,7 @@ def _grouped_claims(found: Mapping[tuple[int, int], tuple[float, float]]) -> lis
     return [
         Claim(
             "On one die, the reads of a group are serial: a destage takes 5,000 us plus 25 us "
-            "per page (1 %)",
+            "per page (within 1 %)",
             all(
                 abs(value / (DISK_US + READ_US * group) - 1) <= 0.01 for group, value in one.items()
             ),

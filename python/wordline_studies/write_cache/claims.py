@@ -310,19 +310,19 @@ def dynamic(found: Fitted) -> list[Claim]:
         ),
         *(
             Claim(
-                f"If {what}, the dynamic cache is within {PER_CENT:g} % too",
+                f"If {what}, the dynamic cache is within {PER_CENT:g} % of the best static one too",
                 max(above[tracker].values()) <= PER_CENT,
                 by_fit(above[tracker]),
             )
             for what, tracker in (
                 ("the pages of earlier windows are kept", KEEP),
-                ("half a window precedes", HALF),
+                ("the first half of each window is not measured", HALF),
             )
         ),
         *_own(found),
         Claim(
             "As printed and with the destages of shrinking charged, the dynamic cache is within "
-            f"{PER_CENT:g} %",
+            f"{PER_CENT:g} % of the best static one",
             max(charged.values()) <= PER_CENT,
             by_fit(charged),
             CHARGED,
@@ -378,7 +378,8 @@ def usual(found: Fitted) -> list[Claim]:
             ids=("X0-003", "X1-008"),
         ),
         Claim(
-            "X11: the dynamic cache erases less than that of 35 % wherever it chooses more",
+            "X11: the dynamic cache erases less than the static one of 35 % wherever it chooses "
+            "more over-provisioning",
             bool(larger) and max(larger.values()) < 0,
             told(larger, 0),
         ),
@@ -402,13 +403,14 @@ def _own(found: Fitted) -> list[Claim]:
     return [
         Claim(
             "With a separate active block for relocated pages, the victims of Homes at a = 0.9 "
-            "match those of an independent model (78 and 47 % valid at 15 and 35 %; 2 points)",
+            "match those of an independent model (78 and 47 % valid at 15 and 35 %; within 2 "
+            "points)",
             abs(victims["15"] - 78) <= 2 and abs(victims["35"] - 47) <= 2,
             told(victims),
         ),
         Claim(
             "With a separate active block, Homes at a = 0.6 and 0.9 is within "
-            f"{PER_CENT:g} % with every tracker",
+            f"{PER_CENT:g} % of the best static cache with every tracker",
             max(above.values()) <= PER_CENT,
             told(above),
             quick=False,

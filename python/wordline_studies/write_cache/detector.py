@@ -287,8 +287,8 @@ def _claims(
             told(shifted, 3),
         ),
         Claim(
-            "Moving hot pages are not reported as a shift (0.01 with all writes, 0.10 with "
-            "2,000 sampled writes)",
+            "Moving hot pages are not reported as a shift (D8 at most 0.01 with all writes, 0.10 "
+            "with 2,000 sampled writes)",
             moved["all"] <= 0.01 and moved["2,000"] <= LIMIT,
             told(moved, 3),
         ),

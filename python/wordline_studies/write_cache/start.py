@@ -129,8 +129,8 @@ def _claims(found: Fitted, fits: list[Fit], empty: Mapping[str, Statics]) -> lis
             "; ".join(f"{load}: {start} and {full} %" for load, (start, full) in pairs.items()),
         ),
         Claim(
-            "Each page that an empty cache admits before it is full saves one destage (35 %; "
-            "destages saved relative to a full cache, per page held; 1 %)",
+            "Each page that an empty cache admits before it is full saves one destage (at "
+            "35 %; destages saved relative to a full cache, per page held; within 1 %)",
             max(abs(value - 1) for value in saved.values()) <= 0.01,
             told(saved, 3),
         ),

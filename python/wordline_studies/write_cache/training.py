@@ -286,7 +286,7 @@ def _claims(
         ),
         Claim(
             "Sizes chosen with small flashes have the response time of those chosen with "
-            "measured victims (5 %, caches empty at the start; a = 0.6, 0.9)",
+            "measured victims (within 5 %, caches empty at the start; a = 0.6, 0.9)",
             max(slower.values()) <= 5,
             told(slower),
         ),
@@ -313,7 +313,7 @@ def _claims(
             "; ".join(then) or "all",
         ),
         Claim(
-            "Sizes chosen with small flashes have the same response time at a = 1.1",
+            "Sizes chosen with small flashes have the same response time at a = 1.1 (within 5 %)",
             max(slower.values()) <= 5,
             told(slower),
             YOUNG,
@@ -395,7 +395,7 @@ def _in_line_claims(found: Mapping[Fit, InLine]) -> list[Claim]:
             told(left),
         ),
         Claim(
-            "After one fill, victims appear emptier than they are by 10 points or more (15 %)",
+            "After one fill, victims appear emptier than they are by 10 points or more (at 15 %)",
             min(one.whole - one.one_fill for one in found.values()) >= 10,
             told({str(fit): one.whole - one.one_fill for fit, one in found.items()}),
         ),
