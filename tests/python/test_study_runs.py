@@ -1,5 +1,6 @@
 """A study gives the same numbers wherever its points run, and after an interruption."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,14 @@ from wordline_studies.paq import series
 from wordline_studies.results import run
 from wordline_studies.runs import Runs
 
-ONE = Study("one", "Latencies one by one", "The study paq", (series.figure,))
+
+def one_by_one(setup: Setup) -> Figure:
+    """Returns a figure of the study paq, whose claims test no statement of this study."""
+    figure = series.figure(setup)
+    return replace(figure, claims=[replace(claim, ids=()) for claim in figure.claims])
+
+
+ONE = Study("one", "Latencies one by one", "The study paq", (one_by_one,))
 POINTS = 6
 
 
