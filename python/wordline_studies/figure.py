@@ -35,8 +35,8 @@ POINTS = ("%", "points")
 class Row:
     """A quantity with its simulated and its published value. Either may be absent.
 
-    A simulated value is None if nothing was measured; NaN is taken for None. `missing` then names
-    what was not available. `wordline_studies.outcome` compares the two values.
+    A simulated value is None if nothing was measured; NaN becomes None. `missing` then names what
+    was not available. `wordline_studies.outcome` compares the two values.
     """
 
     what: str
@@ -65,7 +65,8 @@ class Row:
         """Simulated minus published value.
 
         In points if the unit is per cent or points, otherwise in per cent of the published value.
-        For a published range, the difference is to the nearer end, and 0 inside the range.
+        For a published range, the difference is to the nearer end, and 0 inside the range. None if
+        a value is absent, and for a difference in per cent of 0.
         """
         if self.published is None or self.ours is None:
             return None
@@ -90,8 +91,8 @@ class Claim:
     then states why. `because` is a clause with the documented reason why the claim cannot hold in
     this model; the study then asserts that it does not hold. `report_only` is the reason why the
     claim is not tested. A claim with `quick=False` needs more requests than `--quick` simulates and
-    is not tested there. `ids` are the published statements that the claim tests, in the words of
-    the document or stronger ones; a claim that we add has none.
+    is not tested there. `ids` names the published statements that the claim tests. The claim states
+    as much as each of them, or more. A claim that we add has no `ids`.
     """
 
     text: str
@@ -184,8 +185,8 @@ def unmeasured(figure: Figure, missing: str) -> Figure:
 
 
 def largest_difference(rows: Sequence[Row]) -> float:
-    """Returns the largest difference of the rows from their published values; infinite if one has
-    none."""
+    """Returns the largest absolute difference between simulated and published values; infinite if a
+    row has no difference."""
     found = [row.difference for row in rows]
     return max(inf if one is None else abs(one) for one in found)
 
@@ -211,8 +212,8 @@ class Setup:
         self.missing[trace] = None
 
     def requests(self, count: int) -> int:
-        """Returns the number of requests to simulate: `count`, or an eighth of it for a quick
-        study."""
+        """Returns the number of requests to simulate: `count`, or for a quick study an eighth of
+        it, but at least 64."""
         return max(64, count // 8) if self.quick else count
 
     def package(self, device: Device, overrides: dict[str, Value], label: str) -> Package:

@@ -76,7 +76,8 @@ def ranked(rows: Sequence[Row]) -> list[tuple[Row, Outcome | None]]:
 
 
 def reason(row: Row, outcome: Outcome | None) -> str:
-    """Returns the reason for an outcome other than a comparison; empty if none is stated."""
+    """Returns the reason why a row is fitted, not assertable or not run; empty for other outcomes,
+    and if no reason is stated."""
     if row.published is None or outcome is None:
         return ""
     return {
@@ -103,7 +104,7 @@ def _outcome(row: Row, others: Sequence[Row]) -> Outcome | None:
 
 def is_reproduced(ours: float, published: float | Range, unit: str) -> bool:
     """Returns `True` if a value is within the tolerance of a published value, or of the nearer end
-    of a range. Of a published 0 without a tolerance in points, only 0 is."""
+    of a range. A published 0 has no tolerance, unless the unit is per cent or points."""
     nearest = nearer_end(ours, published)
     return _is_within(abs(ours - nearest), _tolerance(nearest, unit))
 

@@ -14,7 +14,7 @@ REQUIRED = ("what", "value", "unit", "section")
 REASONS = ("fitted", "not_assertable")
 OPTIONAL = ("id", "comparison", *REASONS)
 STATEMENTS = "statements"
-"""Name of the tables with the statements, among those with the names of figures."""
+"""Name of the tables of statements in `published.toml`. All others are named after figures."""
 REQUIRED_OF_STATEMENT = ("id", "what", "section")
 OPTIONAL_OF_STATEMENT = ("value", "unit", *REASONS, "not_run")
 
@@ -45,7 +45,7 @@ class Statement:
     and `unit`.
 
     `fitted` and `not_assertable` are as in `Published`; `not_run` names what is missing for a
-    simulation. A number has one of the two latter.
+    simulation. A number has at least one of the last two.
     """
 
     ids: tuple[str, ...]
@@ -112,7 +112,8 @@ def parse(text: str, place: str) -> tuple[dict[str, dict[str, Published]], tuple
     """Returns the published numbers of a TOML text by figure and name, and its statements.
 
     Raises WordlineError, which starts with `place`, if an entry lacks a key, has an unknown key or
-    a value of the wrong type, or if a name or an id occurs twice.
+    a value of the wrong type, if a name or an id occurs twice, if a statement has no id, or if a
+    number among the statements has neither `not_assertable` nor `not_run`.
     """
     tables = cast("dict[str, list[dict[str, Any]]]", tomllib.loads(text))
     statements = tuple(

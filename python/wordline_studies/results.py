@@ -82,7 +82,7 @@ class Results:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Returns all numbers. Only those under `speed` depend on the machine."""
+        """Returns the contents of study.json. Only numbers under `speed` depend on the machine."""
         return {
             "study": self.study.name,
             "title": self.study.title,

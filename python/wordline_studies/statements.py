@@ -55,7 +55,7 @@ def judged(statements: Iterable[Statement], figures: Iterable[Figure]) -> list[J
     """Returns the statements with their outcomes.
 
     Raises ValueError if a claim names an id that no statement has, or if a statement has neither a
-    claim nor a reason.
+    claim nor a reason in `not_assertable` or `not_run`.
     """
     claims: dict[str, list[tuple[Figure, Claim]]] = {}
     for figure in figures:

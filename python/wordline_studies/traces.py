@@ -32,8 +32,8 @@ def recorded(setup: Setup, known: Mapping[str, Sequence[str]]) -> dict[str, Path
 
 
 def missing(known: Iterable[str], found: Collection[str]) -> list[str]:
-    """Returns a sentence that names the known workloads without a recorded trace; none if there is
-    a trace for each."""
+    """Returns a list with a sentence that names the known workloads without a recorded trace; an
+    empty list if there is a trace for each."""
     absent = [one for one in known if not any(name.startswith(f"{one} (") for name in found)]
     if not absent:
         return []

@@ -50,7 +50,7 @@ def figure(setup: Setup) -> Figure:
             "not give the number of dies. This figure has separate streams of reads and "
             "writes, their mean, and recorded traces. The ratio depends on the load: the mean with "
             "eight dies is near the published one because writes of SLC begin to saturate the bus, "
-            "and under the bundled trace, which consists of writes but for 2 %, MLC1 hardly waits. "
+            "and under the bundled trace, which has 2 % reads, MLC1 hardly waits. "
             "The document's explanation holds in all cases: other dies use the bus while the "
             "array of one works, and the array operations of SLC are shorter.",
             "With up to four dies, writes hardly wait: in a closed loop, the dies take turns "

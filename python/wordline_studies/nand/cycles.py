@@ -42,7 +42,7 @@ PAGE_BYTES = 2048
 FAST_BUS = 400.0
 """Rate of the fast interface that section 2.10 names. MB/s."""
 FAST_US = 250
-"""Program time of an LSB page of MLC1."""
+"""Program time of an LSB page of MLC1. Microseconds."""
 
 
 def share(report: Report, stages: Sequence[str]) -> float:
@@ -153,7 +153,7 @@ def writes(setup: Setup) -> Figure:
                 "",
                 PUBLISHED("2.13", "programs of the array"),
             ),
-            # The ends have different units: that the longest exceeds the shortest is no agreement.
+            # The two ends have different units, so their order does not count as an agreement.
             Row(
                 "legacy: shortest program",
                 min(programs["legacy"]),
@@ -260,8 +260,8 @@ def _cell_claims(setup: Setup, legacy: Sequence[float]) -> list[Claim]:
 
 
 def _energies(setup: Setup) -> tuple[list[float], list[float]]:
-    """Returns the energies of programming fast and slow pages: the difference that each of the
-    first pages of a block makes. Microjoules."""
+    """Returns the energies of programming each fast and each slow page, for the first pages of a
+    block. The energy of a page is the increase when one more page is programmed. Microjoules."""
     package = part(setup, planes=1)
     fast: list[float] = []
     slow: list[float] = []
@@ -276,7 +276,7 @@ def _energies(setup: Setup) -> tuple[list[float], list[float]]:
 
 
 def _interleaved(setup: Setup) -> Claim:
-    """Claim of figure 2.4: four writes, interleaved over three dies."""
+    """Returns the claim on figure 2.4: four writes, interleaved over three dies."""
     times = {model: _responses(setup, model) for model in ("variation", "typical")}
     spread = {model: gain(min(of), max(of)) for model, of in times.items()}
     return Claim(
@@ -289,7 +289,8 @@ def _interleaved(setup: Setup) -> Claim:
 
 
 def _responses(setup: Setup, model: str) -> list[float]:
-    """Returns the response times of requests of four pages on three dies, one at a time."""
+    """Returns the response times of requests of four pages on three dies, one at a time.
+    Microseconds."""
     package = part(setup, dies=3, more={"timing.model": model})
     report = package.stream(
         "program", requests=PAGES, request_bytes=4 * PAGE_BYTES, queue_depth=1, strips=True

@@ -65,7 +65,7 @@ def _sdp(found: Bandwidths) -> Figure:
 
 
 def _deviations(found: Bandwidths, model: str) -> list[float]:
-    """Returns the deviation of a model from the variation model, by mode. Per cent."""
+    """Returns the absolute deviation of a model from the variation model, by mode. Per cent."""
     writes = found["program"]
     return [abs(gain(*pair)) for pair in zip(writes["variation"], writes[model], strict=True)]
 

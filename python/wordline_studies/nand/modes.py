@@ -70,8 +70,8 @@ def stream(
     mode: Mode = LEGACY,
     requests: int = 8192,
 ) -> Report:
-    """Returns a load of single-page requests, with as many outstanding as all dies and planes can
-    use."""
+    """Runs single-page requests, with as many outstanding as all dies and planes can use, and
+    returns the report. A quick study runs fewer than `requests`."""
     return package.stream(operation, requests=setup.requests(requests), cache_rows=mode.rows)
 
 

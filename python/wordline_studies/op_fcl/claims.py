@@ -50,7 +50,7 @@ def percent(first: float, last: float) -> float:
 
 
 def listed(values: Iterable[float], unit: str = " %") -> str:
-    """Formats differences."""
+    """Formats differences with their signs, and the unit at the end."""
     return ", ".join(f"{one:+.1f}" for one in values) + unit
 
 
@@ -63,7 +63,7 @@ def _curve(curve: Curve) -> str:
 
 
 NOISE_POINTS = 0.1
-"""Difference of hit ratios by which the scale of a load alone changes them. Percentage points."""
+"""Change of a hit ratio that a change of the load's scale alone causes. Percentage points."""
 
 
 def rises(values: Sequence[float], noise: float = 0.0) -> bool:
@@ -74,7 +74,8 @@ def rises(values: Sequence[float], noise: float = 0.0) -> bool:
 def _falling(
     curves: Curves, names: Sequence[str], of: Callable[[Cell], float], noise: float = 0.0
 ) -> list[str]:
-    """Returns where the values of a scheme fall with a growing cached share."""
+    """Returns a text for each step of the cached share at which a value falls by more than
+    `noise`."""
     return [
         f"{title(name)} {scheme} from {low} to {high} % "
         f"({of(cells[low]):.4g}, {of(cells[high]):.4g})"
@@ -187,7 +188,7 @@ def _full(charged: Curves) -> Claim:
 
 
 def falls_to_the_end(curve: Curve) -> bool:
-    """Returns whether the response time falls with every larger share, with both schemes."""
+    """Returns whether the response time never rises with the cached share, with both schemes."""
     return all(rises([-cell.mean_ms for cell in curve[scheme].values()]) for scheme in FIXED)
 
 
@@ -219,7 +220,7 @@ def apart(curve: Curve) -> list[float]:
 
 
 def alike(curve: Curve, name: str, known: str, because: str = "") -> Claim:
-    """Returns the claim that FP-FCL and RW-FCL take equally long."""
+    """Returns the claim that FP-FCL and RW-FCL take almost equally long at every share."""
     return Claim(
         f"{title(name)}: FP-FCL and RW-FCL take almost equally long at every share (within "
         f"{IN_POINTS:g} %)",
@@ -254,7 +255,8 @@ SEPARATE_FINANCIAL = (
 
 
 def above_percent(curve: Curve) -> float:
-    """Returns by how much OP-FCL's response time exceeds RW-FCL's at its best share. Per cent."""
+    """Returns by how much OP-FCL's response time exceeds that of RW-FCL at RW-FCL's best share. Per
+    cent."""
     return percent(least_ms(curve[RW]), least_ms(curve[OP]))
 
 
@@ -374,7 +376,7 @@ PAGES = (
 
 
 def _ended(charged: Curves) -> dict[str, Cell]:
-    """Returns the results of OP-FCL."""
+    """Returns the results of OP-FCL by load."""
     return {name: curve[OP][INITIAL_PERCENT] for name, curve in charged.items()}
 
 

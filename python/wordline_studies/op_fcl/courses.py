@@ -41,15 +41,15 @@ class Course:
         return self._mean(len(self.requests) // 3, len(self.requests))
 
     def drift_percent(self) -> float:
-        """Returns the growth of the lists from the second to the last third of the run. Per
-        cent."""
+        """Returns by how much the mean size of both lists in the last third of the run exceeds that
+        in the second third. Per cent."""
         third = len(self.requests) // 3
         before, last = (sum(self._mean(third * at, third * (at + 1))) for at in (1, 2))
         return 100 * (last / before - 1)
 
     def range_percent(self) -> float:
-        """Returns the range of the sizes after the first third of the run. Per cent of the
-        flash."""
+        """Returns the largest minus the smallest size of both lists after the first third of the
+        run. Per cent of the flash."""
         late = self.whole_gb[len(self.requests) // 3 :]
         return 100 * (max(late) - min(late)) / self.flash_gb
 

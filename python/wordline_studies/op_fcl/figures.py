@@ -54,8 +54,8 @@ def model_figures(setup: Setup) -> list[Figure]:
     least_3 = model.optimum(model.FIGURE_3, STEPS, only_reads=True)
     least_4 = model.optimum(model.FIGURE_4, STEPS)
     measured = (
-        "Equations 3 to 6 with table 2 and steps of 0.01. Hit ratios are exact sums of Zipf "
-        "laws, cut at the range; a value is one per cent of the flash."
+        "Equations 3 to 6 with the constants of table 2, in steps of 0.01. Hit ratios are exact "
+        "sums of truncated Zipf laws; a value is one per cent of the flash."
     )
     reads = {
         utilisation: cost
@@ -230,7 +230,7 @@ def _above_rows(curves: Mapping[str, Curve]) -> list[Row]:
 
 
 def _uncharged(measured: str, alone: Curve) -> Figure:
-    """Returns the figure of the other reading, in which fills follow the reply."""
+    """Returns the figure of Search Engine with fills after the reply, the alternative reading."""
     shown = {"search": alone}
     return Figure(
         id="6c",
@@ -261,8 +261,8 @@ def _uncharged(measured: str, alone: Curve) -> Figure:
 
 
 def work_rows(name: str, curve: Curve) -> list[Row]:
-    """Returns rows on the work per request: the share with the least work, and the excess over
-    other schemes."""
+    """Returns rows on the work per request: the share with the least work, and by how much the
+    least work of a scheme exceeds that of another."""
     least = {scheme: min(cell.work_ms for cell in curve[scheme].values()) for scheme in curve}
     at = {
         scheme: min(cells, key=lambda percent: cells[percent].work_ms)

@@ -17,8 +17,8 @@ PAGE_KB = 4.0
 PAGES_PER_GB = 262_144
 KB_PER_GB = 1 << 20
 APART_NS = 100_000_000
-"""Interval between requests replayed by time stamp. The work that a request leaves behind takes
-less time."""
+"""Interval between requests replayed by time stamp. It is longer than the work that a request
+leaves behind. Nanoseconds."""
 DRIVE_PAGES = 140 * 1_000_000_000 // 4096
 """Number of pages of the positioned disk. Requests are spread over the whole disk where seeks
 matter."""
@@ -127,8 +127,8 @@ def _drawn(share: float, draws: int) -> float:
 
 
 def _groups(extents: int) -> Iterator[tuple[float, int]]:
-    """Yields ranks, and the number of ranks that each represents: one up to `EXACT_RANKS`, then up
-    to 1 % of the rank."""
+    """Yields the mean rank of each group of ranks and the number of ranks in the group: one up to
+    rank `EXACT_RANKS`, then at most 1 % of the rank."""
     first = 1
     while first <= extents:
         count = 1 if first <= EXACT_RANKS else min(first // 100, extents - first + 1)
@@ -191,8 +191,8 @@ class _Extents:
         self._beyond = -high
 
     def draw(self) -> tuple[int, int]:
-        """Returns the first page and the length of an extent. Extents beyond the expected number
-        are placed after the others."""
+        """Returns the first page and the number of pages of an extent. Once the working set is
+        full, new extents are placed after it."""
         group = self._random.choices(self._groups, cum_weights=self._weights)[0]
         rank = group[0] + self._random.randrange(group[1])
         found = self._placed.get(rank)
@@ -236,7 +236,7 @@ def with_exponents(load: Load, reads: float, writes: float) -> Load:
 
 
 def spread(load: Load, part: int, many: Iterable[Request]) -> Iterator[Request]:
-    """Yields the requests spread over the whole disk."""
+    """Yields the requests, spread over the whole disk in chunks of `SPREAD_PAGES`."""
     times = max(1, DRIVE_PAGES * part // round(4 * load.total_gb * PAGES_PER_GB))
     for one in many:
         chunk, inside = divmod(one.first, SPREAD_PAGES)
@@ -254,7 +254,8 @@ def written(setup: Setup, loads: Mapping[str, Load], parts: Parts) -> dict[str, 
 
 
 def written_over_a_disk(setup: Setup, loads: Mapping[str, Load], parts: Parts) -> dict[str, Path]:
-    """Writes scaled loads, spread over a disk, and returns their paths by name."""
+    """Writes scaled loads, spread over the positioned disk, as traces and returns their paths by
+    name."""
     return {
         name: setup.generated.trace(
             ("spread", name, load, load.part(parts)),

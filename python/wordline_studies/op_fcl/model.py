@@ -37,7 +37,8 @@ def read_us(page_write: float, hit: float) -> float:
 
 
 def write_us(page_write: float, hit: float, reads_of_hits: float) -> float:
-    """Returns C_HW, the cost of a write, with reads among the hits. Microseconds."""
+    """Returns C_HW, the cost of a write. `reads_of_hits` is the share of reads among the hits of
+    the write cache. Microseconds."""
     hits = (1 - reads_of_hits) * page_write + reads_of_hits * READ_US
     return (1 - hit) * (READ_US + DISK_WRITE_US + page_write) + hit * hits
 
@@ -104,5 +105,5 @@ def sizes_gb(total_gb: float, utilisation: float, read_ratio: float) -> tuple[fl
 
 
 def excess_percent(mix: Mix, utilisation: float, read_ratio: float, least: float) -> float:
-    """Returns by how much a partition's cost exceeds the lowest. Per cent."""
+    """Returns by how much a partition's cost exceeds `least`, the lowest cost. Per cent."""
     return 100 * (mix.cost_us(utilisation, read_ratio, page_write_us(utilisation)) / least - 1)

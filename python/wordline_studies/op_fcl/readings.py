@@ -42,7 +42,7 @@ EXPONENTS = {
     "exchange": (0.5, 0.8, 1.0),
     "msn": (0.5, 0.8, 1.0),
 }
-"""Exponents of the Zipf law of the writes, by load."""
+"""Exponents of the Zipf law of the writes that the study runs, by load."""
 EVEN = 0.5
 """The smallest exponent of Financial."""
 SHARES = (40, 50, 60, 70, 80)

@@ -31,7 +31,7 @@ SHARES = (60, 70, 80, 90)
 SWUNG = (90, 95)
 RISING = (70, 95)
 LONG = 20
-"""Exponent of two of the longest period."""
+"""The longest period is two to the power of this number. Requests at full scale."""
 
 Found = tuple[list[Row], list[Claim]]
 
@@ -94,7 +94,7 @@ def told(curve: Curve) -> str:
 
 def _held(run: Run) -> float:
     """Returns the share of the cache's capacity that is occupied during the second half of the
-    requests. The run needs its time series."""
+    requests, 0 to 1. Requires the table `series` of the run."""
     table = run.table("series")
     requests: list[int] = (table["reads"] + table["writes"]).to_list()
     pages: list[int] = (table["cache_read_list"] + table["cache_write_list"]).to_list()
@@ -117,7 +117,7 @@ class _Swung:
 
     rw: Mapping[int, Cell]
     held: Mapping[int, float]
-    """Share of the flash that RW-FCL's lists occupy during the second half."""
+    """Share of the cache's capacity that RW-FCL's lists occupy during the second half, 0 to 1."""
     others: Mapping[tuple[str, int], Cell]
     """Results under `FP`, and under RW-FCL with a fixed `border` and with `long` periods. `filled`
     is FP-FCL with as much flash as RW-FCL's lists occupy."""
@@ -225,7 +225,7 @@ def _filled_claim(found: _Swung) -> Claim:
 
 
 def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:
-    """Tests wear in a second replay of Financial."""
+    """Tests whether RW-FCL's erases on Financial rise with the cached share in a second replay."""
     store = Store.of(TABLE["financial"], part(setup))
     cases: dict[str, Case] = {}
     for scheme, percent in ((RW, RISING[0]), (RW, RISING[1])):

@@ -35,7 +35,7 @@ BLOCK_PAGES, DATA_PAGES = 64, 63
 the same)."""
 CHARGED: dict[str, Value] = {"replay.mode.closed-loop.queue_depth": 1, "cache.reply": "fill"}
 """Settings under which a request waits for its fill, and for work left over from the previous
-one."""
+request."""
 ALONE: dict[str, Value] = {"replay.mode": "open-loop", "cache.reply": "data"}
 """Settings under which fills and GC follow the reply. Requests are far enough apart that none waits
 for them."""
@@ -119,7 +119,7 @@ def part(setup: Setup) -> Parts:
 
 
 def scaled(parts: Parts) -> str:
-    """Formats the scales."""
+    """Formats the scale of each load, as in "Home 1/32"."""
     return ", ".join(f"{title(name)} 1/{part}" for name, part in parts.items())
 
 
@@ -129,7 +129,8 @@ def percents(setup: Setup) -> tuple[int, ...]:
 
 
 def divided(scheme: str, period: int, segments: int) -> dict[str, Value]:
-    """Returns the configuration keys of a scheme."""
+    """Returns the settings of a scheme. `period` is in requests; `FP` has neither periods nor
+    segments."""
     if scheme == FP:
         return {"cache.partition": "unified"}
     name = {RW: "rw-fcl", OP: "op-fcl"}[scheme]
@@ -216,12 +217,12 @@ def curves(
 
 
 def best(curve: Mapping[int, Cell]) -> int:
-    """Returns the cached share with the shortest response time."""
+    """Returns the cached share with the shortest mean response time. Per cent."""
     return min(curve, key=lambda percent: curve[percent].mean_ms)
 
 
 def least_ms(curve: Mapping[int, Cell]) -> float:
-    """Returns the shortest response time. Milliseconds."""
+    """Returns the mean response time at the best cached share. Milliseconds."""
     return curve[best(curve)].mean_ms
 
 

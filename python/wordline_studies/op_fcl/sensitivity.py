@@ -29,7 +29,7 @@ UNITS = (4, 16, 32, 64, 128, 512)
 """Sequential units in KB."""
 QUICK_UNITS, QUICK_EXPONENTS = (4, 16, 128), (12, 16, 20)
 EXPONENTS = (12, 14, 16, 18, 20)
-"""Exponents of two of the periods, in requests of the full-scale load."""
+"""The periods are two to the power of these numbers. Requests at full scale."""
 COLOURS = dict(zip(TABLE, ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c"), strict=True))
 
 WIDER = ("financial", "search", "exchange", "msn")
@@ -96,18 +96,19 @@ def sensitivity(setup: Setup) -> Figure:
 
 
 def _parts(setup: Setup) -> Parts:
-    """Returns the scales of the periods: that of MSN is the larger one of `--full`."""
+    """Returns the scales for the periods: as for the other figures, but for MSN as with `--full`,
+    unless the study is quick."""
     parts = dict(part(setup))
     return parts if setup.quick else parts | {"msn": FULL_PART["msn"]}
 
 
 Relative = Mapping[str, Mapping[int, float]]
-"""Response times above a base, in per cent by load."""
+"""By how much response times exceed a base, in per cent, by load and point."""
 
 
 def _relative(setup: Setup) -> tuple[Relative, Relative]:
-    """Returns response times above those at 128 KB by KB, and above those at 2^16 requests by
-    exponent of two."""
+    """Returns by how much response times exceed those at 128 KB, by unit in KB, and those at 2^16
+    requests, by exponent of the period."""
     loads = named(TABLE)
     units_kb = QUICK_UNITS if setup.quick else UNITS
     exponents = QUICK_EXPONENTS if setup.quick else EXPONENTS

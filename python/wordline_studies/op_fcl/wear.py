@@ -17,7 +17,7 @@ FILLED = (
 
 
 def longer(curve: Curve, share: int) -> float:
-    """Returns the erases of FP-FCL at a cached share over those of OP-FCL."""
+    """Returns the erases of FP-FCL at a cached share, divided by those of OP-FCL."""
     return curve[FP][share].erases / curve[OP][INITIAL_PERCENT].erases
 
 
