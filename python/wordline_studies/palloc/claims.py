@@ -275,7 +275,7 @@ def of_latency(table: ByLoad, means: ByOrder, bus: ByOrder) -> list[Claim]:
 
 
 def of_waiting(table: ByLoad, means: ByOrder, times: ByOrder) -> list[Claim]:
-    """Returns the claims on figure 3.7: waits in microseconds, and response times."""
+    """Returns the claims on figure 3.7. Values are waits and response times in microseconds."""
     together = correlation([means[order] for order in ORDERS], [times[order] for order in ORDERS])
     longer = [load for load, one in table.items() if one[BASE] > max(one["PDCW"], one["PDWC"])]
     return [

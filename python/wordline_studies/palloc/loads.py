@@ -32,13 +32,14 @@ KNOWN = {
 class Load:
     """A row of table 3.1: data volume, share of data written, mean sizes.
 
-    From table 6.1, for the recording of the same name: write and read requests, and the number of
-    random ones. Sizes are in pages of 2 KiB and the share of writes is a share of the data,
-    although the table says KB and does not say of which total. Two facts support this: data over
-    the requests of table 6.1 give 2.07 to 2.15 KB per unit of size (sql, usr, msnfs), and the
-    shares of data of these requests equal the table's within 1 %. The published financial traces
-    (3.8 KB per write, 2.3 KB per read) and web searches (15 KB per read) agree. The load uses data
-    over requests, which has more digits: fin2 has 1.42 pages per write where the table has 1.
+    From table 6.1, for the recording of the same name: numbers of writes and reads, and the share
+    of random ones in per cent. Sizes are in pages of 2 KiB and the share of writes is a share of
+    the data, although the table says KB and does not say of which total. Two facts support this:
+    data over the requests of table 6.1 give 2.07 to 2.15 KB per unit of size (sql, usr, msnfs), and
+    the shares of data of these requests equal the table's within 1 %. The published financial
+    traces (3.8 KB per write, 2.3 KB per read) and web searches (15 KB per read) agree. The load
+    uses data over requests, which has more digits: fin2 has 1.42 pages per write where the table
+    has 1.
     """
 
     megabytes: float
@@ -59,7 +60,8 @@ class Load:
     def generated(self) -> tuple[float, float]:
         """Mean sizes of a write and a read in pages: data over requests.
 
-        If a share of data is below 1 %, it has too few digits, and the table's size is used.
+        A share of data written below 1 % has too few digits; the size of a write is then the
+        table's.
         """
         written = self.data_written_percent / 100 * self.megabytes
         write = _pages(written, self.writes)
@@ -128,8 +130,8 @@ class Variant:
     """A device variant; the defaults are those of the reading.
 
     Fields: placement of writes by address ("static") or by arrival ("dynamic"), scheduler,
-    placement of data written before the run, whether writes get their pages on issue, outstanding
-    requests, and other settings.
+    placement of data written before the run, whether static writes get their pages on issue (never
+    with `IMMEDIATE`), outstanding requests, and other settings.
     """
 
     places: str = "static"
@@ -169,7 +171,8 @@ def requests(setup: Setup) -> int:
 
 def smaller(setup: Setup) -> dict[str, Value]:
     """Returns settings with fewer blocks than in the preset, in proportion to the requests below
-    `FULL`, so that reads repeat pages equally often."""
+    `FULL`, so that reads repeat pages equally often. With `--quick`, the proportion is
+    approximate."""
     if setup.full:
         return {}
     return {"nand.geometry.blocks_per_plane": QUICK_BLOCKS if setup.quick else BLOCKS}

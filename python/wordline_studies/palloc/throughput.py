@@ -167,8 +167,7 @@ def _table(fitted: dict[str, Runs]) -> Figure:
             "are writes.",
             "Blocks per plane, over-provisioning and GC are not published (see the preset). "
             f"The runs use {BLOCKS} blocks per plane, {QUICK_BLOCKS} with --quick, all with "
-            "--full. The device is full at the start and has enough spare blocks for these "
-            "runs.",
+            "--full. The device is full at the start and has enough free blocks for these runs.",
         ],
     )
 
@@ -433,8 +432,8 @@ def _channels(fitted: dict[str, Runs]) -> Figure:
 
 
 def _executions(fitted: dict[str, Runs]) -> list[Figure]:
-    """Returns figures 3.10 and 3.11. The second compares the numbers: idle time over both figures,
-    active time over all loads."""
+    """Returns figures 3.10 and 3.11. The second also has the published numbers: idle time is the
+    mean of both figures, active time that of all loads."""
     idle, active = (
         {load: of(over(runs, share), ORDERS) for load, runs in fitted.items()}
         for share in (idle_percent, _active_percent)
@@ -478,7 +477,10 @@ def _execution(number: str, words: str, runs: Runs, rows: Sequence[Row]) -> Figu
         id=number,
         title=f"Figure {number}: execution time, {words}",
         section="3.5.3",
-        measured="Die time by activity in the runs of figure 3.4, mean of the strategies.",
+        measured=(
+            "Die time by activity and strategy in the runs of figure 3.4. The table has means of "
+            "the strategies."
+        ),
         rows=rows,
         plots=[Plot(words.capitalize(), "Share of die time.", stacked(parts, "%"))],
         data={"execution_percent": parts},
