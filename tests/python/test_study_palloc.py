@@ -283,8 +283,8 @@ def test_only_sharing_planes_saves_commands(told: dict) -> None:
 
 
 def test_reads_of_web_placed_by_address_cannot_gain_from_one_channel() -> None:
-    """Reason why web and sql2 gain only with first-read placement: of a read of 7.4 pages, each of
-    eight channels sends one page, or one channel sends all of them."""
+    """Reason why web and sql2 gain only with first-read placement: a read of eight pages takes one
+    transfer on each of eight channels, or eight transfers on one channel."""
     for order, transfers in (("CWDP", 1), ("PDWC", 8)):
         found = latency_us(measured(ADDRESS, order, pages(8, writes=False), depth=1))
         assert found == pytest.approx(50 + transfers * 51.2, rel=0.02), order

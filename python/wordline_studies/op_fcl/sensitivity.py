@@ -206,7 +206,7 @@ def of_periods(relative: Relative) -> list[Claim]:
             quick=False,
         ),
         Claim(
-            "Home: periods of 2^14 and below take longer than 2^16, the shorter the longer",
+            "Home: periods of 2^14 and below take longer than 2^16, and 2^12 longer than 2^14",
             home[12] > home.get(14, 0.0) > 0,
             ", ".join(f"2^{at} {value:+.1f}" for at, value in home.items()) + " %",
             quick=False,
