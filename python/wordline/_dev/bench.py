@@ -66,8 +66,8 @@ class Work:
 
 class Rate(TypedDict):
     """A number of units of work and the CPU seconds that they took. Rates are per CPU second: of
-    the whole process, of the model alone, of the machine's limit if there is one, and of the
-    previous record."""
+    the whole process (without the preconditioning of a `settled` workload), of the model alone, of
+    the machine's limit if there is one, and of the previous record."""
 
     unit: str
     count: int

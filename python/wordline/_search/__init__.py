@@ -56,9 +56,9 @@ class Search:
         self.study = study
 
     def table(self) -> polars.DataFrame:
-        """Returns one row per completed trial: `trial`, `state`, the varied keys, the objectives,
-        the bounded metrics by path, `feasible`, whether the trial is among the `best`, `error`, and
-        the digest of its run."""
+        """Returns one row per trial that completed, failed or was pruned: `trial`, `state`, the
+        varied keys, the objectives, the bounded metrics by path, `feasible`, whether the trial is
+        among the `best`, `error`, and the digest of its run."""
         import polars
 
         trials = ended(self.study)
@@ -235,7 +235,8 @@ def carry_out(
 
 
 def _require_readable(plan: Plan) -> None:
-    """Raises WordlineError if the trace cannot be read, independently of the device."""
+    """Raises WordlineError if the trace cannot be read. Checks nothing if the device is incomplete
+    without the varied keys."""
     inputs = _wordline.Inputs()
     options = {**plan.options, "fit": "wrap"}
     job = Job(Source(*config.read(plan.device)), plan.trace, plan.seed, plan.keys(), options)

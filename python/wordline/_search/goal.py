@@ -26,7 +26,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class Bound:
-    """An upper or lower bound on a metric or varied key."""
+    """An upper or lower bound on a metric or varied key. A value equal to the limit meets it."""
 
     name: str
     above: bool
@@ -37,12 +37,13 @@ class Bound:
         return self.limit - value if self.above else value - self.limit
 
     def __str__(self) -> str:
-        """Formats the bound as it was given."""
+        """Formats the bound with `<` for `<=`, `>` for `>=`, and a limit of six digits."""
         return f"{self.name} {'>' if self.above else '<'} {self.limit:g}"
 
 
 def objectives(minimise: Sequence[str], maximise: Sequence[str]) -> list[Objective]:
-    """Returns the objectives of a search. Raises WordlineError unless there are one or two."""
+    """Returns the objectives of a search. Raises WordlineError unless there are one or two
+    with different names."""
     found = [Objective(name, False) for name in minimise]
     found += [Objective(name, True) for name in maximise]
     if len(found) not in (1, 2):

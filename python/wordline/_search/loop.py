@@ -31,7 +31,8 @@ the metric, one search in 256 stops by mistake."""
 
 @dataclass(frozen=True)
 class State:
-    """Progress of a search: completed trials, all trials, and the best value if there is one."""
+    """Progress of a search: number of trials that have ended, number of all trials, and the best
+    value. The best value is None with two objectives, or while no trial meets the bounds."""
 
     done: int
     total: int
@@ -112,8 +113,8 @@ class Loop:
         return Point(place, plan.device, plan.trace, plan.seed, keys, options, dict(params))
 
     def _sharing(self, task: Task) -> Task:
-        """Returns the task with a prepared device that is kept, if the preparation equals that of
-        an earlier task."""
+        """Returns the task. If an earlier task of this search has the same preparation, the worker
+        process keeps the prepared device for the task and for later ones."""
         name = task.preparation
         if name not in self._preparations:
             self._preparations |= {name} if name else set()
@@ -138,9 +139,9 @@ class Loop:
         return None
 
     def _require_values(self, name: str) -> None:
-        """Raises NoValueError if the following trials are unlikely to have a value for a metric:
-        after the first trial if all trials have the same requests, else after MOST_WITHOUT
-        trials."""
+        """Raises NoValueError if the following trials are unlikely to have a value for a metric.
+        One trial without a value is enough if only the requests decide about the value and all
+        trials have the same requests; otherwise MOST_WITHOUT trials are needed."""
         self._without += 1
         is_fixed = name.split(".")[0] in OF_REQUESTS and self._plan.has_fixed_load()
         if not self._has_values and self._without >= (1 if is_fixed else MOST_WITHOUT):

@@ -25,7 +25,8 @@ def space(vary: Mapping[str, Sequence[Any] | str]) -> dict[str, BaseDistribution
 
 
 def grid(found: Mapping[str, BaseDistribution]) -> list[dict[str, Any]]:
-    """Returns every combination of the values. Raises WordlineError for a range without a step."""
+    """Returns every combination of the values. Raises WordlineError for a range of floating-point
+    numbers without a step."""
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     lists: list[list[Any]] = []

@@ -50,8 +50,8 @@ def opened(plan: Plan, lines: Lines | None) -> optuna.Study:
 
 
 def ended(study: optuna.Study) -> dict[int, optuna.trial.FrozenTrial]:
-    """Returns the completed trials by number. A trial that failed without a reason was
-    interrupted."""
+    """Returns the trials that completed, failed or were pruned, by number. A trial that failed
+    without a reason was interrupted, and is left out."""
     found = {
         trial.user_attrs[PLACE]: trial
         for trial in study.get_trials(deepcopy=False)

@@ -71,7 +71,7 @@ def bench(
                to a write-back cache of 1 GiB in front of a disk of 4 GiB
       replay   each --trace in turn, including parsing
 
-    The queue depth is 32, except in replay.
+    The queue depth is 32. A replay ignores the time stamps of its trace.
 
     Without arguments, all workloads run, each in its own process. CPU seconds are user and system
     time of the whole process; memory is its peak. "model" excludes the start of Python and the
@@ -118,7 +118,7 @@ def growth(out: Path, **options: Any) -> int:
       depth     queue depth 1 to 65,536
       backlog   4,096 to 262,144 waiting requests, with and without [host_side]
 
-    Without arguments, all series run. The folder contains {files}. Exit code: 0 every series is
+    Without arguments, all sweeps run. The folder contains {files}. Exit code: 0 every series is
     flat, or flat apart from cache misses; 1 a series is not.
 
     \b

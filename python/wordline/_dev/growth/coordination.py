@@ -52,7 +52,7 @@ class Cost:
 
 
 def timed(job: Job) -> Timed:
-    """Runs a point."""
+    """Runs a point and measures the CPU time of its run."""
     begun = time.thread_time()
     done = work.run(job)
     return Timed(done.figures, done.digest, done.fault, time.thread_time() - begun)

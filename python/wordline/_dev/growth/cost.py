@@ -16,15 +16,15 @@ from wordline._wordline import MemoryTable, WordlineError
 
 # Allowed ratio of the largest to the smallest cost of a series.
 MOST_RATIO = 1.5
-# Minimum CPU time of the requests of a run. The start takes about as long as a short run, and
-# varies.
+# Minimum cost per request in ns. The start takes about as long as a short run, and varies, so that
+# their difference can be negative.
 LEAST_NS = 1.0
 LATENCY_ROUNDS, LATENCY_READS = 8, 1 << 16
 
 
 @dataclass(frozen=True)
 class Run:
-    """One process. CPU seconds are those of the simulation without preconditioning."""
+    """Result of one process. `cpu_s` excludes preconditioning."""
 
     cpu_s: float
     precondition_cpu_s: float
@@ -107,8 +107,9 @@ class Line:
         ]
 
     def explained_ns(self, cost: Cost) -> float | None:
-        """Returns the cost of the cache misses of a point beyond the fewest misses in the series,
-        as an upper limit in ns per request. None if misses were not counted."""
+        """Returns by how many ns per request the cache misses of a point cost more than those of
+        the counted point where they cost least, both as upper limits. None if misses of the
+        point were not counted."""
         known = [ns for other in self.costs if (ns := other.misses_ns) is not None]
         return None if cost.misses_ns is None else cost.misses_ns - min(known)
 
@@ -164,8 +165,8 @@ def measured(
     """Measures every point `repeat` times, and as often with a single request, to subtract start
     and end. The smallest cost of equally many runs counts. The order is random, so that a temporary
     slowdown of the machine does not affect one end of a sweep. With `counts`, instructions and
-    misses are counted for points that exceed the allowed ratio and for the cheapest point of their
-    series.
+    misses are counted for points that exceed the allowed ratio, and for the cheapest points of
+    their series: per request and per event.
 
     Raises WordlineError if a run fails.
     """

@@ -75,8 +75,8 @@ def _total(point: Point) -> tuple[int, int]:
 
 
 def _reason(said: str) -> str:
-    """Returns the last line of an error that is not part of valgrind's own report, which follows
-    it."""
+    """Returns the last line of standard error that is not part of valgrind's own report. If all
+    are, returns the last line."""
     lines = said.strip().splitlines()
     own = [line for line in lines if not re.match(r"==\d+==", line)]
     return (own or lines or ["failed"])[-1]

@@ -10,7 +10,8 @@ from wordline._render.miss_ratio_page import COLOURS
 from wordline._render.plotly import Figure, figure, line
 
 LATENCY = "#8b929c"
-# Shares of the chart height: the random read below, the costs above.
+# Shares of the height: the chart of the random read ends at LOWER, and that of the costs begins at
+# UPPER.
 LOWER, UPPER = 0.2, 0.27
 
 
