@@ -80,7 +80,8 @@ impl ConfigError {
         self
     }
 
-    /// Prefixes the keys in the fault with the path of member `place` of an array.
+    /// Prefixes the key with the path of member `place` of an array, also where the fault starts
+    /// with the key. Drops the further keys.
     pub(super) fn at_member(mut self, place: usize) -> Self {
         let table = format!("array.members[{place}].");
         if self.reason.starts_with(&self.key) {

@@ -56,8 +56,8 @@ class PlanCheck(TypedDict):
 
 class PlanAdvice(TypedDict):
     """The recommendation as a `sentence`, with its `reason` and the `basis` of the lifetime.
-    `policy` is None if no flash is best. `latency_us` and `disk_us` are simulated if `by` is
-    "simulation", else computed by the models."""
+    `policy` and `flash_pages` are None if the disk alone is recommended. `latency_us`, that of the
+    best cache, and `disk_us` are simulated if `by` is "simulation", else computed by the models."""
 
     sentence: str
     reason: str

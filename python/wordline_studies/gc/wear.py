@@ -194,7 +194,7 @@ def _moved(summary: Summary, triggers: tuple[str, ...]) -> tuple[int, int]:
 
 
 def _pages_a_merge() -> float:
-    """Returns the number of pages that disk 5 writes per merge, from the published 21 erases per
+    """Returns the number of pages written to disk 5 per merge, from the published 21 erases per
     block. A merge erases two blocks."""
     merges = 21 * BLOCKS_OF_A_DISK / 2
     return TABLE[5].written_kib * 1024 / PAGE / merges

@@ -199,8 +199,8 @@ def curves(
     more: Mapping[str, Value] | None = None,
     scale: Parts | None = None,
 ) -> dict[str, Curve]:
-    """Runs every load under every scheme at every share, at the given scale or that of the
-    setup."""
+    """Runs every load under the fixed schemes at every share, and under OP-FCL from its initial
+    share. `scale` defaults to that of the setup."""
     shares, scale = tuple(wanted), scale or part(setup)
     cases = {
         (name, scheme, percent): case(

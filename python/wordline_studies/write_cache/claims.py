@@ -391,7 +391,8 @@ def _smaller(found: Fitted, fit: Fit) -> list[Cell]:
 
 
 def _own(found: Fitted) -> list[Claim]:
-    """Returns our claims on Homes with a separate active block for relocated pages."""
+    """Returns claims that the document does not make: on Homes with a separate active block for
+    relocated pages."""
     (main,) = found.of("Homes", 0.9)
     victims = {str(op): 100 * found.own[main][0][op].victims for op in (15, 35)}
     above = {

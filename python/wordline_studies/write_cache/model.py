@@ -1,5 +1,5 @@
-"""Formulas 4.2 to 4.5: response time of a page write from its miss ratio and the valid share of
-victims."""
+"""Formulas 4.2 to 4.5: response time of a page write from the miss ratio of the cache and the valid
+share of victims. Also the static equation for this share."""
 
 from collections.abc import Mapping
 from math import exp, log

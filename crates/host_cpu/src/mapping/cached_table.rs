@@ -75,7 +75,8 @@ impl CachedTable {
     pub fn least_memory(&self, store_bytes: u64, unit_bytes: u64) -> u64 {
         self.pages(store_bytes, unit_bytes) * self.entry_bytes + self.page_bytes
     }
-    /// Returns `true` if the table has more pages than replacement policies can number.
+    /// Returns `true` if the table has too many pages for replacement policies: [`Entry::LIMIT`] or
+    /// more.
     pub fn is_too_long(&self, store_bytes: u64, unit_bytes: u64) -> bool {
         self.pages(store_bytes, unit_bytes) >= Entry::LIMIT.into()
     }

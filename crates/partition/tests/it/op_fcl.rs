@@ -104,7 +104,8 @@ fn numpy_draws_follow_zipfs_law() {
     assert!(apart.fold(0.0, f64::max) < bound);
 }
 
-/// With reads only, the scan over u and r assigns everything to reads and finds the same u.
+/// With reads only, the scan over u and r assigns the whole cache to reads. It finds the same u and
+/// cost as the scan over u alone (figure 3).
 #[test]
 fn figure_3_is_a_special_case_of_algorithm_1() {
     let shares = zipf::shares(1.2, 120);

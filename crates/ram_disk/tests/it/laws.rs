@@ -96,7 +96,7 @@ fn closed_loop_reaches_the_bound_of_its_channels() {
     }
 }
 
-/// Percentiles are at most 0.1 % above the order statistic; count, mean and extremes are exact.
+/// Percentiles are at most 0.1 % above the order statistic; count, mean and maximum are exact.
 #[test]
 fn histogram_agrees_with_the_sorted_response_times() {
     let mut random = Rng::new(1, "test.ram_disk");

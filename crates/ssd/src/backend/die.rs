@@ -69,7 +69,7 @@ pub(super) struct DieCommand {
 }
 
 impl DieCommand {
-    /// Idle die.
+    /// No command: the die is idle.
     pub(super) const IDLE: Self = Self {
         head: NONE,
         operation: Operation::Read,

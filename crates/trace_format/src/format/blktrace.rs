@@ -147,7 +147,9 @@ impl Blktrace {
         Ok((before, Some(request)))
     }
 
-    /// Returns the length of the next record. Fails if the record cannot be read.
+    /// Returns the length of the next record, with added data. Fails if the record does not start
+    /// with the magic number in the byte order of the file, or is longer than [`PROBE`]. If fewer
+    /// than [`LENGTH`] bytes are left, returns [`LENGTH`].
     fn length(&self, input: &mut Input) -> Result<usize, Stop> {
         let head = input.peek(LENGTH);
         if head.len() < LENGTH {
