@@ -115,7 +115,7 @@ def test_each_stream_reports_its_replay_mode(tiny: str, trace: str) -> None:
         ([0] * 2000 + [SECOND + 1_000_000 * place for place in range(4000)], "bursts"),
     ],
 )
-def test_a_device_that_never_catches_up_is_reported_as_overloaded(
+def test_notes_distinguish_bursts_from_an_offered_load_above_the_throughput(
     tiny: str, place: Path, times_ns: list[int], crowd: str | None
 ) -> None:
     (place / "burst.csv").write_text(recorded(times_ns))

@@ -91,7 +91,7 @@ def test_distinct_extents_of_a_uniform_distribution_match_the_closed_form() -> N
     assert abs(distinct(1000, 0.0, 500) - 1000 * (1 - (1 - 1e-3) ** 500)) < 1e-6
 
 
-def test_distinct_extents_in_groups_match_single_ranks() -> None:
+def test_distinct_extents_from_groups_of_ranks_match_the_sum_over_ranks() -> None:
     whole = sum(1 / rank for rank in range(1, 20_001))
     singly = sum(1 - (1 - 1 / (rank * whole)) ** 5_000 for rank in range(1, 20_001))
     assert abs(distinct(20_000, 1.0, 5_000) / singly - 1) < 1e-4

@@ -9,7 +9,7 @@ use wordline_nand::{Block, Layout, Plane};
 use super::{Pristine, Spend};
 
 /// Free blocks are written in LIFO order, and never-used blocks last: the opposite of wear
-/// levelling. Data that is written or read often circulates among few blocks, which wear out while
+/// levelling. Frequently written or read data circulates among a few blocks, which wear out while
 /// the others do not.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
