@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn span_ending_with_an_interval_counts_equally_in_progress_and_ended() {
+    fn span_ending_with_an_interval_counts_the_same_whether_in_progress_or_ended() {
         let before = BusyTime::new(Time(10), Some(Time(60)));
         let after = BusyTime::new(Time(50), None);
         for lane in [before, after] {

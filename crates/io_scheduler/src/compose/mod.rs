@@ -99,16 +99,20 @@ mod tests {
         picked
     }
 
+    /// Returns up to 12 operations on four planes, of which two thirds fit.
+    fn line(random: &mut Rng) -> Vec<(u32, bool)> {
+        let length = 1 + random.below(12);
+        (0..length)
+            .map(|_| (random.below(4) as u32, random.below(3) > 0))
+            .collect()
+    }
+
     #[test]
     fn every_policy_keeps_the_order_within_a_plane() {
         let mut random = Rng::new(1, "lines");
         for _ in 0..2_000 {
-            let mut below = |bound: u64| random.below(bound);
-            let length = 1 + below(12);
-            let line: Vec<_> = (0..length)
-                .map(|_| (below(4) as u32, below(3) > 0))
-                .collect();
-            let most = below(4) as usize;
+            let line = line(&mut random);
+            let most = random.below(4) as usize;
             for policy in Composition::defaults() {
                 let picked = picks(&policy, &line, most);
                 let name = policy.name();
@@ -134,11 +138,7 @@ mod tests {
     fn operations_that_do_not_fit_make_no_difference_to_policies_that_skip_them() {
         let mut random = Rng::new(1, "skipped");
         for _ in 0..2_000 {
-            let mut below = |bound: u64| random.below(bound);
-            let length = 1 + below(12);
-            let line: Vec<_> = (0..length)
-                .map(|_| (below(4) as u32, below(3) > 0))
-                .collect();
+            let line = line(&mut random);
             // The first operation of each plane alone, at its place in the line.
             let is_first = |place: usize| line[..place].iter().all(|one| one.0 != line[place].0);
             let firsts: Vec<_> = (0..line.len()).filter(|&place| is_first(place)).collect();

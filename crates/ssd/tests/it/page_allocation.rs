@@ -124,7 +124,7 @@ const TWO_PLANES: Dimensions = Dimensions {
 /// page apart, so that the two pages do not fit one command if they are allocated on arrival. A
 /// command with two programs takes only one transfer longer than a command with one.
 #[test]
-fn pages_allocated_on_issue_form_one_command_at_any_fill_level() {
+fn pages_allocated_on_issue_form_one_command_although_planes_are_a_page_apart() {
     let transfer = |plan: &Plan| plan.part.chains.data();
     let program = |plan: &Plan, page| plan.part.chains.latencies().program(page);
     for (on_issue, commands) in [(true, 1), (false, 2)] {
