@@ -158,10 +158,15 @@ def _table(path: str, known: tuple[str, ...]) -> tuple[list[str], list[Row]]:
         raise WordlineError(f"{path}: is not CSV: {fault}; correct the file") from None
     columns = [column.strip() for column in header]
     for column in columns:
-        if column not in known or columns.count(column) > 1:
+        if column not in known:
             raise WordlineError(
-                f"{path}:{kept[0][0]}: column {column!r} is unknown or occurs twice; the columns "
-                f"are {', '.join(known)}"
+                f"{path}:{kept[0][0]}: column {column!r} is unknown; name a column out of "
+                f"{', '.join(known)}"
+            )
+        if columns.count(column) > 1:
+            raise WordlineError(
+                f"{path}:{kept[0][0]}: column {column!r} occurs twice; remove one of the two "
+                "columns"
             )
     made: list[Row] = []
     if len(rows) != len(kept) - 1:
