@@ -1,4 +1,5 @@
-"""Figures 7.10, 7.12, 7.13 and 7.14: worst cases and excess waiting times of both arrays."""
+"""Figures 7.10 and 7.13: worst cases of both arrays, and what their figures of excess waiting times
+(7.12, 7.14) add for one of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,23 +11,37 @@ from statistics import fmean
 from wordline.summary import Summary
 from wordline_studies.cases import latencies_us, required, tabled
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
-from wordline_studies.gc.charts import MARGIN_MS, PUBLISHED, beyond, over_days
+from wordline_studies.gc.arrays import (
+    GROUPS,
+    HIGH,
+    LARGE,
+    LOW,
+    Runs,
+    days,
+    late_of,
+)
+from wordline_studies.gc.charts import MARGIN_MS, PUBLISHED, over_days
+from wordline_studies.gc.excess import (
+    OVERFLOWS,
+    claims_of_six,
+    claims_of_three,
+    day_one,
+    excess,
+    merges,
+    thrashing,
+)
 from wordline_studies.gc.loads import (
     DAYS,
     OF_64_GB,
-    SIX_SSDS,
-    TABLE,
     THREE_SSDS,
     count,
     page_of,
     writes_of,
 )
-from wordline_studies.gc.loads import LOW as LOW_DISKS
 from wordline_studies.gc.runs import (
     Known,
     Load,
     case,
-    collected,
     late,
     longest_ms,
     members,
@@ -46,21 +61,11 @@ from wordline_studies.gc.schemes import (
     P,
 )
 from wordline_studies.generated import Request, written
-from wordline_studies.measures import gain
 from wordline_studies.outcome import PER_CENT, is_reproduced
 
-# Summaries by scheme and member.
-Runs = dict[str, dict[str, Summary]]
 Series = dict[str, list[float | None]]
-LOW, HIGH = "low intensity", "high intensity"
-GROUPS = {
-    SIX: {LOW: ("SSD0", "SSD1", "SSD2", "SSD3"), HIGH: ("SSD4", "SSD5")},
-    THREE: {LOW: ("SSD0",), HIGH: ("SSD1", "SSD2")},
-}
-MEMBERS = {SIX: SIX_SSDS, THREE: THREE_SSDS}
-ARRAYS = {SIX: "6SSDs-RAID", THREE: "3SSDs-RAID"}
-# Requests of disk 3 have 149 pages. This number of requests is enough to test why they are late.
-LARGE, LARGE_REQUESTS = "SSD3", 400
+# Number of requests of disk 3 that is enough to test why they are late.
+LARGE_REQUESTS = 400
 # Factor by which fewer writes of each disk are simulated on 3SSDs-RAID than on 6SSDs-RAID.
 FEWER = 4
 # Single-page writes, 2 s apart, so that none waits for the GC of another.
@@ -70,23 +75,10 @@ WAITS = (
     "a GC run takes as long on both arrays, but on four times as many planes fewer writes wait for "
     "each other's GC runs"
 )
-OVERFLOWS = (
-    "disk 1 writes 17.7 GB, more than the 14 GB of the write buffer, so a request of SSD1 finds "
-    "the buffer full; if P-FTL uses the last free blocks, too, none does"
-)
-SPREADS = (
-    "with writes spread as recorded, two logical blocks that share their update blocks are merged "
-    "nearly as often as one; if the blocks are adjacent, H-FTL performs fewer GC runs (figure 7.11)"
-)
 STARTS = (
     "the SSDs start without free update blocks, so the shortage that the document gives as the "
     "reason exists from day 1; on an SSD that starts with free blocks, the number of late requests "
     "rises"
-)
-INVOKES = (
-    "every late request waits for a GC run, and P-FTL performs fewer of them, as the figure's "
-    "caption confirms: it merges for the oldest pages of its buffer, H-FTL for every write "
-    "that needs an update block"
 )
 
 
@@ -97,18 +89,18 @@ def figures(setup: Setup, loads: Mapping[str, Load], known: Known) -> list[Figur
     with members(THREE_SSDS, writes_of(setup) // FEWER) as paired:
         three = _by_scheme(under(setup, paired, COMPARED, device=THREE))
     alone = {device: _alone(setup, device) for device in (SIX, THREE)}
-    of_six = _excess(SIX, six, "7.12")
-    of_three = _excess(THREE, three, "7.14")
+    of_six = excess(SIX, six, "7.12")
+    of_three = excess(THREE, three, "7.14")
     days_of_h = _late_by_day(setup, loads["SSD0"])
     to_the_last = required(setup, {P: case(loads["SSD1"], P, {"ftl.gc.hard_free_ratio": 0.0})})[P]
     return [
         _worst(setup, six, _spread(setup, loads[LARGE]), alone[SIX]),
         replace(
             of_six,
-            rows=[*of_six.rows, *_merges(six, writes_of(setup)), *_rows_of_days(days_of_h)],
+            rows=[*of_six.rows, *merges(six, writes_of(setup)), *_rows_of_days(days_of_h)],
             claims=[
                 *of_six.claims,
-                *_claims_of_six(six),
+                *claims_of_six(six),
                 Claim(
                     "No request of SSD1 exceeds the bound if P-FTL uses the last free blocks",
                     late(to_the_last) == 0,
@@ -120,8 +112,8 @@ def figures(setup: Setup, loads: Mapping[str, Load], known: Known) -> list[Figur
         _worst_of_three(three, six, alone),
         replace(
             of_three,
-            rows=[*of_three.rows, *_day_one(three), *_thrashing(three, six)],
-            claims=[*of_three.claims, *_claims_of_three(three)],
+            rows=[*of_three.rows, *day_one(three), *thrashing(three, six)],
+            claims=[*of_three.claims, *claims_of_three(three)],
         ),
     ]
 
@@ -213,16 +205,6 @@ def highest(runs: Mapping[str, Summary], names: Iterable[str]) -> list[float | N
     ]
 
 
-def days(curve: Sequence[float | None]) -> list[float]:
-    """Returns the longest response time of each day, from those of the intervals. A day is a fifth
-    of the intervals. Milliseconds; NaN without requests."""
-    each = -(-len(curve) // DAYS)
-    return [
-        max((one for one in curve[at : at + each] if one is not None), default=nan)
-        for at in range(0, len(curve), each)
-    ]
-
-
 def _curves(runs: Runs, names: Sequence[str]) -> Series:
     return {scheme: highest(one, names) for scheme, one in runs.items()}
 
@@ -260,10 +242,6 @@ def _plots(curves: Mapping[str, Series]) -> list[Plot]:
         )
         for where, one in curves.items()
     ]
-
-
-def _late(runs: Mapping[str, Summary], names: Iterable[str]) -> int:
-    return sum(late(runs[name]) for name in names)
 
 
 def _worst(
@@ -382,7 +360,7 @@ def _worst(
         plots=_plots(curves),
         claims=[
             *_worst_claims(
-                curves, alone, {scheme: _late(runs[scheme], groups[LOW]) for scheme in (P, BOTH)}
+                curves, alone, {scheme: late_of(runs[scheme], groups[LOW]) for scheme in (P, BOTH)}
             ),
             Claim(
                 "SSD3: no request is late if runs of its pages go to the planes in turn",
@@ -586,211 +564,3 @@ def _worst_of_three(runs: Runs, six: Runs, alone: Mapping[str, Mapping[str, floa
         ],
         data={"worst_ms": curves, "cut_percent": cuts, "over_six": ratio},
     )
-
-
-def _excess(device: str, runs: Runs, number: str) -> Figure:
-    groups = GROUPS[device]
-    found = {
-        where: {scheme: _beyond(one, names) for scheme, one in runs.items()}
-        for where, names in groups.items()
-    }
-    count_of = {
-        where: {scheme: _late(one, names) for scheme, one in runs.items()}
-        for where, names in groups.items()
-    }
-    everyone = {scheme: _late(one, MEMBERS[device]) for scheme, one in runs.items()}
-    sums = {
-        scheme: sum(one[name]["excess"]["all"]["sum_s"] for name in MEMBERS[device])
-        for scheme, one in runs.items()
-    }
-    busy = {
-        scheme: sum(collected(runs[scheme][name]) for name in groups[HIGH]) for scheme in (H, P)
-    }
-    longest = {
-        scheme: max(longest_ms(runs[scheme][name]) for name in groups[HIGH]) for scheme in (H, P)
-    }
-    large = LARGE if device == SIX else "SSD2"
-    return Figure(
-        id=number,
-        title=f"Figure {number}: excess waiting times of {ARRAYS[device]}",
-        section="7.6.3" if device == SIX else "7.6.4",
-        measured=(
-            f"Number of requests whose response time exceeds {MARGIN_MS} ms by more than a "
-            f"given excess, in the runs of figure {'7.10' if device == SIX else '7.13'}."
-        ),
-        rows=[
-            *(
-                Row(
-                    f"{where}, {SCHEMES[scheme].title}: beyond {MARGIN_MS} ms",
-                    float(value),
-                    "",
-                    PUBLISHED("7.12", "late, AGC+DGC") if scheme == BOTH else None,
-                )
-                for where, one in count_of.items()
-                for scheme, value in one.items()
-            ),
-            *(
-                Row(f"{SCHEMES[scheme].title}: sum of the excess", value, "s")
-                for scheme, value in sums.items()
-            ),
-            *(
-                Row(f"{HIGH}, {SCHEMES[scheme].title}: GC runs", float(value), "")
-                for scheme, value in busy.items()
-            ),
-        ],
-        plots=[
-            Plot(
-                f"Excess waiting time, {where}",
-                f"Requests above the excess; in brackets, all requests beyond {MARGIN_MS} ms.",
-                beyond(one),
-            )
-            for where, one in found.items()
-        ],
-        claims=[
-            Claim(
-                "No request exceeds the bound under AGC+DGC",
-                everyone[BOTH] == 0,
-                f"{everyone[BOTH]:,} requests do",
-                ids=("J1-004",),
-            ),
-            Claim(
-                f"No request of {large}, with its writes of 149 pages, exceeds the bound under "
-                "AGC+DGC",
-                late(runs[BOTH][large]) == 0,
-                f"{late(runs[BOTH][large]):,} requests do",
-            ),
-            Claim(
-                "At low intensity, requests exceed the bound under L- and H-FTL, none under P-FTL "
-                "and AGC+DGC",
-                min(count_of[LOW][L], count_of[LOW][H]) > 0
-                and count_of[LOW][P] + count_of[LOW][BOTH] == 0,
-                ", ".join(f"{SCHEMES[one].title} {many:,}" for one, many in count_of[LOW].items()),
-                because=OVERFLOWS if device == SIX else "",
-                quick=device != SIX,
-                ids=("J7-074",) if device == SIX else (),
-            ),
-            Claim(
-                "At high intensity, P-FTL performs fewer GC runs than H-FTL, and its longest "
-                "response time is longer",
-                busy[P] < busy[H] and longest[P] > longest[H],
-                f"{busy[P]:,} and {busy[H]:,} GC runs; {longest[P]:,.0f} and {longest[H]:,.0f} ms",
-                quick=device == SIX,
-                ids=("J7-076",) if device == SIX else (),
-            ),
-        ],
-        data={"late": count_of, "sum_s": sums},
-    )
-
-
-def _merges(runs: Runs, writes: int) -> list[Row]:
-    """Returns the row on the GC runs of H-FTL per disk and day at low intensity, extrapolated to
-    all requests of the table."""
-    every = sum(
-        collected(runs[H][f"SSD{disk}"]) * TABLE[disk].requests / count(writes, disk)
-        for disk in LOW_DISKS
-    )
-    return [
-        Row(
-            "low intensity, H-FTL: GC runs per disk and day, extrapolated to all requests of the "
-            "table",
-            every / len(LOW_DISKS) / DAYS,
-            "a day",
-            PUBLISHED("7.12", "GC runs of H a day"),
-        )
-    ]
-
-
-def _claims_of_six(runs: Runs) -> list[Claim]:
-    """Returns the claims that the document makes on 6SSDs-RAID only."""
-    groups = GROUPS[SIX]
-    quiet = {scheme: sum(collected(runs[scheme][one]) for one in groups[LOW]) for scheme in (L, H)}
-    busy = {scheme: _late(runs[scheme], groups[HIGH]) for scheme in (H, P)}
-    sums = {
-        scheme: sum(one[name]["excess"]["all"]["sum_s"] for name in SIX_SSDS)
-        for scheme, one in runs.items()
-    }
-    return [
-        Claim(
-            "At low intensity, H-FTL performs significantly fewer GC runs than L-FTL (more than "
-            f"{PER_CENT:g} %)",
-            quiet[H] < (1 - PER_CENT / 100) * quiet[L],
-            f"{quiet[H]:,} and {quiet[L]:,} GC runs",
-            because=SPREADS,
-            ids=("J7-069",),
-        ),
-        Claim(
-            "At high intensity, fewer requests exceed the bound under H-FTL than under P-FTL",
-            busy[H] < busy[P],
-            f"{busy[H]:,} and {busy[P]:,} requests",
-            because=INVOKES,
-            ids=("J7-075",),
-        ),
-        Claim(
-            "AGC+DGC has less than half of the excess waiting time of each of the other schemes",
-            all(sums[BOTH] < sums[scheme] / 2 for scheme in (L, H, P)),
-            ", ".join(f"{SCHEMES[scheme].title} {value:,.0f} s" for scheme, value in sums.items()),
-            ids=("J7-097",),
-        ),
-    ]
-
-
-def _day_one(runs: Runs) -> list[Row]:
-    """Returns the rows on the longest excess waiting time of P-FTL on the first day at high
-    intensity."""
-    return [
-        Row(
-            f"{name}, P-FTL, day 1: longest excess",
-            max(0.0, days(worst_ms(runs[P][name]))[0] - MARGIN_MS),
-            "ms",
-            PUBLISHED("7.14", "excess of P, day 1"),
-        )
-        for name in GROUPS[THREE][HIGH]
-    ]
-
-
-def _thrashing(three: Runs, six: Runs) -> list[Row]:
-    """Returns the row on the share of late requests under P-FTL at high intensity, relative to that
-    on 6SSDs-RAID."""
-    shares: list[float] = []
-    for runs, device in ((three, THREE), (six, SIX)):
-        of = [runs[P][name] for name in GROUPS[device][HIGH]]
-        shares.append(sum(map(late, of)) / sum(one["input"]["requests"] for one in of))
-    return [
-        Row(
-            "high intensity, P-FTL: share of late requests relative to 6SSDs-RAID",
-            gain(shares[1], shares[0]) if shares[1] else None,
-            "%",
-            PUBLISHED("7.14", "thrashing of P"),
-            "a buffer that overflows on 6SSDs-RAID",
-        )
-    ]
-
-
-def _claims_of_three(runs: Runs) -> list[Claim]:
-    """Returns the claims that the document makes on 3SSDs-RAID only."""
-    told = {name: days(worst_ms(runs[P][name])) for name in GROUPS[THREE][HIGH]}
-    return [
-        Claim(
-            "P-FTL keeps the bound on day 1 at high intensity, and exceeds it again on a later day",
-            all(one[0] <= MARGIN_MS for one in told.values())
-            and max(max(one[1:]) for one in told.values()) > MARGIN_MS,
-            "; ".join(
-                f"{name} " + ", ".join(f"{worst:,.0f}" for worst in one) + " ms"
-                for name, one in told.items()
-            ),
-            quick=False,
-            ids=("J7-081",),
-        )
-    ]
-
-
-def _beyond(runs: Mapping[str, Summary], names: Iterable[str]) -> dict[float, int]:
-    """Returns the number of requests whose excess waiting time is above each step, summed over the
-    members. The keys are the steps in microseconds."""
-    told = [runs[name]["excess"]["all"]["above"] for name in names]
-    steps = sorted({one["excess_us"] for above in told for one in above})
-    found = dict.fromkeys(steps, 0)
-    for above in told:
-        for one in above:
-            found[one["excess_us"]] += one["requests"]
-    return found
