@@ -234,8 +234,8 @@ SWEEP: Options = {
     "--vary": value(
         "KEY=V1,V2,...|LOW:HIGH:STEP",
         "Key and its values, combined with the values of every other key; repeatable. A range "
-        "includes both ends. KEY is a configuration key, device, trace, or an option such as "
-        "max_requests.",
+        "includes HIGH if a step meets it. KEY is a configuration key, device, trace, or an "
+        "option such as max_requests.",
         multiple=True,
         parse=pairs,
     ),

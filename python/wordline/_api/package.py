@@ -143,8 +143,8 @@ class Package:
         operation      "read" (pages programmed beforehand), "program" or "erase"
         requests       number of requests, at most 10 million
         request_bytes  size of a request, in whole pages; None for one page. An erase takes a block
-        queue_depth    outstanding requests, at most a million; None for twice the requests that one
-                       command on every die takes
+        queue_depth    outstanding requests, at most a million; None for twice `cache_rows` for
+                       each plane
         cache_rows     maximum number of waiting rows that one command takes, up to 4096; 1 disables
                        cache mode
         interleaved    whether dies work concurrently

@@ -136,10 +136,10 @@ class Result:
 
     @property
     def members(self) -> Table:
-        """Series of each member of an array: member, and the columns of `series`. Intervals differ
-        between members.
+        """Series of each member of an array, or of a RAM disk: member, and the columns of `series`.
+        Intervals differ between members.
 
-        Raises WordlineError if the device is not an array.
+        Raises WordlineError if the results have no such table.
         """
         if "members" not in self._outcome.tables:
             raise WordlineError("the device is not an array; give it an [array] table")

@@ -53,7 +53,8 @@ class RunOptions(Options):
                   addresses
     max_requests  stop after this many requests
     prepared      file written by `wordline.prepare`: initial state of the device. It replaces
-                  [precondition], which must be the same, as must the seed
+                  [precondition], which must be the same, as must [ftl], the flash array and the
+                  seed
     checkpoint_every  interval at which the run writes its state, such as "60s"; an interrupted run
                   writes it, too. `wordline.resume` continues from there. Excludes a timeline, a
                   policy written in Python and a trace on standard input

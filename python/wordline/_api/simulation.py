@@ -181,7 +181,7 @@ def resume(
     checkpoint_every  time between checkpoints; None for that of the run
     progress          True for a bar on standard error, or a function that is called with a Progress
 
-    The traces must be at their paths, with unchanged content. Only the version of Wordline that
+    The traces must be at their paths, with unchanged content. Only the build of Wordline that
     wrote the checkpoint can read it.
 
     Raises the exceptions of `wordline.run`.

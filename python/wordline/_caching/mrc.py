@@ -177,8 +177,8 @@ def mrc(
     accuracy      also measure the errors of SHARDS (by rate, and by samples, 8192 if not given)
                   and AET against the exact curve, over 20 independent hashes
     seed          seed of the page sample, 0 to 2**64 - 1
-    page_bytes, max_requests, format, columns, on_bad_line, time_order, align, volumes, progress,
-    out
+    page_bytes, max_requests, format, columns, on_bad_line, time_order, time_gaps, align, volumes,
+    progress, out
                   as in `wordline.cache`
 
     SHARDS alone never holds more than its sample in memory. The GIL is released during the

@@ -203,7 +203,7 @@ class PlanResult(OfTrace):
 
     @property
     def check(self) -> PlanCheck | None:
-        """Simulations that checked the plan."""
+        """Simulations that checked the plan; None if no check was requested."""
         return self.summary["check"]
 
     @cached_property
@@ -273,7 +273,8 @@ def plan_cache(
     leading       number of reads and writes at the start of the trace that are replayed on the
                   disk model and simulated; fewer if they access more than 1,048,576 pages
     overrides     values of configuration keys; keys that begin with `disk.` apply to the disk
-    max_requests, format, columns, on_bad_line, time_order, align, volumes, progress, out
+    max_requests, format, columns, on_bad_line, time_order, time_gaps, align, volumes, progress,
+    out
                   as in `wordline.cache`
 
     Requests are split into flash pages. Trims remove pages; flushes are ignored. The GIL is

@@ -128,8 +128,8 @@ def check(
     playing: Mapping[str, Any],
     tell: Callable[[dict[str, object]], None] | None,
 ) -> PlanCheck:
-    """Simulates the disk alone and the recommended division. If the simulation disagrees with the
-    plan, also simulates the best division of each other policy."""
+    """Simulates the disk alone and the recommended division. If its simulation fails or disagrees
+    with the plan, also simulates the best division of each other policy."""
     replay = summary["replay"]
     found: PlanCheck = {
         "requests": replay["requests"] if replay else 0,

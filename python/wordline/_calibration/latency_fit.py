@@ -34,8 +34,8 @@ def level_times(
 ) -> tuple[list[LevelTime], list[str]]:
     """Returns the times of the samples (operation, level or None, latency in us) after subtracting
     an overhead, and notes. Samples without levels are split into `levels` groups; the fastest group
-    is the least significant page. Raises WordlineError for too few samples, or a time that is not
-    above 0."""
+    is the least significant page. Raises WordlineError for too few samples, a gap in the levels, or
+    a time that is not above 0."""
     found: list[LevelTime] = []
     notes: list[str] = []
     for op in ("read", "write"):

@@ -15,7 +15,7 @@ HALF_WIDTH = " ±"
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and the half width of its confidence interval; None for a single value."""
+    """A mean and the half width of its confidence interval; None if no group has two values."""
 
     mean: float
     half_width: float | None
@@ -25,7 +25,7 @@ class Interval:
 @dataclass(frozen=True)
 class Difference:
     """Two means, the half width of the confidence interval of second minus first, and the two-sided
-    p value of the difference; None if a side has only one value."""
+    p value of the difference; None if a side has no group of two values."""
 
     first: Interval
     second: Interval

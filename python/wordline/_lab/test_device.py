@@ -153,8 +153,8 @@ def on_bench(
 
 
 def _scaled(whole: dict[str, Any], *, quick: bool) -> dict[str, Any]:
-    """Scales a device down to the fewest blocks per plane that the lab allows and that its mapping
-    and GC need. A smaller device is returned unchanged."""
+    """Scales a device down to the page limit of the lab, but not below the number of blocks per
+    plane that the lab, the mapping and GC need. A smaller device is returned unchanged."""
     geometry = whole["nand"]["geometry"]
     planes = geometry["planes_per_die"]
     dies = whole["ssd"]["channels"] * whole["ssd"]["ways"] * geometry["dies_per_package"]

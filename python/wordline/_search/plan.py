@@ -139,7 +139,7 @@ def _fault(plan: Plan, keys: Mapping[str, Any]) -> str:
 
 
 def _require_number(name: str) -> None:
-    """Raises WordlineError unless a metric is a number that depends on the load."""
+    """Raises WordlineError unless a metric is a number that depends on the device."""
     kind: Any = Summary
     for part in name.split("."):
         kind = get_type_hints(kind)[part]

@@ -86,8 +86,8 @@ def sweep(
     options    options of `wordline.run`, such as fit="wrap", for all points
 
     Every point is checked before the first one runs: its configuration is valid, and its trace can
-    be read and fits the device. Equal points run once, and equal devices are prepared once. A point
-    that fails has its error in the table; the others run.
+    be read and fits the device. Equal points run once, and points share a prepared device if its
+    preconditioning takes long. A point that fails has its error in the table; the others run.
 
     Raises WordlineError, or SweepInterrupted on Ctrl-C with the completed points.
     """
@@ -166,8 +166,8 @@ def _folder(
     place: str | None, plan: Plan, every: Sequence[Point], ended: Mapping[str, Done]
 ) -> Generator[None]:
     """Creates the folder of a sweep and writes the plan. Removes a new folder at the end of the
-    block if no point has ended. Raises WordlineError if the folder has a plan with other
-    points."""
+    block if no point has ended. Raises WordlineError if the folder has a plan with points that
+    `plan` lacks."""
     if place is None:
         yield
         return

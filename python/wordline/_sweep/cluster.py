@@ -47,7 +47,7 @@ def connect(address: str) -> Any:
 
 
 def rooms(client: Any) -> list[float]:
-    """Returns the memory limit of each worker in bytes. Raises WordlineError without workers."""
+    """Returns the memory of each worker in bytes. Raises WordlineError without workers."""
     try:
         client.wait_for_workers(1, timeout=WAIT_S)
     except TimeoutError:
@@ -78,8 +78,8 @@ def _room(dask_worker: Any) -> tuple[str, float | None, float]:
 
 
 class Shipped:
-    """Traces at the workers of a client. A trace that some worker cannot read is sent once to each
-    worker, under a unique name."""
+    """Traces at the workers of a client. A trace that is missing or different at some worker is
+    sent once to each worker, under a unique name."""
 
     def __init__(self, client: Any) -> None:
         self._client = client

@@ -49,8 +49,9 @@ KEYS = {
     "confidence intervals.",
     "set": "Values of configuration keys for all points.",
     "options": f"Options of all runs, as in `wordline run`: {', '.join(OPTIONS)}.",
-    "vary": 'Keys and their values, in all combinations: a list, or a range `"LOW:HIGH:STEP"` '
-    "with both ends. A key is a key path of the configuration, `device`, `trace` or an option.",
+    "vary": 'Keys and their values, in all combinations: a list, or a range `"LOW:HIGH:STEP"`, '
+    "which includes HIGH if a step meets it. A key is a key path of the configuration, `device`, "
+    "`trace` or an option.",
     "zip": "Keys that vary together: each table has lists of equal length, whose first "
     "values are combined, then the second ones, and so on.",
     "points": "Single points: each table has one value per key.",
@@ -93,7 +94,8 @@ class Point:
 
 
 def read(path: str | os.PathLike[str]) -> Plan:
-    """Reads a plan from a file. Paths in it are relative to its folder. Raises WordlineError."""
+    """Reads a plan from a file. A device or trace that exists in the folder of the file is taken
+    from there, unless `zip` or `points` names it. Raises WordlineError."""
     name = os.fspath(path)
     try:
         table = tomllib.loads(small_file.text(name))

@@ -203,8 +203,8 @@ def _is_numeric(effects: Effects, key: str) -> bool:
 
 
 def lines(effects: Effects, one: Metric) -> Figure:
-    """Draws a metric over a key, with a line for each combination of the other keys, and the
-    confidence interval over the seeds of each point."""
+    """Draws a metric over a key, with a line for each combination of the keys that distinguish
+    lines, and the confidence interval over the seeds of each point."""
     across, apart, averaged = lines_of(effects)
     cells = effects.cells(one.path, [across, *apart, *averaged])
     points: dict[tuple[Word, ...], dict[Word, list[list[float]]]] = {}

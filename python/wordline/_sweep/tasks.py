@@ -20,7 +20,7 @@ from wordline._wordline import WordlineError
 from wordline.config import Overrides, Source
 
 WORTH_SHARING = 0.1
-"""Random page writes, relative to the user pages, above which several points share a preparation.
+"""Random page writes, relative to the user pages, from which several points share a preparation.
 Reading the state of 64 GiB from its file (`d4` with 4,096 blocks per plane) takes 0.08 CPU s more
 than filling the device, which equals random writes of 0.04 of its pages."""
 
@@ -49,8 +49,8 @@ class _Device:
 
 
 def tasks(points: Sequence[Point], *, here: bool = True) -> list[Task]:
-    """Returns the tasks of points in order. Raises WordlineError with the key of the first point
-    that cannot run. With `here`, insufficient memory is an error; otherwise it is not, because
+    """Returns the tasks of points in order. Raises WordlineError that names the first point that
+    cannot run. With `here`, insufficient memory is an error; otherwise it is not, because
     other machines may have more."""
     known = Known(here=here)
     found: dict[str, Task] = {}

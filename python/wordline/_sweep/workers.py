@@ -29,7 +29,7 @@ class Workers:
     slots: int
     """Number of points that run concurrently."""
     memory_bytes: float
-    """Memory of all workers in bytes."""
+    """Memory that the running points may take together, in bytes."""
     largest_bytes: float | None
     """Memory of the largest worker in bytes; None on this machine and for a given executor, where
     runs check it themselves."""

@@ -195,7 +195,7 @@ def _show(done: Sweep, place: str, *, as_json: bool) -> None:
 def sweep_report(folder: str, out: Path | None) -> None:
     """Rebuild the HTML report of a sweep.
 
-    It shows all points, the effect of each key, and the Pareto front.
+    It shows all combinations, the effect of each key, and the Pareto front.
 
     \b
     Example:

@@ -1,4 +1,5 @@
-"""Scaling of the cost per request with the number of requests, dies, capacity and queue depth.
+"""Scaling of the cost per request with the number of requests, dies, capacity, queue depth and
+backlog.
 
 Every point of a sweep is a device under a load, and runs in processes of its own. Its cost per
 request is compared with that of the other points of the series.

@@ -71,8 +71,8 @@ SETTLED: Settings = {"precondition.settle": True}
 
 
 def sweeps(*, full: bool = False, quick: bool = False) -> list[Sweep]:
-    """Returns all sweeps. `full` includes the longest runs, which take minutes; `quick` uses a
-    twentieth of the requests."""
+    """Returns all sweeps. `full` includes the longest runs, which take minutes; `quick` uses
+    fewer requests."""
     requests = 50_000 if quick else 1_000_000
     return [
         _requests(full, quick),

@@ -88,7 +88,7 @@ def _lines(rows: Any, values: dict[str, Any], size: Any) -> Any:
 
 
 def _each(rows: Any) -> Any:
-    """Yields a line per request. The bandwidth of a request is its size divided by its latency."""
+    """Returns a line per request. The bandwidth of a request is its size divided by its latency."""
     import polars as pl
 
     rows = rows.with_columns(ms=pl.col("done_ps") // PS_PER_MS)
@@ -100,7 +100,7 @@ def _each(rows: Any) -> Any:
 
 
 def _intervals(rows: Any, msec: int) -> Any:
-    """Yields a line per interval and direction. The last interval ends with the last request."""
+    """Returns a line per interval and direction. The last interval ends with the last request."""
     import polars as pl
 
     width = msec * PS_PER_MS

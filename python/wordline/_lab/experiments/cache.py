@@ -1,4 +1,4 @@
-"""The DRAM buffer: random writes with and without it, before and after the write cliff."""
+"""The DRAM buffer: random writes to it and durable ones (FUA), before and after the write cliff."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,8 +15,8 @@ BYTES = 4096
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Returns the trials: more writes than the buffer holds. On a device before the cliff, they are
-    few enough to avoid GC."""
+    """Returns the trials: more writes than the buffer holds pages. Before the cliff, they are fewer
+    if this number would start GC."""
     if not bench.buffer_bytes:
         return {}
     wanted = max(bench.count(20_000, 6_000), 2 * bench.buffer_bytes // bench.page_bytes)
@@ -42,7 +42,7 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Compares the maximum and mean response times with and without the buffer."""
+    """Compares the maximum and mean response times of buffered and durable writes."""
     if not found:
         return absent("This device has no DRAM buffer (buffer.capacity_kib = 0).")
     rows: dict[str, dict[str, Any]] = {}

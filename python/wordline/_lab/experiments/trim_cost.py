@@ -19,8 +19,8 @@ WRITES = 200
 
 
 def sizes(bench: TestDevice) -> list[int]:
-    """Returns sizes from one sector in powers of four. They are limited so that all of them fit
-    into half of the device."""
+    """Returns sizes from one sector in powers of four, and the largest size. Together they leave
+    the last quarter of the device to the writes."""
     most = min(LONGEST, bench.user_bytes // 4 // 512 * 512)
     found = [512 * 4**place for place in range(12) if 512 * 4**place < most]
     return [*found, most]
