@@ -351,7 +351,7 @@ def test_calibration_without_measurements_is_rejected() -> None:
 
 
 @pytest.mark.parametrize("base", [preset["name"] for preset in wordline.presets()])
-def test_every_ssd_preset_can_be_the_base(place: Path, base: str) -> None:
+def test_every_preset_with_flash_can_be_the_base(place: Path, base: str) -> None:
     (place / "rber.csv").write_text(HEAD + "".join(f"{c},{1e-6 + c * 1e-9}\n" for c in range(9)))
     shown = tomllib.loads(config.show(base))
     if "nand" not in shown:

@@ -153,7 +153,7 @@ def test_results_without_checksums_are_read_with_a_note(
         "[" * 100_000,
     ],
 )
-def test_a_damaged_file_of_checksums_is_rejected_in_one_line(
+def test_a_damaged_file_of_checksums_is_rejected(
     copies: Path, wordline: Command, content: str
 ) -> None:
     (copies / "here/checksums.json").write_text(content)

@@ -63,7 +63,7 @@ def done(answer: subprocess.CompletedProcess[str]) -> str:
         "report",
     ],
 )
-def test_every_command_has_help_with_examples(wordline: Command, command: str) -> None:
+def test_help_of_commands_has_examples(wordline: Command, command: str) -> None:
     page = done(wordline(*command.split(), "--help"))
     assert page.startswith(f"Usage: {' '.join(['wordline', *command.split()])}")
     assert "wordline " in page.split("Options:")[0].replace("Usage: wordline", "")

@@ -13,7 +13,8 @@ LEFT_OUT = ("speed", "schema", "version", "digest", "seed", "error", "partial")
 
 
 def figures(summary: Mapping[str, Any]) -> Figures:
-    """Returns the numbers, strings and Booleans of a summary by path, without lists."""
+    """Returns the numbers, strings and Booleans of a summary by path, without lists and the entries
+    in LEFT_OUT."""
     found: Figures = {}
     for key, value in summary.items():
         if key not in LEFT_OUT:

@@ -40,9 +40,9 @@ LEAST_PAGE, MOST_PAGE = 512, 1 << 30
 class CacheProgress(TypedDict):
     """Progress, reported about ten times per second.
 
-    `phase` is "read" while the trace is read, then the policy and its size, "exact", "aet" or
-    "accuracy". `fraction` is the completed share of the phase, or of all runs, or None if it is
-    unknown.
+    `phase` is "read" while the trace is read, then a policy with its size, "on flash", "exact",
+    "aet", "accuracy", "plan" or "check". `fraction` is the completed share of the phase, or of all
+    runs, or None if it is unknown.
     """
 
     phase: str

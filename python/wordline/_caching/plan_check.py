@@ -357,7 +357,7 @@ def _reason(check: PlanCheck | None) -> str:
     if not parted:
         return (
             f"A simulation of the first {count} agrees with the models within {tolerance} of the "
-            f"mean latency.{broken}"
+            f"mean latency, or {LEAST_US:g} µs.{broken}"
         )
     several = units.many(len(check["runs"]), "division")
     return (

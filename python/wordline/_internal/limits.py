@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 FILES = 24
-"""Number of open files that suffices for any command: three streams, a trace, a result, the pipes
-and event queues of polars, and the files that Python opens while it imports."""
+"""Number of open files that suffices for any command without worker processes: three streams, a
+trace, a result, the pipes and event queues of polars, and the files that Python opens while it
+imports."""
 FILES_OF_A_PROCESS = 10
 """Number of open files that each worker process of a sweep needs in this process: the ends of the
 pipes for its queues, its start and its exit."""

@@ -145,8 +145,8 @@ def _has_ratio(lines: Sequence[Line]) -> bool:
 
 def ratios(comparison: Comparison, lines: Sequence[Line]) -> Figure:
     """Draws a dot per metric and side after the first: the change in per cent, or the ratio on a
-    logarithmic axis if a metric has doubled or halved. A single side has the colours of the
-    verdicts, several sides have a colour each."""
+    logarithmic axis if a metric has more than doubled or halved. A single side has the colours of
+    the verdicts, several sides have a colour each."""
     single = len(comparison.sides) == 2
     every = [
         one for line in lines for side in range(1, len(line.intervals)) if (one := line.ratio(side))

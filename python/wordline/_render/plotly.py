@@ -41,7 +41,7 @@ MOST_TICKS = 8
 
 
 def line(name: str, colour: str, x: list[float], y: Sequence[float | None], **more: Any) -> Figure:
-    """Draws a line, with markers if there are few points or gaps, so that single points are
+    """Draws a line, with markers if there are few points or many gaps, so that single points are
     visible."""
     known = sum(value is not None for value in y)
     sparse = known <= 40 or known < 0.8 * len(y)

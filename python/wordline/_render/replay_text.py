@@ -1,5 +1,5 @@
 """Describes how requests were issued: open or closed loop or think times, time scale, and durations
-of recording and simulation."""
+of trace and simulation."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -37,7 +37,7 @@ BENCH: Options = {
 }
 GROWTH: Options = {
     **_repeat(3, "Runs of each point; the one with the least CPU time counts."),
-    "--quick": flag("Preview with a twentieth of the requests, not a result."),
+    "--quick": flag("Preview with fewer requests, not a result."),
     "--full": flag("Measure up to 100,000,000 requests; such points take minutes each."),
     "--count/--no-count": {
         "default": None,

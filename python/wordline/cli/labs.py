@@ -49,7 +49,7 @@ def lab(
       mixes        four mixed loads on a fresh and a used device and a disk
       cliff        random writes until free blocks run out, and the worst case
       slc-cache    sequential writes beyond the SLC cache, by fill of the device
-      cache        the DRAM buffer, on and off
+      cache        writes to the DRAM buffer, and durable writes
       trim         write rate regained by TRIM
       trim-cost    response time of TRIM, by size
       idle         write rate regained by a pause

@@ -26,7 +26,7 @@ def prepare(
     Any number of runs can start from this state, with --from.
 
     The state depends on the flash array (except its timing), [ftl], [precondition] and the seed;
-    runs may change everything else. Only the version of Wordline that wrote the file can read it.
+    runs may change everything else. Only the build of Wordline that wrote the file can read it.
 
     \b
     Examples:
@@ -61,7 +61,7 @@ def resume(
     The results equal those of an uninterrupted run.
 
     The run must have been started with --checkpoint-every. Its results replace the content of DIR.
-    The traces must still be at their paths. Only the version of Wordline that started the run can
+    The traces must still be at their paths. Only the build of Wordline that started the run can
     resume it.
 
     \b
