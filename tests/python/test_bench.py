@@ -126,7 +126,7 @@ def test_a_record_provides_the_previous_results_and_keeps_other_workloads(tmp_pa
         RATE % "Infinity",
     ],
 )
-def test_a_damaged_record_is_reported_before_any_measurement(wordline: Command, text: str) -> None:
+def test_a_damaged_record_is_an_error_and_stays_unchanged(wordline: Command, text: str) -> None:
     Path("record.json").write_text(text, encoding="latin-1")
     answer = wordline("bench", "rr4k", "--record", "record.json")
     assert answer.returncode == 2

@@ -435,7 +435,7 @@ class TestReports:
         frame = points(2).with_columns(word=polars.col("word").replace("p", "<script>alert(1)"))
         assert "<script>alert" not in render(frame)
 
-    def test_a_sweep_with_failed_points_or_without_varied_keys_has_a_page(self) -> None:
+    def test_a_sweep_of_failed_points_has_a_page(self) -> None:
         frame = points(1).with_columns(
             status=polars.lit("failed"), error=polars.lit("a.csv:3: no number")
         )

@@ -184,7 +184,7 @@ def test_a_think_time_replay_keeps_the_recorded_think_times(place: Path):
 
 
 @pytest.mark.parametrize("store", ["d4", "cheetah-9lp", "demo-store"])
-def test_think_times_are_kept_on_any_store(place: Path, store: str):
+def test_think_times_are_kept_on_flash_disks_and_flash_caches(place: Path, store: str):
     trace = place / "recorded.csv"
     trace.write_text(RECORDED)
     overrides = {"replay.mode": "think-time"}

@@ -291,7 +291,9 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
         ("[global]\nbs=4k", "job.fio: no job; give it a section such as [randread]"),
     ],
 )
-def test_unmodelled_options_are_rejected_by_name(tmp_path: Path, text: str, message: str) -> None:
+def test_unmodelled_and_invalid_options_are_rejected_by_name(
+    tmp_path: Path, text: str, message: str
+) -> None:
     assert fault(tmp_path, text).startswith(message)
 
 

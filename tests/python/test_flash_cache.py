@@ -80,7 +80,7 @@ def test_a_cache_emptied_by_power_cuts_continues_with_fewer_hits():
     assert cut["cache"]["hit_ratio"] < whole["cache"]["hit_ratio"]
 
 
-def test_unsupported_cache_settings_are_rejected_in_a_sentence(wordline: Command):
+def test_a_prepared_device_for_a_flash_cache_is_rejected_in_a_sentence(wordline: Command):
     done = wordline(
         "run", "xia2017-read-cache", "--trace", TRACE, "--from=state.wls", "--out", "out"
     )
@@ -210,7 +210,7 @@ def test_the_report_draws_the_curve_and_the_run(tmp_path: Path):
 
 
 class TestCacheOnFlash:
-    def test_policies_on_flash_match_a_run_of_the_device(self):
+    def test_only_policies_that_can_run_on_flash_have_results_on_flash(self):
         found = package.cache(
             TRACE,
             ["lru", "arc:p=integer", "belady"],

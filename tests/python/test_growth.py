@@ -214,14 +214,16 @@ def test_a_failed_run_reports_its_error(
     ("args", "says"),
     [(["size"], "requests, dies, capacity, depth, backlog"), (["--quick", "--full"], "--quick")],
 )
-def test_unknown_sweeps_are_rejected(wordline: Command, args: list[str], says: str) -> None:
+def test_unknown_sweeps_and_exclusive_options_are_rejected(
+    wordline: Command, args: list[str], says: str
+) -> None:
     answer = wordline("growth", *args)
     assert answer.returncode == 2
     assert says in answer.stderr
     assert "Traceback" not in answer.stderr
 
 
-def test_each_series_of_a_quick_sweep_has_at_least_two_points() -> None:
+def test_each_series_of_the_quick_sweep_of_requests_has_at_least_two_points() -> None:
     (sweep,) = growth.chosen(["requests", "requests"], quick=True)
     assert all(len(series.points) > 1 for series in sweep.series)
 

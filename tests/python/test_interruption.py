@@ -57,7 +57,7 @@ def test_ctrl_c_keeps_the_results_so_far(tiny: str, place: Path, progress: str) 
     assert "Partial result" in Path("here/report.html").read_text()
 
 
-def test_ctrl_c_before_the_first_request_leaves_nothing(tiny: str, place: Path) -> None:
+def test_an_early_ctrl_c_leaves_nothing_or_a_whole_result(tiny: str, place: Path) -> None:
     with (place / tiny).open("a") as file:
         file.write(ENDLESS)
     process = start("run", tiny, "--out", "here")

@@ -391,7 +391,7 @@ def test_a_completed_lab_runs_nothing(tiny: str) -> None:
     assert heard == []
 
 
-def test_invalid_names_are_reported(wordline: Command, tiny: str, place: Path) -> None:
+def test_invalid_arguments_are_reported(wordline: Command, tiny: str, place: Path) -> None:
     for args, told in (
         (("lab", "demos"), "no file or preset is called 'demos'; did you mean 'demo' or"),
         (("lab", "nothing.toml"), "nothing.toml: no such file"),

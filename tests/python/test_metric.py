@@ -13,7 +13,7 @@ PATHS = {one["name"].replace("{op}", op) for one in wordline.metrics() for op in
 
 
 @pytest.mark.parametrize("pattern", [*metric.LOWER, *metric.HIGHER, *metric.NEUTRAL, *metric.NAMES])
-def test_every_better_direction_names_an_existing_metric(pattern: str) -> None:
+def test_every_pattern_and_name_belongs_to_an_existing_metric(pattern: str) -> None:
     assert any(fnmatchcase(path, pattern) for path in PATHS)
 
 

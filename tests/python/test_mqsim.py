@@ -167,7 +167,7 @@ def test_a_device_becomes_a_configuration(tmp_path: Path) -> None:
     assert made.toml.startswith("".join(f"# {note}\n" for note in made.notes))
 
 
-def test_every_parameter_is_converted_or_noted(tmp_path: Path) -> None:
+def test_notes_name_the_parameters_that_are_not_converted(tmp_path: Path) -> None:
     made = mqsim.imported(device(tmp_path, {"New_Knob": 3}), workload(tmp_path, FLOW))
     told = "\n".join(made.notes)
     for name in ("New_Knob", "Data_Cache_DRAM_Row_Size", "Preemptible_GC", "Seed", "Channel_IDs"):

@@ -485,7 +485,7 @@ def test_the_command_prints_and_writes_results(wordline: Command, trace: str) ->
         (["--set", "nand.geometry.pages_per_block=0"], "nand.geometry.pages_per_block"),
     ],
 )
-def test_errors_are_one_line_with_a_remedy(
+def test_invalid_arguments_are_reported(
     wordline: Command, trace: str, args: list[str], fault: str
 ) -> None:
     answer = wordline("plan-cache", trace, *args)

@@ -267,7 +267,9 @@ def test_points_in_threads_do_not_affect_other_runs_of_the_process(tiny: str, pl
         wordline.run(tiny, "disk.csv")
 
 
-def test_an_error_in_the_header_raises_before_the_simulation(tiny: str, place: Path) -> None:
+def test_an_error_in_the_first_requests_raises_before_the_simulation(
+    tiny: str, place: Path
+) -> None:
     (place / "disk.csv").write_text(msr(500) + "rubbish\n")
     with pytest.raises(wordline.WordlineError, match=r"disk\.csv:501") as caught:
         wordline.run(tiny, "disk.csv", out="here")

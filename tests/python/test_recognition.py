@@ -20,7 +20,7 @@ def five(place: Path) -> str:
     return "five.txt"
 
 
-def every_command(tiny: str, trace: str) -> list[list[str]]:
+def commands(tiny: str, trace: str) -> list[list[str]]:
     return [
         ["run", tiny, "--trace", trace],
         ["trace", "stat", trace],
@@ -30,12 +30,10 @@ def every_command(tiny: str, trace: str) -> list[list[str]]:
     ]
 
 
-def test_every_command_names_format_unit_and_reason(
-    wordline: Command, tiny: str, place: Path
-) -> None:
+def test_commands_name_format_unit_and_reason(wordline: Command, tiny: str, place: Path) -> None:
     (place / "disk.csv").write_text(msr(500))
     said = "disk.csv: msr, times in 100 ns, recognised by the types of its seven columns"
-    for words in every_command(tiny, "disk.csv"):
+    for words in commands(tiny, "disk.csv"):
         answer = wordline(*words)
         assert answer.returncode == 0, answer.stderr
         assert said in " ".join(answer.stdout.split()), words
@@ -45,7 +43,7 @@ def test_every_command_names_format_unit_and_reason(
 
 
 def test_an_ambiguous_time_unit_is_a_warning(wordline: Command, tiny: str, five: str) -> None:
-    for words in every_command(tiny, five):
+    for words in commands(tiny, five):
         told = " ".join(wordline(*words).stdout.split())
         assert "the lines match mqsim, with times in ns (1005 requests per second)" in told, words
         assert "ssdsim-us (--format ssdsim-us: times in us, 1.01 requests per second)" in told, (
@@ -89,7 +87,7 @@ def test_text_in_another_encoding_is_not_a_key_trace(
     wordline: Command, tiny: str, place: Path, encoding: str
 ) -> None:
     (place / "wide.csv").write_bytes(msr(500).encode(encoding))
-    for words in every_command(tiny, "wide.csv"):
+    for words in commands(tiny, "wide.csv"):
         answer = wordline(*words)
         assert answer.returncode == 2, words
         assert answer.stderr.startswith("error: wide.csv: the file is text in UTF-"), answer.stderr

@@ -284,7 +284,7 @@ def test_folded_charts_are_drawn_when_they_are_opened(tiny: str, tmp_path: Path)
     assert (seen.charts, seen.fault) == (f"{count}/{count}", None)
 
 
-def test_logarithmic_axes_have_whole_numbers_at_their_ticks(tiny: str) -> None:
+def test_logarithmic_axes_have_explicit_ticks_and_labels(tiny: str) -> None:
     """The library would show only the last digits, such as 8, 9, 10k, 2, 3."""
     Path("disk.csv").write_text(msr(20_000, reads=0.3))
     shown = charts_of(wordline.run(tiny, "disk.csv").report("report.html").read_text())

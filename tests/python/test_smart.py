@@ -54,7 +54,7 @@ def test_a_worn_out_device_sets_critical_warnings() -> None:
     assert smart["critical_warning"] == 8 + low
 
 
-def test_each_member_has_a_smart_log_and_a_cache_has_none() -> None:
+def test_each_member_of_an_array_has_a_smart_log() -> None:
     array = {
         "array": {"members": [{"name": "left", "base": "d4"}, {"name": "right", "base": "d4"}]},
         "workload": {"requests": 400, "read_ratio": 0.5, "request_bytes": 4 * KIB},

@@ -132,7 +132,7 @@ def test_tables_6_1_and_7_1_have_the_same_numbers_of_requests() -> None:
     assert sum(row.written_kib for row in TABLE.values()) == pytest.approx(79_776_520, abs=1)
 
 
-def test_published_numbers_contradict_each_other() -> None:
+def test_numbers_of_the_reasons_follow_from_the_tables() -> None:
     """Checks the numbers that the reasons derive from the tables."""
     # Table 2.2 gives disk 0 20.7 KB per write; table 7.1 would need one more digit.
     assert TABLE[0].written_kib / TABLE[0].writes == pytest.approx(2.07, abs=0.01)

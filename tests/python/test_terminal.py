@@ -79,7 +79,7 @@ def spc(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("columns", ["0", "1", "40"])
-def test_a_narrow_terminal_keeps_every_word(
+def test_a_narrow_terminal_keeps_numbers_and_truncates_no_text(
     works: list[list[str]], wide: list[set[str]], columns: str
 ) -> None:
     for command, words in zip(works, wide, strict=True):
@@ -93,7 +93,7 @@ def test_a_narrow_terminal_keeps_every_word(
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_a_terminal_without_unicode_gets_replacement_characters(
+def test_a_terminal_without_unicode_gets_text_without_escapes(
     works: list[list[str]], encoding: str
 ) -> None:
     for command in works:
@@ -103,7 +103,7 @@ def test_a_terminal_without_unicode_gets_replacement_characters(
         assert "?" * 2 not in text
 
 
-def test_an_error_without_unicode_is_one_line(tmp_path: Path) -> None:
+def test_an_error_on_an_ascii_terminal_is_ascii(tmp_path: Path) -> None:
     name = tmp_path / "µ×.toml"
     name.write_text("[ssd]\nchannels = 'µ'\n", encoding="utf-8")
     done = subprocess.run(
@@ -191,7 +191,7 @@ def test_a_request_across_the_end_of_the_device_is_noted_as_two(tiny: str, place
     assert any(note.startswith("1 of them crossed the device's end") for note in told["notes"])
 
 
-def test_a_curve_of_an_empty_trace_is_rejected(trace: Path) -> None:
+def test_a_curve_without_sampled_pages_is_rejected(trace: Path) -> None:
     with pytest.raises(wordline.WordlineError, match=r"rate = 1e-9: no page .*; give a larger"):
         wordline.mrc(trace, "shards", rate=1e-9)
 

@@ -58,7 +58,7 @@ def test_an_error_names_the_parameter_of_an_invalid_number() -> None:
         wordline.trace_stat(BUNDLED, idle_threshold_s=10**400)
 
 
-def test_every_command_reads_a_table_with_named_columns(tmp_path: Path) -> None:
+def test_functions_that_read_traces_accept_named_columns(tmp_path: Path) -> None:
     table = tmp_path / "mine.txt"
     lines = [f"{10 * at}\tdev\t{at % 2}\t{8 * (at % 50)}\t4096" for at in range(200)]
     table.write_text("\n".join(["t\tname\tread\tlba\tlen", *lines]) + "\n")
@@ -95,7 +95,7 @@ def test_a_missing_column_is_reported_with_the_existing_ones(
         wordline.trace_stat(table, columns=7)  # pyright: ignore
 
 
-def test_a_conversion_reports_changes_to_records(
+def test_conversions_and_statistics_report_changes_to_records(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = [f"{time} 0 {8 * n} 8 1\n" for n, time in enumerate([5, 4, 6, 7])]

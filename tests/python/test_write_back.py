@@ -54,7 +54,9 @@ def test_each_cache_mode_keeps_the_documented_pages(mode: str):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_power_cuts_lose_no_acknowledged_write(wordline: Command, mode: str, place: Path):
+def test_power_cuts_lose_only_writes_in_the_cache_of_the_disk(
+    wordline: Command, mode: str, place: Path
+):
     arguments = ("--trace", TRACE, "--max-requests", str(FEW), "--set", f"cache.mode={mode}")
     cut = ("--verify", "--power-cut-every", "400", "--no-report", "--out", "cut")
     done = wordline("run", STORE, *arguments, *cut)
@@ -71,7 +73,7 @@ def test_power_cuts_lose_no_acknowledged_write(wordline: Command, mode: str, pla
     assert ended >= summary["input"]["requests"]
 
 
-def test_recoveries_read_one_page_of_each_full_block(wordline: Command, place: Path):
+def test_recoveries_with_block_summaries_read_fewer_pages(wordline: Command, place: Path):
     found: dict[bool, Any] = {}
     for summaries in (False, True):
         out = f"summaries-{summaries}"
@@ -155,7 +157,7 @@ def test_group_destaging_needs_fewer_writes():
     assert many["destaged_per_write"] > 1.5
 
 
-def test_destaging_in_idle_time_reduces_waits():
+def test_destaging_in_idle_time_reduces_destages_on_demand():
     lazy, eager = (
         run({"cache.partition": "unified", **marks}).summary["cache"]
         for marks in (
@@ -170,7 +172,7 @@ def test_destaging_in_idle_time_reduces_waits():
     assert eager["dirty_pages"] < lazy["dirty_pages"]
 
 
-def test_a_resumed_run_equals_an_uninterrupted_one(wordline: Command, place: Path):
+def test_checkpoints_do_not_change_the_results_of_a_flash_cache(wordline: Command, place: Path):
     arguments = ("run", STORE, "--trace", TRACE, "--max-requests", str(FEW), "--no-report")
     whole = wordline(*arguments, "--out", "whole")
     assert whole.returncode == 0, whole.stderr
