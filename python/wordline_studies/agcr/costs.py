@@ -160,7 +160,7 @@ def _models(
 
 
 def storage(setup: Setup) -> Figure:
-    """Returns the figure of the storage that the histories of pages need."""
+    """Returns the figure of the storage that the histories and tags of pages need."""
     bits = state_of(setup, DEVICE, "r-w-l", 64 << 30)
     return Figure(
         id="11",

@@ -9,7 +9,8 @@ from wordline_studies.gc.runs import members
 
 
 def _generated(setup: Setup) -> Iterator[Figure]:
-    """Yields the figures that share the loads of the disks."""
+    """Yields the figures that share the loads of the disks, and the figure of write-intensive
+    sections."""
     with members(SIX_SSDS, writes_of(setup)) as loads:
         found = responses.run(setup, loads)
         known = {

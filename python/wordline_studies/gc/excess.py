@@ -200,8 +200,8 @@ def day_one(runs: Runs) -> list[Row]:
 
 
 def thrashing(three: Runs, six: Runs) -> list[Row]:
-    """Returns the row on the share of late requests under P-FTL at high intensity, relative to that
-    on 6SSDs-RAID."""
+    """Returns the row on the share of late requests of 3SSDs-RAID under P-FTL at high intensity,
+    relative to that of 6SSDs-RAID."""
     shares: list[float] = []
     for runs, device in ((three, THREE), (six, SIX)):
         of = [runs[P][name] for name in GROUPS[device][HIGH]]

@@ -88,7 +88,7 @@ def run(setup: Setup, loads: Mapping[str, Load]) -> Found:
 
 
 def figures(setup: Setup, loads: Mapping[str, Load], found: Found) -> list[Figure]:
-    """Returns the figures of the runs in `found`."""
+    """Returns figures 7.8 and 7.9, of the runs in `found` and of further runs of SSD5."""
     many = writes_of(setup)
     with written({TURN: in_turn(of_disk(many, 5))}) as paths:
         turn = replace(loads["SSD5"], name=TURN, trace=paths[TURN])
@@ -106,8 +106,8 @@ def figures(setup: Setup, loads: Mapping[str, Load], found: Found) -> list[Figur
 
 
 def roomy() -> dict[str, Value]:
-    """Returns the settings of an SSD with more spare blocks and a higher free-block threshold than
-    section 7.6 gives, and the same user capacity."""
+    """Returns the settings of an SSD with more over-provisioned blocks and a higher free-block
+    threshold than section 7.6 gives, and the same user capacity."""
     blocks = round(BLOCKS * (1 - SPARE) / (1 - MORE_SPARE))
     return {
         "nand.geometry.blocks_per_plane": blocks,

@@ -141,7 +141,7 @@ def figure(setup: Setup) -> Figure:
 
 def _stat(path: Path) -> tuple[float, dict[str, float]]:
     """Returns the duration of a trace in seconds, and the shares of its pauses in per cent. Raises
-    WordlineError if the trace has no writes or no time stamps."""
+    WordlineError if the trace cannot be read, or has no writes or no time stamps."""
     told = wordline.trace_stat(
         path, on_bad_line="skip", time_order="clamp", align="expand", volumes="shared"
     )

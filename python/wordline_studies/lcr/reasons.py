@@ -247,7 +247,8 @@ def _claims(
 
 
 def _large_writes(to_lru: Gains, deviating: Gains) -> list[Claim]:
-    """Returns the claims on the causes of LCR's gain on proj_0."""
+    """Returns the claims on the causes of LCR's gain on proj_0, and on the standard deviations on
+    web_0 and ts_0."""
     whole, steadier = to_lru[BASE.title]["proj_0"], deviating[BASE.title]["proj_0"]
     return [
         *(

@@ -53,7 +53,7 @@ REQUESTS = {
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures that share the runs of the five loads."""
+    """Returns the figures that share the runs of the five loads, and that of recorded reuse."""
     most = REQUESTS | {load: REQUESTS[load.split(",")[0]] for load in RECORDED_LOADS}
     played = {load: (load, playback(setup, wanted(setup, load, most[load]))) for load in LOADS}
     paths = written(setup, played)

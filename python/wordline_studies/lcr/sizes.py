@@ -23,8 +23,8 @@ REQUESTS = {"web_0": 100_000, "ts_0": 100_000, "proj_0": 50_000, "financial2": 1
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns figures 9 and 10, from the same runs: all requests of the table, or half for a quick
-    study."""
+    """Returns figures 9 and 10, from the same runs of wdev_2: all of its requests, or half for a
+    quick study. Figure 9 has the other loads, too."""
     paths = written(
         setup, {LOAD: (LOAD, Playback(TABLE[LOAD].requests // (2 if setup.quick else 1)))}
     )

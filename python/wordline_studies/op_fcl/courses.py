@@ -48,8 +48,8 @@ class Course:
         return 100 * (last / before - 1)
 
     def range_percent(self) -> float:
-        """Returns the largest minus the smallest size of both lists after the first third of the
-        run. Per cent of the flash."""
+        """Returns the largest minus the smallest size of both lists together after the first third
+        of the run. Per cent of the flash."""
         late = self.whole_gb[len(self.requests) // 3 :]
         return 100 * (max(late) - min(late)) / self.flash_gb
 

@@ -147,7 +147,7 @@ def model_figures(setup: Setup) -> list[Figure]:
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Reproduces figures 6 to 14, from the same runs."""
+    """Reproduces figures 6 to 14."""
     loads = named(TABLE)
     paths = written(setup, loads, part(setup))
     charged = curves(setup, paths, loads, percents(setup))

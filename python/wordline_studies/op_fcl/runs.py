@@ -70,7 +70,8 @@ class Cell:
 
         Hits are those of reads and writes together. Work is the busy time of flash and disks per
         request, whether the request waits for it or not. `reads` is the read list's share of the
-        pages held, 0 to 1. `resized` is the share of destages for which no page waits, in per cent.
+        pages held, 0 to 1. `resized` is the share of destages that no request waits for, in per
+        cent.
         """
         cache, flash = summary["cache"], summary["flash"]
         assert cache is not None

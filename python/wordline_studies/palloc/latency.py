@@ -230,7 +230,8 @@ def _waiting(found: dict[str, Runs]) -> Figure:
 
 
 def _busy(calm: dict[str, Runs], busy: dict[str, Runs]) -> Figure:
-    """Returns the figure that compares half of CWDP's throughput with a tenth."""
+    """Returns the figure that compares arrivals at half of CWDP's throughput with arrivals at a
+    tenth of it."""
     rows: list[Row] = []
     waits: dict[str, dict[str, float]] = {}
     for words, found in ((RATE, calm), (BUSY, busy)):

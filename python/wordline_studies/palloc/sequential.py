@@ -33,7 +33,7 @@ def figure(setup: Setup) -> Figure:
         measured=(
             f"Sequential requests of {BYTES // 1024} KiB, which have one page in every plane, "
             f"at queue depth {DEPTH}; pages are placed by address. With the document's queue "
-            "(package) and with a scheduler that blocks no request (immediate). Writes run "
+            f"({NCQ}) and with a scheduler that blocks no request ({IMMEDIATE}). Writes run "
             "also on a device whose user pages are a whole number of such stripes."
         ),
         rows=[

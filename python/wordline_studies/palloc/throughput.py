@@ -385,8 +385,8 @@ def _classes(fitted: dict[str, Runs]) -> Figure:
 
 
 def _largest_loss(shares: Iterable[Mapping[str, float]]) -> float:
-    """Returns the largest change from a plane-first to a channel-first strategy on any load. Per
-    cent."""
+    """Returns the largest loss from a plane-first to a channel-first strategy on any load, as a
+    negative change. Per cent."""
     return min(
         gain(one[plane], one[channel])
         for one in shares
