@@ -18,7 +18,7 @@ PUBLISHED = Numbers(__package__ or __name__)
 BLOCKS = 128
 ON_CLIFF: Mapping[str, Value] = {**FILLED, "precondition.overwrite_ratio": 0.3}
 FREED = 0.5
-"""Share of L's spare blocks that are free when background GC stops."""
+"""Share of L's over-provisioned blocks that are free when background GC stops."""
 RESERVED = 1
 COARSE = 2
 """Number of parts of a burst that are averaged into one. Batches of the buffer make single parts
@@ -130,10 +130,10 @@ def pauses(setup: Setup) -> Figure:
         measured=(
             "Two bursts of random 4 KiB writes past the write cliff, without a pause and with "
             "one. The pause and the first burst together take 1,000 s. In idle time, L runs GC "
-            "until half of its spare blocks are free, and C flushes its buffer. Blocks per die: "
-            f"{BLOCKS} on L, {BLOCKS // 2} on C. C's map is in memory. Data count as written fast "
-            "until the rate first falls below the mean of two rates: that of the first part after "
-            "the pause, and that before the pause."
+            "until half of its over-provisioned blocks are free, and C flushes its buffer. Blocks "
+            f"per die: {BLOCKS} on L, {BLOCKS // 2} on C. C's map is in memory. Data count as "
+            "written fast until the rate first falls below the mean of two rates: that of the "
+            "first part after the pause, and that before the pause."
         ),
         rows=[
             Row("rate after the pause over the rate before it, L", rate["L"] / level["L"], "times"),
@@ -175,9 +175,10 @@ def pauses(setup: Setup) -> Figure:
                 ids=("J5-116",),
             ),
             Claim(
-                "B1: C writes fast for no more data than its buffer holds",
+                "B1: C writes fast for no more data than its buffer holds, plus one part",
                 gained["C"] <= buffer + pace["C"][0][0],
-                f"{units.size(gained['C'])} against {units.size(buffer)}",
+                f"{units.size(gained['C'])} against {units.size(buffer)}, in parts of "
+                f"{units.size(pace['C'][0][0])}",
                 ids=("J5-116",),
             ),
             Claim(

@@ -34,7 +34,7 @@ ORDERS = {"sequential": "sequentially", "random": "randomly"}
 Key = tuple[str, int, str]
 """Drive letter, queue depth, and `slow` for a slow part or an empty string."""
 Means = Mapping[tuple[int, str], Mapping[str, float]]
-"""Ratio in per cent, by queue depth and part, then by pattern."""
+"""Response time over that of random reads in per cent, by queue depth and part, then by pattern."""
 Variant = Literal["", ", faster part", ", no read-ahead in dies"]
 """Drives of sections 5.4.2 and 5.4.3: with the slow part of table 2.1 whose dies read ahead, with
 the part of the presets whose dies read ahead, or with that part and without read-ahead in dies."""
@@ -598,7 +598,8 @@ def _layout_claims(
             _each(ratio[", faster part"]),
         ),
         Claim(
-            "R4: the larger the random writes were, the faster the reads are",
+            "R4: the larger the random writes were, the faster the reads are (largest against "
+            "smallest writes)",
             all(last > first for first, last in ends.values()),
             ", ".join(
                 f"{letter} {first:.0f} to {last:.0f} MB/s" for letter, (first, last) in ends.items()

@@ -32,7 +32,7 @@ WITHOUT_ERRORS: Mapping[str, Value] = {"nand.reliability.errors": "none"}
 
 @dataclass(frozen=True)
 class Drive:
-    """A test device with scaled blocks. `settings` override keys of the preset."""
+    """A test device with a scaled number of blocks. `settings` override keys of the preset."""
 
     letter: str
     bench: TestDevice

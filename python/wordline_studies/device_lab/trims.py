@@ -15,11 +15,11 @@ from wordline_studies.outcome import IN_POINTS, PER_CENT, is_reproduced
 PUBLISHED = Numbers(__package__ or __name__)
 PIECE = 65_536
 WRITTEN = 0.3
-"""Data written after the TRIMs, as a share of the user capacity: more than the spare blocks hold,
-less than all free blocks after the TRIMs hold."""
+"""Data written after the TRIMs, as a share of the user capacity: more than the over-provisioned
+blocks hold, less than all free blocks after the TRIMs hold."""
 TAIL = 2 / 3
-"""Share of these writes that precede the measurement. They use up the spare blocks in every
-case."""
+"""Share of these writes that precede the measurement. They use up the over-provisioned
+blocks in every case."""
 KINDS = {"pristine": "#12a07b", "SEQ-TRIM": "#7cc0ea", "RND-TRIM": "#d8731c", "none": "#c0392b"}
 ERASING, INVALIDATING = "LZ", "AC"
 SIZES = (4096, 2**20, 2**24, 2**27, 2**29, LONGEST)
@@ -91,7 +91,7 @@ def gains(setup: Setup) -> Figure:
         explanation=[
             "The modelled firmware frees the units of an erase block along one ascending run of "
             "TRIMs (`ftl.trim.frees`). The text reports the effect; the mechanism is assumed. "
-            "Firmware that tracks TRIMs in any order frees everything in both cases.",
+            "Firmware that tracks TRIMs in any order frees all trimmed blocks in both cases.",
         ],
         data={"mean_us": us},
     )
@@ -286,8 +286,8 @@ def unit_bytes(one: Drive) -> int:
 
 
 def map_pages(one: Drive, size: int) -> int:
-    """Returns the number of translation pages that map the range of a TRIM of `size` bytes from the
-    start of the drive."""
+    """Returns the number of translation pages that map the whole units (`unit_bytes`) in the range
+    of a TRIM of `size` bytes from the start of the drive."""
     entry = one.bench.config["ftl"]["mapping"]["dftl"]["entry_bytes"]
     listed = one.bench.page_bytes // entry * one.bench.page_bytes
     return ceil(size // unit_bytes(one) * unit_bytes(one) / listed)

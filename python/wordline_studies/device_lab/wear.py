@@ -23,8 +23,8 @@ HOT = 1 / 32
 """Share of the drive that is read: two of 64 blocks per die."""
 WEAR_BLOCKS = 64
 WRITE_TURNS = 16
-"""Number of times that the written share of the drive is overwritten. Three times use up the spare
-blocks."""
+"""Number of times that the written share of the drive is overwritten. Three times use up the
+over-provisioned blocks."""
 SWEEPS = 5
 """Number of times that the read blocks reach the read limit in one round. The first time, the data
 move to blocks that were never written."""
@@ -141,7 +141,7 @@ def cycles(setup: Setup) -> Figure:
                 spread["ratio"],
                 "times",
             ),
-            Row("bound: whole drive over read share plus spare space", turn, "times"),
+            Row("bound: whole drive over read share plus over-provisioning", turn, "times"),
             Row(
                 "highest over mean erase count, data return to their own blocks",
                 own["ratio"],
@@ -171,8 +171,8 @@ def cycles(setup: Setup) -> Figure:
                 f"{last['ratio']:.1f} against {few:.1f}",
             ),
             Claim(
-                "P2: if wear levelling counts read erases, the data rotate through all spare "
-                "blocks, and the ratio is less than half of that without counting",
+                "P2: if wear levelling counts read erases, the data rotate through all "
+                "over-provisioned blocks, and the ratio is less than half of that without counting",
                 spread["ratio"] < 0.5 * last["ratio"],
                 f"{spread['ratio']:.1f}",
             ),

@@ -21,7 +21,7 @@ FAST_DISK = "atlas-10k-iv"
 MIXED_BLOCKS = 64
 WORN: Mapping[str, Value] = {**FILLED, "precondition.overwrite_ratio": 0.3}
 """Preconditioning past the write cliff: the drive is filled, then overwritten at random with more
-pages than there is spare space, so that writes cause GC."""
+pages than are over-provisioned, so that writes cause GC."""
 MEMORY_MAP: Mapping[str, Value] = {"ftl.mapping": "page"}
 AT_THRESHOLD: Mapping[str, Value] = {**MEMORY_MAP, "ftl.gc.schedule": "on-demand"}
 WRITES: Mapping[str, Value] = {"read_ratio": 0.0, "request_bytes": 4096, "align_bytes": 4096}
@@ -217,8 +217,8 @@ def cliffs(setup: Setup) -> Figure:
         section="5.5.2",
         measured=(
             f"Random and sequential 4 KiB writes at queue depth {DEPTH} after one sequential "
-            "pass. Before: until the first GC run. After: the second half of the run, as "
-            "medians over its intervals. Maps in memory, GC at the free-block threshold. "
+            "pass. Before: until the first GC run. After: the second half of the run. Worst "
+            "cases are medians over intervals. Maps in memory, GC at the free-block threshold. "
             f"Blocks per die: {BLOCKS}, on C {BLOCKS // 2}, on Z, A and X {MIXED_BLOCKS}. Of the "
             "drives, only L is simulated with `--quick`."
         ),
@@ -436,8 +436,8 @@ def buffers(setup: Setup) -> Figure:
         section="5.5.3",
         measured=(
             "Random 4 KiB writes with the buffer, and with FUA. Before the cliff: at half the "
-            f"rate of the flash, until GC starts. After it: at queue depth {DEPTH}. Maps in "
-            f"memory, {MIXED_BLOCKS} blocks per die."
+            "rate of the flash, with too few writes to start GC. After it: at queue depth "
+            f"{DEPTH}. Maps in memory, {MIXED_BLOCKS} blocks per die."
         ),
         rows=[
             Row(

@@ -22,8 +22,8 @@ PACKAGES, SPARE = 8, 0.15
 MOST_BLOCKS = 4 * 512
 """Blocks per package of the preset."""
 PAGES_PER_BLOCK, FEWEST_BLOCKS = 128, 27
-"""Pages per block, and the fewest blocks per package with which 15 % spare space leaves GC enough
-free blocks."""
+"""Pages per block, and the fewest blocks per package with which 15 % over-provisioning leaves GC
+enough free blocks."""
 DEVICE = Device(
     "xia2017-ecc", page=8192, user_pages=PACKAGES * MOST_BLOCKS * PAGES_PER_BLOCK * (1 - SPARE)
 )
@@ -58,8 +58,8 @@ FITTED = (
 SIZED = (
     "The user capacity of the device is the address space of the load at the scale of its "
     "requests, up to that of 16 GiB of flash. All of it is written before the run, so GC starts "
-    "once the spare space is written. The chapter sizes the packages by the address space, and "
-    "counts erases. A device has at least 27 blocks per package."
+    "once the over-provisioned blocks are written. The chapter sizes the packages by the address "
+    "space, and counts erases. A device has at least 27 blocks per package."
 )
 
 

@@ -135,8 +135,8 @@ def _overall(by: Changes, found: Loads, runs: Passes) -> Figure:
         explanation=[
             FITTED,
             SIZED,
-            f"{FULL}. The locality of the traces is not published. The figure *Readings* has the "
-            "same loads on a device without GC.",
+            f"{FULL}. The locality of the traces is not published. The figure of other readings "
+            "has six of the loads, half as long, on a device without GC.",
         ],
         data={"change_percent": by["all"]},
     )
@@ -505,7 +505,7 @@ def _erases(found: Loads, runs: Passes) -> Figure:
         ],
         explanation=[
             SIZED,
-            "The other loads write less than the spare space of their device in two passes: "
+            "The other loads write less in two passes than their over-provisioned blocks hold: "
             + (", ".join(name for name in found if name not in erases) or "none")
             + ".",
         ],

@@ -14,7 +14,7 @@ from wordline_studies.traces import recorded as traces_of
 
 DIES = (1, 2, 4, 8)
 NAMES = {"SLC": SLC, "MLC1": MLC}
-MIXED, OWN = "mean of both", "mean of the document's recordings"
+MIXED, OWN = "mean of reads and writes", "mean of the document's traces"
 Curves = dict[str, list[float]]
 
 

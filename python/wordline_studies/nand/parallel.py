@@ -29,8 +29,7 @@ TRANSFERS = (2, 4, 8, 16, 32, 64, 128)
 Operation = Literal["program", "read"]
 Curves = dict[str, dict[str, list[float]]]
 
-# Bytes of a page and times of one die with one plane, from which the explanations derive
-# bandwidths.
+# Times of a page transfer and of a mean program, from which the explanations derive bandwidths.
 TRANSFER_US, PROGRAM_US = 51.2, 1194.53
 BUS_MB_PER_S = 40.0
 # Why a mean over page sizes is no confirmation of its published value.
@@ -307,9 +306,9 @@ def _doubling(planes: Curves, dies: Curves, sizes: Curves) -> Figure:
         title="Doubling dies, planes and page size",
         section="2.1",
         measured=(
-            "Gain of the last doubling: dies and page size in legacy mode (page size on two "
-            "dies), planes with commands for all of them. From the runs of figures 2.18, 2.19 "
-            "and 2.22."
+            "Gain of the doubling from 4 to 8: dies, and page size in KiB, in legacy mode (page "
+            "size on two dies); planes with commands for all of them. From the runs of figures "
+            "2.18, 2.19 and 2.22."
         ),
         rows=rows,
         plots=[

@@ -25,7 +25,7 @@ KNOWN = {
     "usr": ("usr_", "-usr"),
     "prn": ("prn_", "-prn"),
 }
-# Number of requests of a trace. Half of the device is spare, so that no GC runs.
+# Number of requests of a trace. Half of the device is over-provisioned, so that no GC runs.
 REQUESTS = 10_000
 BLOCKS = 8192
 # Placement of written pages: `ftl.allocate`.
@@ -108,8 +108,8 @@ def _figure(setup: Setup, found: Found, joined: Joined, skipped: list[str]) -> F
         measured=(
             "IOPS of a whole SSD with one package of MLC1, with 1 to 8 dies of one plane "
             "(die-first) or one die of 1 to 8 planes (plane-first), all of the same capacity, "
-            f"at queue depth 32, for the first {REQUESTS:,} requests of each trace. Written "
-            "pages are placed by address, or as they come, over planes in turn."
+            f"at queue depth {DEPTH}, for the first {setup.requests(REQUESTS):,} requests of each "
+            "trace. Written pages are placed by address, or as they come, over planes in turn."
         ),
         rows=_rows(gains),
         plots=[

@@ -69,7 +69,7 @@ def costs(
             Claim(
                 "Reads and writes take the time of the table",
                 largest_difference(rows) < 0.01,
-                "all rows are equal",
+                f"at most {largest_difference(rows):.2g} % apart",
             ),
         ],
         explanation=explanation,

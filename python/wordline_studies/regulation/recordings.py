@@ -33,7 +33,8 @@ RECORDINGS = (
     "is tested on recordings."
 )
 BETWEEN_NS = 1_000_000_000
-"""Pause between the last request of the first pass and the first of the second. Nanoseconds."""
+"""Pause between the last request of the first pass and the first of the second, at the recorded
+rate. Nanoseconds."""
 FEW_READS = 1.0
 """A recording with a smaller share of reads is excluded from means of reads, and one with a smaller
 share of writes from means of writes. Per cent."""
