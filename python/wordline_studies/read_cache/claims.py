@@ -207,13 +207,15 @@ def _gains_of_lru(cells: Cells) -> list[Claim]:
     ]
     return [
         Claim(
-            "H4: suspected queues gain more with LRU than with ARC in every cell",
+            "H4: suspected queues gain more with LRU than with ARC at every size and "
+            "over-provisioning (geometric means over the loads)",
             every_one(more),
             count(more),
             ids=("X2-028",),
         ),
         Claim(
-            "H4: at 15 %, LRU's hit ratio rises more than ARC's from 3 GB to each larger size",
+            "H4: at 15 %, LRU's hit ratio rises more than ARC's from 3 GB to each larger size "
+            "(geometric means over the loads)",
             all(lru > arc for lru, arc in zip(*grown, strict=True)),
             " against ".join(number(one) for one in grown),
             ids=("X2-029",),
@@ -373,7 +375,8 @@ def _fewer_erases(cells: Cells) -> list[Claim]:
             WHOLE,
         ),
         Claim(
-            "E3: in every cell, erases fall by more per cent than hit ratios rise by points",
+            "E3: at every size and over-provisioning, erases fall by more per cent than hit ratios "
+            "rise by points (means over the loads)",
             all(one > two for one, two in gains),
             ", ".join(f"{one:.0f} % for {two:.1f} points" for one, two in gains),
             ids=("X2-036",),

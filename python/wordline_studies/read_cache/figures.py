@@ -444,7 +444,7 @@ def _plot(
 def _by_load(
     title: str, unit: str, schemes: Sequence[Scheme], value: Callable[[Point, Scheme], float]
 ) -> list[Plot]:
-    """Returns a plot of the same value for each load."""
+    """Returns a plot of a value for each load."""
     return [
         _plot(
             f"{title}: {load}",

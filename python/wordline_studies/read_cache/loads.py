@@ -22,8 +22,8 @@ original traces: the excerpt has no repeats at short distances."""
 
 HOT = 50
 """Number of extents so popular that the upstream cache never drops them. Each appears once; later
-choices of it hit upstream. In the time in which the cache turns over, the last of them is expected
-more than 50 times."""
+choices of it hit upstream. In the time in which the cache turns over, the least popular of them
+is expected to be chosen more than 50 times."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ TABLE = {
 }
 FULL_PART, QUICK_PART = 4, 256
 FEWEST_PAGES = 350_000
-"""Smallest number of pages of a scaled load. The scale is the greatest whole number that leaves
-this many; fewer pages cause too few erases."""
+"""Smallest number of pages of a scaled load, except with `--quick`. The scale is the greatest whole
+number that leaves this many; fewer pages cause too few erases."""
 UNIFORM = "uniform"
 OTHERS = {UNIFORM: Load(7_418_675, 0, 0.0, web=False, eights=0.435)}
 """Loads that are not in the table: one with equally popular pages."""

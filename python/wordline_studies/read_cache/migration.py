@@ -207,7 +207,7 @@ def _lost_hits(cells: Cells) -> list[Claim]:
     return [
         Claim(
             "T4: zero-migration changes hit ratios negligibly (by at most "
-            f"{IN_POINTS:g} points in any cell)",
+            f"{IN_POINTS:g} points in any cell of table 4; geometric means over the loads)",
             max(map(abs, lost.values())) <= IN_POINTS,
             f"{min(lost.values()):+.1f} to {max(lost.values()):+.1f}",
             ids=("X3-019",),

@@ -137,7 +137,7 @@ Found = tuple[list[Row], list[Claim]]
 
 
 def _slopes(setup: Setup, cells: Cells, own: Curves) -> Found:
-    """Tests that a gain equals the rise of the load's own curve (H2, H7)."""
+    """Tests that a gain equals the rise of the load's own curve (H1, H2, H5, H6)."""
     parts = [_rises(setup, cells, own), _shallow(setup, own), _apart(setup, own)]
     return [row for rows, _ in parts for row in rows], [one for _, some in parts for one in some]
 
@@ -211,7 +211,7 @@ def _shallow(setup: Setup, own: Curves) -> Found:
 
 
 def _apart(setup: Setup, own: Curves) -> Found:
-    """Compares LRU's own curve with ARC's (H7)."""
+    """Compares LRU's own curve with ARC's (H6)."""
     below = {
         gb: [
             own[load, LRU, reachable(gb, setup, load)] - own[load, ARC, reachable(gb, setup, load)]
@@ -220,13 +220,13 @@ def _apart(setup: Setup, own: Curves) -> Found:
         for gb in (3, 5)
     }
     rows = [
-        Row(f"H7: {load}, {gb} GB: LRU's curve minus ARC's", value, "points")
+        Row(f"H6: {load}, {gb} GB: LRU's curve minus ARC's", value, "points")
         for gb, values in below.items()
         for load, value in zip(WEB, values, strict=True)
     ]
     return rows, [
         Claim(
-            "H7: at all pages but the free-page threshold, LRU's own curve is more than 2 "
+            "H6: at all pages but the free-page threshold, LRU's own curve is more than 2 "
             "points below ARC's at 3 GB, and less than 1 point at 5 GB",
             max(below[3]) < -2 and min(below[5]) > -1,
             "; ".join(" / ".join(f"{one:.1f}" for one in values) for values in below.values()),

@@ -38,7 +38,7 @@ SHARES = {"desktop mayun2": 0.1, "hplajw": 0.8, "cloudphysics-io": 0.1}
 SAMPLES = {"all": None, "2,000": 2000, "150": 150}
 """Approximate number of sampled writes per window."""
 QUIET = {"all": 0.007, "2,000": 0.05, "150": 0.11}
-"""Upper bound of D8 under a steady load: for every hash, but for the median hash with 150
+"""Upper bound of D8 under a steady load: of the largest over the hashes, and of the median with 150
 writes."""
 
 
@@ -74,7 +74,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             "D8 is the largest difference between the miss ratios of two windows at the eight "
             "sizes; each window is evaluated separately. The windows are of Homes' objects at "
             f"a = 0.9 and other exponents. Samples are chosen by {len(seeds(setup))} hashes; "
-            "the worst hash is shown."
+            "the largest D8 is shown."
         ),
         rows=[
             *(

@@ -111,7 +111,7 @@ def _claims(load: str, cells: Statics, on: Device) -> list[Claim]:
             "exact",
         ),
         Claim(
-            f"X3: response times fall to one minimum and then rise ({load})",
+            f"X3: response times fall to one inner minimum and then rise ({load})",
             one_turn(cells),
             told,
         ),

@@ -172,7 +172,7 @@ Loads = Mapping[str, tuple[Device, Path]]
 def statics(
     setup: Setup, loads: Loads, more: Mapping[str, Value] | None = None, told: str = ""
 ) -> dict[str, dict[int, Cell]]:
-    """Runs loads on caches of every over-provisioning. Labels name the keys of `more`."""
+    """Runs loads on caches of every over-provisioning. `told` describes `more` in the labels."""
     cases: dict[tuple[str, int, bool], Case] = {}
     for load, (on, trace) in loads.items():
         for op in OPS:
@@ -223,8 +223,8 @@ def dynamics(
     more: Mapping[str, Value] | None = None,
     told: str = "",
 ) -> dict[str, dict[Dynamic, Cell]]:
-    """Runs loads on dynamic caches with given victim tables. Returns results by load. Labels name
-    the keys of `more`."""
+    """Runs loads on dynamic caches with given victim tables. Returns results by load. `told`
+    describes `more` in the labels. Raises WordlineError if a cache is resized before its load."""
     cases: dict[tuple[str, Dynamic, bool], Case] = {}
     for load, wanted in schemes.items():
         on, trace = loads[load]
@@ -308,8 +308,8 @@ def curves(
     first: int | None = None,
     seed: int = 1,
 ) -> tuple[Curve, MrcCurve]:
-    """Returns the miss-ratio curve of a trace's first writes at the eight sizes, and the result
-    from which it was taken."""
+    """Returns the miss-ratio curve of a trace, or of its `first` requests, at the eight sizes, and
+    the result from which it was taken."""
     found = wordline.mrc(
         trace,
         method,

@@ -35,7 +35,8 @@ EXTENT_PAGES = GB_PAGES
 
 @dataclass(frozen=True)
 class Sampled:
-    """Curves of the first window, from samples of as many pages as a rate takes in the document.
+    """Curves of the first window, from samples of as many pages as a rate takes in the document, or
+    of a fixed number of pages.
 
     By hash: the chosen size, the error of the curve at the eight sizes, and the excess of the
     response time per page over the choice of the exact curve, in the static runs (`regrets`) and by
@@ -91,8 +92,8 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             "Memory: windows of 8 and 40 GB at the document's size, in which every write is to "
             f"a new page. Accuracy: the first window of each load, {len(seeds(setup))} hashes; "
             "sampling rates are scaled up where loads are scaled down, so that the number of "
-            "sampled pages is the same. AET samples all pages here. Response times: caches "
-            "that are empty at the start."
+            "sampled pages is the same, but AET samples all pages. Response times: caches that "
+            "are empty at the start."
         ),
         rows=[
             *_memory_rows(by_rate, by_size),

@@ -64,7 +64,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         title="State at the start, and charged destages",
         section="4.3, 4.4",
         measured=(
-            "Static and dynamic caches that are empty at the start (as printed). Charged: the "
+            "Static caches and the dynamic cache as printed, empty at the start. Charged: the "
             "destages of a shrinking cache count as response time."
         ),
         rows=[
