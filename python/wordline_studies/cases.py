@@ -22,7 +22,7 @@ READING: dict[str, Any] = {
     "volumes": "shared",
     "on_bad_line": "skip",
 }
-"""Options for reading recorded traces: faults of a recording do not end the run."""
+"""Options for reading recorded traces: faulty records do not end the run."""
 
 
 @dataclass(frozen=True)

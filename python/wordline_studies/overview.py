@@ -43,7 +43,7 @@ class Overview:
 
     @property
     def numbers(self) -> dict[Outcome, int]:
-        """Number of rows with a published value by outcome, over all studies."""
+        """Number of published numbers by outcome, over all studies."""
         return {outcome: sum(one.numbers[outcome] for one in self.studies) for outcome in OUTCOMES}
 
     @property

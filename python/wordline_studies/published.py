@@ -111,9 +111,10 @@ class Numbers:
 def parse(text: str, place: str) -> tuple[dict[str, dict[str, Published]], tuple[Statement, ...]]:
     """Returns the published numbers of a TOML text by figure and name, and its statements.
 
-    Raises WordlineError, which starts with `place`, if an entry lacks a key, has an unknown key or
-    a value of the wrong type, if a name or an id occurs twice, if a statement has no id, or if a
-    number among the statements has neither `not_assertable` nor `not_run`.
+    Raises WordlineError, which starts with `place`, if an entry lacks a key, has an unknown key, or
+    a value, id, reason or comparison that is invalid, if a name or an id occurs twice, if a
+    statement has no id, or if a number among the statements has neither `not_assertable` nor
+    `not_run`. Raises TOMLDecodeError if the text is not TOML.
     """
     tables = cast("dict[str, list[dict[str, Any]]]", tomllib.loads(text))
     statements = tuple(

@@ -31,11 +31,11 @@ STATEMENT_MARKS: dict[StatementOutcome, str] = {
 }
 """Sign before the text of an outcome, so that no outcome depends on its colour alone."""
 STATEMENT_MEANINGS: dict[StatementOutcome, str] = {
-    "holds": "every claim on it holds",
-    "contradicted": "a claim on it does not hold",
+    "holds": "every tested claim on it holds",
+    "contradicted": "a tested claim on it does not hold",
     "fitted": "a load or constant was chosen by it",
     "not_assertable": "each with the reason",
-    "not_run": "nothing was simulated",
+    "not_run": "no claim on it is tested",
 }
 """Meaning of each outcome, in a few words."""
 

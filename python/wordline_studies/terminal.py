@@ -133,7 +133,8 @@ def print_end(results: Results, files: list[Path]) -> None:
 
 
 def print_overview(overview: Overview, files: list[Path]) -> None:
-    """Prints the counts of outcomes and of verdicts of all studies, and the paths of the files."""
+    """Prints the counts of outcomes and of verdicts of all studies, the errors of the studies that
+    could not be run, and the paths of the files."""
     shown = console(least=OVERVIEW_WIDTH)
     shown.print(
         _counts(
