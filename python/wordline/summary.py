@@ -1,5 +1,5 @@
 """The shape of a summary, generated from its JSON schema. `wordline.metrics()` says what each
-figure is; units are in the names."""
+metric is; units are in the names."""
 
 from typing import Literal, TypedDict
 
@@ -447,7 +447,7 @@ class Energy(TypedDict):
 
 
 class Precondition(TypedDict):
-    """Operations before the measurement. No other metric includes them."""
+    """Operations before the measurement. Other metrics exclude them unless described otherwise."""
 
     pages_filled: int
     pages_overwritten: int

@@ -96,7 +96,7 @@ macro_rules! flash_figures {
             summary erases_per_block_std: f64 = $end.erase_deviation,
                 "Standard deviation of the erases of the blocks, including preconditioning.";
             summary erases_per_block_spread: u32 = $end.most_erases - $end.least_erases,
-                "Difference between the most and the fewest erases of a block.";
+                "Difference between the most and the fewest erases of a block, including preconditioning.";
             summary valid_pages: u64 = $end.valid_pages, "Pages that hold current data at the end of the run.";
             summary free_blocks: u64 = $end.free_blocks, "Erased blocks at the end of the run.";
         }

@@ -16,7 +16,7 @@ pub fn module() -> String {
         schema: &schema,
         names: Vec::new(),
         text: "\"\"\"The shape of a summary, generated from its JSON schema. `wordline.metrics()` says what each\n\
-               figure is; units are in the names.\"\"\"\n\n\
+               metric is; units are in the names.\"\"\"\n\n\
                from typing import Literal, TypedDict\n"
             .into(),
     };

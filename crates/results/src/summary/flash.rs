@@ -139,7 +139,7 @@ section! {
 }
 
 section! {
-    /// Operations before the measurement. No other metric includes them.
+    /// Operations before the measurement. Other metrics exclude them unless described otherwise.
     #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
     #[schemars(rename = "Precondition")]
     pub struct PreconditionSummary by new(done: &Preconditioned);

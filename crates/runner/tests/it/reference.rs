@@ -22,8 +22,8 @@ fn metric_page() -> String {
     reference::list(
         "Metrics",
         "The numbers of `summary.json`, with keys joined by dots. `{op}` stands for `all`, `read` and \
-         `write`. Preconditioning is excluded from all metrics except \
-         `precondition`.",
+         `write`. Metrics outside `precondition` exclude preconditioning unless their \
+         description says otherwise.",
         "metric",
         &metrics.collect::<Vec<_>>(),
     )

@@ -2,16 +2,12 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
-
-if TYPE_CHECKING:
-    pass
 
 LEAST_WIDTH = 72
 """Minimum width of tables in columns. On a narrower terminal lines wrap."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -28,9 +28,6 @@ from wordline._render.units import (
     size,
     whole,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 def one_line(summary: Mapping[str, Any]) -> str:

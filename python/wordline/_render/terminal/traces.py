@@ -1,7 +1,7 @@
 """Terminal output of trace statistics."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from rich import box
 from rich.table import Table
@@ -10,9 +10,6 @@ from rich.text import Text
 from wordline._render.terminal.console import console
 from wordline._render.trace_format_text import formats
 from wordline._render.units import ABSENT, US_PER_S, duration, figures, share, size, whole
-
-if TYPE_CHECKING:
-    pass
 
 
 def print_stat(stat: dict[str, Any]) -> None:
