@@ -42,7 +42,7 @@ class Log:
             self.open, self.used = self.free.pop(), 0
 
     def program(self, page: int) -> None:
-        """Writes a page and runs GC."""
+        """Writes a page, and runs GC if too few blocks are free."""
         self.drop(page)
         self._put(page)
         self.us += PROGRAM_US

@@ -99,7 +99,7 @@ pub struct Config {
     pub array: Option<Array>,
     /// Rule by which the requests of a trace are issued.
     pub replay: Replay,
-    /// Preconditioning before the run, which is excluded from all results.
+    /// Preconditioning before the run. Metrics exclude it unless described otherwise.
     pub precondition: Precondition,
     /// Time series in the results.
     pub series: Series,
