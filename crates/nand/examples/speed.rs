@@ -1,4 +1,4 @@
-//! Measures how many single-page transactions the die model alone executes per second.
+//! Measures how many transactions of one page or block the package model alone executes per second.
 //!
 //! `cargo run --release -p wordline-nand --example speed [TRANSACTIONS]`
 #![allow(clippy::print_stdout)]

@@ -27,7 +27,7 @@ pub struct BadBlock {
     /// Block number that addressed the bad cells.
     pub block: Block,
     /// Spare block whose cells the number addresses from then on. `None` if no spare block was
-    /// left, or if the bad block was itself a spare block.
+    /// left, if those left were reserved for others, or if the bad block was itself a spare block.
     pub spare: Option<Block>,
     /// Reason why the block is bad.
     pub cause: Cause,
@@ -59,7 +59,8 @@ pub struct BadBlocks {
 
 impl BadBlocks {
     /// Creates the table of a new array. The last `spare_blocks` blocks of each plane are spare.
-    /// Each block is bad independently, with probability `factory_ratio`.
+    /// Each block is bad independently, with probability `factory_ratio`. Fails if a plane has more
+    /// bad blocks than spare blocks.
     pub fn new(
         layout: &Layout,
         spare_blocks: u32,

@@ -284,9 +284,9 @@ impl Chains {
         steps.iter().map(|step| step.bus).sum::<Time>() + array.sum::<Time>()
     }
 
-    /// Sets the array times of a chain, and the bus times of its data out, to those of pages
-    /// programmed in `mode`, if the part has array times per program mode. If the part has jitter,
-    /// `draws` supplies one value per array time.
+    /// Sets the read and program times of a chain without cache commands, and the bus times of its
+    /// data out, to those of pages programmed in `mode`, if the part has array times per program
+    /// mode. If the part has jitter, `draws` supplies one value per array time.
     pub fn price(&self, mode: ProgramMode, draws: &mut Rng, steps: &mut [Step]) {
         let Some(cost) = self.costs().map(|costs| costs.of(mode)) else {
             return;
@@ -311,8 +311,8 @@ impl Chains {
             _ => self.latencies.jittered(time, draws.bits()),
         }
     }
-    /// Sets the read times, the program times, or both, of a chain to those of single-level mode.
-    /// If the part has jitter, `draws` supplies one value per array time.
+    /// Sets the read times, the program times, or both, of a chain to those of single-level mode,
+    /// if the part has it. If the part has jitter, `draws` supplies one value per array time.
     pub fn price_single_level(
         &self,
         reads: bool,
@@ -513,7 +513,7 @@ impl Chains {
     }
 
     /// Appends the chain of a transaction. If the part has jitter, `draws` supplies one value per
-    /// page. A row takes as long as its slowest page.
+    /// page and target. A row takes as long as its slowest page.
     #[inline]
     pub fn build(
         &self,

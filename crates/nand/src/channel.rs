@@ -115,7 +115,7 @@ impl<D, B> Channels<D, B> {
     pub const fn chains(&self) -> &Chains {
         &self.chains
     }
-    /// Returns `true` if the die has no chain.
+    /// Returns `true` if the die executes no chain; it may have a suspended one.
     #[inline]
     pub fn is_free(&self, die: Die) -> bool {
         self.lanes[die.index()].state == State::Free

@@ -168,8 +168,8 @@ impl Status {
             | if failed { Self::FAIL } else { 0 };
         Self(byte | Self::WP_N)
     }
-    /// Returns FAIL: whether the last operation failed or a cycle was refused. It remains set until
-    /// a reset.
+    /// Returns FAIL: whether a cycle violated a rule of the interface or of the array. It remains
+    /// set until a reset.
     pub const fn failed(self) -> bool {
         self.0 & Self::FAIL != 0
     }

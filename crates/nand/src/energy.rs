@@ -56,8 +56,8 @@ impl Default for Energy {
 
 impl Energy {
     /// Returns the energy of the array for `operation` of duration `time` on `planes` planes at
-    /// once: VCC x ICC1 (read), ICC2 (program) or ICC3 (erase) x time x planes. Every active plane
-    /// draws the current, so a page costs the same in every operation mode. Nanojoules.
+    /// once: VCC x ICC1 (read), ICC2 (program, move) or ICC3 (erase) x time x planes. Every active
+    /// plane draws the current, so a page costs the same in every operation mode. Nanojoules.
     pub fn array_nj(&self, operation: Operation, time: Time, planes: u32) -> f64 {
         let current_ma = match operation {
             Operation::Read => self.read_ma,

@@ -4,8 +4,8 @@
 /// For devices that need only [`Basic`], [`Full`] gives the same results.
 pub trait Features {
     /// Whether dies use features beyond [`Basic`]: multi-plane and cache commands, copyback,
-    /// several dies per package, suspension of programs and erases for reads, or operations that
-    /// wait for a scheduler.
+    /// read-ahead, several dies per package, ready/busy pins, suspension of programs and erases for
+    /// reads, operations that wait for a scheduler, or that depend on modes or errors of pages.
     const GENERAL: bool;
 }
 

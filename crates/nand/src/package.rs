@@ -103,7 +103,7 @@ impl Package {
     pub fn strips(&self) -> &[Strip] {
         self.dies.transactions.strips.as_deref().unwrap_or_default()
     }
-    /// Returns the time of the last event.
+    /// Returns the time of the last event or submission.
     pub const fn now(&self) -> Time {
         self.now
     }
@@ -124,8 +124,8 @@ impl Package {
         &mut self.dies.array
     }
 
-    /// Submits a transaction at `at`, which must not be earlier than the last event. Pending events
-    /// at the same time are processed first. Returns the number of the transaction.
+    /// Submits a transaction at `at`, which must not be earlier than [`Package::now`]. Pending
+    /// events up to that time are processed first. Returns the number of the transaction.
     pub fn submit(&mut self, at: Time, transaction: &Transaction<'_>) -> Result<u64, SubmitError> {
         if at < self.now {
             return Err(SubmitError::Late { at, now: self.now });

@@ -26,7 +26,7 @@ pub struct Part {
     pub scheduler: Scheduler,
     /// Operations that reads can suspend, and their limits.
     pub suspend: Suspend,
-    /// Seed of the jitter of array times.
+    /// Seed of the random streams of the array: jitter, factory bad blocks, errors and failures.
     pub seed: u64,
     /// Error model of reads and their correction; `None` if reads never fail.
     pub reader: Option<Box<Reader>>,

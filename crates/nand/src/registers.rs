@@ -109,7 +109,7 @@ impl Registers {
         }
         self.confirm_short(now, confirm, busy)
     }
-    /// Starts a command after which the die is ready before the array, or without array work.
+    /// Starts a cache command, or queues a plane.
     #[cold]
     fn confirm_short(&mut self, now: Time, confirm: Confirm, busy: Busy) -> ArrayBusy {
         let free = now.max(self.data);
@@ -155,8 +155,8 @@ impl Registers {
     pub fn wait_for_array(&mut self, now: Time) {
         self.cache = now.max(self.data);
     }
-    /// Stops the array at `now` before its work ends (suspend); the die accepts commands from then
-    /// on.
+    /// Stops the array at `now` before its work ends (suspend, abort or reset); the die accepts
+    /// commands from then on.
     #[inline]
     pub fn stop(&mut self, now: Time) {
         self.cache = now;

@@ -75,7 +75,7 @@ pub enum DataSheetError {
     },
     /// There are too many address cycles to decode.
     #[error(
-        "{cycles} address cycles are given, and at most 16 are supported; lower address_cycles"
+        "{cycles} address cycles are given, and at most 16 are supported; lower address_cycles or row_address_cycles"
     )]
     LongAddress {
         /// Address cycles. Count.
@@ -102,7 +102,7 @@ pub enum DataSheetError {
 pub struct Output {
     /// End of the cycle: the bus is free, and the work of the cycle starts.
     pub ends: Time,
-    /// Data that the cycle returned, if it is a data cycle.
+    /// Data that the cycle returned, if it transfers data out.
     pub data: Option<Data>,
     /// Interval of the array work that the cycle starts, unless a suspend or reset shortens it.
     pub work: Option<ArrayBusy>,
@@ -132,8 +132,8 @@ impl Target {
             sheet,
         })
     }
-    /// Issues a cycle to a die at `now`. A refused cycle takes no time on the bus. A cycle refused
-    /// while the die was ready and the bus free leaves the die failed until a reset.
+    /// Issues a cycle to a die at `now`. A refused cycle takes no time on the bus. A cycle that
+    /// violates a rule ([`CommandError::Broken`]) leaves the die failed until a reset.
     pub fn issue(&mut self, now: Time, die: Die, cycle: Cycle) -> Result<Output, CommandError> {
         let dies = self.dies.len() as u32;
         let Some(machine) = self.dies.get_mut(die.index()) else {

@@ -53,10 +53,10 @@ pub struct Transaction<'a> {
     pub planes: u32,
 }
 
-/// Error of a transaction that no part accepts, whatever the state of its array.
+/// Error of a transaction that a part rejects whatever the state of its array.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TransactionError {
-    /// The pages do not form complete rows.
+    /// There are no pages, or they do not form complete rows.
     #[error(
         "{pages} pages cannot be divided into rows of {planes}; give each row one page for every plane"
     )]
@@ -84,7 +84,7 @@ pub enum TransactionError {
         /// Rows given. Count.
         rows: usize,
     },
-    /// A move lacks targets, or another operation has some.
+    /// A move does not have one target per page, or another operation has targets.
     #[error(
         "{operation} of {pages} pages with {targets} targets; give a move one target per page, and other operations none"
     )]
@@ -111,7 +111,7 @@ pub enum TransactionError {
     SamePlane {
         /// Address of the page, as text.
         address: String,
-        /// Address of the page before it, as text.
+        /// Address of the earlier page, as text.
         other: String,
     },
     /// The offsets of a row violate the plane addressing rule.
@@ -205,7 +205,8 @@ impl Transaction<'_> {
         self.pages.len() / self.planes.max(1) as usize
     }
 
-    /// Returns an error if the addresses violate the layout or the plane addressing rule.
+    /// Returns an error unless a part with this layout and plane addressing rule accepts the
+    /// transaction in some state of its array.
     pub fn check(&self, layout: &Layout, rule: PlaneRule) -> Result<(), TransactionError> {
         if let ([page], [], 1) = (self.pages, self.targets, self.planes)
             && self.operation != Operation::Move

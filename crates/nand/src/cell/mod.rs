@@ -2,7 +2,7 @@
 //!
 //! A cell of n bits belongs to n pages. The array time of a page depends on the bit that it stores:
 //! the page type, or *level*. Level 0 is the least significant bit (LSB) and the fastest to
-//! program; the highest level is the most significant bit (MSB). Three-bit cells have LSB, CSB and
+//! program. Two-bit cells have LSB and MSB (most significant bit), three-bit cells LSB, CSB and
 //! MSB; four-bit cells add a top bit. Bus time does not depend on the page type (Jung 2013, section
 //! 2.7.2).
 

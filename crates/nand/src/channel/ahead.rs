@@ -35,8 +35,8 @@ impl<D, B> Channels<D, B> {
     }
 
     /// Aborts the speculative read of a die. The die is ready after `latency`, for a status read.
-    /// Returns the array time saved, or `None` if the array is idle or would finish within
-    /// `latency`; the read then continues.
+    /// Returns the array time saved, or `None` if the die is not busy with a read or the read would
+    /// finish within `latency`; a read then continues.
     pub fn abort<L: ChannelCallbacks<D, B>>(
         &mut self,
         now: Time,

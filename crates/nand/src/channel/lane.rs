@@ -13,7 +13,7 @@ use wordline_kernel::Time;
 /// State of a die on its channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum State {
-    /// The die has no chain.
+    /// The die executes no chain; it may have a suspended one.
     Free,
     /// The die waits for the bus or holds it.
     OnBus,
@@ -30,9 +30,9 @@ pub(super) enum State {
 pub(super) struct Rest {
     /// Remaining steps. Count.
     pub(super) count: u32,
-    /// All steps of the chain; empty for a single-page or single-block operation.
+    /// All steps of the chain; empty if `operation` determines the last step.
     pub(super) steps: Vec<Step>,
-    /// Single-page or single-block operation, which determines the last step.
+    /// Operation that determines the last step if `steps` is empty.
     pub(super) operation: Operation,
 }
 
@@ -137,7 +137,7 @@ impl<B> Bus<B> {
         });
     }
     /// Cancels the suspend or resume command of a die if it still waits for the bus. Returns `true`
-    /// if it did.
+    /// if a command was cancelled.
     #[cold]
     pub(super) fn withdraw(&mut self, die: Die) -> bool {
         let before = self.line.len();

@@ -9,9 +9,10 @@ use crate::registers::Confirm;
 use wordline_kernel::Time;
 
 impl<D, B> Channels<D, B> {
-    /// Suspends the die's operation for a read. Has no effect unless the array is programming or
-    /// erasing, the part can suspend that operation, and the operation has not reached its limit of
-    /// suspensions. A die with a suspended operation suspends no other.
+    /// Suspends the die's operation for a read. Has no effect unless the die is busy with a program
+    /// (10h) or an erase, the part can suspend that operation, the operation has not reached its
+    /// limit of suspensions, and it would not end before it is suspended. A die with a suspended
+    /// operation suspends no other.
     pub fn suspend<L: ChannelCallbacks<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
         if lane.state != State::Busy || lane.suspending || lane.suspended.is_some() {

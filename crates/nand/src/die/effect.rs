@@ -247,7 +247,7 @@ impl Machine {
         effect
     }
 
-    /// Returns `true` if 84h or 61h suspends the operation of the array.
+    /// Returns `true` if the busy die accepts `command`, 84h or 61h.
     pub(super) fn may_suspend(&self, sheet: &Sheet, now: Time, command: Command) -> bool {
         let suspension = match (command, self.last) {
             (Command::ProgramSuspend, Last::Program) => sheet.program_suspend,

@@ -170,8 +170,8 @@ fn decode(addressing: &Addressing, first: Command, address: u128) -> Result<Row,
     addressing.decode(row)
 }
 
-/// Returns the number of bytes in a register after `bytes` more, or an error if they exceed it or
-/// `bytes` is 0.
+/// Returns the number of bytes transferred after `bytes` more, or an error if they exceed the
+/// register or `bytes` is 0.
 fn fill(sheet: &Sheet, before: u64, bytes: u32) -> Result<u64, Rule> {
     let all = before + u64::from(bytes);
     if bytes == 0 {

@@ -10,7 +10,7 @@ use crate::command::Command::{
 };
 use serde::{Deserialize, Serialize};
 
-/// State of a die that is ready, named after the cycle expected next.
+/// State of a die that is ready; it determines the cycles that the die accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
     /// Waits for a command.
@@ -52,7 +52,7 @@ pub enum State {
     },
     /// Waits for the status byte to be read.
     StatusAsked,
-    /// Waits for a reset after a refused cycle.
+    /// Waits for a reset after a cycle that violated a rule.
     Failed,
 }
 

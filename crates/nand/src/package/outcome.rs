@@ -21,7 +21,7 @@ pub struct Completion {
     pub submitted: Time,
     /// Time at which the die started the transaction.
     pub started: Time,
-    /// Time of completion: data transferred out, or status read.
+    /// Time of completion: data transferred out, or status read or signalled by the pin.
     pub completed: Time,
     /// Completion time of each row, if there are several.
     pub rows: Vec<Time>,
@@ -82,7 +82,7 @@ impl Usage {
         let bus = stages.filter(|(stage, _)| stage.resource() == Resource::Bus);
         bus.map(|(_, time)| time).sum()
     }
-    /// Returns the array time per command, not summed over planes.
+    /// Returns the array time of all commands, not summed over planes.
     pub fn array(&self) -> Time {
         self.stages.iter().copied().sum::<Time>() - self.bus()
     }

@@ -91,7 +91,7 @@ impl Transactions {
             });
         }
     }
-    /// Adds a completed transaction to the usage of its die, and frees its slot.
+    /// Adds a completed transaction to the usage of its die.
     #[inline]
     pub(super) fn close(&mut self, slot: Slot) {
         let pending = &self.all[slot as usize];

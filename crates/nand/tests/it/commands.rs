@@ -327,7 +327,7 @@ fn a_cache_read_follows_a_read_and_ends_at_the_last_page_of_the_block() {
     let mut host = Host::new(&part());
     let nothing = Rule::NothingToContinue;
     assert_eq!(host.broken(vec![C::ReadCache.into()]), nothing);
-    // Refused after the end of a cache read, after a copyback read, and after a program from the
+    // Refused after the end of a cache read, after a copyback read, and after a program in the
     // same plane.
     let after = |prepare: fn(&mut Host)| {
         let mut host = filled(&part(), 2);
@@ -473,7 +473,7 @@ fn a_failed_die_reports_its_failure_and_waits_for_a_reset() {
 }
 
 #[test]
-fn an_early_command_does_not_make_a_busy_die_fail() {
+fn an_early_cycle_does_not_make_a_busy_die_fail() {
     let mut host = filled(&part(), 1);
     host.read(row(0, 0, 0), C::ReadConfirm);
     let early = host.issue([DATA]);

@@ -21,7 +21,7 @@ use reference::script::{self, Script, Step};
 use reference::{Cycle, Part, Refusal};
 use wordline_kernel::Rng;
 
-/// Number of legal sequences, and of corrupted ones, per mode and number of dies.
+/// Minimum number of legal sequences, and of corrupted ones, per mode, on one die and on several.
 const SEQUENCES: usize = 10_000;
 /// Maximum sequences per package.
 const LIFE: usize = 60;
@@ -173,7 +173,8 @@ fn compare(mode: Mode, dies: usize) -> Counts {
     counts
 }
 
-/// Compares all modes on the given number of dies and prints the counts of each mode.
+/// Compares all modes on one die, or on two or three if `dies` is not 1, and prints the counts of
+/// each mode.
 fn compare_all(dies: usize) {
     let mut refusals = Refusals::new();
     for mode in Mode::ALL {

@@ -1,5 +1,5 @@
-//! Transactions that a package rejects: those that no part accepts, and those that the state of the
-//! array forbids.
+//! Transactions that a package rejects: invalid ones, those that the state of the array forbids,
+//! and those submitted in the past.
 #![allow(clippy::unwrap_used, clippy::panic)] // test code, also outside test functions
 
 use wordline_kernel::Time;
@@ -42,7 +42,7 @@ fn refusal(operation: Operation, pages: &[Ppn], targets: &[Ppn], planes: u32) ->
 }
 
 #[test]
-fn invalid_transaction_is_rejected_with_its_address() {
+fn invalid_transaction_is_rejected_with_its_fault() {
     use Operation::{Erase, Move, Program, Read};
     let ok = page(0, 0, 0);
     let says = |error: TransactionError, words: &str| {
@@ -148,7 +148,7 @@ fn an_operation_forbidden_by_the_array_ends_with_a_status_read() {
 }
 
 #[test]
-fn a_multi_plane_program_programs_all_planes_or_none() {
+fn a_multi_plane_command_changes_all_planes_or_none() {
     let mut package = Package::new(&part(), true);
     done(&mut package, Operation::Program, &[page(1, 0, 0)], 1);
     let both = [page(0, 0, 0), page(1, 0, 0)];
