@@ -175,8 +175,8 @@ impl Blocks {
         (*state >> PHASE_SHIFT == Phase::Closed as u32).then_some(*state & VALID_MASK)
     }
     /// Marks `page` of `block` as invalid because it is moved. The block must not be open for
-    /// writes. Returns `None` if the page is not valid. Otherwise returns the next valid page or,
-    /// if that is in another word of the bit map, a page before it.
+    /// writes. Returns `None` if the page is not valid. Otherwise returns the next valid page
+    /// or, if its word of the bit map has none left, the first page of the next word.
     #[inline]
     pub(crate) fn lose_moved(&mut self, block: Block, page: Ppn) -> Option<Ppn> {
         let valid = &mut self.valid[word_of(page)];

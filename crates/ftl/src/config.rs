@@ -76,7 +76,8 @@ pub struct Gc {
     pub reclaim: Reclaiming,
     /// When the free blocks of a plane are compared with the threshold: `each-page`, after each
     /// page that is allocated in the plane for the host and after each GC run of the plane; or
-    /// `full-block`, when the last page of the host's active block is taken.
+    /// `full-block`, when the last page of the host's active block is taken (page mapping only,
+    /// without an SLC cache or allocation on issue).
     pub check: Check,
     /// Free-block threshold: GC of a plane runs while it has fewer free blocks. Share of its
     /// blocks, rounded down; the threshold is at least one block above the reserve, plus the blocks
@@ -86,8 +87,8 @@ pub struct Gc {
     pub start_free_ratio: f64,
     /// Free-block threshold in blocks, instead of `start_free_ratio`: GC of a plane runs while it
     /// has fewer free blocks. With a number up to the reserve, such as 0, GC runs only when a write
-    /// finds no room in the plane, and until the write is placed; page mapping only. By default,
-    /// the ratio applies. Count.
+    /// finds no room in the plane, and until the write is placed; page mapping only, without static
+    /// wear levelling, an SLC cache or allocation on issue. By default, the ratio applies. Count.
     #[schemars(range(min = 0, max = 16_777_215))]
     pub start_free_blocks: Option<u32>,
     /// Free-page threshold, instead of `start_free_ratio`: GC of a plane runs while it has this

@@ -235,8 +235,8 @@ impl Plan {
         self.start_blocks.max(self.reserve_blocks + 1)
     }
 
-    /// Checks that `ftl.gc.check` is supported: only page mapping tracks when the host's active
-    /// block is full.
+    /// Checks that `ftl.gc.check` is supported: only page mapping without an SLC cache and with
+    /// allocation on arrival tracks when the host's active block is full.
     fn check_full_blocks(&self) -> Result<(), PlanError> {
         let config = &self.config;
         let is_plain = config.mapping.abilities().free_pages

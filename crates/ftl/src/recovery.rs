@@ -48,7 +48,7 @@ pub struct SpareRecord {
     /// with the greater number is newer. A copy keeps the number.
     pub sequence: u64,
     /// Placement number of the page, counted over the device and including copies. Of two copies of
-    /// one version, the one with the greater number was made from the other.
+    /// one version, the one with the greater number was made later.
     pub order: u64,
     /// Label set by the owner.
     pub label: Label,
@@ -254,8 +254,8 @@ impl SpareWriter {
         self.order += 1;
         self.order
     }
-    /// Returns the record of a copy with the placement number `order`, once its source has been
-    /// programmed.
+    /// Returns the record of a copy with the placement number `order`, or `None` if its source,
+    /// which has been programmed, is not readable.
     pub fn of_placed_copy(&self, from: Ppn, order: u64) -> Option<SpareRecord> {
         let tag = self.spare.read(from, self.user_pages)?;
         Some(SpareRecord { order, ..tag })

@@ -2,7 +2,7 @@
 //!
 //! OP-FCL stores its map in this way (Oh et al. 2012, section 5: "at the last page of each block"),
 //! like the segment summaries of a log-structured file system (Rosenblum and Ousterhout 1992).
-//! Recovery then reads one page of a full block instead of the spare areas of all its pages.
+//! Recovery then reads the summary of a full block instead of the spare areas of all its pages.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ pub struct SummaryPage {
 pub struct Summaries {
     /// Number of summary pages per block: its last ones.
     pub pages: u32,
-    /// Number of pages listed per summary page.
+    /// Maximum number of pages listed per summary page.
     pub per_page: u32,
 }
 

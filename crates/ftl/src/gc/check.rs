@@ -13,6 +13,6 @@ pub enum Check {
     EachPage,
     /// When the last page of the host's active block is taken. If the plane then has too few free
     /// blocks, GC reclaims one victim after another until it reaches the threshold, while the host
-    /// continues in the next block. Page mapping only.
+    /// continues in the next block. Page mapping only, without an SLC cache or allocation on issue.
     FullBlock,
 }

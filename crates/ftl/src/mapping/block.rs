@@ -67,7 +67,7 @@ impl Build for BlockMapping {
         0
     }
     /// Checks that data blocks, replacement blocks and reserve fit the planes, and that the
-    /// schedule is supported.
+    /// schedule and the allocation are supported.
     fn check(&self, plan: &Plan) -> Result<(), PlanError> {
         let schedule = &plan.config.gc.schedule;
         if schedule.policy().attention().is_some() {
@@ -161,7 +161,7 @@ impl Home {
     fn writer(&self) -> Option<Block> {
         self.replacement.or(self.data)
     }
-    /// Returns the block that contains the page at `offset`, if any does.
+    /// Returns the block that contains the page at `offset`, if the page is valid.
     fn holder(&self, offset: u32) -> Option<Block> {
         let replaced = self.replacement.filter(|_| offset < self.next);
         let head = self.head.filter(|_| offset < self.head_pages);

@@ -24,7 +24,7 @@ pub struct Placed {
 /// Mapping that processes many pages per call, with the same result as single calls.
 pub trait Bulk: Mapping {
     /// Writes pages in a row, with the result of calling [`Mapping::write`] for each. Stops before
-    /// a page without room, and after a page that takes a free block or makes its plane need GC.
+    /// a page without room, and after a page that takes a free block or whose plane may need GC.
     /// Calls `placed` for each page; an error of `placed` ends the row. To write the rest, call
     /// again; if no page was placed, use `write` for the next page.
     fn write_row<E>(

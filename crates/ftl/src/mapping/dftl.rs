@@ -145,7 +145,8 @@ impl Build for Dftl {
     }
 }
 
-/// Maximum number of entries that a miss evicts from a cache that exceeds its size.
+/// Maximum number of entries that a miss evicts: one to make room, and one more if the cache
+/// exceeds its size.
 const EVICTIONS_OF_A_MISS: u32 = 2;
 
 /// Page-mapped translation layer with a demand-cached map.
@@ -220,7 +221,7 @@ impl DftlMap {
     }
 
     /// Handles a look-up of the entry of `page`, which is not in memory. Returns the job that
-    /// fetches it, or `None` if no translation page has to be read. `update` is set for a write
+    /// fetches it, or `None` if no job has to run. `update` is set for a write
     /// that will be placed.
     #[cold]
     fn miss(&mut self, page: u32, update: bool) -> Option<JobId> {
@@ -360,8 +361,7 @@ impl Mapping for DftlMap {
     fn clear(&mut self, block: Block) -> Option<Collection> {
         self.pages.clear(block)
     }
-    /// Returns `None` for a page that was never written, because it has no entry in a translation
-    /// page.
+    /// Returns `None` for a page that is not mapped.
     fn trim_through(&mut self, page: Lpn) -> Option<JobId> {
         self.pages.lookup(page)?;
         self.pages.trim(page);

@@ -179,14 +179,16 @@ pub trait Mapping {
         Ok(0)
     }
     /// Exchanges the current copy of a page with the page programmed at `place`, as if each had
-    /// been programmed at the other's location. Returns `false` and changes nothing if either is
-    /// being reclaimed or erased, or if the mapping does not support exchanges.
+    /// been programmed at the other's location. Returns `false` and changes nothing if either does
+    /// not exist or is being reclaimed, erased or in the SLC cache, or if the mapping does not
+    /// support exchanges.
     fn exchange(&mut self, _page: Lpn, _place: Ppn) -> bool {
         false
     }
     /// Unmaps a page that the host no longer needs.
     fn trim(&mut self, page: Lpn);
-    /// Returns `true` if `plane` is below its free-block threshold.
+    /// Returns `true` if GC of `plane` is due, in most families because the plane is below its
+    /// free-block threshold.
     fn wants_collection(&self, plane: Plane) -> bool;
     /// Returns `true` if `plane` needs GC, or if a write to it would wait for a GC run. The latter
     /// can be the case above the threshold.
@@ -246,12 +248,12 @@ pub trait Mapping {
     }
     /// Delays the merge of the logical block of `page`, if it gains a block. Called when a write
     /// has left its plane below the free-block threshold and GC is delayed (Jung 2013, algorithm 3,
-    /// line 5). Families without logical blocks do nothing.
+    /// line 5). Page and block mapping do nothing.
     fn delay(&mut self, _page: Lpn) {}
     /// Returns the delayed GC run of a plane that has waited for the longest time: the merge of a
     /// logical block whose update block was replaced, or whose write left the plane below its
-    /// free-block threshold. Families without logical blocks return the next GC candidate of a
-    /// plane below its threshold.
+    /// free-block threshold. Page mapping returns the next GC candidate of a plane below its
+    /// threshold, block mapping `None`.
     fn delayed(&self, _plane: Plane) -> Option<SpaceRequest> {
         None
     }
@@ -259,12 +261,13 @@ pub trait Mapping {
     fn reclaim(&self, plane: Plane) -> Option<SpaceRequest> {
         self.delayed(plane)
     }
-    /// Returns the GC candidate of a plane that has waited for the longest time, if GC is not
-    /// urgent. Candidates are blocks without a free page (the job list of proactive block
-    /// compaction, Jung 2013, section 7.5.1.2).
+    /// Returns the GC candidate of a plane that has waited for the longest time, regardless of the
+    /// number of free blocks. Candidates are logical blocks without a free page (the job list of
+    /// proactive block compaction, Jung 2013, section 7.5.1.2). Page mapping returns its next GC
+    /// candidate, block mapping `None`.
     fn full(&self, plane: Plane) -> Option<SpaceRequest>;
-    /// Returns the least recently written GC candidate of a plane. `None` for families without
-    /// logical blocks.
+    /// Returns the least recently written GC candidate of a plane. `None` for page and block
+    /// mapping.
     fn least_recent(&self, _plane: Plane) -> Option<SpaceRequest> {
         None
     }

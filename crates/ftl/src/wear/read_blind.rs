@@ -14,7 +14,7 @@ use super::{Pristine, Spend};
 /// Never-used blocks are written first, in order, then the free block of a plane with the fewest
 /// erases, but only erases caused by writes count. Erases of blocks whose data was refreshed,
 /// because it was read too often or programmed too long ago (`nand.reliability`), do not count.
-/// Ties go to the block freed last. Data that is read often therefore circulates among few blocks,
+/// Ties go to the block freed last. Frequently read data therefore circulates among a few blocks,
 /// which wear out while the others do not. Only page mapping (`page`, `dftl`) distinguishes these
 /// erases; in the other families all erases count as caused by writes. The uncounted erases are
 /// tracked in memory only: after a power cut, all erases count.

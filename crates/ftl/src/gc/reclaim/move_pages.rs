@@ -8,7 +8,7 @@ use super::Reclaim;
 use crate::lpn::Lpn;
 use crate::owner::Owner;
 
-/// All valid pages, because the flash contains the only copy.
+/// All valid pages. Without a backing store, the flash contains the only copy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Move {}

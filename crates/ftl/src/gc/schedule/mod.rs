@@ -71,7 +71,7 @@ impl Trigger {
             Self::IdleFold => "idle-fold",
         }
     }
-    /// Returns `true` if the GC run was started while the device served the host.
+    /// Returns `true` if the GC run was started on demand, for free blocks or for an update block.
     pub fn is_on_demand(self) -> bool {
         matches!(self, Self::FreeBlocks | Self::UpdateBlock)
     }
@@ -101,7 +101,7 @@ pub struct Idle {
     pub free_blocks: u32,
     /// Free-block threshold: on-demand GC starts below it. Blocks.
     pub start_blocks: u32,
-    /// Number of over-provisioned blocks of the plane: those that the host's pages do not fill.
+    /// Number of over-provisioned blocks of the plane ([`crate::Plan::spare_blocks`]).
     pub spare_blocks: u32,
     /// Request of a delayed GC run, if any.
     pub delayed: Option<SpaceRequest>,

@@ -40,8 +40,8 @@ impl Cited for Greedy {
 /// filled it.
 ///
 /// The block of a plane that was the last to lose a page stays in its list until another block of
-/// the plane loses a page. A block that loses page after page, as under sequential writes, is moved
-/// only once.
+/// the plane loses a page or the candidates change. A block that loses page after page, as under
+/// sequential writes, is moved only once.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists,

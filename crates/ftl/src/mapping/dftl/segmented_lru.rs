@@ -7,7 +7,7 @@ use crate::lists::Lists;
 const PROBATION: usize = 0;
 const PROTECTED: usize = 1;
 
-/// Maximum number of entries examined, from the oldest on, to find one that may be evicted. Only
+/// Maximum number of entries examined, from the oldest on, to find one that may be evicted. Only a
 /// few entries may not: those in use, and temporarily those whose translation page cannot be
 /// written.
 const LOOK: usize = 64;
@@ -70,8 +70,8 @@ impl SegmentedLru {
             self.protected_entries -= 1;
         }
     }
-    /// Returns the next entry to evict, among the first [`LOOK`] entries for which `may_leave` is
-    /// `true`; `None` if it is `true` for none of them.
+    /// Returns the next entry to evict: among the first [`LOOK`] entries, the first for which
+    /// `may_leave` is `true`. `None` if it is `true` for none of them.
     pub fn next_victim(&self, may_leave: impl Fn(u32) -> bool) -> Option<u32> {
         self.in_order().take(LOOK).find(|key| may_leave(*key))
     }

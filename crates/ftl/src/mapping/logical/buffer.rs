@@ -94,8 +94,8 @@ impl LogicalMap {
         self.planes[plane.index()].buffer.blocks.remove(place)
     }
 
-    /// Handles the erase of a buffer block. Returns it to the buffer if the buffer is below its
-    /// size, unless a merge might need it.
+    /// Handles the erase of a block. Gives it to the buffer if the buffer is below its size, unless
+    /// a merge might need it.
     pub(super) fn give_back(&mut self, plane: Plane) {
         let state = &mut self.planes[plane.index()];
         let buffer = &mut state.buffer;

@@ -194,8 +194,9 @@ impl PageMap {
     }
 
     /// Removes and returns the block whose data wear levelling moves next, if any. Not after
-    /// another such move, and not if the plane has only its reserve left. An active block of GC is
-    /// eligible too, because it may stay open indefinitely if few pages are moved.
+    /// another such move, and not if the plane has only its reserve left. An active block is
+    /// eligible too, except that of the host, because it may stay open indefinitely if few pages
+    /// are moved.
     fn rested(&mut self, plane: Plane) -> Option<Block> {
         let state = &self.planes[plane.index()];
         if state.leveled || state.free <= self.reserve_blocks {

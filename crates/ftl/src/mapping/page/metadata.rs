@@ -45,8 +45,8 @@ impl PageMap {
         self.map[page as usize] = place.0 + 1;
         self.blocks.gain(self.layout.block_of(place), place);
     }
-    /// Allocates a metadata page, which must not have a location yet, among the pages that the
-    /// plane's GC run moves. There is room if the victim has one page that is not moved for each
+    /// Allocates a metadata page, which must not have a location yet, in the active block to which
+    /// the plane's GC run moves pages. There is room if the victim has one page that is not moved for each
     /// metadata page.
     pub(in crate::mapping) fn append_metadata(&mut self, plane: Plane, page: Lpn) -> Ppn {
         debug_assert_eq!(

@@ -65,8 +65,8 @@ impl PageMap {
         recovery
     }
     /// Returns the number of pages read to determine the content of a block. If its summary is
-    /// readable, these are the pages of the summary. Otherwise they are the last page, which is
-    /// tried first, and all programmed pages, or one page if none is programmed. Count.
+    /// readable, these are the pages of the summary. Otherwise they are all programmed pages, or one
+    /// page if none is programmed; if blocks have summaries, the last page is tried before. Count.
     fn reads_of(&self, flash: &Flash<'_>, block: Block) -> u64 {
         let summaries = self.plan.summaries;
         let scan = u64::from(flash.array.programmed(block).max(1));
@@ -83,8 +83,8 @@ impl PageMap {
         (0..layout.blocks_per_plane).map(move |block| layout.block(plane, block))
     }
 
-    /// Rebuilds the map from spare areas: each page is at its latest copy. Returns the placement
-    /// number of that copy for each page.
+    /// Rebuilds the map from spare areas: each page is at the copy of its latest version that
+    /// [`Latest::decide`] selects. Returns the placement number that it gives for each page.
     pub(in crate::mapping) fn reread(
         &mut self,
         flash: &Flash<'_>,
@@ -132,7 +132,8 @@ impl PageMap {
     }
 
     /// Determines which blocks of a plane are free, open or full. Up to `kept` free blocks are
-    /// reserved for metadata, but none of the GC reserve. Metadata blocks are not changed.
+    /// reserved for metadata, but none of the GC reserve. Metadata blocks and blocks to be
+    /// erased are not changed.
     pub(in crate::mapping) fn sort_blocks(&mut self, flash: &Flash<'_>, plane: Plane, kept: u32) {
         while self.free.take(plane).is_some() {}
         let mut open = Vec::new();

@@ -14,8 +14,8 @@ use super::Free;
 /// the others. All other pages stay valid and readable. A write to a part of the run that has not
 /// been freed ends the run, and so does a power cut.
 ///
-/// TRIMs in ascending order free everything except the ends. TRIMs in random order that are smaller
-/// than a unit free nothing.
+/// TRIMs in ascending order free everything except incomplete units at the ends. TRIMs in random
+/// order that are smaller than a unit free almost nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AscendingRun {
