@@ -140,9 +140,9 @@ mod tests {
     }
 
     /// Returns the expected share of unwritten pages with write hotness, and their mean write
-    /// hotness, for writes to distinct pages, one per step, in steady state. A pair is cleared every
-    /// 2048 steps and takes every fourth write. A filter with i pages falsely contains another page
-    /// with probability (1 - (1 - 1/2048)^2i)^2.
+    /// hotness, for writes to distinct pages, one per step, in steady state. A pair is cleared
+    /// every 2048 steps and takes every fourth write. A filter with i pages falsely contains
+    /// another page with probability (1 - (1 - 1/2048)^2i)^2.
     fn theory() -> (f64, f64) {
         let holds =
             |pages: u32| (1.0 - (1.0 - 1.0 / 2048.0_f64).powf(f64::from(2 * pages))).powi(2);

@@ -132,8 +132,8 @@ fn every_page_has_a_fixed_offset_in_its_block() {
     }
 }
 
-/// Pages are overwritten in order. The block with their first versions is erased when its offsets
-/// are needed again.
+/// Pages are overwritten in order. The block with their first versions is erased when the next
+/// logical block needs a replacement block.
 #[test]
 fn sequential_writes_cost_one_erase_per_block_and_no_copy() {
     let mut bench = Bench::new(1);
@@ -253,8 +253,8 @@ fn logical_blocks_go_to_the_planes_in_turn() {
     assert_eq!(JobId::of(Plane(2)).index(), 2);
 }
 
-/// Returns the expected copies per write for uniform random writes over `logical` logical blocks of
-/// P pages, m of which have a replacement block at the same time.
+/// Uniform random writes over N logical blocks of P pages, m of which have a replacement block at
+/// the same time, cost (P - 1)(1 - m / 2N) copies each.
 ///
 /// Writes program every block that they open from its first to its last page, so there are P
 /// programs per replacement block opened. A write opens none if its logical block already has one,
@@ -262,7 +262,7 @@ fn logical_blocks_go_to_the_planes_in_turn() {
 /// before it there, with probability (P - 1) / 2P. Therefore a write costs P (1 - m / N (P - 1) /
 /// 2P) programs including its own: (P - 1)(1 - m / 2N) copies.
 #[test]
-fn random_writes_cost_between_half_a_block_and_a_whole_block() {
+fn random_writes_cost_the_expected_number_of_copies() {
     for (logical, open, pages) in [
         (1, 1, 16),
         (8, 8, 8),
@@ -384,8 +384,8 @@ fn schedules_that_use_idle_time_are_rejected() {
     }
 }
 
-/// A device retries all waiting writes, in order, when a GC run ends. Page 1 is written again while
-/// page 2 waits, and is retried before page 2 once.
+/// Pages 1 and 2 wait. A device retries all waiting writes when a GC run ends, here page 2 before
+/// page 1.
 #[test]
 fn waiting_write_always_has_a_gc_run_to_wait_for() {
     let mut bench = Bench::new(1);

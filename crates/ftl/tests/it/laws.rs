@@ -355,8 +355,8 @@ fn wear_policies_take_each_free_block_once_in_their_order() {
 /// Returns the variance of the erases over the blocks after uniform random writes.
 fn wear_spread(victim: &Victim, wear: &Wear, seed: u64) -> f64 {
     let mut config = config(&Allocate::default(), victim, wear, true);
-    // Wear levelling can only select among free blocks, so the configuration keeps a quarter of
-    // them free.
+    // Wear levelling can only select among free blocks, so the configuration keeps a quarter of all
+    // blocks free.
     config.gc.start_free_ratio = 0.25;
     config.over_provisioning_ratio = 0.6;
     let one = planes(1, 1, 1, 1);
@@ -560,7 +560,7 @@ fn filling_whole_blocks_leaves_the_same_state_as_single_writes() {
     }
 }
 
-/// The same property for logical blocks, with every striping of pages.
+/// Log-block, hybrid and buffered mapping, with several stripings of pages.
 #[test]
 fn filling_logical_blocks_leaves_the_same_state_as_single_writes() {
     let mut families = Vec::new();

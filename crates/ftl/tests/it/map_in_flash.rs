@@ -49,7 +49,7 @@ fn dftl(cached: u64) -> Dftl {
     }
 }
 
-/// Operations of a job on translation pages: reads and programs.
+/// Operations of a job: reads and programs of translation pages, and erases.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Cost {
     reads: u32,
@@ -152,7 +152,7 @@ fn miss_costs_one_read_and_dirty_eviction_one_read_and_one_program() {
     };
     assert_eq!(device.write(0), reads(0)); // 0*: nothing is in flash yet
     assert_eq!(device.write(8), reads(0)); // 0* 8*
-    assert_eq!(device.write(16), programs(0, 0)); // 8* 16*: 0 was never written before
+    assert_eq!(device.write(16), programs(0, 0)); // 8* 16*: translation page 0 was never written
     assert_eq!(device.read(0), programs(1, 1)); // 16* 0
     assert_eq!(device.read(16), reads(0)); // 0 16*
     assert_eq!(device.read(9), reads(1)); // 16* 9: the eviction of a clean entry costs nothing
@@ -194,8 +194,8 @@ fn requests_for_a_translation_page_share_one_read() {
     let jobs = [0, 1, 2, 3].map(|page| device.map.fetch(Lpn(page), false).unwrap());
     assert!(jobs.iter().all(|job| *job == jobs[0]));
     let (_, cost) = device.run(jobs[0]);
-    // Of the dirty entries 32 to 39, the first is evicted. Its translation page is rewritten for it
-    // and for the others.
+    // Of the dirty entries 32 to 39, four are evicted. Their translation page is rewritten once,
+    // for these and for the others.
     assert_eq!((cost.reads, cost.programs), (1, vec![4]));
     for page in 0..4 {
         assert_eq!(device.map.fetch(Lpn(page), false), None);

@@ -297,7 +297,7 @@ fn page_threshold_below_the_room_that_a_write_needs_does_not_block_writes() {
     assert_eq!((work.erased, free), (3, 1));
 }
 
-/// The same property if a write may go to any plane, which may then contain more than its share.
+/// Every write is served if it may go to any plane, which may then contain more than its share.
 #[test]
 fn devices_filled_to_the_limit_serve_any_writes_with_dynamic_allocation() {
     for (own_block, channels, blocks, pages) in [
@@ -338,7 +338,8 @@ fn user_pages_are_shared_evenly_and_the_largest_share_must_fit_a_plane() {
 
 const DIMENSIONS: Dimensions = planes(2, 1, 1, 2);
 
-/// Returns the error of `config` on 2 x 2 planes of 16 blocks of 10 pages: the key and the message.
+/// Returns the error of the default configuration after `change`, on 2 x 2 planes of 16 blocks of
+/// 10 pages: the key and the message.
 fn refusal(change: impl FnOnce(&mut Config)) -> (&'static str, String) {
     let mut config = Config::default();
     change(&mut config);

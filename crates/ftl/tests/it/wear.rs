@@ -168,7 +168,7 @@ fn static_wear_levelling_adds_erases_in_inverse_proportion_to_its_threshold() {
 
 /// Moves do not trigger moves: with any threshold, a move needs an ordinary erase before it.
 #[test]
-fn wear_levelling_threshold_of_0_at_most_doubles_the_erases() {
+fn wear_levelling_at_a_threshold_of_0_or_1_at_most_doubles_the_erases() {
     for family in Family::defaults() {
         for threshold in [0, 1] {
             let Ok(with) = plan(&family, &at(threshold), &Victim::default()) else {

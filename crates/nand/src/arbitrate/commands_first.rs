@@ -11,9 +11,9 @@ use crate::Die;
 
 /// Transfers that start, suspend or resume an array operation go first, the shortest before the
 /// others. Transfers of only data or status follow. Ties go to the die that has waited longest. A
-/// read command of a few cycles does not wait behind data transfers, so arrays do not idle while the
-/// bus is busy. Data of a die may wait while other dies issue commands; each die has one command at a
-/// time, so the wait is bounded.
+/// read command of a few cycles does not wait behind data transfers, so arrays do not idle while
+/// the bus is busy. Data of a die may wait while other dies issue commands; each die has one
+/// command at a time, so the wait is bounded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CommandsFirst {}

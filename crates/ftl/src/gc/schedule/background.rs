@@ -10,10 +10,10 @@ use crate::job::SpaceRequest;
 /// While the device serves the host, GC of a plane runs only when a write cannot proceed. When no
 /// command has been queued for `after_ms`, GC runs until each plane has reached its free-block
 /// threshold and `free_ratio` of its over-provisioned blocks are free, or no more space can be
-/// gained (stop rule). A GC run completes once started, unless it is `preemptible`: then it executes
-/// one flash operation at a time and pauses while the device serves requests, as long as the plane
-/// has more free blocks than the reserve, so that a request waits for at most one GC operation. A GC
-/// run that a write waits for always completes.
+/// gained (stop rule). A GC run completes once started, unless it is `preemptible`: then it
+/// executes one flash operation at a time and pauses while the device serves requests, as long as
+/// the plane has more free blocks than the reserve, so that a request waits for at most one GC
+/// operation. A GC run that a write waits for always completes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Background {

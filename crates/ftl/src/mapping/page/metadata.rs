@@ -46,8 +46,8 @@ impl PageMap {
         self.blocks.gain(self.layout.block_of(place), place);
     }
     /// Allocates a metadata page, which must not have a location yet, in the active block to which
-    /// the plane's GC run moves pages. There is room if the victim has one page that is not moved for each
-    /// metadata page.
+    /// the plane's GC run moves pages. There is room if the victim has one page that is not moved
+    /// for each metadata page.
     pub(in crate::mapping) fn append_metadata(&mut self, plane: Plane, page: Lpn) -> Ppn {
         debug_assert_eq!(
             self.lookup(page),

@@ -65,8 +65,9 @@ impl PageMap {
         recovery
     }
     /// Returns the number of pages read to determine the content of a block. If its summary is
-    /// readable, these are the pages of the summary. Otherwise they are all programmed pages, or one
-    /// page if none is programmed; if blocks have summaries, the last page is tried before. Count.
+    /// readable, these are the pages of the summary. Otherwise they are all programmed pages, or
+    /// one page if none is programmed; if blocks have summaries, the last page is tried before.
+    /// Count.
     fn reads_of(&self, flash: &Flash<'_>, block: Block) -> u64 {
         let summaries = self.plan.summaries;
         let scan = u64::from(flash.array.programmed(block).max(1));

@@ -75,8 +75,8 @@ impl Demand {
         let kept = u64::from(self.filled) + self.collection + reserved;
         kept <= u64::from(plan.layout.blocks_per_plane)
     }
-    /// Returns the error that a plane has too few blocks for page mapping. It names the threshold in
-    /// pages or blocks if one is configured and can be lowered, or else the over-provisioning.
+    /// Returns the error that a plane has too few blocks for page mapping. It names the threshold
+    /// in pages or blocks if one is configured and can be lowered, or else the over-provisioning.
     pub fn fault(&self, plan: &Plan) -> PlanError {
         let user = plan.user_pages.div_ceil(plan.layout.planes());
         let (key, remedy) = if plan.start_pages > 0 {

@@ -328,7 +328,8 @@ impl Seen {
         let mut all = always.chain(after.filter(|_| cuts));
         all.all(|seen| seen >= least)
     }
-    /// Returns `true` if the kinds of events that only some families share occurred.
+    /// Returns `true` if each kind of event that only some families share occurred more than 100
+    /// times.
     pub fn saw_everything(&self) -> bool {
         let some = [self.stops, self.overtaken, self.replaced];
         some.into_iter().all(|seen| seen > 100)

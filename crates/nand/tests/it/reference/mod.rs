@@ -170,9 +170,9 @@ pub enum Refusal {
     NothingToContinue,
     /// The page is part of a suspended program or erase.
     Suspended,
-    /// The page is not the next of its block.
+    /// The page before it in the block is not programmed.
     OutOfOrder,
-    /// The page has reached its number of programs.
+    /// The page has reached its number of programs, or a later page of the block is programmed.
     Programmed,
     /// The page was never programmed.
     NotProgrammed,

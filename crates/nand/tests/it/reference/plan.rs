@@ -186,7 +186,7 @@ impl Planner<'_> {
             targets,
         })
     }
-    /// Erases full blocks of one plane or of several.
+    /// Plans an erase of one block or, in a multi-plane mode, of blocks in several planes.
     pub fn make_room(&mut self, random: &mut Rng, mode: Mode) -> Option<Transaction> {
         let kind = if mode.multi_plane() {
             Mode::MultiPlaneErase

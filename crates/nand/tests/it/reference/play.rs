@@ -156,7 +156,8 @@ impl Play<'_> {
             _ => self.give_up(die),
         }
     }
-    /// Reads the status of a failed die and checks that it accepts no other cycle.
+    /// Replaces the script of a failed die: its status is read and, sometimes, another cycle
+    /// issued.
     fn give_up(&mut self, die: usize) {
         let mut script = Script::new();
         script::poll(&mut script);

@@ -78,7 +78,7 @@ pub fn poll(script: &mut Script) {
     script.push_back(Step::Cycle(STATUS_BYTE));
 }
 
-/// Appends the data of a page in one or two cycles, with or without the spare bytes.
+/// Appends a random number of bytes of a page, in one or two cycles.
 fn data_in(part: &Part, content: u64, random: &mut Rng, script: &mut Script) {
     for bytes in pieces(part, random) {
         script.push_back(Step::Cycle(Cycle::DataIn { bytes, content }));
@@ -132,8 +132,8 @@ fn any_byte(random: &mut Rng) -> u8 {
     below(random, if wide { 256 } else { 40 }) as u8
 }
 
-/// Returns a random transaction in the same mode, which ignores the rules of the array and of its
-/// planes.
+/// Returns the transaction with some of its pages changed at random, regardless of the rules of the
+/// array and of the planes.
 pub fn wild(part: &Part, transaction: &Transaction, random: &mut Rng) -> Transaction {
     let any = |random: &mut Rng| Place {
         plane: below(random, part.planes),

@@ -1,8 +1,8 @@
 //! Executes a scenario on the command interface.
 //!
-//! Cycles are issued at the times given in the timeline. The interface determines whether it
-//! accepts the cycles, how long they take, when the array works, when the die is busy, and which
-//! page is transferred out.
+//! The cycles of commands are issued at the times of the operations, those of transactions at the
+//! times given in the timeline. The interface determines whether it accepts the cycles, how long
+//! they take, when the array works, when the die is busy, and which page is transferred out.
 
 use wordline_kernel::Time;
 use wordline_nand::die::{Data, Row};
