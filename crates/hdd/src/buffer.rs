@@ -14,7 +14,7 @@ pub enum ReadAhead {
     /// The disk does not read ahead.
     #[default]
     None,
-    /// Reads ahead until the segment is full, as long as no request needs the arm.
+    /// Reads ahead by `read_ahead_sectors`, as long as no request needs the arm.
     Segment,
     /// Like `segment`, but only after a read that starts within the sectors in the buffer, or
     /// directly after them.
@@ -50,9 +50,9 @@ pub struct Buffer {
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub segment_sectors: u32,
     /// Extent of read-ahead after a read, as long as no request needs the arm. `none`: no
-    /// read-ahead. `segment`: until the segment is full. `sequential`: like `segment`, but only
-    /// after a read that starts within the sectors in the buffer, or directly after them. `track`:
-    /// to the end of the track, or of the next track if the segment starts on an earlier one.
+    /// read-ahead. `segment`: by `read_ahead_sectors`. `sequential`: like `segment`, but only after
+    /// a read that starts within the sectors in the buffer, or directly after them. `track`: to the
+    /// end of the track, or of the next track if the segment starts on an earlier one.
     pub read_ahead: ReadAhead,
     /// Maximum read-ahead; 0 for the size of a segment. Sectors.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
@@ -177,7 +177,7 @@ pub(crate) struct Ahead {
     /// Time at which the head reached `from`, the first sector not yet in the segment.
     pub since: Time,
     pub from: u64,
-    /// Last sector to read ahead, exclusive.
+    /// End of the read-ahead, exclusive.
     pub until: u64,
 }
 

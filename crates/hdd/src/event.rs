@@ -65,7 +65,8 @@ pub struct Work {
     pub purpose: Purpose,
     /// Sectors of the operation.
     pub extent: Extent,
-    /// Command time in the controller.
+    /// Command time in the controller. For an operation of the buffer alone, includes the completion
+    /// time.
     pub overhead: Time,
     /// Access time after the command. For an operation of the buffer alone, it has only the
     /// transfer over the bus.

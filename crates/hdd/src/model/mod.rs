@@ -15,7 +15,7 @@ use wordline_block::PlanError;
 pub struct Access {
     /// Time of arm movement, head switches and write settling.
     pub seek: Time,
-    /// Time in which the head waits for sectors.
+    /// Time in which the head waits for sectors, or for the data of a write.
     pub rotation: Time,
     /// Time in which sectors pass under the head.
     pub transfer: Time,

@@ -87,7 +87,8 @@ fn load(row: &Row<'_>) -> (Vec<Ask>, Vec<f64>) {
 }
 
 /// Means, percentiles, rates and distances differ by at most 0.3 % in closed loops and 1 % in open
-/// loops, with the same random numbers.
+/// loops, with the same random numbers. Seek and rotation times and the standard deviation differ by
+/// at most 1 %.
 #[test]
 fn ideal_loads_match_two_other_implementations() {
     for row in rows() {
@@ -134,8 +135,8 @@ fn ideal_loads_match_two_other_implementations() {
         for (column, found) in metrics {
             let expected = row.number(column);
             let off = (found - expected).abs() / expected;
-            // Seek distances and single components of the access time vary more than the response
-            // time.
+            // Single components of the access time and the standard deviation vary more than the mean
+            // response time.
             let within = if ["seek_mean_ms", "rot_mean_ms", "resp_sd_ms"].contains(&column) {
                 0.01
             } else {
