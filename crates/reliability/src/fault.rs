@@ -2,7 +2,7 @@
 
 use wordline_kernel::Time;
 
-/// Fault of a model whose parameters contradict each other.
+/// Fault in the parameters of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Key of the parameter.

@@ -84,7 +84,7 @@ pub struct Read {
 pub struct Found {
     /// Errors of the codeword with the most errors. Count.
     pub errors: u32,
-    /// Read level that corrects the errors; `None` if they are uncorrectable.
+    /// Sense level that corrects the errors; `None` if they are uncorrectable.
     pub level: Option<usize>,
     /// Raw bit error rate.
     pub rate: Rate,
@@ -136,7 +136,7 @@ impl Reader {
         }
         rate
     }
-    /// Reads a page programmed in `mode`, starting with read level `first`. Uses one random number
+    /// Reads a page programmed in `mode`, starting at sense level `first`. Uses one random number
     /// from `draws`, unless the number of errors is the median.
     pub fn read(&self, read: &Read, mode: ProgramMode, first: usize, draws: &mut Rng) -> Found {
         let rate = self.rate(read, mode);

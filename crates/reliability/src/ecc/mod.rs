@@ -9,7 +9,7 @@ use wordline_kernel::Time;
 
 use crate::fault::Fault;
 
-/// Read level: the precision of sensing, and the errors that the decoder corrects at it.
+/// Sense level: the precision of sensing, and the errors that the decoder corrects at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Level {
     /// Correctable errors per codeword. Count.
@@ -20,7 +20,7 @@ pub struct Level {
     pub bits: u32,
     /// Decoding time, up to the result or to the failure.
     pub decode: Time,
-    /// Decoding time per corrected error.
+    /// Additional decoding time per corrected error.
     pub decode_per_error: Time,
 }
 
@@ -31,7 +31,7 @@ pub struct Code {
     pub bits: u32,
     /// Data bits per codeword.
     pub data_bits: u32,
-    /// Read levels in order of use: the first for a normal read, the others for read retries.
+    /// Sense levels in order of use: the first for a normal read, the others for read retries.
     pub ladder: Vec<Level>,
 }
 
@@ -58,7 +58,7 @@ impl Code {
 
 /// Code that can be configured.
 pub trait Correct {
-    /// Returns the code, or an error if its parameters contradict each other.
+    /// Returns the code, or an error if its parameters are invalid.
     fn code(&self) -> Result<Code, Fault>;
 }
 

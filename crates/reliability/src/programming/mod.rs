@@ -22,7 +22,7 @@ pub struct ModeCost {
     pub write: Time,
     /// Wear of a program, in thousandths of that of medium mode.
     pub wear: u32,
-    /// First read level that a read tries.
+    /// First sense level that a read tries.
     pub level: u8,
 }
 

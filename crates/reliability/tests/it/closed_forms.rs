@@ -233,7 +233,7 @@ fn read_retry_continues_while_there_are_too_many_errors() {
 }
 
 #[test]
-fn every_code_and_model_is_valid_by_default() {
+fn every_code_is_valid_by_default() {
     for ecc in Ecc::defaults() {
         let code = ecc.code().unwrap();
         assert!(

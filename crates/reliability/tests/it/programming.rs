@@ -60,7 +60,7 @@ fn table_and_step_model_agree_in_costs_and_steps() {
 }
 
 #[test]
-fn modes_of_table_1_need_their_published_read_levels() {
+fn modes_of_table_1_need_their_published_sense_levels() {
     let model = StepSize::default();
     for (mode, rate, level) in [
         (ProgramMode::High, 4.57e-3, 0),
@@ -75,13 +75,13 @@ fn modes_of_table_1_need_their_published_read_levels() {
 }
 
 #[test]
-fn a_voltage_that_no_read_level_corrects_is_rejected() {
+fn a_voltage_that_no_sense_level_corrects_is_rejected() {
     let lower = StepSize {
         reduced_voltage: 0.78,
         ..StepSize::default()
     };
     assert_eq!(lower.costs().unwrap_err().key, "correctable");
-    // With soft decisions at all three levels, the first read level of every mode corrects more
+    // With soft decisions at all three levels, the first sense level of every mode corrects more
     // errors.
     let soft = StepSize {
         correctable: vec![9.8e-3, 1.96e-2, 2.19e-2],

@@ -16,7 +16,7 @@ use wordline_recorder::DelayedReads;
 pub struct ErrorSummary {
     /// Pages read.
     pub page_reads: u64,
-    /// Pages that were read more than once because the first read level that was tried did not
+    /// Pages that were read more than once because the first sense level that was tried did not
     /// correct them.
     pub page_reads_retried: u64,
     /// Read retries: further reads of these pages.
