@@ -100,7 +100,7 @@ impl<D: Part> Device<D> {
         event: Event,
     ) -> Result<(), StoreError> {
         let Some(event) = D::unwrap(event) else {
-            unreachable!("a device only receives its own events");
+            unreachable!("a device receives only its own events");
         };
         self.act(cx, |device, cx| device.handle(cx, event))
     }

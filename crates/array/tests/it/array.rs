@@ -15,7 +15,7 @@ use wordline_kernel::{AnyProbe, Context, Digest, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 use wordline_ssd::{Plan, Ssd};
 
-/// Returns the plan of an SSD with about 100 pages per die and `channels` x 2 dies.
+/// Returns the plan of an SSD with 256 pages per die and `channels` x 2 dies.
 fn plan(channels: u32, interface: &Interface) -> Plan {
     let geometry = Geometry {
         blocks_per_plane: 16,
@@ -381,7 +381,7 @@ fn concatenated_members_do_not_affect_each_other() {
         let disks = [2, 1, 1].map(|channels| disk(channels, &interface));
         let first = disks[0].user_bytes();
         let mut store = array(AddressMap::concatenated, disks.into());
-        // Ten times the load of the first member; the third member receives no requests.
+        // The first member receives ten times as many requests as the second, and the third none.
         let mut requests = load(first, 3000, 20, 40_000);
         let moved = own.iter().map(|request| Request {
             offset: request.offset + first,

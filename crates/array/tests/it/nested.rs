@@ -193,7 +193,7 @@ fn a_store_composed_at_run_time_behaves_like_one_composed_at_compile_time() {
 }
 
 #[test]
-fn devices_of_all_kinds_work_in_one_array() {
+fn devices_of_different_kinds_work_in_one_array() {
     let members: Vec<Store> = vec![ssd().into(), disk().into(), before(ssd().into()).into()];
     let sizes: Vec<u64> = members.iter().map(Store::user_bytes).collect();
     let mut store = Store::from(Array::new(

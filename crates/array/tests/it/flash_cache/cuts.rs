@@ -51,7 +51,7 @@ pub enum Below {
     /// Disk with a constant access time that serves one request at a time, with a queue of four.
     Serial,
     /// Disk with mechanical positioning, a queue of four in order of positioning time, and a buffer
-    /// with this number of segments, half of which cache writes.
+    /// with this number of segments, half of which, rounded up, cache writes.
     Positioned(u32),
 }
 
@@ -534,7 +534,7 @@ fn destaged_pages_are_on_the_platters() {
 }
 
 #[test]
-fn a_cache_without_a_journal_loses_dirty_pages_and_continues() {
+fn a_cache_without_a_journal_loses_its_dirty_pages_in_a_power_cut() {
     let table = json!({"mode": "write-back", "journal": "none"});
     let mut run = Run::new("move", &table, Below::Constant, 1);
     run.go_on(8, 3_000);

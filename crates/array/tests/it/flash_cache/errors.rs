@@ -104,7 +104,8 @@ fn refresh_of_cache_blocks_fails_no_request() {
     }
 }
 
-/// Creates a cache in front of a disk with constant access time, both idle.
+/// Creates a cache in front of a disk with constant access time. Returns it with the probability
+/// that a read of its flash is uncorrectable, which is about `probability`.
 fn single(mode: &str, probability: f64) -> (super::Run, f64) {
     let shape = Shape {
         blocks: 24,
@@ -244,7 +245,7 @@ fn the_rest_of_a_partly_written_clean_page_comes_from_the_disk() {
     assert_eq!(PAGES, 400);
 }
 
-/// Cache in front of an SSD, with the results of completions.
+/// Cache in front of an SSD, with its event queue and clock.
 struct BeforeSsd {
     store: Cached<Ssd<Map>>,
     queue: EventQueue<Event<wordline_ssd::Event>>,
@@ -391,7 +392,7 @@ fn a_cache_of_an_ssd_with_errors_serves_correct_data_or_reports_errors() {
     }
 }
 
-/// Sets the probabilities of program and erase failures of this flash, without spare blocks.
+/// Sets the probabilities of program and erase failures of this flash.
 fn failing(device: &mut wordline_ssd::Plan, erase: f64, program: f64) {
     let table = wordline_reliability::failures::table::Table {
         cycles: vec![0.0],
@@ -484,6 +485,7 @@ fn has_ended(run: &Run) -> bool {
 /// Counters over power cuts around the failure of the flash, summed over configurations.
 #[derive(Debug, Default)]
 struct Ends {
+    /// Caches whose flash failed. Count.
     caches: u32,
     /// Power cuts while flash that accepted no programs held dirty pages. Count.
     winding_up: u32,

@@ -1,4 +1,4 @@
-//! Read cache in front of a disk, compared with a simple reference and checked by its laws.
+//! Flash cache in front of a disk: compared with a simple reference, with its invariants checked.
 #![allow(clippy::unwrap_used, clippy::panic)] // test code, also outside test functions
 
 mod cuts;
@@ -219,7 +219,8 @@ impl Run {
         let summaries = self.store.figures().summaries;
         assert_eq!(summaries, if shape.summaries { filled } else { 0 });
     }
-    /// Checks that every page of the flash is resident, suspected, free or without an owner.
+    /// Audits the map, and checks that it has as many valid pages as there are resident pages and
+    /// pages of records.
     fn audit(&self) {
         let map = self.store.flash().mapping();
         map.audit().unwrap();

@@ -208,7 +208,7 @@ impl Plain {
         self.collect();
         queued || suspected
     }
-    /// Evicts a group before an insertion, if pages are evicted in groups.
+    /// Evicts a group before an insertion into a full queue, if pages are evicted in groups.
     fn leave_together(&mut self) {
         if self.group > 1 && self.residents() == self.capacity {
             for _ in 0..self.group {
