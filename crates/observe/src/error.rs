@@ -6,14 +6,14 @@ use std::path::PathBuf;
 /// Result that could not be kept or written. Every message is one line: what, where, what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ObserveError {
-    /// The operating system refused a file operation.
+    /// A file operation failed.
     #[error("{}: cannot {action}: {reason}; {remedy}", path.display())]
     File {
         /// File that was requested (not the temporary one next to it).
         path: PathBuf,
         /// Operation, as a verb.
         action: &'static str,
-        /// The operating system's reason.
+        /// Reason, mostly from the operating system.
         reason: io::Error,
         /// Remedy.
         remedy: &'static str,
