@@ -29,7 +29,7 @@ macro_rules! flash_figures {
                 "Pages programmed, for the host, for GC and for the mapping itself.";
             series page_programs = $counts.page_programs(), "Pages programmed";
             summary page_reads: u64 = $counts.page_reads(),
-                "Pages read from flash, for the host, for partial writes and for GC.";
+                "Pages read from flash, for the host, for partial writes, for GC and for the mapping itself.";
             summary erases: u64 = $counts.erases(), "Blocks erased during the run.";
             figure host_written_bytes
                 summary "Bytes of writes that the SSDs completed without an error, counted at the interface of each: writes of the host, or of the array or cache in front of it. With a DRAM buffer, writes to the buffer."

@@ -38,7 +38,7 @@ pub struct Record {
     pub worst: Intervals<Longest>,
     /// Bus time of each channel.
     pub channels: Busy,
-    /// Occupied time of each die.
+    /// Occupied time of each die, or of each disk.
     pub dies: Busy,
     /// Commands on one plane and on several planes; then the same two while another die of the
     /// package was occupied.
@@ -138,7 +138,7 @@ impl Record {
     fn met(&mut self, met: ReadEvents, response: Time) {
         self.reads_met.get_or_insert_default().add(met, response);
     }
-    /// Returns the counters of the DRAM buffer over the whole run.
+    /// Returns the counters of the DRAM buffer over all intervals.
     pub fn buffer(&self) -> BufferCounts {
         let mut total = BufferCounts::default();
         self.series
@@ -146,7 +146,7 @@ impl Record {
             .for_each(|interval| total.merge(&interval.value.buffer));
         total
     }
-    /// Returns the counters of the flash over the whole run.
+    /// Returns the counters of the flash over all intervals.
     pub fn flash(&self) -> FlashCounts {
         let mut total = FlashCounts::default();
         self.series

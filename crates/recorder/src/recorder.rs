@@ -60,7 +60,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Creates an empty record of a run of `plan`. If `requests` is set, a row is kept for each
-    /// request, in about 80 bytes of memory.
+    /// request, in about 210 bytes of memory.
     pub fn new(plan: &Plan, requests: bool) -> Self {
         let ssds: Vec<_> = plan.ssds().collect();
         let rows = requests.then(|| Rows::new(plan.array().is_some()));

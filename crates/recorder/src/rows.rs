@@ -36,7 +36,7 @@ head_columns! { request latency;
     offset, "B", "First byte of the request", Kind::U64, request.offset;
     bytes, "B", "Length of the request", Kind::U64, request.bytes;
     arrival_ps, PS, "Time at which the host issued the request", Kind::I64, request.arrival.0;
-    latency_ps, PS, "Time from arrival to completion; sum of the following columns", Kind::I64, latency.0;
+    latency_ps, PS, "Time from arrival to completion; sum of the latency components in the following columns", Kind::I64, latency.0;
 }
 
 pub(super) const ROW: usize = HEAD + LATENCY_COMPONENTS;

@@ -27,7 +27,7 @@ class RunOptions(Options):
                   streams together, and prepares the device once per stream
     overrides     values of configuration keys, by key path (`wordline.config.show` lists them)
     seed          seed of every random choice, 0 to 2**64 - 1; None for that of `prepared`, or 1
-    requests      keep one row per request (about 80 bytes each) for `Result.requests`
+    requests      keep one row per request (about 210 bytes each) for `Result.requests`
     verify        track every page through mapping and garbage collection; stop at the first stale
                   read
     power_cut_every  cut the power at random, once per this many requests on average. The device
