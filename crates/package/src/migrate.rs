@@ -13,7 +13,7 @@ use super::{PackageError, PackageSim, within};
 
 /// Erases the destination blocks, copies the pages of the source blocks there, and erases the
 /// source blocks. Blocks are spread over planes first, then over dies; each goes to a block of its
-/// own plane. Each die works in order: if data leave the package, a block is read as a whole and
+/// own plane. Each die works in order: if data leaves the package, a block is read as a whole and
 /// then written as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

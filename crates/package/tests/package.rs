@@ -136,7 +136,7 @@ fn two_planes_halve_the_array_operations() {
 
 #[test]
 fn interleaved_dies_reach_the_lower_of_two_bounds() {
-    // Programs are bound by n dies or by the bus, reads by the bus.
+    // The bounds are the rate of n dies and that of the bus.
     let program = COMMAND + DATA + PROGRAM + STATUS;
     let read = COMMAND + READ + STATUS + DATA;
     for dies in [1, 2, 4, 8, 16] {
@@ -430,7 +430,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     /// For any stream: every page is completed once, no rule of the part is broken, the bus serves
-    /// one die at a time, and stages add up.
+    /// one die at a time, stages add up, and two runs are equal.
     #[test]
     fn any_stream_completes_every_page_within_the_rules((stream, text) in any_stream()) {
         let load = Load::Stream(stream.clone());
