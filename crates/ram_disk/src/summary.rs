@@ -56,7 +56,7 @@ pub struct ResponseSummary {
 
 impl RamDiskSummary {
     /// Returns the summary of a RAM disk. `disks` are the volumes of a trace that it holds; `span`
-    /// is the simulated time since the first arrival.
+    /// is the simulated time since measuring began.
     pub fn new(
         name: String,
         disks: Vec<u32>,

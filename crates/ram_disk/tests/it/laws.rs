@@ -190,7 +190,7 @@ fn rest(disk: &mut RamDisk, queue: &mut EventQueue<Event>) -> Vec<(Time, Event)>
 }
 
 #[test]
-fn capacity_that_is_not_whole_sectors_is_rejected() {
+fn invalid_capacity_and_requests_beyond_the_end_are_rejected() {
     let config = Config {
         capacity_bytes: 1000,
         ..Config::default()

@@ -217,7 +217,7 @@ impl TiersSummary {
 
 impl CacheSummary {
     /// Returns the summary of the cache that the host addresses, if there is one. `span` is the
-    /// simulated time since the first arrival.
+    /// simulated time since measuring began.
     pub(crate) fn of_store(outcome: &Outcome, span: Time) -> Option<Self> {
         outcome.plan.cached()?;
         if let Some(first) = outcome.leaves().first() {

@@ -69,7 +69,7 @@ pub struct SeekDistance {
 
 impl DiskSummary {
     /// Returns the summary of a disk. `disks` are the volumes of a trace that it holds; `span` is
-    /// the simulated time since the first arrival.
+    /// the simulated time since measuring began.
     pub(crate) fn new(
         name: String,
         disks: Vec<u32>,

@@ -63,7 +63,7 @@ section! {
 pub(super) struct HostOfRun {
     cores: u32,
     stats: HostStats,
-    /// Simulated time since the first arrival.
+    /// Simulated time since measuring began.
     span: Time,
 }
 
