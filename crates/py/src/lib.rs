@@ -318,7 +318,7 @@ impl Inputs {
             known: Mutex::default(),
         }
     }
-    /// Returns the error that the input of a run cannot be read to its end or does not fit the
+    /// Returns the error if the input of a run cannot be read to its end or does not fit the
     /// device; None if it is valid. The parameters are those of `run`.
     fn fault(
         &self,

@@ -2,8 +2,8 @@
 //!
 //! The memory of a run is estimated before it starts (`wordline_runner::memory`), and large tables
 //! are allocated fallibly. Growth during a run cannot be fallible: Rust aborts the process if such
-//! an allocation fails. The allocator therefore keeps a reserve. It releases the reserve at the
-//! first failed allocation, and work that checks [`wordline_kernel::memory::is_short`] then ends
+//! an allocation fails. The allocator therefore keeps a reserve. It releases the reserve when
+//! such an allocation first fails, and work that checks [`wordline_kernel::memory::is_short`] then ends
 //! with its results so far.
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -25,7 +25,7 @@ const RESERVE: Layout = match Layout::from_size_align(64 << 20, 16) {
     Ok(layout) => layout,
     Err(_) => Layout::new::<u8>(),
 };
-/// Message that is printed if an allocation fails after the reserve is used.
+/// Message that is printed if an allocation fails even with the reserve.
 const MESSAGE: &[u8] =
     b"error: out of memory; give the process more (ulimit -v, control group), or \
     lower nand.geometry.blocks_per_plane, requests or the sizes of caches\n";
@@ -35,8 +35,8 @@ const LARGE_PAGE: usize = 2 << 20;
 
 static RESERVED: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 
-/// System allocator with a reserve. If an allocation fails even with the reserve, the process ends
-/// with a message, unless the allocation is fallible.
+/// System allocator with a reserve for allocations that are not fallible. If one fails even with the
+/// reserve, the process ends with a message.
 struct Reserving;
 
 #[global_allocator]
