@@ -44,7 +44,7 @@ pub enum SpaceRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
     /// Read a page. Once it has been read, [`crate::Mapping::relocate`] returns the target of its
-    /// copy.
+    /// copy, if the page is still valid.
     Move(Ppn),
     /// Read a metadata page.
     Read(Ppn),
@@ -68,12 +68,13 @@ pub enum Step {
 pub enum GcKind {
     /// The valid pages of a block are moved (page mapping).
     Move,
-    /// An update block becomes the data block unchanged (switch merge).
+    /// An update or replacement block becomes the data block unchanged (switch merge).
     Switch,
-    /// The pages missing in an update block are copied into it, and it becomes the data block
-    /// (partial merge).
+    /// Some blocks of a logical block remain, and its other valid pages are copied (partial merge).
+    /// In block mapping, the pages before a write are copied into the replacement block.
     Partial,
-    /// The valid pages of a logical block are copied into free blocks (full merge).
+    /// The valid pages of a logical block are copied into free blocks (full merge). In block
+    /// mapping, the remaining ones are copied into the replacement block.
     Full,
     /// A block is moved by wear levelling.
     Wear,

@@ -205,8 +205,8 @@ impl Transaction<'_> {
         self.pages.len() / self.planes.max(1) as usize
     }
 
-    /// Returns an error unless a part with this layout and plane addressing rule accepts the
-    /// transaction in some state of its array.
+    /// Returns an error if the shape or the addresses of the transaction are invalid on a part with
+    /// this layout and plane addressing rule.
     pub fn check(&self, layout: &Layout, rule: PlaneRule) -> Result<(), TransactionError> {
         if let ([page], [], 1) = (self.pages, self.targets, self.planes)
             && self.operation != Operation::Move

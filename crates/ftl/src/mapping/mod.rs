@@ -200,8 +200,8 @@ pub trait Mapping {
     /// plane.
     fn collect(&mut self, want: SpaceRequest) -> Option<Collection>;
     /// Starts a GC run that refreshes the data of a block. Returns `None` if the plane has a GC run
-    /// in progress or no free block to spare, if the block takes programs or has no data, or if the
-    /// mapping does not support refresh.
+    /// in progress or no free block to spare, if the block is not full or is in the SLC cache, or
+    /// if the mapping does not support refresh.
     fn refresh(&mut self, _block: Block) -> Option<Collection> {
         None
     }

@@ -1,4 +1,4 @@
-//! Laws of each policy slot, checked for every policy.
+//! Laws of each policy slot, checked for every policy, and of bulk writes.
 #![allow(clippy::unwrap_used, clippy::panic)] // test code, also outside test functions
 
 use crate::edge;

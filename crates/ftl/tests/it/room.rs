@@ -1,5 +1,5 @@
-//! Room that a plan leaves: devices of accepted plans can be written indefinitely, those of
-//! rejected plans cannot.
+//! Room that a plan leaves: devices of accepted plans can be written indefinitely; with enough
+//! further user pages, they cannot.
 #![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use crate::edge;
