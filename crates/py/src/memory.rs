@@ -3,8 +3,8 @@
 //! The memory of a run is estimated before it starts (`wordline_runner::memory`), and large tables
 //! are allocated fallibly. Growth during a run cannot be fallible: Rust aborts the process if such
 //! an allocation fails. The allocator therefore keeps a reserve. It releases the reserve when
-//! such an allocation first fails, and work that checks [`wordline_kernel::memory::is_short`] then ends
-//! with its results so far.
+//! such an allocation first fails, and work that checks [`wordline_kernel::memory::is_short`] then
+//! ends with its results so far.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
@@ -35,8 +35,8 @@ const LARGE_PAGE: usize = 2 << 20;
 
 static RESERVED: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 
-/// System allocator with a reserve for allocations that are not fallible. If one fails even with the
-/// reserve, the process ends with a message.
+/// System allocator with a reserve for allocations that are not fallible. If one fails even with
+/// the reserve, the process ends with a message.
 struct Reserving;
 
 #[global_allocator]
