@@ -458,13 +458,14 @@ impl<B: BlockDevice> Cached<B> {
                 break;
             }
             let mut done = std::mem::take(&mut self.done);
-            for (sub, parts, failed) in done.drain(..) {
-                if failed {
-                    self.sub_failed(cx, &sub, &parts)?;
+            for (sub, parts, failed) in &done {
+                if *failed {
+                    self.sub_failed(cx, sub, parts)?;
                 } else {
-                    self.sub_done(cx, &sub, &parts)?;
+                    self.sub_done(cx, sub, parts)?;
                 }
             }
+            done.clear();
             // Operations that have completed immediately are processed next.
             done.append(&mut self.done);
             self.done = done;

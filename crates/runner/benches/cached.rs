@@ -69,9 +69,9 @@ fn ceiling(instructions: u64, reads: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::lru(args = (job("lru")), config = ceiling(4_780, READS))]
-#[bench::arc(args = (job("arc")), config = ceiling(4_780, READS))]
-#[bench::missing(args = (missing("fcfs")), config = ceiling(8_950, MANY_READS))]
+#[bench::lru(args = (job("lru")), config = ceiling(4_720, READS))]
+#[bench::arc(args = (job("arc")), config = ceiling(4_720, READS))]
+#[bench::missing(args = (missing("fcfs")), config = ceiling(8_820, MANY_READS))]
 #[bench::back(args = (back()), config = ceiling(5_450, READS))]
 fn run(job: RunSpec) -> Done {
     let done = job.run(&mut |_| true);
