@@ -2,7 +2,7 @@
 
 use super::Record;
 use super::counters::{CacheCounts, CacheLists, Cell, Power};
-use super::rows::{Rows, Unnumbered, rows};
+use super::rows::{MEMBER_ROW, ROW, Rows, Unnumbered, rows};
 use super::served::Served;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -130,8 +130,13 @@ impl Recorder {
         let dies: u64 = sum(|ssd| ssd.device.part.layout.dies);
         let channels: u64 = sum(|ssd| ssd.dimensions.channels);
         let streams = plan.streams.len().max(1) as u64 + 1;
+        let columns = if plan.array().is_some() {
+            MEMBER_ROW
+        } else {
+            ROW
+        };
         [
-            memory::Table::grown::<[u64; 10]>("rows of requests", rows.unwrap_or(0)),
+            memory::Table::grown::<u64>("rows of requests", rows.unwrap_or(0) * columns as u64),
             memory::Table::grown::<u64>("busy times", intervals * (dies + channels)),
             memory::Table::grown::<Cell>("time series", intervals),
             memory::Table::grown::<[u64; 1 << 15]>("response times", streams),
