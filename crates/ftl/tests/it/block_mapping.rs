@@ -401,7 +401,7 @@ fn waiting_write_always_has_a_gc_run_to_wait_for() {
                 WriteOutcome::Blocked(_) => left.push(page),
                 WriteOutcome::Placed(place) => {
                     bench.array.program(place).unwrap();
-                    let later = again.pop().filter(|_| page == 1);
+                    let later = (page == 1).then(|| again.pop()).flatten();
                     if later.is_some_and(|page| {
                         bench.map.write(Lpn(page)) == WriteOutcome::Blocked(want)
                     }) {
