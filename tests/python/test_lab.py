@@ -392,6 +392,7 @@ def test_a_completed_lab_runs_nothing(tiny: str) -> None:
 
 
 def test_invalid_arguments_are_reported(wordline: Command, tiny: str, place: Path) -> None:
+    (place / "memory.toml").write_text("schema = 1\n[ram]\ncapacity_bytes = 1_048_576\n")
     for args, told in (
         (("lab", "demos"), "no file or preset is called 'demos'; did you mean 'demo' or"),
         (("lab", "nothing.toml"), "nothing.toml: no such file"),
@@ -400,6 +401,7 @@ def test_invalid_arguments_are_reported(wordline: Command, tiny: str, place: Pat
         (("lab", "demo-store"), "demo-store: is flash in front of another store"),
         (("lab", "nearline-7200"), "nearline-7200: is a hard disk"),
         (("lab", "jung2013-gc-3ssd"), "jung2013-gc-3ssd: is an array"),
+        (("lab", "memory.toml"), "memory.toml: is a RAM disk"),
         (("lab", tiny, "--set", "ftl.gc.victim=none"), "ftl.gc.victim"),
     ):
         done = wordline(*args)

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 from multiprocessing import util
 from pathlib import Path
@@ -219,6 +220,27 @@ class TestPlans:
         plan = plans.of_table(table)
         (place / "plan.toml").write_text(as_toml(plan))
         assert plans.read(place / "plan.toml") == plan
+
+    def test_files_beside_the_plan_are_found_wherever_the_plan_names_them(
+        self, tmp_path: Path
+    ) -> None:
+        for name in ("a.csv", "b.csv"):
+            (tmp_path / name).write_text("")
+        beside = [f"{tmp_path}/a.csv", f"{tmp_path}/b.csv"]
+        for keys, found in (
+            ({"vary": {"trace": ["a.csv", "b.csv"]}}, {"vary": {"trace": beside}}),
+            (
+                {"zip": [{"trace": ["a.csv", "b.csv"], "workload.requests": [1, 2]}]},
+                {"zip": [{"trace": beside, "workload.requests": [1, 2]}]},
+            ),
+            (
+                {"points": [{"trace": "b.csv"}, {"trace": "elsewhere.csv"}]},
+                {"points": [{"trace": beside[1]}, {"trace": "elsewhere.csv"}]},
+            ),
+        ):
+            plan = plans.of_table({"device": "d4"} | keys)
+            (tmp_path / "plan.toml").write_text(as_toml(plan))
+            assert plans.read(tmp_path / "plan.toml") == replace(plan, **found)
 
     def test_every_key_of_a_plan_file_is_explained(self) -> None:
         assert set(plans.KEYS) == set(plans.Plan.__dataclass_fields__)
@@ -734,6 +756,11 @@ class TestCommand:
         done = wordline("sweep", device, "--out", "file/here")
         assert done.returncode == 2
         assert "is a file" in done.stderr
+
+    def test_a_trace_from_standard_input_is_rejected(self, device: str, wordline: Command) -> None:
+        done = wordline("sweep", device, "--trace", "-", "--seeds", "2", "--out", "here")
+        assert done.returncode == 2
+        assert "-: cannot be read more than once; name a regular file" in done.stderr
 
     def test_a_failed_point_sets_the_exit_code(self, device: str, wordline: Command) -> None:
         Path("bad.csv").write_text("time_ns,op,offset_bytes,size_bytes,volume\n0,what,0,512,0\n")

@@ -23,7 +23,12 @@ LEAST_BLOCKS, QUICK_LEAST_BLOCKS = 128, 64
 plane and raise write amplification."""
 OWN = ("workload", "streams", "replay", "series", "observe", "precondition", "base")
 """Tables of a device file that define its use; the lab replaces them."""
-STORES = {"array": "an array", "cache": "flash in front of another store", "disk": "a hard disk"}
+STORES = {
+    "array": "an array",
+    "cache": "flash in front of another store",
+    "disk": "a hard disk",
+    "ram": "a RAM disk",
+}
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ class Point:
 
 def read(path: str | os.PathLike[str]) -> Plan:
     """Reads a plan from a file. A device or trace that exists in the folder of the file is taken
-    from there, unless `zip` or `points` names it. Raises WordlineError."""
+    from there. Raises WordlineError."""
     name = os.fspath(path)
     try:
         table = tomllib.loads(small_file.text(name))
@@ -336,10 +336,15 @@ def _from_folder(plan: Plan, folder: str) -> Plan:
 
     from dataclasses import replace
 
-    moved = {key: found(plan.vary[key]) for key in ("device", "trace") if key in plan.vary}
+    def moved(values: Mapping[str, Any]) -> dict[str, Any]:
+        files = ("device", "trace")
+        return {key: found(value) if key in files else value for key, value in values.items()}
+
     return replace(
         plan,
         device=cast("Any", found(plan.device)),
         trace=cast("Any", found(plan.trace)),
-        vary=plan.vary | moved,
+        vary=moved(plan.vary),
+        zip=[moved(together) for together in plan.zip],
+        points=[moved(point) for point in plan.points],
     )

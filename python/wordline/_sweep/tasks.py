@@ -192,7 +192,7 @@ def identity(traces: tuple[str, ...]) -> str:
     only once, such as a pipe."""
     whole = hashlib.sha256()
     for path in trace_input.paths(traces):
-        if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113
+        if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):  # noqa: PTH110, PTH113
             raise WordlineError(f"{path}: cannot be read more than once; name a regular file")
         try:
             with open(path, "rb") as file:  # noqa: PTH123
