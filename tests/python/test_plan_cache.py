@@ -394,6 +394,8 @@ def test_the_check_simulates_the_recommended_flash(trace: str) -> None:
     [
         (None, "–"),
         (0.001, "less than a day"),
+        (1.0 / 365.25, "1.0 days"),
+        (1.4 / 365.25, "1.4 days"),
         (41 / 365.25, "41 days"),
         (3.21, "3.2 years"),
         (1.5, "550 days"),

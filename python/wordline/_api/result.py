@@ -142,7 +142,9 @@ class Result:
         Raises WordlineError if the results have no such table.
         """
         if "members" not in self._outcome.tables:
-            raise WordlineError("the device is not an array; give it an [array] table")
+            raise WordlineError(
+                "the results have no series of members; simulate a device with an [array] table"
+            )
         return Table(self._outcome, "members")
 
     @property

@@ -65,7 +65,7 @@ def lifetime(years: float | None) -> str:
     if days < 1:
         return "less than a day"
     if years < 2:
-        return many(float(f"{days:.2g}"), "day")
+        return f"{figures(float(f'{days:.2g}'), 2)} days"
     return f"{figures(years, 2)} years"
 
 
