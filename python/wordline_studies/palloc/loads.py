@@ -149,13 +149,19 @@ class Variant:
             f"ftl.allocate.{self.places}.order": order,
         }
         if self.places == "static":
-            made["ftl.allocate.static.on_issue"] = self.on_issue and self.queue != IMMEDIATE
+            made["ftl.allocate.static.on_issue"] = self.allocates_on_issue
         return made
+
+    @property
+    def allocates_on_issue(self) -> bool:
+        """Whether a write gets its page on issue. Dynamic allocation and `IMMEDIATE`, which holds
+        no writes, allocate on arrival."""
+        return self.places == "static" and self.on_issue and self.queue != IMMEDIATE
 
     @property
     def words(self) -> str:
         """Description for a label."""
-        pages = "on issue" if self.on_issue else "on arrival"
+        pages = "on issue" if self.allocates_on_issue else "on arrival"
         more = "".join(f", {key} {value}" for key, value in self.more.items())
         return f"{self.places}, {self.queue}, {self.layout}, {pages}{more}"
 
