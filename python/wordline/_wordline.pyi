@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 
 from wordline._api.progress import Progress
 
+VERSION: str
+
 class WordlineError(Exception): ...
 
 class Table:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args, get_type_hints
@@ -33,6 +34,23 @@ def test_a_run_imports_no_slow_modules(tiny: str) -> None:
     ).splitlines()[-1]
     assert "wordline._api.simulation" in loaded.split()
     assert not {"click", "json", "pathlib", "re", "typing", "polars"} & set(loaded.split())
+
+
+@pytest.mark.usefixtures("place")
+def test_a_command_imports_no_other_command() -> None:
+    loaded = python(
+        "import sys; before = set(sys.modules)\n"
+        "from wordline.cli import main\n"
+        "main(['mrc', 'postgresql-mixed.csv.gz', '--json'])\n"
+        "print(); print(*sorted(set(sys.modules) - before))"
+    ).splitlines()[-1]
+    assert "wordline.cli.caches" in loaded.split()
+    others = {"wordline.cli.sweeps", "wordline.cli.benchmarks", "wordline_studies.command"}
+    assert not {"importlib.metadata", *others} & set(loaded.split())
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    assert wordline.__version__ == version("wordline")
 
 
 def test_garbage_collection_is_disabled_only_in_the_command(tiny: str) -> None:

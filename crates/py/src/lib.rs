@@ -549,6 +549,9 @@ fn config_resolved(text: &str, name: &str, overrides: Vec<(String, String)>) -> 
 
 #[pymodule]
 mod _wordline {
+    /// Version of Wordline.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use super::bench::{bench_access, bench_queue};
     #[pymodule_export]

@@ -3,28 +3,61 @@ where they are used, to keep `wordline --help` fast."""
 
 import sys
 import warnings
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import click
 
 from wordline._api import options
+from wordline._internal import own_version
 from wordline._internal.checksums import UncheckedResults
-from wordline.cli.benchmarks import bench, growth
-from wordline.cli.caches import cache, mrc, plan_cache
-from wordline.cli.calibrations import calibrate
 from wordline.cli.command import Group, command, device_argument, group
-from wordline.cli.devices import config, devices, policies
 from wordline.cli.exit import MISUSED, fault, interrupted
-from wordline.cli.labs import lab
 from wordline.cli.many_traces import ManyTraces
-from wordline.cli.results import fio_logs, report
 from wordline.cli.run import simulate
-from wordline.cli.states import prepare, resume
-from wordline.cli.sweeps import compare_command, search_command, sweep_command, sweep_report
-from wordline.cli.traces import trace
+
+TASKS = {
+    "Simulate a device": {
+        "run": "wordline.cli.app:run",
+        "prepare": "wordline.cli.states:prepare",
+        "resume": "wordline.cli.states:resume",
+    },
+    "Many runs": {
+        "sweep": "wordline.cli.sweeps:sweep_command",
+        "search": "wordline.cli.sweeps:search_command",
+        "compare": "wordline.cli.sweeps:compare_command",
+        "lab": "wordline.cli.labs:lab",
+    },
+    "Traces and caches": {
+        "trace": "wordline.cli.traces:trace",
+        "cache": "wordline.cli.caches:cache",
+        "mrc": "wordline.cli.caches:mrc",
+        "plan-cache": "wordline.cli.caches:plan_cache",
+    },
+    "Devices and policies": {
+        "devices": "wordline.cli.devices:devices",
+        "policies": "wordline.cli.devices:policies",
+        "config": "wordline.cli.devices:config",
+        "calibrate": "wordline.cli.calibrations:calibrate",
+    },
+    "Results": {
+        "report": "wordline.cli.results:report",
+        "sweep-report": "wordline.cli.sweeps:sweep_report",
+        "fio-logs": "wordline.cli.results:fio_logs",
+    },
+    "The simulator itself": {
+        "study": "wordline_studies.command:study",
+        "bench": "wordline.cli.benchmarks:bench",
+        "growth": "wordline.cli.benchmarks:growth",
+    },
+}
+"""Commands by task, in the order of the help: module and function of each, which is imported when
+the command is called. The studies are a package that this one must not import statically."""
+SHORT = 50
+"""Maximum length of the one-line help of a command in characters, for a terminal of 80 columns."""
+MARGIN = 16
 
 
 def called(args: Sequence[str] | None) -> object:
@@ -62,15 +95,35 @@ def _usage(misuse: click.ClickException) -> str:
     return f"{message[:1].lower()}{message[1:]}; see `{help_page}`".replace("\n", " ")
 
 
+class Imported(Mapping[str, click.Command]):
+    """Commands by name. A command is imported when it is looked up."""
+
+    def __init__(self) -> None:
+        self._places = {name: place for places in TASKS.values() for name, place in places.items()}
+
+    def __getitem__(self, name: str) -> click.Command:
+        module, _, function = self._places[name].partition(":")
+        return getattr(import_module(module), function)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
 class Commands(Group):
     """The top-level command group: lists the commands by task, and accepts `sweep report`."""
+
+    def __init__(self, *args: Any, **words: Any) -> None:
+        super().__init__(*args, **words)
+        self.commands = cast("MutableMapping[str, click.Command]", Imported())
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the list of commands, one section per entry of `TASKS`."""
         for task, names in TASKS.items():
-            listed = (self.get_command(ctx, name) for name in names)
-            commands = [one for one in listed if one]
-            lines = [(str(one.name), one.get_short_help_str(SHORT)) for one in commands]
+            commands = ((name, self.get_command(ctx, name)) for name in names)
+            lines = [(name, one.get_short_help_str(SHORT)) for name, one in commands if one]
             with formatter.section(task):
                 formatter.write_dl(lines, col_max=MARGIN)
 
@@ -83,9 +136,7 @@ class Commands(Group):
 
 
 @group(cls=Commands)
-@click.version_option(
-    None, "-V", "--version", package_name="wordline", message="%(package)s %(version)s"
-)
+@click.version_option(own_version.installed(), "-V", "--version", message="wordline %(version)s")
 def cli() -> None:
     """Simulate SSDs, hard disks and flash caches under a recorded or generated load.
 
@@ -133,51 +184,3 @@ def run(
     SIGTERM.
     """
     return simulate(device, **options)
-
-
-TASKS = {
-    "Simulate a device": ("run", "prepare", "resume"),
-    "Many runs": ("sweep", "search", "compare", "lab"),
-    "Traces and caches": ("trace", "cache", "mrc", "plan-cache"),
-    "Devices and policies": ("devices", "policies", "config", "calibrate"),
-    "Results": ("report", "sweep-report", "fio-logs"),
-    "The simulator itself": ("study", "bench", "growth"),
-}
-"""Commands by task, in the order of the help."""
-COMMANDS = (
-    bench,
-    cache,
-    calibrate,
-    compare_command,
-    config,
-    devices,
-    fio_logs,
-    growth,
-    lab,
-    mrc,
-    plan_cache,
-    policies,
-    prepare,
-    report,
-    resume,
-    run,
-    search_command,
-    sweep_command,
-    sweep_report,
-    trace,
-)
-SHORT = 50
-"""Maximum length of the one-line help of a command in characters, for a terminal of 80 columns."""
-MARGIN = 16
-OF_OTHER_PACKAGES = {"study": "wordline_studies.command:study"}
-"""Commands in packages that this package must not import statically: module and function, by
-command name."""
-
-
-def _looked_up(place: str) -> click.Command:
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
-
-
-for one in (*COMMANDS, *map(_looked_up, OF_OTHER_PACKAGES.values())):
-    cli.add_command(one)
