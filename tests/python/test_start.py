@@ -25,11 +25,12 @@ def python(code: str) -> str:
     return done.stdout
 
 
-def test_a_run_imports_no_slow_modules(tiny: str) -> None:
+@pytest.mark.parametrize("output", ["--json", "--quiet"])
+def test_a_run_without_a_table_imports_no_slow_modules(tiny: str, output: str) -> None:
     loaded = python(
         "import sys; before = set(sys.modules)\n"
         "from wordline.cli import main\n"
-        f"main(['run', {tiny!r}, '--set', 'workload.requests=10', '--no-report', '--json'])\n"
+        f"main(['run', {tiny!r}, '--set', 'workload.requests=10', '--no-report', {output!r}])\n"
         "print(); print(*sorted(set(sys.modules) - before))"
     ).splitlines()[-1]
     assert "wordline._api.simulation" in loaded.split()

@@ -8,7 +8,7 @@ from wordline._internal import interruption
 from wordline._internal.claim import claimed
 from wordline._wordline import WordlineError
 from wordline.cli.exit import DONE, FAILED, fault
-from wordline.cli.streams import note, shows_progress
+from wordline.cli.streams import is_quiet, note, shows_progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -170,6 +170,8 @@ def _show(result: Result, files: list[str], *, as_json: bool) -> None:
         from wordline._api.result import summary_text
 
         print(summary_text(result), flush=True)
+        return
+    if is_quiet():
         return
     from pathlib import Path
 
