@@ -55,6 +55,7 @@ def test_all_figures_are_present(told: dict) -> None:
         "all",
         "search",
         "rules",
+        "layouts",
         "arriving",
         "conflicts",
     }

@@ -11,7 +11,7 @@ from wordline_studies.cases import by_load
 from wordline_studies.figure import Claim, Figure, Plot, Published, Row, Setup
 from wordline_studies.measures import gain, iops, latency_us, or_nan, over, over_loads
 from wordline_studies.outcome import IN_POINTS, PER_CENT
-from wordline_studies.paq import claims, reading
+from wordline_studies.paq import claims, layouts, reading
 from wordline_studies.paq.charts import PUBLISHED, bars
 from wordline_studies.paq.loads import FITTED, KNOWN, PAGE, TABLE, WEBS, written
 from wordline_studies.paq.runs import (
@@ -101,6 +101,7 @@ def figures(setup: Setup) -> list[Figure]:
         made = _under(fitted)
         readings = {A: made} if setup.quick else {A: made, B: _under(_other(setup, paths))}
         rules = reading.rules(setup, paths, fitted)
+        orders = layouts.figure(setup, paths, fitted)
     bandwidth = _bandwidth(fitted, runs, skipped)
     return [
         reading.figure(readings),
@@ -111,6 +112,7 @@ def figures(setup: Setup) -> list[Figure]:
         _all(fitted),
         _search(fitted, free),
         rules,
+        orders,
         _as_they_come(arriving),
     ]
 

@@ -50,8 +50,6 @@ CHAPTER_3: dict[str, Value] = {
     "nand.timing.erase_ns": 2_500_000,
 }
 FAST_BUS: dict[str, Value] = {"nand.timing.bus_mt_per_s": 50.0}
-# Chapter 6 does not give the order in which pages are placed.
-CHANNELS_PLANES: dict[str, Value] = {"ftl.allocate.dynamic.order": "CPWD"}
 # Section 6.2.1: the hardware abstraction layer polls the ready/busy pins.
 PINS: dict[str, Value] = {"nand.timing.ready_busy_pin": True}
 RULES: dict[str, dict[str, dict[str, Value]]] = {
@@ -62,7 +60,6 @@ RULES: dict[str, dict[str, dict[str, Value]]] = {
     "PAQ2's writes go to the least busy die": {
         BOTH: {"ftl.allocate": {"least-busy": {"order": "CWDP"}}}
     },
-    "pages over channels, then planes": dict.fromkeys((VAQ, BOTH), CHANNELS_PLANES),
     "chapter 3's part": dict.fromkeys((VAQ, BOTH), CHAPTER_3),
     "a bus of 20 ns a byte": dict.fromkeys((VAQ, BOTH), FAST_BUS),
     "ready/busy pins": dict.fromkeys((VAQ, BOTH), PINS),
@@ -120,8 +117,8 @@ def rules(setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]) -> 
         ),
         rows=rows,
         explanation=[
-            "The means depend on the sweep in turn, the placement of pages, the flash part and the "
-            "conflicts of VAQ. "
+            "The means depend on the sweep in turn, the flash part, VAQ's conflicts and "
+            "the placement of pages (see Orders of placement). "
             "The gain of msnfs4 depends on writes waiting in VAQ's queue. A faster bus gives "
             "the web loads their published 100 MB/s, but msnfs4 more than published.",
         ],
