@@ -217,7 +217,13 @@ RECORDED = {
 RECORDED_LOADS = {
     f"{load}, recorded reuse": replace(TABLE[load], **RECORDED) for load in ("web_0", "ts_0")
 }
-LOADS = TABLE | RECORDED_LOADS
+RESIZED_LOADS = {
+    f"{load}, reads as large as on {other}": replace(
+        TABLE[load], read_pages=TABLE[other].read_pages
+    )
+    for load, other in (("web_0", "ts_0"), ("ts_0", "web_0"))
+}
+LOADS = TABLE | RECORDED_LOADS | RESIZED_LOADS
 FITTED = (
     "The loads are fitted. Requests and shares of writes are those of table III. Mean sizes "
     "and address spaces are those of the same recordings in Q. Xia's thesis (table 8), whose "

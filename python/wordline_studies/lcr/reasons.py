@@ -10,7 +10,7 @@ from wordline.summary import Summary
 from wordline_studies.cases import Case, required
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
 from wordline_studies.lcr.claims import READING, WRITING
-from wordline_studies.lcr.loads import written
+from wordline_studies.lcr.loads import RESIZED_LOADS, written
 from wordline_studies.lcr.policies import CFLRU, GCAR, LCR, LRU, Values, further, less
 from wordline_studies.lcr.runs import WHOLE, WORN, case, deviation_us, playback, wanted
 from wordline_studies.measures import latency_us
@@ -75,30 +75,41 @@ def _cases(setup: Setup, variants: Sequence[Variant]) -> dict[Key, Case]:
         for variant in variants
     }
     played |= {load: (load, playback(setup, SHORT[-1])) for load in READING}
-    paths = written(setup, played)
-    return {
-        (load, variant.title, policy): case(
-            setup,
-            f"{load}, {variant.title}",
-            paths[f"{load}, {variant.title}"],
-            policy,
-            more=variant.settings,
-        )
-        for load in WRITING
-        for variant in variants
-        for policy in POLICIES
-    } | {
-        (load, f"first {many}", policy): case(
-            setup,
-            f"{load}, the first {many}",
-            paths[load],
-            policy,
-            requests=many,
-        )
-        for load in READING
-        for many in SHORT
-        for policy in (LRU, CFLRU)
+    played |= {
+        load: (load, playback(setup, wanted(setup, load, REQUESTS))) for load in RESIZED_LOADS
     }
+    paths = written(setup, played)
+    return (
+        {
+            (load, variant.title, policy): case(
+                setup,
+                f"{load}, {variant.title}",
+                paths[f"{load}, {variant.title}"],
+                policy,
+                more=variant.settings,
+            )
+            for load in WRITING
+            for variant in variants
+            for policy in POLICIES
+        }
+        | {
+            (load, f"first {many}", policy): case(
+                setup,
+                f"{load}, the first {many}",
+                paths[load],
+                policy,
+                requests=many,
+            )
+            for load in READING
+            for many in SHORT
+            for policy in (LRU, CFLRU)
+        }
+        | {
+            (load, BASE.title, policy): case(setup, load, paths[load], policy)
+            for load in RESIZED_LOADS
+            for policy in (LRU, LCR)
+        }
+    )
 
 
 def _steadier(found: Mapping[Key, Summary], load: str, variant: Variant) -> float:
@@ -122,6 +133,7 @@ def figure(setup: Setup) -> Figure:
         variant.title: {load: _steadier(found, load, variant) for load in WRITING}
         for variant in (BASE, CALM, FRESH, WEAR)
     }
+    deviating[BASE.title] |= {load: _steadier(found, load, BASE) for load in RESIZED_LOADS}
 
     def values(load: str, what: str) -> Values:
         return {
@@ -150,7 +162,7 @@ def figure(setup: Setup) -> Figure:
             "device with eight times the blocks, on which GC does not start; a device overwritten "
             "until GC runs; links shared by eight packages; GC that moves pages over the "
             "links; a queue of 256 instead of 32. In addition, the first requests of web_0 and "
-            "ts_0 under LRU and CFLRU."
+            "ts_0 under LRU and CFLRU, and these loads with the sizes of their reads exchanged."
         ),
         rows=[
             *(
@@ -280,4 +292,19 @@ def _large_writes(to_lru: Gains, deviating: Gains) -> list[Claim]:
                 for one in (CALM, FRESH, WEAR)
             ),
         ),
+        *_exchanged(deviating[BASE.title]),
+    ]
+
+
+def _exchanged(steadier: Mapping[str, float]) -> list[Claim]:
+    """Returns the claims on web_0 and ts_0 with reads as large as those of the other load."""
+    return [
+        Claim(
+            f"{load}: with reads as large as on {other}, LCR reduces the standard deviation as on "
+            f"{other} (within {IN_POINTS:g} points)",
+            abs(steadier[f"{load}, reads as large as on {other}"] - steadier[other]) <= IN_POINTS,
+            f"{steadier[f'{load}, reads as large as on {other}']:.1f} and {steadier[other]:.1f} %, "
+            f"{steadier[load]:.1f} % with its own reads",
+        )
+        for load, other in (READING, READING[::-1])
     ]

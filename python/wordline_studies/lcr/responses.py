@@ -13,7 +13,7 @@ from wordline_studies.lcr.claims import (
     of_means,
     over_loads,
 )
-from wordline_studies.lcr.loads import FITTED, LOADS, RECORDED_LOADS, TABLE, written
+from wordline_studies.lcr.loads import FITTED, RECORDED_LOADS, TABLE, written
 from wordline_studies.lcr.policies import (
     ALL,
     CFLRU,
@@ -55,15 +55,11 @@ REQUESTS = {
 def figures(setup: Setup) -> list[Figure]:
     """Returns the figures that share the runs of the five loads, and that of recorded reuse."""
     most = REQUESTS | {load: REQUESTS[load.split(",")[0]] for load in RECORDED_LOADS}
-    played = {load: (load, playback(setup, wanted(setup, load, most[load]))) for load in LOADS}
+    played = {load: (load, playback(setup, wanted(setup, load, most[load]))) for load in most}
     paths = written(setup, played)
     runs = required(
         setup,
-        {
-            (load, policy): case(setup, load, paths[load], policy)
-            for load in LOADS
-            for policy in ALL
-        },
+        {(load, policy): case(setup, load, paths[load], policy) for load in most for policy in ALL},
     )
     smaller = required(
         setup, {load: case(setup, load, paths[load], LRU, mib=MIB // 2) for load in TABLE}
