@@ -21,7 +21,7 @@ use crate::plan::{Plan, PlanError};
 pub struct Buffered {
     /// Share of a plane's blocks that form the write buffer. They are part of the
     /// over-provisioning. Ratio.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub buffer_ratio: f64,
     /// Pages that share a logical block: consecutive ones (`block`), or those of a plane (`page`).
     pub stripe: Stripe,

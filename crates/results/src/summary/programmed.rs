@@ -22,7 +22,7 @@ section! {
     fill_bytes: u64 = flash.programmed(Programmed::Fill);
     /// Valid pages that garbage collection moved out of a block (kind `move`).
     gc_bytes: u64 = flash.programmed(Programmed::Gc);
-    /// Pages that merges of log-block mappings copied (kinds `switch`, `partial`, `full`).
+    /// Pages that merges of block and log-block mappings copied (kinds `switch`, `partial`, `full`).
     merge_bytes: u64 = flash.programmed(Programmed::Merge);
     /// Pages moved for wear levelling.
     wear_bytes: u64 = flash.programmed(Programmed::Wear);
