@@ -18,6 +18,10 @@ TOLD = (
     "and packages (Algorithm 2, line 4). PAQ1 and PAQ2 visit packages in turn, those of a "
     "channel one after the other. A package without waiting pages is skipped; one that cannot "
     "accept its pages stops the sweep.",
+    "Choice at a package: the page with the lowest-level conflict, over all requests in the queue "
+    "(6.4.3). Algorithm 2 asks for pages of the current request first, and then for any other. "
+    "The first clump of the worked example would then have page 21 instead of page 1, which the "
+    "document names.",
     "Part: a read takes 180 us including the bus (6.6.3). For pages of 4 KB, read, write and "
     "erase take 183.2 us, 860.36 us and 2 ms (a footnote of 7.6), and the bus transfers about "
     "40 MB/s (3.1). The rate of the bus was chosen after trying 20, 25 and 30 ns per byte.",
