@@ -263,7 +263,7 @@ def test_list_sizes_are_averaged_after_the_first_third() -> None:
     assert isclose(course.drift_percent(), 50)
 
 
-def test_a_course_counts_turns_and_the_time_to_settle() -> None:
+def test_turns_and_settling_times_of_courses_match_manual_counts() -> None:
     """Only turns of at least a step of 0.25 GB after the first third count."""
 
     def course(*sizes: float) -> Course:

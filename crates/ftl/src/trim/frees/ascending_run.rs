@@ -8,11 +8,12 @@ use wordline_kernel::slot::Cited;
 
 use super::Free;
 
-/// Firmware that tracks one open run. A TRIM whose range starts where the previous one ended
-/// continues the run; any other TRIM starts a new run and discards the old one. A mapping unit is
-/// freed as soon as it is entirely within the run; the last unit of the device may be shorter than
-/// the others. All other pages stay valid and readable. A write to a part of the run that has not
-/// been freed ends the run, and so does a power cut.
+/// Only mapping units that an ascending run of TRIMs covers are freed. The firmware tracks one run.
+/// A TRIM whose range starts where the previous one ended continues the run; any other TRIM starts
+/// a new run and discards the old one. A mapping unit is freed as soon as it is entirely within the
+/// run; the last unit of the device may be shorter than the others. All other pages stay valid and
+/// readable. A write to a part of the run that has not been freed ends the run, and so does a power
+/// cut.
 ///
 /// TRIMs in ascending order free everything except incomplete units at the ends. TRIMs in random
 /// order that are smaller than a unit free almost nothing.
