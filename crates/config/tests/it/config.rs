@@ -808,7 +808,7 @@ fn paper_of_every_policy_in_a_slot_is_cited() {
 const CACHED: &str = "schema = 1\n[cache]\n[disk]\n";
 
 #[test]
-fn cache_rejects_unsupported_combinations() {
+fn unsupported_settings_of_flash_caches_and_disks_are_rejected() {
     let fault = |text: &str, overrides: &[(&str, &str)]| {
         let overrides: Vec<(String, String)> = overrides
             .iter()
