@@ -1,7 +1,7 @@
 //! Priority queue of entries whose keys change.
 //!
-//! A heap with four children per node that also stores the place of every entry. It returns the
-//! smallest key in constant time and changes any key in logarithmic time.
+//! A heap with four children per node that also stores the place of every entry. It removes the
+//! smallest key, and changes any key, in logarithmic time.
 
 use serde::{Deserialize, Serialize};
 
@@ -81,7 +81,7 @@ impl<K: Copy + Ord> Heap<K> {
         }
         true
     }
-    /// Removes and returns the entry with the smallest key.
+    /// Removes and returns the smallest key and its entry; `None` if the heap is empty.
     #[inline]
     pub fn pop(&mut self) -> Option<(K, Entry)> {
         let first = *self.nodes.first()?;

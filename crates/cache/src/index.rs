@@ -83,7 +83,7 @@ impl Index {
     }
 }
 
-/// Entry evicted from a cache.
+/// Entry evicted or removed from a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evicted<D> {
     /// Key of the entry.
@@ -183,7 +183,7 @@ impl<P: Replace, D> Cache<P, D> {
     /// fetch the data and [`Self::put`] it.
     pub fn get(&mut self, key: u64) -> Option<&mut D> {
         let entry = self.resident(key)?;
-        let (contents, evicted) = (&mut self.contents, |_| {}); // a hit evicts ghosts at most
+        let (contents, evicted) = (&mut self.contents, |_| {}); // a hit drops ghosts at most
         let mut owner = OnEvict { contents, evicted };
         self.policy.access(entry, false, &mut owner);
         self.contents.data.get_mut(entry.index())?.as_mut()

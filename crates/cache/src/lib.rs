@@ -1,8 +1,8 @@
 //! Caches: replacement policies, ghost lists, runs over traces.
 //!
-//! The only storage concepts here are read, write and dirty. A cache identifies its keys by small
-//! dense numbers ([`Entry`]). The owner of the entries assigns the numbers, answers the policy's
-//! queries and is notified of evictions ([`Owner`]).
+//! A policy identifies the keys of a cache by small dense numbers ([`Entry`]). The owner of the
+//! entries assigns the numbers, answers the policy's queries and is notified of evictions
+//! ([`Owner`]).
 //!
 //! ```
 //! use wordline_cache::{Entry, Replace, Replacement, Replacing};

@@ -208,7 +208,7 @@ impl<const N: usize> Lists<N> {
             self.nodes[node].front = 0;
         }
     }
-    /// Moves an entry from its current list to the front of `list`.
+    /// Moves an entry from its current list, if any, to the front of `list`.
     #[inline]
     pub fn move_to_front(&mut self, list: usize, entry: Entry) {
         self.unlink(entry);

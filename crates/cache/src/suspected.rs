@@ -39,8 +39,8 @@ pub trait Copies {
     fn is_dirty(&self, _entry: Entry) -> bool {
         false
     }
-    /// Handles an eviction. With `suspect` the copy should stay readable if possible. Returns
-    /// `true` if the copy stays readable.
+    /// Handles an entry that is evicted or removed, or that is clean now after its eviction. With
+    /// `suspect` the copy should stay readable if possible. Returns `true` if it stays readable.
     fn evicted(&mut self, entry: Entry, suspect: bool) -> bool;
     /// Handles a suspected entry that becomes resident again.
     fn revived(&mut self, entry: Entry);

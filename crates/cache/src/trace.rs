@@ -26,7 +26,7 @@ pub enum TraceError {
         Entry::LIMIT
     )]
     Footprint,
-    /// The trace has more requests than four bytes can count.
+    /// The trace has more than `u32::MAX - 1` requests.
     #[error("the trace has more than {} requests; use a part of it", u32::MAX - 1)]
     Length,
     /// The last key of a binary trace is incomplete.

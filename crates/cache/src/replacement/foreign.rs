@@ -57,7 +57,7 @@ pub trait Foreign: Debug + Send {
     fn admit(&mut self, key: u64, write: bool) -> Result<(), Fault>;
     /// Chooses the victim. It is no longer resident after the call.
     fn evict(&mut self, view: &dyn View) -> Result<u64, Fault>;
-    /// Handles the removal of a resident that was trimmed or invalidated.
+    /// Handles the removal of a resident that was trimmed or invalidated, or whose data was lost.
     fn removed(&mut self, key: u64) -> Result<(), Fault>;
 }
 
@@ -94,7 +94,7 @@ impl Eq for Maker {}
 /// Foreign policy and its first fault, after which it is not called again.
 #[derive(Debug)]
 struct Guest {
-    /// `None` if it could not be created.
+    /// `None` if it could not be created or copied.
     policy: Option<Box<dyn Foreign>>,
     fault: Option<Fault>,
 }

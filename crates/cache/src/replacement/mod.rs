@@ -31,8 +31,8 @@ use serde::{Deserialize, Serialize};
 use crate::entry::Entry;
 use crate::trace::{self, Counts, Requests};
 
-/// Owner of the entries: answers the policy's queries and receives its notifications. A policy
-/// queries residents only.
+/// Owner of the entries: answers the policy's queries and receives its notifications. Except for
+/// keys, a policy queries residents only.
 pub trait Owner {
     /// Returns the key of an entry, by which foreign policies identify it.
     #[inline]
@@ -65,8 +65,9 @@ pub trait Owner {
     #[inline]
     fn evicted(&mut self, _: Entry) {}
     /// Handles the end of a policy's state for an entry: its number can be reused. Called after
-    /// `evicted` or during `remove`, immediately or when the entry is dropped from the ghosts.
-    /// Never called for the entry that is being accessed.
+    /// `evicted`, or after [`Replace::remove`], [`Replace::evict`] or [`Replace::bury`] was called,
+    /// immediately or when the entry is dropped from the ghosts. Never called for the entry that is
+    /// being accessed.
     #[inline]
     fn forgotten(&mut self, _: Entry) {}
 }
@@ -129,9 +130,9 @@ pub trait Replace {
     fn queue(&self, _entry: Entry) -> usize {
         0
     }
-    /// Marks the entry evicted last as suspected: its data can still be read, and it is not a ghost
+    /// Marks an evicted entry as suspected: its data can still be read, and it is not a ghost
     /// before [`Self::bury`]. Returns the queue from which it was evicted. Policies that do not
-    /// distinguish suspected entries from ghosts keep it as a ghost.
+    /// distinguish suspected entries from ghosts change nothing and return 0.
     fn suspect(&mut self, _entry: Entry) -> usize {
         0
     }
