@@ -20,7 +20,7 @@ use super::{Cached, Instant, Result};
 pub enum Purpose {
     /// Another page needs the space.
     Demand,
-    /// Too many pages are dirty.
+    /// Too many pages are dirty, or the flash accepts no more programs.
     Clean,
     /// The list that holds the pages shrinks.
     Resize,
@@ -38,7 +38,8 @@ pub(super) struct Destage {
     /// Whether a flush makes the writes durable, instead of FUA on each write.
     is_flushed: bool,
     begun: Time,
-    /// Latency components of the last read, and later of the last write.
+    /// Sum of the latency components of the last read, the last write and the flush, as far as they
+    /// have completed.
     parts: LatencyComponents,
     /// Programs that wait for the space of the group, with the start of their wait.
     waiting: Vec<(u32, Time)>,

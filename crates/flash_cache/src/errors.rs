@@ -2,8 +2,9 @@
 //!
 //! A page that the flash cannot correct is read from the backing store if the backing store has the
 //! same data. Otherwise the read ends with an error. A dirty page is lost if it cannot be read when
-//! it is destaged, or if the backing store fails to write it. Reads of a lost page end with an
-//! error until it is written as a whole, as for a page that a device has lost.
+//! it is destaged, or if the backing store fails to write it. A partially written page is lost if
+//! its rest cannot be read. Reads of a lost page end with an error until it is written as a whole,
+//! as for a page that a device has lost.
 //!
 //! At the end of its life the flash accepts no more programs. From then on nothing is admitted,
 //! writes go to the backing store, and dirty pages are destaged at once. Pages in flash can still

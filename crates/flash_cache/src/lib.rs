@@ -1,8 +1,9 @@
 //! Flash cache in front of a backing store: a cache merged with the translation layer of its flash.
 //!
 //! Read hits are served from flash. Read misses are fetched from the backing store; when their data
-//! arrives, the host is answered, and the pages are programmed. Unless writes stay in flash (see
-//! [`destage`]), they go to the backing store, and the cache invalidates or updates its copies.
+//! arrives, the host is answered (by default), and the admitted pages are programmed. Unless writes
+//! stay in flash (see [`destage`]), they go to the backing store, and the cache invalidates or
+//! updates its copies.
 //! Such a cache holds only clean pages, so that losing it loses no data (Xia 2017, chapters 2 and
 //! 3). For errors of the tiers, see `errors`.
 
@@ -84,7 +85,7 @@ pub struct Cached<B: BlockDevice> {
     destages: Table<Destage>,
     /// Latest destage, if it is still in progress.
     latest_destage: Option<u32>,
-    /// Number of destages that were not started on demand.
+    /// Number of destages in progress that were not started on demand.
     in_background: u32,
     /// Whether pages are being cleaned until the share of dirty pages is low enough.
     is_cleaning: bool,

@@ -135,7 +135,7 @@ impl Curve {
         let after = self.after(size as f64, 0);
         self.ratio(self.between(size as f64, after))
     }
-    /// Returns the corners that a plot needs, in ascending order of size, from size 1 to the last
+    /// Returns the points that a plot needs, in ascending order of size, from size 1 to the last
     /// corner. On an axis of the given scale, the line between two of them passes every omitted
     /// corner within `tolerance` of its miss ratio.
     pub fn points(&self, tolerance: f64, axis: Axis) -> Vec<Point> {

@@ -73,7 +73,7 @@ impl Model {
         let valid = victims(utilisation) * f64::from(self.pages_per_block);
         valid * self.costs.copy_us + self.costs.erase_us
     }
-    /// Returns the cost of a page write, C_PW (equation 4). Microseconds.
+    /// Returns the cost of a page write, C_PW (equation 4). Microseconds; infinite at utilisation 1.
     pub fn page_write_us(&self, utilisation: f64) -> f64 {
         let gained = (1.0 - victims(utilisation)) * f64::from(self.pages_per_block);
         self.collection_us(utilisation) / gained + self.costs.program_us
@@ -140,7 +140,8 @@ impl Model {
             ..best
         }
     }
-    /// Returns the first r with the lowest cost among the multiples of 1 / `steps`, for a given u.
+    /// Returns the division with the first r of the lowest cost among the multiples of 1 / `steps`,
+    /// for a given u.
     pub fn split(&self, utilisation: f64, steps: u32, load: &Load) -> Division {
         let page_write_us = self.page_write_us(utilisation);
         let at = |read_ratio| Division {

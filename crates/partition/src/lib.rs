@@ -2,8 +2,8 @@
 //!
 //! Cached data and the free space for GC share one pool. A larger cache has more hits, but its GC
 //! victims have more valid pages, so that each write costs more. [`cost`] and [`latency`] are two
-//! published models of this trade-off. [`Partition`] names the policies that choose sizes with them
-//! during a run; [`Partitioning`] is a policy with its state.
+//! published models of this trade-off. [`Partition`] names the policies, some of which choose sizes
+//! with them during a run; [`Partitioning`] is a policy with its state.
 //!
 //! ```
 //! use wordline_partition::{Costs, Divide, Partition, Partitioning, Sizes, Space};

@@ -86,10 +86,11 @@ impl Stack {
 }
 
 /// Inputs of the cost model. They are counts of pages and two LRU stacks, one of reads and one of
-/// writes. Each stack is as long as the whole flash and has hit counters for its segments.
+/// writes. Each stack is as long as the whole flash and has hit counters for its segments, or holds
+/// a sample of the pages.
 ///
 /// A write removes its page from the stack of reads, as in the cache. A read that the write list
-/// serves counts in the stack of writes and moves its page there.
+/// serves counts in the stack of writes, where its page becomes the most recent one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Period {
     reads: Stack,
@@ -215,7 +216,8 @@ impl Period {
     pub fn counts(&self) -> Counts {
         self.counts
     }
-    /// Records a page of a request. A page for which no number is left is ignored.
+    /// Records a page of a request. A page for which no number is left is counted, but enters no
+    /// stack.
     pub fn page(&mut self, page: u64, kind: Kind, hit: bool) {
         match kind {
             Kind::Read => {
@@ -239,7 +241,8 @@ impl Period {
         self.reads.forget(page);
         self.writes.forget(page);
     }
-    /// Returns the segment of the stack of writes that contains a page; `None` for a sample.
+    /// Returns the segment of the stack of writes that contains a page; `None` if none does, or if
+    /// the stack holds a sample.
     pub fn written(&self, page: u64) -> Option<usize> {
         match &self.writes {
             Stack::Ghosts(writes) => writes.segment(page),

@@ -44,7 +44,7 @@ pub struct Sampling {
     pub method: Method,
     /// Share of the pages that fixed-rate SHARDS and AET sample.
     pub rate: Rate,
-    /// Number of pages that fixed-size SHARDS samples.
+    /// Maximum number of pages that fixed-size SHARDS samples.
     pub pages: NonZeroU32,
     /// Seed that determines which pages are sampled.
     pub seed: u64,
