@@ -158,8 +158,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(number)
     }
-    /// Removes a page from its destage, because a write of the same request has made it resident
-    /// again.
+    /// Removes a page that is resident again, or is about to be removed from the cache, from the
+    /// destage that waits for its write, if there is one.
     pub(super) fn keep(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,

@@ -145,7 +145,7 @@ pub enum Observation<B> {
         request: Request,
         /// Latency components of the request.
         parts: LatencyComponents,
-        /// Whether the flash alone served the request.
+        /// Whether the request needed no operation of its own on the backing store.
         hit: bool,
     },
     /// Power failed.

@@ -71,8 +71,8 @@ impl Plan {
         Ok(wordline_ssd::Plan { ftl, ..device })
     }
     /// Creates the plan of a cache on a flash with the plan of [`Plan::flash`]. The cache holds the
-    /// pages that the over-provisioning leaves. Of the over-provisioned pages, `N_SQ = (OP - GC_th)
-    /// * C_total` can be suspected.
+    /// pages that the over-provisioning and the journal leave. Of the over-provisioned pages, `N_SQ
+    /// = (OP - GC_th) * C_total` can be suspected.
     pub fn new(config: &Config, device: &wordline_ssd::Plan, costs: Costs) -> Self {
         let ftl = &device.ftl;
         let pages = ftl.layout.pages();

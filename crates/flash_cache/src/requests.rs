@@ -18,7 +18,7 @@ pub(super) struct Open {
     pub request: Request,
     /// Number of outstanding operations of the request.
     left: u32,
-    /// Whether the backing store serves a part of the request.
+    /// Whether the request has had an operation of its own on the backing store.
     pub missed: bool,
     /// Whether a page of the request could not be read or written.
     pub failed: bool,

@@ -339,7 +339,7 @@ impl Residents {
             ..Self::new(&self.plan)
         };
     }
-    /// Returns the number of entries in use, including those of record pages.
+    /// Returns the number of entries assigned so far, including freed ones and those of record pages.
     pub(super) fn numbers(&self) -> u32 {
         self.states.flags.len() as u32
     }
@@ -584,7 +584,8 @@ impl Residents {
         self.resize(list, kept, pages);
         self.resize(list, limit, pages);
     }
-    /// Returns the index of the write list if `write`, otherwise that of the read list.
+    /// Returns the index of the write list if `write`, otherwise that of the read list; 0 with one
+    /// list.
     pub(super) fn list(&self, write: bool) -> usize {
         usize::from(write).min(self.lists.len() - 1)
     }

@@ -1,7 +1,7 @@
 //! Reallocation of space between reads, writes and over-provisioning.
 //!
-//! A list that shrinks evicts its least recent pages: one per host request, and more while the
-//! backing store is idle. Dirty pages are destaged first. A list grows only by space that the lists
+//! A list that shrinks evicts pages by the replacement policy: one per host request, and more while
+//! the backing store is idle. Dirty pages are destaged first. A list grows only by space that the lists
 //! have released, so that GC always has its reserve.
 
 use serde::{Deserialize, Serialize};
@@ -49,8 +49,8 @@ impl Division {
             changes: 0,
         }
     }
-    /// Resets the state after a power failure, except the counter. The policy keeps what it has
-    /// learned in memory, so that its period starts over.
+    /// Resets the state after a power failure, except the counter. The policy loses what it has
+    /// learned, and its period starts over.
     pub fn forget(&mut self, plan: &Plan) {
         *self = Self {
             changes: self.changes,

@@ -21,13 +21,13 @@ pub struct CacheStats {
     pub hits_uncorrectable: u64,
     /// Pages whose latest content was lost: destaging failed because the flash could not read them
     /// or the backing store could not write them, or the rest of a partially written page could not
-    /// be read from the backing store.
+    /// be read.
     pub pages_lost: u64,
     /// Pages of requests that ended with an error: reads of lost pages or of uncorrectable pages
     /// that are only in flash, partial writes of such pages, and failures of the backing store.
     /// Also counts flushes while pages are lost.
     pub host_failures: u64,
-    /// Reads that the flash alone served. Requests.
+    /// Reads without a lost page that needed no read of their own of the backing store. Requests.
     pub reads_hit: u64,
     /// Reads started. Requests.
     pub reads: u64,
@@ -43,12 +43,13 @@ pub struct CacheStats {
     pub records: u64,
     /// Block summaries programmed.
     pub summaries: u64,
-    /// Pages of read hits that were newer than in the backing store.
+    /// Pages of read hits in the write list; with one list, pages that were newer than in the backing
+    /// store.
     pub written_hits: u64,
     /// Pages of writes that stay in flash and were in the cache.
     pub write_hits: u64,
-    /// Pages of write hits in the write list; with one list, pages that were newer than in the
-    /// backing store.
+    /// Pages of write hits in the write list, or evicted from it and still in flash; with one list,
+    /// pages that were newer than in the backing store.
     pub write_hits_written: u64,
     /// Pages of writes that stay in flash and were not in the cache.
     pub write_misses: u64,

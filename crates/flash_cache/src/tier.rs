@@ -49,7 +49,7 @@ pub(super) enum Task {
     RestInFlash { waiting: u32, page: u64 },
     /// Program of a record page.
     Record { copy: Lpn },
-    /// Read of a page being destaged from flash.
+    /// Read from flash of a page that is being destaged.
     Victim { destage: u32, page: u64 },
     /// Write of destaged pages to the backing store, given the index of the first page and the
     /// number of pages, or the flush after the last write.
