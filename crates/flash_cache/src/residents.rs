@@ -339,7 +339,8 @@ impl Residents {
             ..Self::new(&self.plan)
         };
     }
-    /// Returns the number of entries assigned so far, including freed ones and those of record pages.
+    /// Returns the number of entries assigned so far, including freed ones and those of record
+    /// pages.
     pub(super) fn numbers(&self) -> u32 {
         self.states.flags.len() as u32
     }

@@ -1,8 +1,8 @@
 //! Reallocation of space between reads, writes and over-provisioning.
 //!
 //! A list that shrinks evicts pages by the replacement policy: one per host request, and more while
-//! the backing store is idle. Dirty pages are destaged first. A list grows only by space that the lists
-//! have released, so that GC always has its reserve.
+//! the backing store is idle. Dirty pages are destaged first. A list grows only by space that the
+//! lists have released, so that GC always has its reserve.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::BlockDevice;

@@ -43,8 +43,8 @@ pub struct CacheStats {
     pub records: u64,
     /// Block summaries programmed.
     pub summaries: u64,
-    /// Pages of read hits in the write list; with one list, pages that were newer than in the backing
-    /// store.
+    /// Pages of read hits in the write list; with one list, pages that were newer than in the
+    /// backing store.
     pub written_hits: u64,
     /// Pages of writes that stay in flash and were in the cache.
     pub write_hits: u64,

@@ -73,7 +73,8 @@ impl Model {
         let valid = victims(utilisation) * f64::from(self.pages_per_block);
         valid * self.costs.copy_us + self.costs.erase_us
     }
-    /// Returns the cost of a page write, C_PW (equation 4). Microseconds; infinite at utilisation 1.
+    /// Returns the cost of a page write, C_PW (equation 4). Microseconds; infinite at a utilisation
+    /// of 1.
     pub fn page_write_us(&self, utilisation: f64) -> f64 {
         let gained = (1.0 - victims(utilisation)) * f64::from(self.pages_per_block);
         self.collection_us(utilisation) / gained + self.costs.program_us

@@ -1,6 +1,6 @@
-//! Latency of a page write in a write cache, as a function of the miss ratio of the cache and of the
-//! valid pages in GC victims (Xia, "Towards Design and Analysis for High-Performance and Reliable
-//! SSDs", dissertation, Virginia Commonwealth University 2017, chapter 4).
+//! Latency of a page write in a write cache, as a function of the miss ratio of the cache and of
+//! the valid pages in GC victims (Xia, "Towards Design and Analysis for High-Performance and
+//! Reliable SSDs", dissertation, Virginia Commonwealth University 2017, chapter 4).
 
 use serde::{Deserialize, Serialize};
 

@@ -160,8 +160,8 @@ pub struct Miniature {
 }
 
 impl Miniature {
-    /// Creates caches for the sizes `cached` of the real cache, in descending order, on flashes with
-    /// `1 / divisor` of the blocks, or 64 if that is more, but at most all blocks.
+    /// Creates caches for the sizes `cached` of the real cache, in descending order, on flashes
+    /// with `1 / divisor` of the blocks, or 64 if that is more, but at most all blocks.
     pub fn new(space: &Space, divisor: u32, cached: &[u32], seed: u64) -> Self {
         let all = (space.total_pages / space.pages_per_block).max(1);
         let blocks = (all / divisor.max(1)).max(MIN_BLOCKS).min(all);

@@ -25,8 +25,9 @@ pub struct KeyTrace {
 }
 
 impl KeyTrace {
-    /// Opens a trace. Returns `None` if a file has another format, or if a volume is selected,
-    /// because keys have no volumes. Only the options `format` and `on_bad_line` apply.
+    /// Opens a trace. Returns `None` if there is no file, if a file has another format, if columns
+    /// are given, or if a volume is selected, because keys have no volumes. Apart from that, only
+    /// the options `format` and `on_bad_line` apply.
     pub fn open<P: AsRef<Path>>(
         paths: &[P],
         options: &TraceOptions,

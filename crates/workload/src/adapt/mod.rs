@@ -1,6 +1,6 @@
 //! Adapters between the records of a trace and the requests to the device. They are applied in this
 //! order: time gaps, bad lines, time order, volumes, alignment, fit into the device. By default,
-//! each adapter refuses irregular records.
+//! time gaps are kept, and the other adapters refuse irregular records.
 
 /// Implements `FromStr` and `Display` for an enum whose variants are words; messages name it by
 /// `key`.

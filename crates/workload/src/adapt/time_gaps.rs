@@ -19,7 +19,7 @@ pub enum TimeGaps {
     Cut(Time),
     /// Multiply the part of a gap above a length by a factor.
     Scale {
-        /// Factor; must be positive and finite.
+        /// Factor, above 0 and at most 10^6.
         factor: f64,
         /// Length above which gaps are scaled.
         above: Time,
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(counts.gaps_changed, 2);
     }
 
-    /// A phone's clock is set during its start: 213 days forward, and later back again.
+    /// A phone's clock is set during its start: 300 days forward, and later back again.
     #[test]
     fn no_request_is_lost_when_the_clock_jumps() {
         let days = 86_400 * S;

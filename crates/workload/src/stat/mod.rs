@@ -126,8 +126,7 @@ pub struct FootprintStat {
     pub overlap_of_written_percent: Option<f64>,
 }
 
-/// Addresses at which requests start, relative to the previous request of any kind in the same
-/// volume.
+/// Addresses at which requests start, relative to the previous read or write in the same volume.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sequence {
     /// Share of reads that start where the previous request ended.

@@ -15,7 +15,7 @@ use wordline_kernel::random::splitmix;
 use super::{MIB, PAGE};
 
 const MAX_SAMPLES: usize = 8192;
-/// Number of accesses to sampled pages after which positions are renumbered.
+/// Number of positions of accesses. When all are used, the last accesses are renumbered.
 const POSITIONS: usize = 4 * MAX_SAMPLES;
 const HASH_BITS: u32 = 24;
 /// Number of bins of distances. The upper end of each bin is a power of two. Pages.

@@ -3,7 +3,8 @@
 use crate::adapt::{Align, Disk, Fit, OnBadLine, TimeGaps, TimeOrder, Volumes};
 use wordline_trace_format::{Columns, Format};
 
-/// Options for reading a trace. By default, nothing is changed, and every irregularity is refused.
+/// Options for reading a trace. By default, nothing is changed, and every irregularity except long
+/// gaps is refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceOptions {
     /// Format of all files; `None` to detect it from their content.
