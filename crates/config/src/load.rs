@@ -18,7 +18,8 @@ use super::{
 pub struct Loaded {
     /// Configuration with its `base` merged in. The key `base` itself is cleared.
     pub config: Config,
-    /// Configuration as a file without a base, which contains every key in a fixed order.
+    /// Configuration as a file without a base, which contains every key that has a value, in a fixed
+    /// order.
     pub resolved_toml: String,
     layers: Layers,
 }
@@ -67,8 +68,8 @@ pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Lo
     })
 }
 
-/// Checks that the file has keys of a device, unless there are overrides. Without them it was
-/// truncated, or is not the intended file.
+/// Checks that the file has keys of a device, unless there are overrides. A file without such keys
+/// was truncated, or is not the intended one.
 fn says_something(
     table: &Table,
     file: &str,

@@ -163,7 +163,8 @@ impl Fault {
     }
 }
 
-/// Formats bytes of a trace for an error message: printable, on one line, in at most 40 characters.
+/// Formats bytes of a trace for an error message: printable, on one line, in quotes. At most the
+/// first 40 characters are shown.
 pub fn shown(bytes: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text: String = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * LONGEST)])

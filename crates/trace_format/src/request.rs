@@ -49,8 +49,8 @@ pub trait Source {
     /// to generate. `None` if the fraction is unknown.
     fn fraction(&self) -> Option<f64>;
 
-    /// Returns `true` if arrivals are meaningful. A source without time stamps has all arrivals at
-    /// zero and can only be replayed in a closed loop.
+    /// Returns `true` if arrivals are meaningful. Otherwise, the requests can only be replayed in a
+    /// closed loop.
     fn timed(&self) -> bool;
 
     /// Returns the digest of the bytes read so far; `None` for a generated load.
