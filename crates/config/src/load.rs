@@ -18,8 +18,8 @@ use super::{
 pub struct Loaded {
     /// Configuration with its `base` merged in. The key `base` itself is cleared.
     pub config: Config,
-    /// Configuration as a file without a base, which contains every key that has a value, in a fixed
-    /// order.
+    /// Configuration as a file without a base, with every key that has a value, in a fixed order.
+    /// For a device without flash, tables of flash with their defaults are omitted.
     pub resolved_toml: String,
     layers: Layers,
 }

@@ -23,7 +23,7 @@ pub struct Entry {
     pub description: String,
 }
 
-/// Returns `config.md`: every key with type, unit, default and description.
+/// Returns `config.md`: every key with type, unit, range, default and description.
 pub fn config() -> String {
     let mut page = format!(
         "# Configuration\n\n{NOTICE}\n\

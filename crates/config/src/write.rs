@@ -6,8 +6,9 @@ use toml::{Table, Value};
 
 use super::Config;
 
-/// Returns a configuration as TOML with every key, in the order of the fields. For a device without
-/// flash, keys are sorted, and tables of flash that have their defaults are omitted.
+/// Returns a configuration as TOML with every key that has a value, in the order of the fields. For
+/// a device without flash, keys are sorted, and tables of flash that have their defaults are
+/// omitted.
 ///
 /// The fields are converted to a [`Table`] and to JSON, as elsewhere. Serialising them directly
 /// would make the `toml` crate compile the code that traverses them four more times.
