@@ -150,7 +150,7 @@ pub struct CachePages {
     pub resident: u64,
     /// Evicted pages that can still be read.
     pub suspected: u64,
-    /// Pages that are newer than on the disk.
+    /// Pages that are newer than in the backing store, including evicted ones.
     pub dirty: u64,
     /// Pages in the read list; 0 if the cache has one list for all.
     pub read_list: u64,
@@ -257,9 +257,9 @@ impl Issued {
 /// stream has issued its last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentionWindow {
-    /// Time at which the last stream issued its first request.
+    /// Latest time at which a stream issued its first request.
     pub from: Time,
-    /// Time at which the first stream had no more requests.
+    /// Earliest time at which a stream had no more requests.
     pub until: Time,
     /// Bytes served in the interval, per stream; `None` for a stream without requests.
     pub bytes: Vec<Option<u64>>,

@@ -94,7 +94,7 @@ impl Results {
             stream.input.requests_adjusted = provenance.requests_adjusted;
         }
     }
-    /// Returns the number of requests of all kinds issued, per stream.
+    /// Returns the number of measured requests of all kinds, per stream.
     pub fn issued(&self) -> impl Iterator<Item = u64> + '_ {
         self.outcome
             .streams
