@@ -25,7 +25,7 @@ pub struct Methods {
     pub exact: bool,
     /// Share of the pages that SHARDS samples; `None` for no such estimate.
     pub shards_rate: Option<f64>,
-    /// Number of pages that SHARDS samples; `None` for no such estimate.
+    /// Maximum number of pages that SHARDS samples; `None` for no such estimate.
     pub shards_pages: Option<u32>,
     /// Whether to estimate the curve with the AET model.
     pub aet: bool,

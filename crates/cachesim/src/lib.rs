@@ -1,5 +1,5 @@
 //! Runs replacement policies over traces, computes miss-ratio curves of traces and plans flash
-//! caches. Does not simulate devices over time.
+//! caches. Does not simulate flash over time.
 //!
 //! A trace becomes requests for pages ([`Pages`]). Each policy and size runs over them
 //! ([`Pages::run`]). [`mrc`] passes the trace to the estimators of a curve once. [`plan_cache`]

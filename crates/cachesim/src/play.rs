@@ -23,7 +23,8 @@ pub struct FlashSide {
     pub disk_utilisation: Option<f64>,
 }
 
-/// Results of one policy and size. Ratios are per page request; `None` without such requests.
+/// Results of one policy and size. Miss ratios are per page request; those of reads and of writes
+/// are `None` without such requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Run {

@@ -16,7 +16,7 @@ pub struct Record {
     pub volume: u32,
     /// Operation.
     pub op: Op,
-    /// Whether a write is durable on completion, as in [`Request`].
+    /// Whether a write is durable on completion, as in [`crate::Request`].
     pub fua: bool,
     /// Recorded response time, in ticks; [`Record::UNSTATED`] if the file does not state it.
     pub response: u64,
