@@ -23,7 +23,7 @@ const PAGE_BITS: u32 = 44;
 /// Parameters of the conversion from a trace to page requests.
 #[derive(Clone, Debug)]
 pub struct Paging {
-    /// Files of the command, which remember the detected formats.
+    /// Files of the command, which keep the bytes of streams.
     pub recordings: Recordings,
     /// Files of the trace, read one after another.
     pub paths: Vec<PathBuf>,

@@ -40,8 +40,8 @@ impl<'a> Sampled<'a> {
         let limit = (self.rate * 2.0_f64.powi(64)) as u64;
         self.rate >= 1.0 || splitmix(u64::from(number) ^ splitmix(self.seed)) < limit
     }
-    /// Calls `act` for each read and write of a sampled page, and for each TRIM. Stops if `goes_on`,
-    /// which receives the share of the pass that is done, returns `false`.
+    /// Calls `act` for each read and write of a sampled page, and for each TRIM. Stops if
+    /// `goes_on`, which receives the share of the pass that is done, returns `false`.
     fn pass(
         &self,
         goes_on: &mut dyn FnMut(f64) -> bool,

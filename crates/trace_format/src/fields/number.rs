@@ -20,8 +20,8 @@ pub(crate) fn parse_number(field: &[u8]) -> Result<u64, String> {
     }
 }
 
-/// Parses an unsigned decimal number. Returns units of 10^-`places`, rounded half up. Fraction
-/// digits after the sixteenth are ignored. Exponents as in `9.5e-05` are accepted.
+/// Parses an unsigned decimal number. Returns units of 10^-`places`, rounded half up. Exponents as
+/// in `9.5e-05` are accepted.
 pub(crate) fn parse_decimal(field: &[u8], places: u32) -> Result<u64, String> {
     let field = field.trim_ascii();
     if let [b'-', rest @ ..] = field
