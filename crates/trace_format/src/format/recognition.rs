@@ -19,8 +19,8 @@ const FASTEST: f64 = 8e9;
 /// Requests per second below which a format is implausible: one request in a hundred seconds.
 const SLOWEST: f64 = 0.01;
 
-/// Returns a warning about a file whose start also matches other formats; `None` if it matches only
-/// `format`.
+/// Returns a warning about a file whose start also matches other formats at plausible rates; `None`
+/// if there is no such format.
 pub fn warning(path: &Path, format: Format, probe: &Probe) -> Option<String> {
     let own = Pace::of(format, probe)?;
     let (_, alike) = ALIKE.iter().find(|(known, _)| *known == format)?;
