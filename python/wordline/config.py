@@ -190,7 +190,8 @@ def _read_file(name: str) -> str:
     except UnicodeDecodeError as fault:
         line = fault.object[: fault.start].count(b"\n") + 1
         raise WordlineError(
-            f"{name}:{line}: not UTF-8 text; a device file is TOML, `wordline devices d4` shows one"
+            f"{name}:{line}: not UTF-8 text; give a TOML file, such as the one that "
+            "`wordline devices d4` shows"
         ) from fault
     except IsADirectoryError as fault:
         raise WordlineError(f"{name}: is a folder; name the device's TOML file in it") from fault

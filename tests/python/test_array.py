@@ -94,7 +94,10 @@ def test_a_disk_without_a_member_is_a_trace_error(
     config = device(place, tiny, BY_DISK.replace("[0, 3]", "[0]"))
     answer = wordline("run", config, "--trace", disks)
     assert answer.returncode == 2
-    assert "disks.csv:4: the request is for disk 3, but only disks 0, 1 exist" in answer.stderr
+    assert (
+        "disks.csv:4: the request is for disk 3, which is not among the disks of the members: 0, 1"
+        in answer.stderr
+    )
     alone = summary(wordline("run", config, "--trace", disks, "--volumes", "1", "--json"))
     assert alone["input"]["requests"] == 100
 
@@ -116,5 +119,5 @@ def test_a_single_device_has_no_members(tiny: str) -> None:
     result = package.run(tiny, overrides={"workload.requests": 50})
     assert result.summary["members"] == []
     assert "member" not in result.requests.polars().columns
-    with pytest.raises(package.WordlineError, match="is not an array"):
+    with pytest.raises(package.WordlineError, match="no series of members"):
         _ = result.members

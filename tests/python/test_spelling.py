@@ -88,7 +88,10 @@ def test_overrides_are_named_as_they_were_given(wordline: Command, tiny: str, tr
         ("pass --time-gaps cut=1s", 'pass time_gaps="cut=1s"'),
         ("the number of one, such as --volumes 7", 'the number of one, such as volumes="7"'),
         ("leave out --slowdown or --power-cut-every", "leave out slowdown=True or power_cut_every"),
-        ("name it with --format, one of msr, spc", "name it with format, one of msr, spc"),
+        (
+            "name the format with --format, one of msr, spc",
+            "name the format with format, one of msr, spc",
+        ),
         ("run `wordline run d4 --set a=b`", "run `wordline run d4 --set a=b`"),
         ("a --word that is no option", "a --word that is no option"),
     ],

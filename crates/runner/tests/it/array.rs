@@ -418,7 +418,9 @@ fn request_for_a_disk_without_a_member_is_rejected_or_skipped() {
     };
     let said = fault(&job);
     assert!(
-        said.contains(":3: the request is for disk 2, but only disks 0, 1 exist"),
+        said.contains(
+            ":3: the request is for disk 2, which is not among the disks of the members: 0, 1"
+        ),
         "{said}"
     );
     job.trace_options.volumes = Volumes::Stack;

@@ -161,7 +161,7 @@ impl Blktrace {
             return Ok(length);
         }
         let reason = if right {
-            format!("a record of {length} bytes is longer than {PROBE}")
+            format!("a record has {length} bytes, and at most {PROBE} bytes are supported")
         } else {
             let magic = self.order.word(head, 0);
             format!(

@@ -177,7 +177,7 @@ impl Format {
     /// Returns the remedy for a file of unknown format whose start is `probe`.
     pub fn remedy(probe: &Probe) -> String {
         let naming = format!(
-            "name it with --format, one of {}, or describe its columns with --columns",
+            "name the format with --format, one of {}, or describe the columns with --columns",
             Self::names()
         );
         if keys32le::is_pairs(probe) {

@@ -47,7 +47,7 @@ impl Disks {
         let known: Vec<String> = self.0.keys().map(u32::to_string).collect();
         Refusal::new(
             format!(
-                "the request is for disk {number}, but only disks {} exist",
+                "the request is for disk {number}, which is not among the disks of the members: {}",
                 known.join(", ")
             ),
             "name the disk in array.members.disks, or select one disk of the trace with --volumes and its number",

@@ -186,9 +186,10 @@ fn error_beyond_the_capacity_states_the_highest_address() {
 fn unrecognised_and_empty_files_are_refused() {
     let names = "wordline, fio-iolog, srt, vscsi, blktrace, systor, tectonic, pixel, msr, spc, tencent, alibaba, \
                  diskmon, biotracer, blkparse, hil, disksim, ssdsim-us, mqsim, ssdsim, arc-lis, \
-                 oracle-general, keys64le, keys32le, columns, or describe its columns with --columns";
-    let unknown =
-        format!("x.csv: the format is not recognised; name it with --format, one of {names}");
+                 oracle-general, keys64le, keys32le, columns, or describe the columns with --columns";
+    let unknown = format!(
+        "x.csv: the format is not recognised; name the format with --format, one of {names}"
+    );
     let mut random = wordline_kernel::Rng::new(1, "rubbish");
     let rubbish: Vec<u8> = (0..100_000).map(|_| random.bits() as u8).collect();
     assert_eq!(error(&rubbish, &STRICT), unknown);
@@ -211,7 +212,7 @@ fn error_for_a_table_similar_to_the_native_format_states_the_header() {
     let header = "time_ns,op,offset_bytes,size_bytes,volume";
     let told = format!(
         "x.csv: the format is not recognised; Wordline's own format starts with the line {header}: add \
-         that line, or name it with --format, one of wordline, "
+         that line, or name the format with --format, one of wordline, "
     );
     let near = [
         "time,op,offset,size,volume\n1,read,0,512,0\n",
