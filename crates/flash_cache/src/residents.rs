@@ -18,8 +18,8 @@ use wordline_nand::Ppn;
 use super::journal::{Journal, Kind};
 use super::plan::Plan;
 
-/// Index of pages of the backing store. The number of a page's entry is its logical page in the
-/// flash.
+/// Pages of the backing store that the cache tracks, including evicted ones. The number of a page's
+/// entry is its logical page in the flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Residents {
     index: Index,

@@ -1,5 +1,5 @@
-//! Invariants of a flash cache in front of a disk: locations of its pages, and what a suspected
-//! queue leaves unchanged.
+//! Invariants of a flash cache in front of a disk: each flash page has one state, a suspected queue
+//! of length zero changes no event, and a longer one changes no resident hit of LRU.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use std::collections::{HashMap, HashSet};

@@ -39,8 +39,7 @@ pub struct Reader {
     pub acceleration: f64,
     /// Whether a read has the median number of errors instead of a random one.
     pub expected: bool,
-    /// Reads of a block since its erase, including the last one, at which its data is moved; 0 for
-    /// never. Count.
+    /// Reads of a block since its last erase after which its data is moved; 0 for never. Count.
     pub read_limit: u32,
     /// Age of data at which it is moved, at the temperature of the model; 0 for never. Days.
     pub refresh_days: f64,

@@ -65,9 +65,10 @@ class Work:
 
 
 class Rate(TypedDict):
-    """A number of units of work and the CPU seconds that they took. Rates are per CPU second: of
-    the whole process (without the preconditioning of a `settled` workload), of the model alone, of
-    the machine's limit if there is one, and of the previous record."""
+    """A number of units of work, and the CPU seconds that they took. `per_cpu_s` is the rate of
+    the whole process and `model_per_cpu_s` that of the model, both without the preconditioning of
+    a `settled` workload, which has its own rate. `limit_per_cpu_s` is the rate that the machine
+    allows, if known, and `previous_per_cpu_s` the recorded `per_cpu_s`."""
 
     unit: str
     count: int

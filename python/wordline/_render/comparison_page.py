@@ -116,8 +116,8 @@ def knows_noise(comparison: Comparison) -> bool:
 
 
 def verdict(line: Line, side: int) -> str:
-    """Returns whether a side is better or worse than the first. Empty if neither direction is
-    better, or if the difference is within noise."""
+    """Returns `better` or `worse` for a side compared with the first. Empty if the metric has no
+    better direction, or if the difference is missing, 0 or within noise."""
     apart = line.difference(side)
     if apart is None or line.exceeds_noise(side) is False:
         return ""

@@ -261,7 +261,8 @@ def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:
 
 
 def _one_period(setup: Setup, paths: Mapping[str, Path]) -> Found:
-    """Tests a run of one long period that starts with the whole cache for reads."""
+    """Tests whether Search Engine takes as long with periods of 2^20 requests as with 2^16 if the
+    cache starts with all of it for reads."""
     load = TABLE["search"]
     store = Store.of(load, part(setup))
     long = replace(store, period=max(1, (1 << LONG) // load.part(part(setup))))

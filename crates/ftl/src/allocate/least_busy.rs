@@ -68,8 +68,8 @@ impl State {
         (self.dies[die as usize], self.packages[package as usize])
     }
 
-    /// Returns the index, in the order, of the plane with the least work. The search starts at the
-    /// current position.
+    /// Returns the position in `planes` of the plane with the least work among those with room;
+    /// `None` if none has room. Of planes with equal work, the first one from `next` on is taken.
     fn least(&self, mut has_room: impl FnMut(Plane) -> bool) -> Option<usize> {
         let mut least = None;
         for place in (self.next..self.planes.len()).chain(0..self.next) {

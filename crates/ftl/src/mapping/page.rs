@@ -302,7 +302,8 @@ impl PageMap {
     fn is_short_of_pages(&self, state: &PlaneState) -> bool {
         state.free * self.data_pages() + state.room() <= self.start_pages
     }
-    /// Checks the threshold when an active block of the host has become full, if configured.
+    /// Compares the free blocks of a plane with the GC threshold, if `checks_full_blocks` is set.
+    /// Called when an active block of the host has become full.
     #[cold]
     fn full_block(&mut self, plane: Plane) {
         if self.checks_full_blocks {

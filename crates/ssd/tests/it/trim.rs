@@ -449,9 +449,8 @@ fn partially_trimmed_pages_stay_valid() {
     }
 }
 
-/// TRIMs over the whole device, as large as the writes and in their order, tracked as one run: in
-/// ascending order they free everything, in random order nothing, and later writes behave as
-/// without TRIMs.
+/// TRIMs of one page each cover the whole device. In ascending order they free all pages, in random
+/// order none.
 #[test]
 fn trims_in_random_order_free_nothing_under_the_ascending_run_policy() {
     let mut config = Config::default();

@@ -23,7 +23,7 @@ const MAGIC: u32 = 0x6561_7400;
 const VERSION: u32 = 7;
 /// Actions that can represent requests, in order of preference: queue, issue, complete.
 const ACTIONS: [u32; 3] = [1, 7, 8];
-/// Mask of the action without the bits above it, which belong to control groups.
+/// Mask of the action number. It excludes bit 8, which marks control groups, and the category bits.
 const ACTION: u32 = 0xff;
 /// Category bits, in the upper half of the action.
 const READ: u32 = 1;
