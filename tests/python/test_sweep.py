@@ -221,21 +221,21 @@ class TestPlans:
         (place / "plan.toml").write_text(as_toml(plan))
         assert plans.read(place / "plan.toml") == plan
 
-    def test_files_beside_the_plan_are_found_wherever_the_plan_names_them(
+    def test_trace_paths_are_relative_to_the_plan_wherever_it_names_them(
         self, tmp_path: Path
     ) -> None:
         for name in ("a.csv", "b.csv"):
             (tmp_path / name).write_text("")
-        beside = [f"{tmp_path}/a.csv", f"{tmp_path}/b.csv"]
+        paths = [f"{tmp_path}/a.csv", f"{tmp_path}/b.csv"]
         for keys, found in (
-            ({"vary": {"trace": ["a.csv", "b.csv"]}}, {"vary": {"trace": beside}}),
+            ({"vary": {"trace": ["a.csv", "b.csv"]}}, {"vary": {"trace": paths}}),
             (
                 {"zip": [{"trace": ["a.csv", "b.csv"], "workload.requests": [1, 2]}]},
-                {"zip": [{"trace": beside, "workload.requests": [1, 2]}]},
+                {"zip": [{"trace": paths, "workload.requests": [1, 2]}]},
             ),
             (
                 {"points": [{"trace": "b.csv"}, {"trace": "elsewhere.csv"}]},
-                {"points": [{"trace": beside[1]}, {"trace": "elsewhere.csv"}]},
+                {"points": [{"trace": paths[1]}, {"trace": "elsewhere.csv"}]},
             ),
         ):
             plan = plans.of_table({"device": "d4"} | keys)
@@ -693,8 +693,8 @@ class TestCommand:
         (place / "plan.toml").write_text('device = "d4"\n')
         done = wordline("sweep", "plan.toml", *args)
         assert done.returncode == 2
-        told = set(done.stderr.split("; set ")[1].split(" in it")[0].split(", "))
-        assert told == set(names.split(", "))
+        keys = set(done.stderr.split("; set ")[1].split(" in it")[0].split(", "))
+        assert keys == set(names.split(", "))
 
     @pytest.mark.parametrize(
         ("lines", "said"),
@@ -878,8 +878,8 @@ class TestCluster:
     def test_workers_without_a_limit_share_the_memory_of_their_host(self) -> None:
         from wordline._sweep.cluster import _shared_by_host
 
-        told = [("a", None, 100.0), ("a", None, 100.0), ("b", 30, 500.0), ("b", None, 500.0)]
-        assert _shared_by_host(told) == [50, 50, 30, 500]
+        workers = [("a", None, 100.0), ("a", None, 100.0), ("b", 30, 500.0), ("b", None, 500.0)]
+        assert _shared_by_host(workers) == [50, 50, 30, 500]
 
     def test_a_cluster_without_workers_is_reported(
         self, device: str, monkeypatch: pytest.MonkeyPatch

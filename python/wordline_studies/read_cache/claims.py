@@ -119,7 +119,7 @@ def _gains(cells: Cells) -> list[Claim]:
         for scheme, base in BASE.items()
         for gb in GB
     }
-    told = "; ".join(f"{scheme}, {gb} GB: {number(by_op[scheme, gb])}" for scheme, gb in by_op)
+    gains = "; ".join(f"{scheme}, {gb} GB: {number(by_op[scheme, gb])}" for scheme, gb in by_op)
     return [
         Claim(
             "H1: suspected queues raise the hit ratios of LRU and ARC in every cell in which a "
@@ -143,7 +143,7 @@ def _gains(cells: Cells) -> list[Claim]:
             "H3: the gains of FLRU and FARC grow with over-provisioning at every size (geometric "
             "means over the loads)",
             all(rises(values) for values in by_op.values()),
-            told,
+            gains,
             ids=("X2-018",),
         ),
         Claim(
@@ -162,7 +162,7 @@ def _gains_by_size(cells: Cells) -> list[Claim]:
         for scheme, base in BASE.items()
         for op in OPS
     }
-    told = {
+    gains = {
         scheme: "; ".join(f"{op} %: {number(by_size[scheme, op])}" for op in OPS) for scheme in BASE
     }
     large = [
@@ -181,14 +181,14 @@ def _gains_by_size(cells: Cells) -> list[Claim]:
         Claim(
             "H5: FLRU's gain falls with every step of the flash from 3 to 6 GB",
             all(rises(by_size[FLRU, op][::-1]) for op in OPS),
-            told[FLRU],
+            gains[FLRU],
             quick=False,
             ids=("X2-025",),
         ),
         Claim(
             "H5: FARC's gain falls with every step of the flash from 3 to 6 GB",
             all(rises(by_size[FARC, op][::-1]) for op in OPS),
-            told[FARC],
+            gains[FARC],
             SHALLOW,
             ids=("X2-025",),
         ),
@@ -396,7 +396,7 @@ def _erases_by_op(cells: Cells) -> list[Claim]:
         ]
         for scheme in (*PLAIN, *BASE)
     }
-    told = {
+    counts = {
         scheme: f"{scheme} in {sum(one)} of {len(one)} steps" for scheme, one in falling.items()
     }
     return [
@@ -404,7 +404,7 @@ def _erases_by_op(cells: Cells) -> list[Claim]:
             "E4: erases of FLRU and FARC fall with every step of over-provisioning, in spite of "
             "more misses",
             all(every_one(falling[scheme]) for scheme in BASE),
-            ", ".join(told[scheme] for scheme in BASE),
+            ", ".join(counts[scheme] for scheme in BASE),
             quick=False,
             ids=("X2-037", "X2-040"),
         ),
@@ -412,7 +412,7 @@ def _erases_by_op(cells: Cells) -> list[Claim]:
             "E4: erases of LRU and ARC fall with every step of over-provisioning, in spite of "
             "more misses",
             all(every_one(falling[scheme]) for scheme in PLAIN),
-            ", ".join(told[scheme] for scheme in PLAIN),
+            ", ".join(counts[scheme] for scheme in PLAIN),
             MISSES,
             ids=("X2-037", "X2-040"),
         ),

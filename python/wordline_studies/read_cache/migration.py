@@ -161,26 +161,28 @@ Shares = Mapping[Scheme, Sequence[float]]
 def _or_suspected(zm: Shares, fa: Shares, both: Shares) -> list[Claim]:
     """Returns the claims that compare zero-migration with suspected queues."""
     lru, arc = PLAIN
-    told = "; ".join(f"{base}: {number(zm[base], 0)} and {number(fa[base], 0)} %" for base in PLAIN)
+    saved = "; ".join(
+        f"{base}: {number(zm[base], 0)} and {number(fa[base], 0)} %" for base in PLAIN
+    )
     return [
         Claim(
             "Z4: zero-migration saves more erases than suspected queues with LRU and ARC at 15 %, "
             "and with ARC at 25 %",
             all(zm[base][0] > fa[base][0] for base in PLAIN) and zm[arc][1] > fa[arc][1],
-            told,
+            saved,
             ids=("X3-013",),
         ),
         Claim(
             "Z4: with LRU at 25 %, zero-migration saves more erases than suspected queues",
             zm[lru][1] > fa[lru][1],
-            told,
+            saved,
             FEW_VALID,
             ids=("X3-013",),
         ),
         Claim(
             "Z4: at 35 %, suspected queues save more erases than zero-migration",
             all(zm[base][2] < fa[base][2] for base in PLAIN),
-            told,
+            saved,
             ids=("X3-014",),
         ),
         Claim(

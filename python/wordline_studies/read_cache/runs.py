@@ -102,8 +102,8 @@ def case(
         **scheme.overrides,
         **(more or {}),
     }
-    told = [f"{key} = {value}" for key, value in (more or {}).items()]
-    label = ", ".join([load, str(scheme), f"{blocks} blocks", f"{op} %", *told])
+    overridden = [f"{key} = {value}" for key, value in (more or {}).items()]
+    label = ", ".join([load, str(scheme), f"{blocks} blocks", f"{op} %", *overridden])
     return Case(DEVICE, label, settings, trace)
 
 

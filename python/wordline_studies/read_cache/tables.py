@@ -56,9 +56,9 @@ def tables(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Figure:
             )
             for what, value in found.items()
         ]
-        told = PUBLISHED("footprint", load) if load in WEB else None
+        published = PUBLISHED("footprint", load) if load in WEB else None
         size = footprints[load] * times / PAGES_PER_GIB
-        rows.append(Row(f"{load}: footprint", size, "GB", told))
+        rows.append(Row(f"{load}: footprint", size, "GB", published))
     return Figure(
         id="tables-2-3",
         title="Set-up and loads",
@@ -143,18 +143,18 @@ def examples(_setup: Setup) -> Figure:
                     "dropped": 0,
                     "suspected": 3,
                 },
-                _told(two),
+                _listed(two),
             ),
-            Claim("Figure 2: LRU misses all five pages", without["misses"] == 5, _told(without)),
+            Claim("Figure 2: LRU misses all five pages", without["misses"] == 5, _listed(without)),
             Claim(
                 "Figure 7: zero-migration erases one block, relocates nothing and drops two pages",
                 (erased["erases"], erased["moved"], erased["dropped"]) == (1, 0, 2),
-                _told(erased),
+                _listed(erased),
             ),
             Claim(
                 "Figure 7: the next two misses enter without an eviction",
                 (again["misses"], again["evicted"]) == (2, 0),
-                _told(again),
+                _listed(again),
                 ids=("X3-045",),
             ),
         ],
@@ -192,7 +192,7 @@ def _example_rows(two: Counts, without: Counts, erased: Counts) -> list[Row]:
     ]
 
 
-def _told(counts: Counts) -> str:
+def _listed(counts: Counts) -> str:
     return ", ".join(f"{value} {what}" for what, value in counts.items() if value)
 
 

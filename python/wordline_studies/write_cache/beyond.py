@@ -13,7 +13,7 @@ from wordline.summary import Summary
 from wordline_studies.cases import Case, required
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
 from wordline_studies.op_fcl.loads import named, written
-from wordline_studies.write_cache.claims import told
+from wordline_studies.write_cache.claims import labelled
 from wordline_studies.write_cache.loads import BLOCK_PAGES, Fit, Folder, files
 from wordline_studies.write_cache.runs import DEVICE, THRESHOLD, Fitted, device, optima, part
 
@@ -213,12 +213,12 @@ def _both_claims(found: Mapping[Key, Both]) -> list[Claim]:
         Claim(
             "Reviving clean pages never lowers the read hit ratio (by more than 0.1 points)",
             min(gains.values()) >= -0.1,
-            told(gains),
+            labelled(gains),
         ),
         Claim(
             "Reviving clean pages never lengthens the response time (by more than 1 %)",
             max(slower.values()) <= 1,
-            told(slower),
+            labelled(slower),
         ),
         Claim(
             "The gain of reviving grows with over-provisioning",
@@ -226,7 +226,7 @@ def _both_claims(found: Mapping[Key, Both]) -> list[Claim]:
                 gains[f"{load}, {PERCENTS[-1]} %"] >= gains[f"{load}, {PERCENTS[0]} %"]
                 for load in {load for load, _ in points}
             ),
-            told(gains),
+            labelled(gains),
         ),
     ]
 
@@ -283,7 +283,7 @@ def _grouped_claims(found: Mapping[tuple[int, int], tuple[float, float]]) -> lis
             all(
                 abs(value / (DISK_US + READ_US * group) - 1) <= 0.01 for group, value in one.items()
             ),
-            told({str(group): value for group, value in one.items()}, 0),
+            labelled({str(group): value for group, value in one.items()}, 0),
         ),
         Claim(
             "On eight dies, the reads of a group run in parallel: of 16 pages, at most half are "
@@ -295,7 +295,7 @@ def _grouped_claims(found: Mapping[tuple[int, int], tuple[float, float]]) -> lis
             "Groups of 16 have a shorter response time than pages destaged singly, for any "
             "number of dies",
             all(found[dies, most][0] < found[dies, fewest][0] for dies in DIES),
-            told(
+            labelled(
                 {
                     _dies(dies): 100 * (found[dies, most][0] / found[dies, fewest][0] - 1)
                     for dies in DIES

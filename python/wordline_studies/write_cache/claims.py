@@ -48,14 +48,14 @@ FREE = (
 )
 
 
-def told(values: Mapping[str, float], digits: int = 1) -> str:
+def labelled(values: Mapping[str, float], digits: int = 1) -> str:
     """Formats values with their names."""
     return "; ".join(f"{name}: {value:.{digits}f}" for name, value in values.items())
 
 
 def by_fit(values: Mapping[Fit, float], digits: int = 1) -> str:
     """Formats values with their loads."""
-    return told({str(fit): value for fit, value in values.items()}, digits)
+    return labelled({str(fit): value for fit, value in values.items()}, digits)
 
 
 def _exceptions(fits: Iterable[Fit]) -> str:
@@ -190,7 +190,7 @@ def responses(found: Fitted) -> list[Claim]:
         Claim(
             "X8: at each exponent, the best static over-provisioning differs between the loads",
             all(len(set(one.values())) > 1 for one in bests.values() if len(one) > 1),
-            told(
+            labelled(
                 {
                     f"a = {exponent:g}, {name}": op
                     for exponent in bests
@@ -204,7 +204,7 @@ def responses(found: Fitted) -> list[Claim]:
         Claim(
             "X8: the best static over-provisioning rises with the exponent on every load",
             _follows(found),
-            told({str(fit): found.best(fit) for fit in found.fits}, 0),
+            labelled({str(fit): found.best(fit) for fit in found.fits}, 0),
             quick=False,
         ),
         *_skewed_homes(found),
@@ -381,7 +381,7 @@ def usual(found: Fitted) -> list[Claim]:
             "X11: the dynamic cache erases less than the static one of 35 % wherever it chooses "
             "more over-provisioning",
             bool(larger) and max(larger.values()) < 0,
-            told(larger, 0),
+            labelled(larger, 0),
         ),
     ]
 
@@ -407,13 +407,13 @@ def _own(found: Fitted) -> list[Claim]:
             "match those of an independent model (78 and 47 % valid at 15 and 35 %; within 2 "
             "points)",
             abs(victims["15"] - 78) <= 2 and abs(victims["35"] - 47) <= 2,
-            told(victims),
+            labelled(victims),
         ),
         Claim(
             "With a separate active block, Homes at a = 0.6 and 0.9 is within "
             f"{PER_CENT:g} % of the best static cache with every tracker",
             max(above.values()) <= PER_CENT,
-            told(above),
+            labelled(above),
             quick=False,
         ),
     ]
@@ -440,7 +440,7 @@ def _msnfs(found: Fitted) -> list[Claim]:
             "X10: on MSNFS (a = 0.6), the dynamic cache is faster than the best static one if it "
             "chooses the same size",
             bool(at_best) and max(at_best.values()) < 0,
-            told(at_best),
+            labelled(at_best),
         ),
     ]
 

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from statistics import median
 
 from wordline_studies.figure import Claim, Figure, Row, Setup
-from wordline_studies.write_cache.claims import told
+from wordline_studies.write_cache.claims import labelled
 from wordline_studies.write_cache.loads import BLOCK_PAGES, Fit, Folder, pages, recordings
 from wordline_studies.write_cache.runs import (
     Curve,
@@ -279,36 +279,36 @@ def _claims(
             "D8 of a steady load is at most 0.007 with all writes, 0.05 with 2,000 sampled "
             "writes, and 0.11 in the median with 150",
             all(value <= QUIET[samples] for samples, value in quiet.items()),
-            told(quiet, 3),
+            labelled(quiet, 3),
         ),
         Claim(
             "D8 of a shift is above 0.10 for every hash (all writes, 2,000 sampled writes)",
             min(shifted.values()) > LIMIT,
-            told(shifted, 3),
+            labelled(shifted, 3),
         ),
         Claim(
             "Moving hot pages are not reported as a shift (D8 at most 0.01 with all writes, 0.10 "
             "with 2,000 sampled writes)",
             moved["all"] <= 0.01 and moved["2,000"] <= LIMIT,
-            told(moved, 3),
+            labelled(moved, 3),
         ),
         Claim(
             "Small flashes are trained once under a steady load, and again under one that shifts",
             trainings["steady"] == 1 and trainings["a from 1.1 to 0.4"] >= 2,
-            told({name: float(count) for name, count in trainings.items()}, 0),
+            labelled({name: float(count) for name, count in trainings.items()}, 0),
         ),
         Claim(
             "A test of raw sampled distances (R = 1/62) reports moving hot pages as a shift, "
             "for some hash more strongly than a true one (0.20 or more)",
             raw["hot pages move"] >= 0.20,
-            told(raw, 2),
+            labelled(raw, 2),
         ),
         *(
             [
                 Claim(
                     "Recordings are not steady: D8 reports at least every third window as shifted",
                     min(shares.values()) >= 1 / 3,
-                    told(shares, 2),
+                    labelled(shares, 2),
                 )
             ]
             if shares

@@ -103,7 +103,7 @@ def _device(traces: Folder, written: list[int], share: float) -> Device:
 
 
 def _claims(load: str, cells: Statics, on: Device) -> list[Claim]:
-    told = ", ".join(f"{cells[op].mean_us:.0f}" for op in OPS)
+    means = ", ".join(f"{cells[op].mean_us:.0f}" for op in OPS)
     claims = [
         Claim(
             f"X1: the hit ratio never rises with over-provisioning ({load})",
@@ -113,7 +113,7 @@ def _claims(load: str, cells: Statics, on: Device) -> list[Claim]:
         Claim(
             f"X3: response times fall to one inner minimum and then rise ({load})",
             one_turn(cells),
-            told,
+            means,
         ),
     ]
     if on.pages // BLOCK_PAGES >= FEWEST_BLOCKS:

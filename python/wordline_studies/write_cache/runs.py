@@ -170,15 +170,15 @@ Loads = Mapping[str, tuple[Device, Path]]
 
 
 def statics(
-    setup: Setup, loads: Loads, more: Mapping[str, Value] | None = None, told: str = ""
+    setup: Setup, loads: Loads, more: Mapping[str, Value] | None = None, suffix: str = ""
 ) -> dict[str, dict[int, Cell]]:
-    """Runs loads on caches of every over-provisioning. `told` describes `more` in the labels."""
+    """Runs loads on caches of every over-provisioning. `suffix` describes `more` in the labels."""
     cases: dict[tuple[str, int, bool], Case] = {}
     for load, (on, trace) in loads.items():
         for op in OPS:
             fill, keys = on.fills.static, {**static(op), **(more or {})}
-            cases[load, op, False] = on.case(f"{op} %, filled{told}", keys, [fill])
-            cases[load, op, True] = on.case(f"{load}, {op} %{told}", keys, [fill, trace])
+            cases[load, op, False] = on.case(f"{op} %, filled{suffix}", keys, [fill])
+            cases[load, op, True] = on.case(f"{load}, {op} %{suffix}", keys, [fill, trace])
     found = {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
     return {
         load: {op: found[load, op, True].after(found[load, op, False]) for op in OPS}
@@ -221,9 +221,9 @@ def dynamics(
     victims: Mapping[str, Sequence[float]],
     schemes: Mapping[str, Iterable[Dynamic]],
     more: Mapping[str, Value] | None = None,
-    told: str = "",
+    suffix: str = "",
 ) -> dict[str, dict[Dynamic, Cell]]:
-    """Runs loads on dynamic caches with given victim tables. Returns results by load. `told`
+    """Runs loads on dynamic caches with given victim tables. Returns results by load. `suffix`
     describes `more` in the labels. Raises WordlineError if a cache is resized before its load."""
     cases: dict[tuple[str, Dynamic, bool], Case] = {}
     for load, wanted in schemes.items():
@@ -231,8 +231,8 @@ def dynamics(
         for one in wanted:
             keys = {**one.overrides(on.pages, victims[load]), **(more or {})}
             fill = on.fills.dynamic[one.window]
-            cases[load, one, False] = on.case(f"{one}, {load}, filled{told}", keys, [fill])
-            cases[load, one, True] = on.case(f"{one}, {load}{told}", keys, [fill, trace])
+            cases[load, one, False] = on.case(f"{one}, {load}, filled{suffix}", keys, [fill])
+            cases[load, one, True] = on.case(f"{one}, {load}{suffix}", keys, [fill, trace])
     found = {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
     for (load, one, whole), cell in found.items():
         if not whole and cell.divisions:
@@ -252,11 +252,11 @@ def cold_dynamic(
 ) -> dict[str, dict[Dynamic, Cell]]:
     """Runs loads on dynamic caches that are empty at the start. Returns results by load. The seed
     is that of the sampling hash."""
-    told = f", hash {seed}" if seed > 1 else ""
+    suffix = f", hash {seed}" if seed > 1 else ""
     cases = {
         (load, one): replace(
             on.case(
-                f"{one}, {load}, empty at the start{told}",
+                f"{one}, {load}, empty at the start{suffix}",
                 one.overrides(on.pages, victims[load]),
                 [trace],
             ),
@@ -369,7 +369,7 @@ def optima(found: Fitted) -> str:
     by_name: dict[str, list[Fit]] = {}
     for fit in found.fits:
         by_name.setdefault(fit.name, []).append(fit)
-    told = "; ".join(
+    bests = "; ".join(
         f"{name} {', '.join(str(found.best(fit)) for fit in fits)} % at "
         f"{', '.join(f'{fit.exponent:g}' for fit in fits)}"
         for name, fits in by_name.items()
@@ -377,7 +377,7 @@ def optima(found: Fitted) -> str:
     alike = {(fit.exponent, found.best(fit)) for fit in found.fits}
     apart = len(alike) > len({fit.exponent for fit in found.fits})
     ending = "" if apart else " The exponent decides, not the load."
-    return f"Best static over-provisioning by the exponent a: {told}.{ending}"
+    return f"Best static over-provisioning by the exponent a: {bests}.{ending}"
 
 
 def fitted(setup: Setup, folder: Folder) -> Fitted:
@@ -403,11 +403,11 @@ def _with_own_frontier(
     setup: Setup, paths: Mapping[Fit, tuple[Device, Path]]
 ) -> dict[Fit, tuple[Statics, Mapping[Dynamic, Cell]]]:
     loads = {str(fit): path for fit, path in paths.items()}
-    told = ", separate active block for relocated pages"
-    static = statics(setup, loads, OWN, told)
+    suffix = ", separate active block for relocated pages"
+    static = statics(setup, loads, OWN, suffix)
     shares = {load: victims(cells) for load, cells in static.items()}
     wanted = {str(fit): [Dynamic(fit.row.window, one) for one in TRACKERS] for fit in paths}
-    dynamic = dynamics(setup, loads, shares, wanted, OWN, told)
+    dynamic = dynamics(setup, loads, shares, wanted, OWN, suffix)
     return {fit: (static[str(fit)], dynamic[str(fit)]) for fit in paths}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean
 
 from wordline_studies.figure import Claim, Figure, Row, Setup
-from wordline_studies.write_cache.claims import told
+from wordline_studies.write_cache.claims import labelled
 from wordline_studies.write_cache.loads import GB_PAGES, Fit, Folder, uniform
 from wordline_studies.write_cache.model import latency_us
 from wordline_studies.write_cache.runs import (
@@ -125,7 +125,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
                 "a = 0.9, 1.1), and within 0.02 for a uniform load in a cleared window",
                 max(value for load, value in aet.items() if load.startswith("Homes")) <= 0.006
                 and round(flat, 2) <= 0.02,
-                told({**aet, "uniform": flat}, 4),
+                labelled({**aet, "uniform": flat}, 4),
                 quick=False,
             ),
         ],
@@ -203,8 +203,8 @@ def _kib(setup: Setup, traces: Folder, found: Fitted, fit: Fit) -> float:
     """Returns the memory of a tracker of the first window, with the document's entries. KiB."""
     rate, _ = _by_rate(setup, fit, MEANT)
     trace = traces.load(fit, part(setup))
-    _, told = curves(trace, found.pages, "shards", rate=rate, first=_window(found, fit))
-    return (told["sampled_pages"] or 0) * ENTRY_BYTES / 1024
+    _, curve = curves(trace, found.pages, "shards", rate=rate, first=_window(found, fit))
+    return (curve["sampled_pages"] or 0) * ENTRY_BYTES / 1024
 
 
 def _memory(
@@ -212,8 +212,8 @@ def _memory(
 ) -> Memory:
     """Returns the memory of a window of distinct writes."""
     path = traces.extents(f"{gigabytes} GB", gigabytes, EXTENT_PAGES)
-    _, told = curves(path, EXTENT_PAGES, "shards", rate=rate, samples=samples)
-    return Memory(told["sampled_pages"] or 0, told["sample_bytes"] or 0)
+    _, curve = curves(path, EXTENT_PAGES, "shards", rate=rate, samples=samples)
+    return Memory(curve["sampled_pages"] or 0, curve["sample_bytes"] or 0)
 
 
 def _memory_rows(by_rate: Mapping[int, Memory], by_size: Mapping[int, Memory]) -> list[Row]:
@@ -257,12 +257,12 @@ def _memory_claims(by_size: Mapping[int, Memory], real: Mapping[Fit, float]) -> 
             "X16: samples of the first windows of the loads take at most 24 KiB (4 GB of flash) or "
             "120 KiB (16 GB), within 7 %",
             all(value <= limits[fit] for fit, value in real.items()),
-            told({str(fit): value for fit, value in real.items()}),
+            labelled({str(fit): value for fit, value in real.items()}),
         ),
         Claim(
             "X16: samples of a fixed size never hold more than 2,048 and 10,240 pages",
             all(one.pages <= _entries(gb) for gb, one in by_size.items()),
-            told({f"{gb} GB": float(one.pages) for gb, one in by_size.items()}, 0),
+            labelled({f"{gb} GB": float(one.pages) for gb, one in by_size.items()}, 0),
         ),
     ]
 
@@ -283,26 +283,26 @@ def _accuracy_claims(
             "X17: R = 0.0001 is enough: by formula 4.5, the chosen size takes at most 5 % "
             "longer than the choice of the exact curve",
             max(foreseen.values()) <= 5,
-            told(foreseen),
+            labelled(foreseen),
         ),
         Claim(
             "X17: the chosen size takes at most 5 % longer in the static runs too (Exchange, "
             "MSNFS)",
             max(large.values()) <= 5,
-            told(large),
+            labelled(large),
         ),
         Claim(
             "X17: the chosen size takes at most 5 % longer in the static runs too (Financial1, "
             "Homes)",
             max(small.values()) <= 5,
-            told(small),
+            labelled(small),
             FEW,
         ),
         Claim(
             "X17: with ten times as many sampled writes, the chosen size takes at most 5 % "
             "longer on all loads",
             max(more.values()) <= 5,
-            told(more),
+            labelled(more),
         ),
     ]
 

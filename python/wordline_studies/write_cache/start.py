@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from wordline._render.charts import bars
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
-from wordline_studies.write_cache.claims import told
+from wordline_studies.write_cache.claims import labelled
 from wordline_studies.write_cache.loads import Fit, Folder
 from wordline_studies.write_cache.runs import (
     Fitted,
@@ -132,7 +132,7 @@ def _claims(found: Fitted, fits: list[Fit], empty: Mapping[str, Statics]) -> lis
             "Each page that an empty cache admits before it is full saves one destage (at "
             "35 %; destages saved relative to a full cache, per page held; within 1 %)",
             max(abs(value - 1) for value in saved.values()) <= 0.01,
-            told(saved, 3),
+            labelled(saved, 3),
         ),
     ]
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from wordline._render.charts import lines
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
-from wordline_studies.write_cache.claims import told
+from wordline_studies.write_cache.claims import labelled
 from wordline_studies.write_cache.loads import Fit, Folder
 from wordline_studies.write_cache.model import equation
 from wordline_studies.write_cache.runs import (
@@ -234,7 +234,7 @@ def _hashed_claims(
             f"The error depends on the hash: where victims become empty ({fit}, {len(HASHES)} "
             "hashes), small flashes differ by more than 5 points, elsewhere by less",
             max(spread[op] for op in edges) > NEAR > max(others),
-            told({f"{op} %": value for op, value in spread.items()}),
+            labelled({f"{op} %": value for op, value in spread.items()}),
         ),
     ]
 
@@ -288,7 +288,7 @@ def _claims(
             "Sizes chosen with small flashes have the response time of those chosen with "
             "measured victims (within 5 %, caches empty at the start; a = 0.6, 0.9)",
             max(slower.values()) <= 5,
-            told(slower),
+            labelled(slower),
         ),
     ]
     if not young:
@@ -315,7 +315,7 @@ def _claims(
         Claim(
             "Sizes chosen with small flashes have the same response time at a = 1.1 (within 5 %)",
             max(slower.values()) <= 5,
-            told(slower),
+            labelled(slower),
             YOUNG,
         ),
     ]
@@ -385,18 +385,18 @@ def _in_line_claims(found: Mapping[Fit, InLine]) -> list[Claim]:
             "During in-line training, response times are longer than at the best size on every "
             "load",
             min(above.values()) > 0,
-            told(above),
+            labelled(above),
             ids=("X4-015",),
         ),
         Claim(
             "In-line training, two fills for each of eight over-provisionings, is not complete "
             "when Financial1, Exchange and MSNFS end",
             max(left.values()) < len(OPS),
-            told(left),
+            labelled(left),
         ),
         Claim(
             "After one fill, victims appear emptier than they are by 10 points or more (at 15 %)",
             min(one.whole - one.one_fill for one in found.values()) >= 10,
-            told({str(fit): one.whole - one.one_fill for fit, one in found.items()}),
+            labelled({str(fit): one.whole - one.one_fill for fit, one in found.items()}),
         ),
     ]

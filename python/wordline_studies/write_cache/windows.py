@@ -58,7 +58,7 @@ def sensitivity(found: Fitted) -> list[Claim]:
                 f"X14: {name} behaves as Homes: noticeably faster with 32 GB than with 16 GB "
                 f"({NOTICEABLE:g} % or more), then stable (within {NOTICEABLE:g} %)",
                 _is_settled(found, [fit for fit in swept if fit.name == name]),
-                _told_windows(found, [fit for fit in swept if fit.name == name], CLEAR),
+                _changes(found, [fit for fit in swept if fit.name == name], CLEAR),
                 because,
                 ids=(one,),
             )
@@ -75,7 +75,7 @@ def _is_settled(found: Fitted, fits: Sequence[Fit]) -> bool:
     )
 
 
-def _told_windows(found: Fitted, fits: Sequence[Fit], tracker: str) -> str:
+def _changes(found: Fitted, fits: Sequence[Fit], tracker: str) -> str:
     return "; ".join(
         f"{fit}: {_gained(found, fit, tracker):.1f} % faster, then "
         f"{_later(found, fit, tracker):+.1f} %"
@@ -109,7 +109,7 @@ def _windows_of_homes(found: Fitted, fits: Sequence[Fit]) -> list[Claim]:
             "The cause on Homes is the cleared window: if the pages of earlier windows are kept, "
             f"response times change by less than {NOTICEABLE:g} % from 4 to 8 GB and above",
             max(map(abs, kept)) < NOTICEABLE,
-            _told_windows(found, fits, KEEP),
+            _changes(found, fits, KEEP),
         ),
     ]
 
