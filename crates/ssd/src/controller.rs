@@ -89,8 +89,8 @@ impl<M: Mapping> Controller<M> {
     pub fn done(&mut self) -> &mut Vec<Done> {
         &mut self.gc.base.requests.done
     }
-    /// Returns the tables of the controller and its flash, with the memory of each at the given
-    /// fill.
+    /// Returns the tables of the controller and its flash except the map, with the memory of each
+    /// at the given fill.
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
         let layout = &plan.part.layout;
         let mut tables = Array::memory(layout, plan.part.partial_programs, fill);
@@ -160,7 +160,7 @@ impl<M: Mapping> Controller<M> {
         } = &self.gc.base;
         (mapping, &flash.array, contents.journal.as_deref())
     }
-    /// Restores the prepared state of a device with an equal plan to a new device.
+    /// Restores a prepared state to a new device, under the conditions of [`crate::Ssd::prepare`].
     pub fn prepare(&mut self, (mapping, mut array, journal): Prepared<M>) {
         self.gc.base.mapping = mapping;
         array.take_books(&mut self.gc.base.flash.array);
@@ -192,7 +192,7 @@ impl<M: Mapping> Controller<M> {
     pub fn mapping(&self) -> &M {
         &self.gc.base.mapping
     }
-    /// Returns the mapping, which its owner may change between two events.
+    /// Returns the mapping, which the owner of the device may change between two events.
     pub fn mapping_mut(&mut self) -> &mut M {
         &mut self.gc.base.mapping
     }
@@ -236,7 +236,8 @@ impl<M: Mapping> Controller<M> {
         let conditions = &self.gc.base.conditions;
         conditions.reader.is_some() || conditions.failure_model.is_some()
     }
-    /// Returns `true` if blocks can go bad.
+    /// Returns `true` if bad blocks are tracked, because there are spare blocks or because programs
+    /// and erases can fail.
     pub fn writes_can_fail(&self) -> bool {
         self.gc.base.flash.array.bad_blocks().is_some()
     }
@@ -267,7 +268,8 @@ impl<M: Mapping> Controller<M> {
     pub fn is_read_only(&self) -> bool {
         self.gc.base.conditions.is_read_only()
     }
-    /// Counts a write or TRIM of the host that the buffer rejects because the device is read-only.
+    /// Counts the pages of a host write or TRIM that the buffer rejects because the device is
+    /// read-only.
     pub fn count_refused(&mut self, request: &Request) {
         self.gc
             .base
@@ -295,8 +297,8 @@ impl<M: Mapping> Controller<M> {
     pub fn look_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, upcoming: &[Request]) {
         self.gc.look_ahead(cx, upcoming);
     }
-    /// Returns the range that is freed when a TRIM starts: its own bytes, or the mapping units that
-    /// the run of TRIMs has completed with it. May be empty.
+    /// Reports a TRIM that starts, and returns the range whose whole pages it frees: its own bytes,
+    /// or the mapping units that the run of TRIMs has completed with it. May be empty.
     pub fn trim_frees(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,

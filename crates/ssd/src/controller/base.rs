@@ -21,9 +21,9 @@ pub(super) struct Base<M> {
     /// Whether the content or the mode of each page is tracked: for verification, spare areas,
     /// first-read placement, or page conditions.
     pub follows: bool,
-    /// Whether operations depend on the modes and errors of their pages.
+    /// Whether operations depend on the modes or errors of their pages, or may fail.
     pub has_page_conditions: bool,
-    /// Whether operations enter the queues of their dies at once, without further conditions.
+    /// Whether operations enter the queues of their dies at once and have no page conditions.
     pub dispatches_directly: bool,
     /// Map of logical to physical pages. Volatile: it is rebuilt from flash after a power cut.
     pub mapping: M,

@@ -17,7 +17,8 @@ use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation};
 
 impl<M: Mapping> Collector<M> {
-    /// Checks the free blocks of a plane after a page was allocated, and starts GC if they are few.
+    /// Checks whether GC of a plane is due after an allocation for page `written`; see
+    /// [`Self::free_blocks_are_few`].
     #[inline]
     pub fn look_at_free_blocks(
         &mut self,
@@ -30,9 +31,9 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Starts GC of a plane that is below its free-block threshold while the host is served. Called
-    /// after an allocation for page `written`, and at the end of a GC run. A schedule that defers
-    /// GC only records the page.
+    /// Starts the GC that a plane needs, if the schedule permits GC while the host is served and no
+    /// GC run is in progress on the plane. Otherwise records page `written` if the schedule defers
+    /// GC. Called after an allocation for this page, and at the end of a GC run.
     #[inline]
     pub fn free_blocks_are_few(
         &mut self,
@@ -49,7 +50,8 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Starts a GC run, unless one is in progress on the plane or no block can be freed.
+    /// Starts a GC run on a plane, unless one is in progress there, no block can be freed, or the
+    /// end of the device's life has stopped GC.
     pub fn collect(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -146,7 +148,8 @@ impl<M: Mapping> Collector<M> {
     }
 
     /// Starts read reclaim and refresh of the due blocks that the mapping can move now. Blocks
-    /// whose data are no longer due, because they were erased, are dropped; the others stay due.
+    /// whose data are no longer due, because they were erased, are dropped, and at the end of the
+    /// device's life all are; the others stay due.
     #[cold]
     pub fn refresh_due(&mut self, cx: &mut Context<impl DeviceProbe>) {
         if self.base.conditions.failing.is_ending {
@@ -184,7 +187,8 @@ impl<M: Mapping> Collector<M> {
 }
 
 impl<M: Mapping> Controller<M> {
-    /// Handles a write that waits for space: GC there continues without pauses, or starts.
+    /// Handles writes that wait for space: GC of the plane, or of every plane that lacks room,
+    /// continues without pauses or starts.
     pub(super) fn demand(&mut self, cx: &mut Context<impl DeviceProbe>, want: SpaceRequest) {
         if want == SpaceRequest::Anywhere {
             self.demand_everywhere(cx);
@@ -193,9 +197,9 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Starts GC on every plane that lacks free blocks or room for a write. Needed while writes
-    /// wait for a block on any plane: a plane without victims may since have lost valid pages to
-    /// other planes.
+    /// Starts GC, or continues it without pauses, on every plane that lacks free blocks or room for
+    /// a write. Needed while writes wait for a block on any plane: a plane without victims may
+    /// since have lost valid pages to other planes.
     #[cold]
     fn demand_everywhere(&mut self, cx: &mut Context<impl DeviceProbe>) {
         for plane in (0..self.gc.base.flash.layout.planes()).map(Plane) {
@@ -242,9 +246,9 @@ impl<M: Mapping> Controller<M> {
         self.gc.use_idle_time(cx, plane);
     }
 
-    /// Continues the writes that waited for space in a plane, in order. Writes that wait for space
-    /// in a logical block do not delay others, and may block earlier ones, so all are retried until
-    /// none can be allocated.
+    /// Continues the writes that waited for space in a plane, in order. A write that needs a free
+    /// block delays the later ones. Writes that wait for space in a logical block delay no others,
+    /// and may block earlier ones, so all are retried until none can be allocated.
     fn place_stalled(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
         let mut wanted = Vec::new();
         loop {

@@ -20,7 +20,7 @@ use crate::plan::Plan;
 pub(super) struct Conditions {
     /// Model of read errors, if reads can have errors.
     pub reader: Option<Box<Reader>>,
-    /// Model of program and erase failures, if they can fail.
+    /// Model of program and erase failures, if programs and erases can fail.
     pub failure_model: Option<Box<Failing>>,
     /// Operations by program mode.
     pub graded: GradeCounts,
@@ -30,7 +30,8 @@ pub(super) struct Conditions {
     pub errors: ErrorCounts,
     /// Counts of failed programs and erases.
     pub failures: Box<FailureCounts>,
-    /// Pages whose data were unreadable when they were copied, or could not be written.
+    /// Pages whose data were unreadable, completely or in part, when they were copied or completed,
+    /// or could not be written.
     pub lost: FxHashSet<Ppn>,
     /// Regulation of program modes, if there are several.
     pub regulation: Option<Box<Regulation>>,

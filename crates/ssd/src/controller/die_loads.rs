@@ -13,11 +13,12 @@ use crate::plan::Plan;
 /// Load of a die: operations waiting and in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DieLoad {
-    /// Host reads. Count.
+    /// Reads except those of GC and rewrites. Count.
     pub reads: u32,
-    /// Host programs, including those that wait for a free page of the die. Count.
+    /// Programs except those of GC and rewrites, including those that wait for a free page of the
+    /// die. Count.
     pub programs: u32,
-    /// GC runs in progress. Count.
+    /// GC runs in progress or paused. Count.
     pub collections: u32,
     /// Time that these GC runs take in sequence on an otherwise idle die, from the pages to move
     /// and the blocks to erase that are known at their start.

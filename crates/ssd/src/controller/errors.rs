@@ -16,16 +16,16 @@ use wordline_io_scheduler::Slot;
 pub struct ErrorCounts {
     /// Pages read. Count.
     pub reads: u64,
-    /// Pages that the first sense level did not correct. Count.
+    /// Pages that needed retries. Count.
     pub reads_retried: u64,
     /// Retries. Count.
     pub retries: u64,
     /// Errors of the worst codeword of each page, summed. Count.
     pub worst_codewords: u64,
-    /// Uncorrectable pages that the host read or wrote in part. Count.
+    /// Uncorrectable or lost pages that the host read or wrote in part. Count.
     pub host_failures: u64,
-    /// Pages whose data were lost, completely or in part, because they were uncorrectable when they
-    /// were moved. Count.
+    /// Pages whose data were lost, completely or in part, because they were unreadable when they
+    /// were moved, copied to a spare block, or completed by a partial write. Count.
     pub pages_lost: u64,
     /// Page reads whose raw bit error rate exceeded the limit of the model. Count.
     pub limited: u64,
@@ -40,7 +40,7 @@ wordline_kernel::since!(ErrorCounts: reads, reads_retried, retries, worst_codewo
 pub(crate) struct ReadAnnotations {
     /// Events that delayed the request.
     pub met: ReadEvents,
-    /// Whether a page of the request could not be read or written.
+    /// Whether a page of the request could not be read, written or trimmed.
     pub failed: bool,
     /// Whether a page could not be written or trimmed.
     pub unwritten: bool,
@@ -49,8 +49,8 @@ pub(crate) struct ReadAnnotations {
 }
 
 impl Conditions {
-    /// Determines the errors that a read will find. Metadata pages of the mapping never fail,
-    /// because copies exist; they only need retries.
+    /// Determines the errors that a read or copyback will find. Metadata pages of the mapping never
+    /// fail, because copies exist; they only need retries.
     pub fn find_errors(
         &mut self,
         flash: &Flash,

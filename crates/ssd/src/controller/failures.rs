@@ -33,7 +33,8 @@ pub struct FailureCounts {
     pub programs: u64,
     /// Pages copied to spare blocks after failed programs. Count.
     pub pages_copied: u64,
-    /// Pages of host writes and TRIMs that were not written, or possibly not. Count.
+    /// Pages whose write or TRIM ended with an error because the device was read-only or became so.
+    /// Count.
     pub host_failures: u64,
     /// Time from which the device has been read-only.
     pub read_only: Option<Time>,
@@ -104,7 +105,7 @@ impl Conditions {
     }
 
     /// Returns the failure probability of an operation on a block. A block that will be replaced
-    /// counts as new.
+    /// counts as not yet erased.
     fn failure_probability(&self, flash: &Flash, block: Block, operation: Operation) -> f64 {
         let Some(failing) = &self.failure_model else {
             return 0.0;
@@ -218,14 +219,15 @@ impl Conditions {
         }
     }
 
-    /// Counts a write or TRIM of the host that the buffer rejects because the device is read-only.
+    /// Counts the pages of a host write or TRIM that the buffer rejects because the device is
+    /// read-only.
     #[cold]
     pub fn count_refused(&mut self, request: &Request, page_bytes: u64) {
         let pages = (request.offset + request.bytes).div_ceil(page_bytes);
         self.failures.host_failures += pages - request.offset / page_bytes;
     }
 
-    /// Records that a page of a host request could not be written.
+    /// Records that a page of a request could not be written or trimmed.
     #[cold]
     pub fn fail_write(&mut self, ticket: u32) {
         self.failures.host_failures += 1;
@@ -308,8 +310,8 @@ impl<M: Mapping> Base<M> {
         self.contents.spoil(pages);
     }
 
-    /// Returns `true` if recovery from a power cut can erase a block, if need be by replacing it
-    /// with a spare block.
+    /// Returns `true` if recovery from a power cut can erase a block. If the erase fails, a spare
+    /// block replaces the block; without one, the device becomes read-only.
     pub fn erase_for_recovery(&mut self, now: Time, block: Block) -> bool {
         if self.conditions.is_read_only() {
             self.conditions.failing.is_ending = true;

@@ -97,8 +97,8 @@ impl Flash {
         }
     }
 
-    /// Returns the operations of a die that are committed or wait for the scheduler, and the
-    /// programs among them. Count.
+    /// Returns the operations of a die, except those of GC and rewrites, that are committed or wait
+    /// for the scheduler, and the programs among them. Count.
     pub fn load_of(&self, die: Die) -> (u32, u32) {
         let [reads, programs] = self.backend.loads()[die.index()].counts;
         let (all, queued) = self

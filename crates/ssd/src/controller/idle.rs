@@ -64,7 +64,7 @@ pub(super) struct Idling {
     spare_blocks: u32,
     /// Start of the current idle period.
     since: Time,
-    /// Time of the next [`Kind::Look`].
+    /// Time of the next planned check for idle work.
     planned: Option<Time>,
     /// Announced requests of the host. A command becomes known when its announcement is due.
     upcoming: Vec<Request>,
@@ -275,14 +275,14 @@ impl<M: Mapping> Collector<M> {
         })
     }
 
-    /// Returns `true` if a block of the SLC cache can be folded, or folding can continue, on any
-    /// plane.
+    /// Returns `true` if a block of the SLC cache can be folded on any plane, or a job is paused.
     fn can_fold(&self) -> bool {
         let mut planes = (0..self.base.flash.layout.planes()).map(Plane);
         self.jobs.any_paused() || planes.any(|plane| self.base.mapping.can_fold(plane))
     }
 
-    /// Starts GC on an idle plane, if the device is idle and its schedule asks for it.
+    /// Starts GC or folding on an idle plane, if the device is idle and its schedule or SLC cache
+    /// asks for it.
     pub fn use_idle_time(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
         if self.base.requests.serving() > 0 || self.idling.is_none() || self.jobs.collects(plane) {
             return;

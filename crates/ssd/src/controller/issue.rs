@@ -82,7 +82,8 @@ impl IssueStage {
         self.changed.insert(0);
     }
 
-    /// Schedules a call of the scheduler at this instant, after all its events.
+    /// Schedules a call of the scheduler at this instant, after the events that are already
+    /// scheduled for the instant, if something has changed and no call is pending.
     pub(super) fn call(&mut self, cx: &mut Context<impl DeviceProbe>) {
         if self.called.is_none() && !self.changed.is_empty() {
             self.called = Some(cx.now);
@@ -208,7 +209,8 @@ impl Flash {
         slot
     }
 
-    /// Commits the operations that must precede one that bypasses the queue.
+    /// Commits the queued operations that must precede an operation on page `place`, as
+    /// [`IssueQueue::in_the_way`] determines.
     pub fn clear(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -276,7 +278,7 @@ impl Flash {
         self.backend.begin(cx, &self.array);
     }
 
-    /// Lets a host read in the queue of its die suspend the die's operation.
+    /// Lets a read that a request waits for suspend the operation of its die.
     #[inline]
     pub fn preempt(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
         if matches!(

@@ -100,14 +100,14 @@ impl Jobs {
             waiters: Vec::new(),
         });
     }
-    /// Iterates over the GC runs in progress.
+    /// Iterates over the GC runs in progress or paused.
     pub fn collections(&self) -> impl Iterator<Item = &GcObservation> {
         self.all
             .iter()
             .flatten()
             .filter_map(|job| job.collecting.as_ref())
     }
-    /// Returns the map fetches without a step in progress.
+    /// Returns the jobs that read or write a part of the map and have no step in progress.
     pub fn idle_fetches(&self) -> Vec<JobId> {
         let all = (0..).map(JobId).zip(&self.all);
         let fetches = all.filter(|(_, job)| {

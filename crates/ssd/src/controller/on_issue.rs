@@ -2,7 +2,7 @@
 //!
 //! Until then a write is pending, like one without space, and its operation waits in the issue
 //! queue for any page of its plane. Programs that are issued together to all planes of a die get
-//! pages of the same offset in a superblock.
+//! pages of the same offset in a superblock, if possible.
 
 use std::collections::VecDeque;
 
@@ -74,8 +74,8 @@ impl Writes {
         placing
     }
 
-    /// Queues a write without a page, with the later writes of its page. Returns `false` if it
-    /// cannot wait in the queue.
+    /// Queues a write without a physical page, with the later writes of its logical page. Returns
+    /// `false` if it cannot wait in the queue.
     pub fn defer_allocation<M: Mapping>(
         &mut self,
         base: &mut Base<M>,

@@ -68,7 +68,7 @@ impl Rewrite {
     }
 }
 
-/// A pending write of a whole or partial page, or a TRIM that is queued behind one.
+/// A write of a whole or partial page, or a TRIM of a page.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct PageWrite {
     pub owner: u32,
@@ -126,7 +126,8 @@ struct PendingWrite {
     later: VecDeque<PageWrite>,
 }
 
-/// Writes that wait for their map entry, for the rest of their page, or for space.
+/// Writes without a physical page, and TRIMs: they wait for their map entry, for the rest of their
+/// page, for space, or for the scheduler.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct PendingWrites {
     writes: Vec<PendingWrite>,

@@ -32,8 +32,8 @@ impl<M: Mapping> Controller<M> {
         self.gc.base.follows = true;
     }
 
-    /// Cuts and restores power, and recovers. Operations in progress end; the owner must drop all
-    /// events. The device is ready after [`PowerCut::time`].
+    /// Cuts and restores power, and recovers. Operations in progress are interrupted; the owner
+    /// must drop all events. The device is ready after [`PowerCut::time`].
     pub fn cut_power(&mut self, now: Time, plan: &Plan) -> Result<PowerCut> {
         let Some(mut journal) = self.gc.base.contents.journal.take() else {
             return Err(DeviceError::NoSpares);

@@ -54,7 +54,8 @@ impl<M: Mapping> Collector<M> {
         self.read_unwritten(cx, read)
     }
 
-    /// Completes the read of a page that was never written, which takes no flash operation.
+    /// Completes the read of a page that was never written, or was trimmed. It takes no flash
+    /// operation.
     #[cold]
     fn read_unwritten(
         &mut self,

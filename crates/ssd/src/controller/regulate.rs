@@ -29,8 +29,9 @@ pub struct GradeCounts {
     pub moves: [u64; 4],
     /// Pages rewritten. Count.
     pub rewrites: u64,
-    /// Rewrites that were skipped when their turn came, because the page already had the mode, was
-    /// unmapped or unreadable, had a pending write, or found no space. Count.
+    /// Rewrites that were skipped because the page already had the mode, was unmapped or
+    /// unreadable, had a pending write, found no space, or moved while it was read to be rewritten
+    /// at once, or because the device's life ended. Count.
     pub rewrites_skipped: u64,
     /// Memory that the policy uses.
     pub storage: Storage,
@@ -91,7 +92,8 @@ impl Conditions {
         }
     }
 
-    /// Sets the conditions of an operation: the mode in which its page was, or will be, programmed.
+    /// Sets the conditions of the next operation: the mode in which its page was, or will be,
+    /// programmed, and its errors or failure. Counts the operation by mode.
     pub fn grade<M: Mapping>(&mut self, flash: &mut Flash, mapping: &M, now: Time, order: &Order) {
         let mode = match order.purpose {
             Purpose::Erase => ProgramMode::default(),
@@ -151,8 +153,8 @@ impl Conditions {
         }
     }
 
-    /// Sets the program mode of a host write that is issued now. `waits` returns whether requests
-    /// wait behind it. Returns `true` if the page should be rewritten later.
+    /// Sets the program mode of a host write that is issued now. `waits` returns whether writes of
+    /// other requests wait for space. Returns `true` if the page should be rewritten later.
     #[cold]
     pub fn grade_write(
         &mut self,

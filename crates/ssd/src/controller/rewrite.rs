@@ -134,8 +134,8 @@ impl Writes {
         }
     }
 
-    /// Reads a page to rewrite, unless it already has the mode, is unmapped, or has a pending
-    /// write.
+    /// Reads a page to rewrite, unless the device's life ends, or the page already has the mode, is
+    /// unmapped, or has a pending write.
     pub fn rewrite<M: Mapping>(
         &mut self,
         gc: &mut Collector<M>,
@@ -165,8 +165,8 @@ impl Writes {
         gc.base.issue_for_job(cx, &order, 0);
     }
 
-    /// Programs a page that was read for a rewrite, if its map entry has not changed. A queued page
-    /// that has moved or has a newer copy is tried again.
+    /// Programs a page that was read for a rewrite, if it was readable, its map entry has not
+    /// changed and there is space. A queued page that has moved or has a newer copy is tried again.
     pub fn rewrite_page_read<M: Mapping>(
         &mut self,
         gc: &mut Collector<M>,
@@ -215,8 +215,7 @@ impl Writes {
         gc.look_at_free_blocks(cx, plane, page);
     }
 
-    /// Skips a rewrite: the page already has the mode, is unmapped, has a pending write, is
-    /// unreadable, or has no space.
+    /// Skips a rewrite for one of the reasons at [`super::GradeCounts::rewrites_skipped`].
     fn skip_rewrite<M>(&mut self, base: &mut Base<M>, rewrite: Rewrite) {
         base.conditions.graded.rewrites_skipped += 1;
         if let Some(rewrites) = &mut self.rewrites {

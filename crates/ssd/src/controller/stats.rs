@@ -14,9 +14,9 @@ pub struct SsdStats {
     pub usage: Vec<Usage>,
     /// Look-ups by outcome, if part of the map is in flash.
     pub map_cache: Option<MapCache>,
-    /// Read errors, if reads can have errors.
+    /// Read errors, if reads can fail.
     pub read_errors: Option<ErrorCounts>,
-    /// Failed programs and erases, if blocks can go bad.
+    /// Failed programs and erases, if bad blocks are tracked.
     pub failures: Option<FailureCounts>,
     /// Operations by program mode, if there are several modes.
     pub graded: Option<Graded>,

@@ -63,8 +63,8 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Continues a job for which a write waits, and lets it run without further pauses. Returns the
-    /// job if it is over.
+    /// Continues a job for which a write or TRIM waits, and lets it run without further pauses.
+    /// Returns the job if it is over.
     pub fn expedite(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> Option<Job> {
         let job = self.jobs.get(id)?;
         job.stepwise = false;
@@ -206,7 +206,8 @@ impl<M: Mapping> Collector<M> {
         true
     }
 
-    /// Erases a block as soon as no program in progress supersedes one of its pages.
+    /// Erases a block as soon as no program in progress supersedes one of its pages. Does nothing
+    /// at the end of the device's life.
     #[inline(never)]
     pub fn erase(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId, block: Block) {
         if self.base.conditions.failing.is_ending {

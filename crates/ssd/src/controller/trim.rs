@@ -46,8 +46,8 @@ impl Trims {
         }
     }
 
-    /// Returns the range that is freed when a TRIM starts: its own bytes, or the mapping units that
-    /// the run of TRIMs has completed with it. May be empty.
+    /// Reports a TRIM that starts, and returns the range whose whole pages it frees: its own bytes,
+    /// or the mapping units that the run of TRIMs has completed with it. May be empty.
     pub fn trim_frees(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
