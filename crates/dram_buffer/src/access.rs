@@ -152,7 +152,8 @@ impl Buffer {
         Ok(left)
     }
 
-    /// Reports a request for a page to the policy, and evicts the pages that it chooses.
+    /// Reports an access to a page to the policy, queues the page for memory if it has none, and
+    /// evicts the pages that the policy chooses.
     pub(crate) fn touch<B: Backing>(
         &mut self,
         now: Time,

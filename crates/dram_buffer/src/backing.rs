@@ -49,7 +49,7 @@ pub enum Observation {
     },
     /// A page was evicted.
     Evicted {
-        /// Whether the page must be written to flash before its memory is freed.
+        /// Whether the page has data that must still be destaged before its memory is freed.
         dirty: bool,
         /// Whether the highest load of a die exceeded [`UNBALANCED`] times the mean load. `false`
         /// if the plan does not check the balance.
@@ -115,8 +115,8 @@ pub struct Span {
     pub bytes: u32,
     /// Bytes of the range that were written since the page was last destaged, in whole sectors.
     pub written: u32,
-    /// Whether the range is the whole page. Otherwise the flash completes the rest of the page and
-    /// the gaps between written sectors.
+    /// Whether the range is the whole page because memory holds all of it. Otherwise the flash
+    /// completes the rest of the page and the gaps between written sectors.
     pub whole: bool,
 }
 
@@ -125,7 +125,7 @@ pub struct Span {
 pub enum PageOp {
     /// Read the whole page.
     Fetch,
-    /// Write the dirty part of the page.
+    /// Write a range of the page.
     Destage(Span),
     /// Discard the page.
     Trim,

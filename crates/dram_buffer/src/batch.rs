@@ -1,4 +1,5 @@
-//! Batches of pages that are destaged together, and whose memory is freed together.
+//! Batches of pages that are destaged together. No memory of a batch is freed before all its pages
+//! are on flash.
 
 use std::collections::VecDeque;
 
@@ -10,13 +11,14 @@ use wordline_cache::Entry;
 pub(crate) struct Batch {
     /// Pages per batch; 0 if pages are destaged one by one.
     pub size: usize,
-    /// Pages in the order in which they became dirty, each once. Some may have become clean since.
+    /// Pages in the order in which they became dirty. Some may have become clean since. An entry
+    /// that was reused for another page may be listed twice.
     pub dirty: VecDeque<Entry>,
     /// Pages of the batch in progress.
     pub sent: Vec<Entry>,
     /// Number of pages of the batch that are not on flash yet.
     pub left: usize,
-    /// Whether a page waits for memory that only the next batch frees.
+    /// Whether the next batch need not be full, because an evicted page waits for it.
     pub wanted: bool,
 }
 

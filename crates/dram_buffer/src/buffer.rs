@@ -45,7 +45,7 @@ pub struct Buffer {
     pub(crate) lost: FxHashSet<Page>,
     /// Page reads that ended with an error because the page is lost. Count.
     pub lost_reads: u64,
-    /// Tickets of outstanding requests with a page that could not be read or written.
+    /// Tickets of outstanding requests of which a part has ended with an error.
     pub(crate) failed: Vec<Ticket>,
     /// Flash events that delayed outstanding requests, by ticket.
     pub(crate) met: Vec<(Ticket, ReadEvents)>,
@@ -55,7 +55,8 @@ pub struct Buffer {
     pub(crate) decided: Vec<Decided>,
     /// Completed requests, for the owner to collect.
     pub done: VecDeque<Served>,
-    /// Entries evicted or forgotten during an access. The list is kept to reuse its allocation.
+    /// Entries that the policy evicted or forgot during a call. The list is kept to reuse its
+    /// allocation.
     pub(crate) left: Vec<Departure>,
     /// Pages restored after a power cut without room in the buffer; the next request evicts them.
     pub(crate) late: Vec<Entry>,

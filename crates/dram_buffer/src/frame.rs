@@ -19,19 +19,19 @@ pub(super) struct Sync {
     pub version: u32,
 }
 
-/// Page known to the buffer. Its flags are independent of each other.
+/// Page known to the buffer. Several of its flags can be set at once.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[allow(clippy::struct_excessive_bools)]
 pub(super) struct Frame {
     pub page: Page,
     /// Whether the replacement policy has an entry for the page, as a resident or as a ghost.
     pub known: bool,
-    /// Whether the page is resident. Otherwise it is being evicted, or a ghost.
+    /// Whether the page is resident. Otherwise it is being evicted or discarded, or a ghost.
     pub resident: bool,
     /// Whether memory is allocated for the page.
     pub held: bool,
     /// Whether the page's memory is outside the buffer. The page was evicted before it got memory,
-    /// and its data passes through.
+    /// or restored without room, and its data passes through.
     pub passing: bool,
     /// Whether the page waits for memory in the buffer.
     pub queued: bool,
@@ -56,7 +56,7 @@ pub(super) struct Frame {
     pub idly: bool,
     /// Sectors whose whole content is in memory.
     pub valid: Sectors,
-    /// Sectors that are newer than on flash and not being destaged.
+    /// Sectors with data that has yet to be destaged.
     pub dirty: Sectors,
     /// Sectors being destaged.
     pub sending: Sectors,
@@ -69,7 +69,8 @@ pub(super) struct Frame {
     pub chip: Option<Chip>,
     /// Latest version that the flash failed to store unchanged; 0 if there is none.
     pub unkept: u32,
-    /// Latest version that the flash holds or has failed to store.
+    /// Latest version that the flash holds, has failed to store, or need not store because it was
+    /// discarded.
     pub durable: u32,
     /// Number of parts being transferred between host and memory.
     pub moving: u32,
@@ -109,8 +110,8 @@ impl Frame {
 pub(super) struct Frames {
     all: Vec<Frame>,
     vacant: Vec<Entry>,
-    /// Entries of all pages written since the last call of [`Frames::ahead`], each once, and a flag
-    /// per entry whether it is listed.
+    /// Entries of all pages written since the last call of [`Frames::ahead`] or returned by it,
+    /// each once, and a flag per entry whether it is listed.
     written: Vec<Entry>,
     is_written: Vec<bool>,
     /// By logical page: its entry plus one, or 0 without an entry.
@@ -127,8 +128,8 @@ impl Frames {
             numbers: vec![0; user_pages as usize],
         }
     }
-    /// Returns the memory estimate of the frames of `pages` pages and of the replacement policy's
-    /// list node and index entry for each.
+    /// Returns the memory estimates of the index of `user_pages` logical pages, and of the frames
+    /// of `pages` pages with the replacement policy's list node and index entry for each.
     pub fn memory(user_pages: u32, pages: u32) -> [Table; 2] {
         type Beside = (Frame, Entry, Entry, bool, [u32; 8]);
         [
@@ -210,7 +211,8 @@ impl Frames {
         all.filter(|frame| pages.contains(&u64::from(frame.page.0)))
             .count()
     }
-    /// Returns `false` if no page is newer than on flash. May return `true` even if there is none.
+    /// Returns `false` only if no page is newer than on flash. May return `true` even if there is
+    /// none.
     pub fn is_any_ahead(&self) -> bool {
         !self.written.is_empty()
     }

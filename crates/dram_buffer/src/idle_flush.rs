@@ -35,7 +35,7 @@ impl Buffer {
     }
 
     /// Destages all dirty pages, one per die at a time, if the host has been idle for long enough.
-    /// Otherwise schedules the next check.
+    /// Otherwise schedules the next check, unless a request is outstanding.
     pub(crate) fn look_idle<B: Backing>(&mut self, now: Time, backing: &mut B) {
         self.idle.planned = None;
         let Some(after) = self.idle.after.filter(|_| self.idle.serving == 0) else {
@@ -49,8 +49,8 @@ impl Buffer {
         self.flush_idly(now, backing);
     }
 
-    /// Destages pages on dies without an idle flush in progress. Cancels the flush if a request has
-    /// arrived.
+    /// Destages pages on dies without an idle flush in progress. Cancels the flush if a request is
+    /// outstanding.
     fn flush_idly<B: Backing>(&mut self, now: Time, backing: &mut B) {
         if self.idle.serving > 0 {
             self.idle.left.clear();

@@ -5,8 +5,8 @@
 //! completes when its data is there; the translation layer completes a partially written page when
 //! it is destaged. A dirty page that is evicted is first written to flash (destaged) and keeps its
 //! memory until the flash holds it. Only requests that need this memory wait for it; until then the
-//! page can still be hit. If pages are destaged in batches, the memory of all pages of a batch is
-//! freed together.
+//! page can still be hit. If pages are destaged in batches, no memory of a batch is freed before
+//! all its pages are on flash.
 //!
 //! All data passes through the memory's port, in order of arrival. The parts of different requests
 //! for one page take effect in order of arrival.

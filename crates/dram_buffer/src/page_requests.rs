@@ -99,7 +99,8 @@ impl Buffer {
     }
 
     /// Handles a flash request that was submitted at `began` and has completed or failed. After a
-    /// failed write, the parts that wait for durability and all later reads of the page fail, too.
+    /// failed write, the parts that wait until the page is durable fail, too, and so do later reads
+    /// that need the page from flash.
     pub fn flash_done<B: Backing>(
         &mut self,
         now: Time,
@@ -180,8 +181,8 @@ impl Buffer {
         }
     }
 
-    /// Handles a page that could not be read. Waiting reads fail if data they need is missing.
-    /// Reads that wait behind a write or TRIM are tried again.
+    /// Handles a page that could not be read, or is lost. Waiting reads fail if data they need is
+    /// missing. Reads that wait behind a write or TRIM are tried again.
     fn not_fetched<B: Backing>(
         &mut self,
         now: Time,
@@ -243,7 +244,7 @@ impl Buffer {
             verification.sent(frame.page);
         }
         if frame.dirty == 0 {
-            // Later data was discarded.
+            // Later data, if any, was discarded.
             frame.durable = frame.version;
             if !frame.batched {
                 self.policy.cleaned(entry);

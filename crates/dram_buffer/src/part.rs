@@ -12,7 +12,8 @@ pub struct Served {
     pub ticket: Ticket,
     /// Latency components since its start.
     pub parts: LatencyComponents,
-    /// Whether the flash could not read or write a page of the request.
+    /// Whether the request ended with an error: it was refused, the flash could not read, write or
+    /// discard a page of it, or it is a flush while a page is lost.
     pub failed: bool,
     /// Flash events that delayed reads of the request's pages.
     pub met: ReadEvents,
@@ -41,7 +42,7 @@ pub(crate) struct Part {
     /// Start of the part's current wait.
     pub(crate) since: Time,
     pub(crate) parts: LatencyComponents,
-    /// Whether the flash could not read or write the page of the part.
+    /// Whether the part ends with an error ([`Served::failed`]).
     pub(crate) failed: bool,
     /// Flash events that delayed the part.
     pub(crate) met: ReadEvents,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Set of sectors of a page.
 pub(super) type Sectors = u64;
 
-/// Division of a page into sectors of equal size.
+/// Division of a page into sectors of equal size; the last one may be short.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Grid {
     pub page_bytes: u32,

@@ -172,8 +172,8 @@ impl Buffer {
         Ok(())
     }
 
-    /// Destages all pages that are newer than on flash. The flush ends with an error while any page
-    /// is lost.
+    /// Destages all pages that are newer than on flash. The flush ends with an error if a page is
+    /// lost or its destaging fails.
     pub(crate) fn flush<B: Backing>(&mut self, now: Time, ticket: Ticket, backing: &mut B) {
         let ahead = self.frames.ahead();
         self.expect(ticket, ahead.len().max(1) as u32);
