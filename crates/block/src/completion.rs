@@ -17,7 +17,7 @@ pub struct Completion {
     pub stream: u32,
     /// Latency components. All are zero for a request lost in a power cut.
     pub parts: LatencyComponents,
-    /// Whether the request ended with an error: some of its data could not be read, written or made
-    /// durable. The data that a failed read returns is invalid.
+    /// Whether the request ended with an error: some of its data could not be read, written,
+    /// discarded or made durable. The data that a failed read returns is invalid.
     pub failed: bool,
 }

@@ -14,7 +14,7 @@ use wordline_kernel::Time;
 pub enum Shown {
     /// Always.
     Always,
-    /// Only if requests spent time in the component, which happens on few devices.
+    /// Only if requests spent time in the component.
     Spent,
 }
 

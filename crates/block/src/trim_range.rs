@@ -106,8 +106,8 @@ mod tests {
         assert_eq!(TrimRange::from_bytes([1, 2, 3, 4, 5, 6, 0, 0]), None);
     }
 
-    /// Splitting a stretch and merging its ranges returns the stretch, whatever else is in the
-    /// block.
+    /// Splitting a stretch and merging its ranges returns the stretch, even with empty entries
+    /// between the ranges.
     #[test]
     fn ranges_of_a_stretch_merge_into_that_stretch() {
         let cases = [

@@ -19,7 +19,7 @@ use wordline_nand::{Layout, Ppn};
 
 pub use verification::{NO_VERSION, Verification};
 
-/// Content of a page that was never written.
+/// Content of an erased physical page, and of a logical page that is not mapped.
 const UNWRITTEN: u64 = 0;
 
 /// Content of a page that cannot be read.
@@ -28,10 +28,11 @@ const TORN: u64 = 2;
 /// Content of metadata of the mapping.
 pub const METADATA: u64 = 4;
 
-/// A host write of a whole or partial page.
+/// A host write of a whole or partial page, or a TRIM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
-    /// Number of the page's write, from 1; 0 is the content left by preconditioning.
+    /// Number among the writes and TRIMs of the page, from 1; 0 is the content left by
+    /// preconditioning.
     pub number: u32,
     /// First byte within the page.
     pub from: u32,
@@ -72,7 +73,7 @@ impl Write {
             place: None,
         }
     }
-    /// Creates the write of a page that survived a power cut.
+    /// Creates the write that survived a power cut.
     fn kept(now: Time, number: u32, content: u64, place: Option<Ppn>) -> Self {
         Self {
             acknowledged: Some(now),
@@ -242,8 +243,8 @@ impl ContentOracle {
             .push_back(Write::issued(now, version, UNWRITTEN));
         version
     }
-    /// Returns the content that the device writes to `place` for `version`. `base` is the content
-    /// that it read to complete the page.
+    /// Records that the device writes `version` to `place`, and returns the content. `base` is the
+    /// content that the device read to complete the page.
     pub fn write(&mut self, page: Lpn, version: Version, base: u64, place: Ppn) -> u64 {
         if let Some(history) = self.pages.get_mut(&page) {
             let mut writes = history.writes.iter_mut();
@@ -356,8 +357,8 @@ impl ContentOracle {
     }
 
     /// Checks all pages like [`ContentOracle::cut`], for an owner that may choose any version of a
-    /// page: each page must hold a content that was written. The found content becomes the expected
-    /// one.
+    /// page: each mapped page must hold content that can be read. The found content becomes the
+    /// expected one.
     pub fn adopt(
         &mut self,
         now: Time,

@@ -9,7 +9,7 @@ use wordline_nand::{Die, Operation, Ppn};
 
 use crate::{ContentOracle, Version};
 
-/// Version of a transaction that is not a write.
+/// Version of a transaction that needs none.
 pub const NO_VERSION: Version = Version::bare(0);
 
 /// Content oracle, with the contents and versions of transactions by slot.
@@ -46,7 +46,8 @@ impl Verification {
         self.contents[slot] = content;
         self.versions[slot] = version;
     }
-    /// Checks a finished read: its content must be at least as new as its oldest version.
+    /// Checks a finished read: its content must be at least as new as the oldest version that it
+    /// may return.
     pub fn check_read(
         &mut self,
         now: Time,

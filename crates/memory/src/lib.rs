@@ -52,7 +52,7 @@ impl Estimate {
     pub fn most(&self) -> u64 {
         self.sum(|table| table.most)
     }
-    /// Returns the key or option that most of the bytes counted by `of` depend on.
+    /// Returns the key or option that the most bytes, as counted by `of`, depend on.
     fn to_lower(&self, of: impl Fn(&Table) -> u64) -> &'static str {
         let mut keys: Vec<(&str, u64)> = Vec::new();
         for (table, key) in self.tables.iter().filter(|(_, key)| !key.is_empty()) {
@@ -130,7 +130,7 @@ impl Estimate {
 /// Size up to which tables are not reserved in the check. Bytes.
 const LARGE: u64 = 1 << 20;
 
-/// Keys that determine the size of a device.
+/// Keys to lower or raise for tables whose size depends on the geometry, as the end of a remedy.
 pub const GEOMETRY: &str = "nand.geometry.blocks_per_plane, or raise nand.geometry.page_bytes";
 
 /// Returns the change of `key`, a configuration key or option, that reduces the memory of a run.

@@ -28,7 +28,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub const BUILD: &str = env!("WORDLINE_BUILD");
 /// Compression level of zstd. Higher levels save little on tables of addresses.
 const COMPRESSION: i32 = 1;
-/// Bytes passed to the compressor at a time.
+/// Bytes passed to the compressor, or taken from the decompressor, at a time.
 const BLOCK: usize = 1 << 18;
 /// Maximum length of a header; a file with a longer one is rejected. Bytes.
 const LONGEST_HEADER: u32 = 1 << 28;
@@ -202,7 +202,7 @@ impl<W> Faults<W> {
     fn of(inner: W) -> Self {
         Self { inner, fault: None }
     }
-    /// Returns the writer, or the first I/O error if something could not be written.
+    /// Returns the writer, or the error if something could not be written.
     fn checked(self, written: postcard::Result<()>) -> io::Result<W> {
         match (self.fault, written) {
             (Some(fault), _) => Err(fault),
