@@ -1,10 +1,10 @@
 //! Flash back end: a queue per die, in front of the channels.
 //!
-//! A die executes one command at a time, in the order of its queue. A command is one operation, or
-//! several of the same kind on different planes if the composition joins them. The command occupies
-//! its die from its first cycle to its last, and the channel's bus as its command chain requires
-//! (`wordline_nand::channel`). Host reads may overtake a program or an erase that is suspended for
-//! them.
+//! A die executes one command at a time. A command is the first operation of the queue, with others
+//! of the same kind on different planes if the composition joins them. The command occupies its die
+//! from the time at which it leaves the queue until it ends, except while it is suspended. It uses
+//! the channel's bus as its command chain requires (`wordline_nand::channel`). If the part can
+//! suspend programs or erases, reads for which the host waits may overtake other operations.
 
 mod ahead;
 mod die;
@@ -44,7 +44,7 @@ use wordline_io_scheduler::schedule::Load;
 /// Maximum number of planes in one command.
 const MAX_PLANES: usize = 64;
 
-/// Times of a finished command that was not for GC.
+/// Times of a finished command that was for neither GC nor a rewrite.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Finished {
     /// Latency components of the command.
@@ -79,14 +79,14 @@ pub(crate) struct BackEnd {
     finished: Finished,
     /// Idle dies with queued operations, each listed once. They start at this instant.
     to_begin: Vec<Die>,
-    /// Committed operations, by die.
+    /// Committed operations, by die; those of GC and rewrites do not count.
     loads: Vec<Load>,
     /// Whether a scheduler is notified of dies whose load has changed.
     is_scheduled: bool,
     is_basic: bool,
-    /// Die whose load changed with the last bus grant.
+    /// Die whose load changed with the last bus grant or signal of an R/B# pin.
     load_changed: Option<Die>,
-    /// Whether the time of operations depends on the program modes of their pages.
+    /// Whether operations depend on the modes or errors of their pages, or may fail.
     has_page_conditions: bool,
     /// Conditions of the page of the next operation.
     next_grade: PageConditions,
@@ -200,8 +200,8 @@ impl BackEnd {
         self.table.add_earlier(slot, parts);
     }
 
-    /// Returns the latency components of a transaction of the last finished command that was not
-    /// for GC.
+    /// Returns the latency components of a transaction of the last finished command that was for
+    /// neither GC nor a rewrite.
     pub fn parts(&self, slot: Slot) -> PageComponents {
         let transaction = self.get(slot);
         let Finished {
@@ -218,7 +218,7 @@ impl BackEnd {
         parts
     }
 
-    /// Returns the times of the last finished command that was not for GC.
+    /// Returns the times of the last finished command that was for neither GC nor a rewrite.
     pub fn finished(&self) -> Finished {
         self.finished
     }
@@ -232,7 +232,7 @@ impl BackEnd {
         self.get(slot).joined()
     }
 
-    /// Releases a finished transaction.
+    /// Releases a finished or cancelled transaction.
     #[inline]
     pub fn release(&mut self, slot: Slot) {
         self.table.vacant.push(slot);
@@ -244,7 +244,8 @@ impl BackEnd {
         (transaction.place, transaction.target) = (place, place);
         (transaction.tag, transaction.superseded) = (tag, superseded.into());
     }
-    /// Sets the number of bytes of its page that a host write does not cover; 0 for a whole page.
+    /// Sets the number of bytes of its page that a host write does not cover. For a whole page (0),
+    /// nothing is recorded.
     #[inline]
     pub fn fill(&mut self, slot: Slot, bytes: u32) {
         if bytes > 0 {
@@ -271,13 +272,13 @@ impl BackEnd {
 
     /// Returns `true` if every command is one page or block, executed in queue order and without
     /// interruption, as [`Plan::has_basic_dies`] states. Basic dies use the code compiled for
-    /// [`Basic`].
+    /// [`wordline_nand::Basic`].
     #[inline]
     pub fn is_basic(&self) -> bool {
         self.is_basic
     }
 
-    /// Returns the usage of each die.
+    /// Returns the usage of each die since power-on.
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
         self.channels.dies().map(|state| state.usage)
     }
@@ -292,13 +293,14 @@ impl BackEnd {
         self.channels.buses_busy()
     }
 
-    /// Returns the committed operations, by die.
+    /// Returns the committed operations, by die. Those of GC and rewrites do not count.
     #[inline]
     pub fn loads(&self) -> &[Load] {
         &self.loads
     }
 
-    /// Returns and clears the die whose load changed with the last bus grant.
+    /// Returns and clears the die whose load changed with the last bus grant or signal of an R/B#
+    /// pin.
     #[inline]
     pub fn load_changed(&mut self) -> Option<Die> {
         self.load_changed.take()

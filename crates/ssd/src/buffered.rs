@@ -57,7 +57,7 @@ pub(crate) struct Buffered {
     buffer: Buffer,
     /// Requests to the flash, each with its time, by ticket.
     requested: Vec<Option<(PageRequest, Time)>>,
-    /// Latency components, whether a page was unreadable, and read events of finished requests, by
+    /// Latency components of finished requests, whether they failed, and their read events, by
     /// ticket.
     served: Vec<(LatencyComponents, bool, ReadEvents)>,
 }
@@ -90,8 +90,8 @@ impl Buffered {
     pub fn versions(&self, page: Lpn) -> Option<Versions> {
         self.buffer.versions(Page(page.0))
     }
-    /// Returns the latency components of a finished request, whether a page was unreadable, and its
-    /// read events.
+    /// Returns the latency components of a finished request, whether it failed, and its read
+    /// events.
     pub fn served(&self, ticket: Ticket) -> (LatencyComponents, bool, ReadEvents) {
         self.served[ticket as usize]
     }
@@ -185,7 +185,7 @@ impl Buffered {
         self.served[place] = (parts, failed, met);
         Some(ticket)
     }
-    /// Returns the number of page reads that failed because the buffer had lost the page.
+    /// Returns the number of page reads that failed because the flash had failed to store the page.
     pub fn lost_reads(&self) -> u64 {
         self.buffer.lost_reads
     }

@@ -24,7 +24,8 @@ pub enum DeviceError {
     /// Preconditioning failed.
     #[error("preconditioning: {0}")]
     Precondition(#[from] InstantError),
-    /// Verification failed: a read did not return what was written.
+    /// Verification failed: a read did not return what was written, or recovery from a power cut
+    /// did not restore it.
     #[error("{0}")]
     Verification(String),
     /// A custom policy failed.

@@ -21,11 +21,11 @@ pub(crate) enum Kind {
     Buffer(buffer::Event),
     /// Event of the host interface.
     Host(host::Event),
-    /// Idle dies start with the operations queued at this instant.
+    /// Idle dies start their queued operations, or read ahead.
     Begin,
     /// The scheduler commits operations to dies.
     Schedule,
-    /// Infrequent work: decoded pages, and the check for idleness.
+    /// Infrequent work: decoded pages, and the check for idle work.
     Look,
 }
 

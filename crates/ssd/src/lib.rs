@@ -1,7 +1,7 @@
 //! Solid-state drive: host interface, DRAM buffer, controller, flash back end, and verification.
 //!
-//! A device holds neither clock nor event queue. Its owner passes the time and the queue to each
-//! call, so that several devices can share them.
+//! A device holds neither clock nor event queue. Its owner passes the time and the queue to the
+//! calls that need them, so that several devices can share them.
 
 pub mod backend;
 mod buffered;

@@ -19,9 +19,10 @@ impl<P: Probe<Observation>> DeviceProbe for P {}
 /// An observation of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// A request starts in the device: its command, and the data of a write, have arrived.
+    /// A request starts in the device: its command, and the data of a write or TRIM, have arrived.
     Admitted {
-        /// Requests in progress, including this one. Each ends with an [`Observation::Request`].
+        /// Requests in progress, including this one. Each ends with an [`Observation::Request`],
+        /// unless a power cut loses it.
         in_flight: u32,
     },
     /// A request is complete.
@@ -33,7 +34,8 @@ pub enum Observation {
         /// Whether the request ended with an error.
         failed: bool,
     },
-    /// A read is complete. Reported by devices in which read events can occur.
+    /// A read is complete. Reported only by devices with page conditions
+    /// ([`crate::Plan::has_page_conditions`]).
     Read {
         /// Events that delayed the read.
         met: ReadEvents,
@@ -50,23 +52,24 @@ pub enum Observation {
         die: Die,
         /// Operation of the die.
         operation: Operation,
-        /// Whether the operation is for GC.
+        /// Whether the operation is for GC or a rewrite.
         gc: bool,
     },
     /// The array of a plane has worked until now. An operation on several planes is reported once
-    /// per plane, to probes that want fragments ([`wordline_kernel::Probe::WANTS_FRAGMENTS`]).
+    /// per plane, and a suspended one also at each suspension, to probes that want fragments
+    /// ([`wordline_kernel::Probe::WANTS_FRAGMENTS`]).
     Array {
         /// Page, or the first page of the block for an erase.
         place: Ppn,
-        /// Start of the array operation.
+        /// Start of the work.
         from: Time,
         /// Operation.
         operation: Operation,
-        /// Whether the operation is for GC.
+        /// Whether the operation is for GC or a rewrite.
         gc: bool,
     },
-    /// A die was occupied until now, from the first command cycle to the last bus cycle. A
-    /// suspended operation is reported at its suspension and again at its end.
+    /// A die was occupied until now by an operation, which includes waits for the bus. A suspended
+    /// operation is reported at each suspension and at its end.
     Die {
         /// Die that was occupied.
         die: Die,
@@ -74,11 +77,13 @@ pub enum Observation {
         from: Time,
         /// Operation.
         operation: Operation,
-        /// Finished pages or blocks, on different planes; 0 if the operation is suspended.
+        /// Pages or blocks on which the array has finished its work, on different planes. 0 if the
+        /// operation is suspended, is a read-ahead that was aborted, or takes a page that was read
+        /// ahead.
         pages: u32,
         /// Whether another die of the package was occupied at the same time.
         interleaved: bool,
-        /// Whether the operation is for GC.
+        /// Whether the operation is for GC or a rewrite.
         gc: bool,
     },
     /// Observation of the DRAM buffer.
@@ -102,10 +107,10 @@ pub enum Observation {
         /// Whether a read takes the page; otherwise a die starts to read it.
         used: bool,
     },
-    /// A page was read from flash to complete a partial write.
+    /// A page is being read from flash to complete a partial write.
     PageMerged,
-    /// A page that was never written has been read. The read returns zeroes without a flash
-    /// operation.
+    /// A page that was never written, or was trimmed, has been read. The read returns zeroes
+    /// without a flash operation.
     UnwrittenRead,
     /// A GC run has ended.
     Collected {
@@ -129,8 +134,8 @@ pub enum Observation {
     },
     /// The host has discarded a page, which need not have held data.
     PageTrimmed,
-    /// A metadata page of the mapping has been read or is being programmed: a part of the map, or
-    /// the record of an erase.
+    /// A metadata page of the mapping is being read or programmed: a part of the map, a record of
+    /// erases or dead pages, the summary of a block, or padding of a block.
     MetadataPage {
         /// Whether the page is programmed.
         program: bool,

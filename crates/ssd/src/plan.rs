@@ -39,7 +39,7 @@ pub struct Plan {
     /// Flash translation layer.
     pub ftl: wordline_ftl::Plan,
     /// Pages, from the first, that were written before the run and are placed in the order of their
-    /// first read; 0 if pages are placed by address.
+    /// first read; 0 without first-read placement.
     pub first_read_pages: u32,
 }
 
@@ -54,8 +54,8 @@ impl Plan {
     }
     /// Returns `true` if dies execute one operation after another, each on one page or block and
     /// without interruption. This excludes multi-plane commands, suspension, schedulers, copyback,
-    /// several dies per package, several program modes, read errors, failures, read-ahead, and R/B#
-    /// pins.
+    /// several dies per package, several program modes, an SLC cache, read errors, failures,
+    /// read-ahead, and R/B# pins.
     pub fn has_basic_dies(&self) -> bool {
         let suspend = &self.part.suspend;
         !(self.joins()
@@ -78,7 +78,8 @@ impl Plan {
     pub fn channels(&self) -> u32 {
         self.part.layout.dies / self.dies_per_channel
     }
-    /// Returns the time to read `pages` pages, spread over the dies.
+    /// Returns the time to read `pages` pages, spread evenly over the dies, without waits for
+    /// buses.
     pub fn read_time(&self, pages: u32) -> Time {
         let read = self.part.chains.unloaded(Operation::Read, 0);
         Time(read.0 * u64::from(pages.div_ceil(self.part.layout.dies)))

@@ -67,7 +67,8 @@ impl<M: Mapping> Ssd<M> {
         tables.extend(Buffered::memory(plan));
         tables
     }
-    /// Returns the tables that [`Ssd::verify`] adds, with the memory of each.
+    /// Returns the tables that [`Ssd::verify`] adds, except those of the DRAM buffer, with the
+    /// memory of each at the given fill.
     pub fn memory_verified(plan: &Plan, fill: Fill) -> Vec<Table> {
         Controller::<M>::memory_verified(plan, fill)
     }
@@ -185,7 +186,7 @@ impl<M: Mapping> Ssd<M> {
     pub fn reads_can_fail(&self) -> bool {
         self.controller.reads_can_fail()
     }
-    /// Returns `true` if writes can end with an error.
+    /// Returns `true` if blocks can be bad. Otherwise no write ends with an error.
     pub fn writes_can_fail(&self) -> bool {
         self.controller.writes_can_fail()
     }
@@ -237,8 +238,8 @@ impl<M: Mapping> Ssd<M> {
         self.outstanding = 0;
     }
 
-    /// Runs an action of the interface, passes it the requests that the controller has finished,
-    /// and reports the completions.
+    /// Runs an action of the interface, passes the interface the requests that the buffer or the
+    /// controller has finished, and reports the completions.
     #[inline]
     fn advance<P: DeviceProbe>(
         &mut self,
@@ -316,7 +317,8 @@ impl<M: Mapping> Ssd<M> {
         }
         beside
     }
-    /// Reports a completed request to the probe, with its latency components `side` in the device.
+    /// Reports a completed request to the host and the probe. `side` are its latency components in
+    /// the device.
     #[inline(always)]
     fn tell(
         &mut self,

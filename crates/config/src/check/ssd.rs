@@ -140,8 +140,8 @@ fn on_issue(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Returns the number of filled pages that are placed in the order of their first read; 0 if all
-/// pages are placed by address.
+/// Returns the number of filled pages that are placed in the order of their first read; 0 without
+/// first-read placement.
 fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32, ConfigError> {
     if config.precondition.layout != FillLayout::FirstRead {
         return Ok(0);

@@ -44,7 +44,7 @@ pub(super) struct Ahead {
     /// Time to abort a read; `None` if reads cannot be aborted.
     abort: Option<Time>,
     held: Vec<Held>,
-    /// Dies that have become idle at this instant.
+    /// Dies on which a host read of one page has ended at this instant.
     idle: Vec<Die>,
     /// Method of the next read command.
     sensing: Sensing,
@@ -74,7 +74,8 @@ pub(super) enum Sensing {
 }
 
 impl BackEnd {
-    /// Returns `true` if an idle die holds the page of this transaction in its data register.
+    /// Returns `true` if this transaction is a host read, and the idle die has read its page ahead
+    /// into the data register.
     pub(super) fn holds(&self, die: Die, slot: Slot) -> bool {
         let Some(ahead) = &self.ahead else {
             return false;
@@ -234,8 +235,8 @@ impl BackEnd {
         slot
     }
 
-    /// Lets the array of a die continue to read ahead after a page was sent, unless another
-    /// operation needs the die.
+    /// Lets the array of a die continue to read ahead after a page was sent. Aborts the read if
+    /// another operation needs the die ([`BackEnd::abort_ahead`]).
     fn await_ahead(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -282,8 +283,8 @@ impl BackEnd {
         usage.cell -= saved;
     }
 
-    /// Returns the number of pages that the array has read for the finished command of a die: 0 if
-    /// they were in the register or the read was aborted.
+    /// Returns the number of pages or blocks on which the array has worked for the finished command
+    /// of a die: 0 if the page was in the register or its read was aborted.
     pub(super) fn sensed(&self, die: Die, pages: u32) -> u32 {
         let Some(ahead) = &self.ahead else {
             return pages;

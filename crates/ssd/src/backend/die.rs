@@ -10,7 +10,7 @@ use super::transaction::NONE;
 use crate::observation::PageComponents;
 use wordline_io_scheduler::Slot;
 
-/// Time for which GC has used a shared resource.
+/// Time for which GC, including rewrites, has used a shared resource.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct GcClock {
     pub(super) total: Time,
@@ -49,7 +49,7 @@ pub(super) struct DieCommand {
     pub(super) operation: Operation,
     pub(super) gc: bool,
     pub(super) pages: u32,
-    /// Whether the array is programming or erasing for the command.
+    /// Whether the array is programming or erasing for the command, or is suspended while doing so.
     pub(super) under_way: bool,
     /// Whether another die of the package was occupied at the same time.
     pub(super) interleaved: bool,
@@ -117,7 +117,8 @@ pub(super) struct DieState {
     pub(super) suspended: Option<Box<DieCommand>>,
     pub(super) first: Slot,
     pub(super) last: Slot,
-    /// Host reads in the queue, in order; recorded only if they can overtake other operations.
+    /// Reads in the queue for which the host waits, in order; recorded only if they can overtake
+    /// other operations.
     pub(super) reads: VecDeque<Slot>,
     pub(super) gc: GcClock,
     pub(super) usage: Usage,
@@ -140,7 +141,7 @@ pub struct Usage {
     pub array: [Time; 3],
     /// Bus time.
     pub bus: Time,
-    /// Time spent waiting for the bus.
+    /// Time spent waiting for the bus, except by suspend and resume commands.
     pub bus_wait: Time,
     /// Array time of the commands, counted once per command for all its planes, and their short
     /// busy times.

@@ -11,7 +11,7 @@ use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation};
 use wordline_io_scheduler::Slot;
 
-/// An array operation that has taken effect.
+/// An array operation that has ended, or a page that was read ahead and is now available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ArrayDone {
     /// First transaction of the command; see [`BackEnd::joined`].
@@ -29,7 +29,7 @@ pub(crate) enum DieReady {
     Worked(ArrayDone),
     /// The command with this first transaction is finished.
     Finished(Slot),
-    /// The command continues, or is suspended.
+    /// The command continues or is suspended, or the event was stale.
     Nothing,
 }
 
@@ -122,9 +122,8 @@ impl BackEnd {
         head
     }
 
-    /// Ends a busy time of a die, which then requests the bus, has suspended its command, or has
-    /// finished it. Returns the finished array operation, or the first transaction of the finished
-    /// command.
+    /// Handles the end of a busy time of a die, or the signal of its R/B# pin. Returns the finished
+    /// array operation, or the first transaction of the finished command, if any.
     #[inline]
     pub fn ready<F: Features>(
         &mut self,

@@ -12,7 +12,7 @@ use super::{BackEnd, MAX_PLANES};
 use wordline_io_scheduler::Slot;
 use wordline_io_scheduler::compose::{Compose, Waiting};
 
-/// Maximum number of transactions of a queue that are examined for one command.
+/// Maximum number of transactions that are examined for one command, including its head.
 const MAX_IN_LINE: usize = 64;
 
 /// Queued transactions of each plane in order, for dies that execute commands on several planes.
@@ -93,10 +93,10 @@ impl PlaneQueues {
     }
 }
 
-/// Head of a command and the transactions after it in the die's queue, up to the first that
-/// completes the set of planes. A composition never lets a transaction overtake another of its
-/// plane, so it picks none beyond that. A transaction whose plane has occurred before counts as not
-/// fitting.
+/// Head of a command and the transactions of the die's queue that are examined for it, in order, up
+/// to the first that completes the set of planes. A composition never lets a transaction overtake
+/// another of its plane, so it picks none beyond that. A transaction whose plane has occurred
+/// before counts as not fitting.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Look {
     slots: Vec<Slot>,
@@ -190,8 +190,8 @@ impl BackEnd {
         }
     }
 
-    /// Examines the first queued transaction of each plane, in the order of the queue. All others
-    /// count as not fitting.
+    /// Examines the first queued transaction of each plane other than that of `head`, in the order
+    /// of the queue. All others count as not fitting.
     fn look_at_firsts(&self, look: &mut Look, die: Die, head: Slot, array: &Array) {
         let base = (die.0 * self.layout.planes_per_die) as usize;
         let queues = &self.queues;
@@ -215,15 +215,16 @@ impl BackEnd {
         }
     }
 
-    /// Returns `true` if a transaction need not wait for a suspended operation. A read of a page
-    /// whose program is suspended has to.
+    /// Returns `false` for a read of a page whose program is not finished, if operations can be
+    /// suspended: the read has to wait.
     fn can_begin(&self, slot: Slot, array: &Array) -> bool {
         let Transaction { purpose, place, .. } = self.get(slot);
         !self.suspends || purpose.operation() != Operation::Read || array.read(*place).is_ok()
     }
 
-    /// Returns `true` if two transactions on different planes fit one command. All pages of a
-    /// command have the same program mode.
+    /// Returns `true` if two transactions on different planes fit one command: both or neither are
+    /// for GC, and they have the same operation, equal modes, and addresses that the plane rule
+    /// allows.
     fn belongs(&self, head: Slot, other_slot: Slot) -> bool {
         let (one, other) = (self.get(head), self.get(other_slot));
         let operation = one.operation;

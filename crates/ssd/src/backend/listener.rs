@@ -1,4 +1,4 @@
-//! Callbacks of the channels, which update the transaction table.
+//! Callbacks of the channels, which account for the use of dies and buses and report it.
 
 use std::marker::PhantomData;
 

@@ -28,8 +28,8 @@ impl BackEnd {
         slot
     }
 
-    /// Records the page conditions of an operation, and counts it as waiting if waiting operations
-    /// are counted.
+    /// Records the page conditions of an operation, if the device has any. Counts an operation of a
+    /// request as waiting, if waiting operations are counted.
     fn admitted(&mut self, slot: Slot) {
         if self.has_page_conditions {
             self.table.grade(slot, mem::take(&mut self.next_grade));
@@ -57,7 +57,7 @@ impl BackEnd {
         self.release(slot);
     }
 
-    /// Appends an operation to the queue of its die.
+    /// Appends an operation to the queue of its die; an idle die may start it at once.
     #[inline(always)]
     pub fn enqueue(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die, order: &Order) -> Slot {
         let now = cx.now;
@@ -156,8 +156,9 @@ impl BackEnd {
         }
     }
 
-    /// Starts idle dies with the operations queued at this instant. Dies request their buses in the
-    /// order in which the first operations of their commands arrived.
+    /// Starts the idle dies that have queued operations, and then read-ahead on dies that are idle
+    /// after a host read. Dies request their buses in the order in which the first operations of
+    /// their commands arrived.
     pub fn begin(&mut self, cx: &mut Context<impl DeviceProbe>, array: &Array) {
         let mut to_begin = mem::take(&mut self.to_begin);
         to_begin.sort_unstable_by_key(|die| {
@@ -270,8 +271,8 @@ impl BackEnd {
         }
     }
 
-    /// Marks the commands of a package's dies as interleaved if the package has another occupied
-    /// die. Returns `true` if it has.
+    /// Marks the commands of the other occupied dies of a die's package as interleaved. Returns
+    /// `true` if there are any.
     #[cold]
     pub(super) fn interleave(&mut self, die: Die) -> bool {
         let first = die.0 - die.0 % self.dies_per_package;
@@ -286,7 +287,8 @@ impl BackEnd {
         interleaved
     }
 
-    /// Starts a command that is not a plain operation on one page or block.
+    /// Starts a command on several planes, a move, or any command if the device has page conditions
+    /// or read-ahead.
     #[cold]
     #[inline(never)]
     pub(super) fn start_together(
@@ -375,8 +377,8 @@ impl Retries {
 }
 
 impl BackEnd {
-    /// Returns, for each failing program of a command with first transaction `head`, the number of
-    /// earlier pages of its block, which are copied to another block.
+    /// Returns, for each program of a command with first transaction `head` whose block a spare
+    /// block replaces, the number of earlier pages of the block, which are copied there.
     fn copied(&self, head: Slot, operation: Operation) -> Vec<u32> {
         let mut copied = Vec::new();
         if !self.has_page_conditions || !matches!(operation, Operation::Program | Operation::Move) {

@@ -1,5 +1,5 @@
-//! Host reads that precede programs and erases: by suspending them, by delaying their resumption,
-//! or by starting first.
+//! Host reads, including those of the map, that precede other operations of their die: by
+//! suspending a program or an erase, by delaying its resumption, or by starting first.
 
 use wordline_kernel::Time;
 use wordline_nand::{Array, Die, Full};

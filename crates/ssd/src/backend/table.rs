@@ -80,9 +80,10 @@ impl TransactionTable {
             (grade.following, grade.has_failed) = (following, false);
         }
     }
-    /// Returns `true` if the array has further work for a command because a program has failed and
-    /// pages are copied to a spare block. Until that is done, the command's pages cannot be read.
-    /// The read of a move precedes the failure.
+    /// Handles the end of an array operation of a command. Returns `true` if the array has further
+    /// work for the command because a program has failed and pages are copied to a spare block.
+    /// Until that is done, the command's pages cannot be read. The read of a move precedes the
+    /// failure.
     #[cold]
     pub(super) fn goes_on(&mut self, command: &DieCommand, operation: Operation) -> bool {
         let Some(grade) = self.grades.get_mut(command.head as usize) else {
@@ -181,8 +182,9 @@ impl TransactionTable {
         slot
     }
 
-    /// Reports to the probe that the array has worked for a command since the die became busy: one
-    /// fragment of [`Observation::Die`] per plane. `programs` selects the program of a move.
+    /// Reports to a probe that wants fragments that the array has worked for a command since the
+    /// die became busy: one [`Observation::Array`] per plane. `programs` selects the program of a
+    /// move.
     #[inline]
     pub(super) fn observe_array<P: DeviceProbe>(
         &self,

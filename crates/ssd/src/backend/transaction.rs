@@ -1,4 +1,4 @@
-//! Flash transactions and their purposes.
+//! Flash transactions and their purposes. Those of the DRAM buffer count as host operations.
 
 use std::num::NonZeroU32;
 
@@ -23,7 +23,7 @@ pub(crate) enum Purpose {
     Write,
     /// Host write that does not cover its whole page; see [`super::BackEnd::fill_of`].
     PartWrite,
-    /// Read of the page that a partial write completes.
+    /// Read of the previous copy of a page, to complete a partial write.
     Merge,
     /// Read of a page that is rewritten in a mode with faster reads.
     RewriteRead,
@@ -41,10 +41,10 @@ pub(crate) enum Purpose {
     MetadataProgram,
     /// GC erase.
     Erase,
-    /// Read of a part of the map that a request needs.
+    /// Read of a part of the map that a request or a rewrite needs.
     MapRead,
-    /// Program of a part of the map, to make room for one that a request needs, or program of a
-    /// block's summary.
+    /// Program of a part of the map, to make room for another part or because a TRIM has changed
+    /// it; or program of a block's summary.
     MapProgram,
 }
 
@@ -134,18 +134,20 @@ pub(crate) struct Transaction {
     pub(super) die: Die,
     /// Next transaction of its queue, or of its command.
     pub(super) next: Slot,
-    /// Previous transaction of its queue, maintained if transactions can leave from the middle.
+    /// Previous transaction of its queue; not maintained for basic dies.
     pub(super) previous: Slot,
     /// Page, or the first page of the block for an erase.
     pub place: Ppn,
     /// Destination of a move; otherwise the same page.
     pub target: Ppn,
-    /// Request (host) or job (mapping) that waits for the transaction.
+    /// Request (host) or job (mapping) that waits for the transaction. For a rewrite, the die whose
+    /// queue held the page, if one did.
     pub owner: u32,
-    /// For a merge, the index of its pending write. For a host page, the logical page. For a
-    /// metadata page, its label. For a summary page, the number of pages that it describes. For a
-    /// rewritten page, the logical page when it is read, and its former physical page when it is
-    /// programmed.
+    /// For a merge, or a write without a page so far, the index of the pending write. For other
+    /// host operations, the logical page. For the program of a metadata page, its label. For a GC
+    /// program of a valid page, the page that it copies. For a summary page, the number of pages
+    /// that it describes. For a rewritten page, the logical page when it is read, and its former
+    /// physical page when it is programmed.
     pub tag: u32,
     /// For a host write or a rewrite, the block of the copy that it supersedes.
     pub superseded: MaybeBlock,
@@ -229,7 +231,7 @@ impl From<Option<Block>> for MaybeBlock {
     }
 }
 
-/// An operation for [`BackEnd::enqueue`].
+/// An operation for [`super::BackEnd::enqueue`] or [`super::BackEnd::admit`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
     pub purpose: Purpose,
@@ -270,7 +272,7 @@ impl Transaction {
 }
 
 impl Order {
-    /// Creates an operation on a single page.
+    /// Creates an operation on a single page or block.
     #[inline]
     pub fn new(purpose: Purpose, place: Ppn, owner: u32, tag: u32) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Counts of host operations that wait for their dies, by request.
+//! Counts of host operations that wait for their dies or the scheduler, by request.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;

@@ -72,8 +72,8 @@ impl<M: Mapping, P: DeviceProbe> Act for DeviceSide<'_, '_, M, P> {
 }
 
 impl<M: Mapping, P: DeviceProbe> DeviceSide<'_, '_, M, P> {
-    /// Passes requests of the buffer to the flash, and finished ones back, until only finished host
-    /// requests are left.
+    /// Passes requests of the buffer to the flash, and finished flash requests back to the buffer,
+    /// until there are none of either.
     #[cold]
     fn pump(&mut self) -> Result<()> {
         while let Some(buffered) = &mut self.buffer {

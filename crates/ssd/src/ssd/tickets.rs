@@ -1,4 +1,4 @@
-//! Requests between host and device.
+//! Requests of the host, and those of the DRAM buffer to the flash.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Request, Ticket};
@@ -6,7 +6,7 @@ use wordline_kernel::Time;
 
 use crate::observation::PageComponents;
 
-/// A submitted request.
+/// A submitted request, or one of the DRAM buffer to the flash.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Outstanding {
     pub(super) request: Request,
@@ -14,12 +14,12 @@ pub(super) struct Outstanding {
     pub(super) parts: PageComponents,
 }
 
-/// Requests in progress between host and device.
+/// Requests in progress: of the host, and of the DRAM buffer to the flash.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tickets {
     pub(super) outstanding: Vec<Outstanding>,
     pub(super) vacant: Vec<Ticket>,
-    /// Requests that have started and are not complete. Count.
+    /// Host requests that have started and are not complete. Count.
     pub(super) begun: u32,
     /// Completed requests that are not yet reported to the host.
     pub(super) complete: Vec<Ticket>,
