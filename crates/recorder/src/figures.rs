@@ -55,7 +55,7 @@ macro_rules! flash_figures {
                 summary "Pages read ahead that a host read took from the data register of their die.";
             figure read_modify_writes on PageMerged {} => 1,
                 summary "Partial writes that had to read the rest of their page.";
-            count unwritten_pages_read: u64, on UnwrittenRead {} => 1, "Reads of pages that had never been written.";
+            count unwritten_pages_read: u64, on UnwrittenRead {} => 1, "Reads of pages that had never been written, or had been trimmed.";
             figure pages_trim_asked on TrimBegun { pages } => pages,
                 summary "Pages that TRIMs covered completely.";
             figure pages_trimmed on PageTrimmed {} => 1,
@@ -77,11 +77,11 @@ macro_rules! flash_figures {
             summary gc_time_s: f64 = $counts.gc_time.as_secs(),
                 "Time of all GC runs, from the choice of the victim to its erase, summed over planes.";
             series gc_time_ms = $counts.gc_time.as_secs() * 1e3, "Time of GC runs that finished, summed over planes";
-            count gc_die_time: Time, "Time in which dies were occupied by GC, summed over dies.";
+            count gc_die_time: Time, "Time in which dies were occupied by GC and rewrites, summed over dies.";
             summary gc_die_time_s: f64 = $counts.gc_die_time.as_secs(),
-                "Time in which dies were occupied by GC, from first command cycles to last bus cycles, summed over dies.";
+                "Time in which dies were occupied by GC and rewrites, including waits for the bus, summed over dies.";
             series gc_die_ms = $counts.gc_die_time.as_secs() * 1e3,
-                "Time in which dies were occupied by GC, summed over dies";
+                "Time in which dies were occupied by GC and rewrites, summed over dies";
             series erases = $counts.erases(), "Blocks erased";
             figure blocks_retired on BlockRetired { .. } => 1, series "Blocks that went bad";
             figure spares_taken on BlockRetired { replaced } => u64::from(replaced),

@@ -15,7 +15,8 @@ pub struct InputSummary {
     #[serde(flatten)]
     #[allow(missing_docs)]
     pub of: StreamInput,
-    /// Pages read that had never been written. Their reads take no time and no flash operation.
+    /// Pages read that had never been written, or had been trimmed. Their reads take no time and no
+    /// flash operation.
     pub unwritten_pages_read: u64,
 }
 

@@ -79,7 +79,7 @@ pub struct MemberInput {
     pub read_bytes: u64,
     /// Bytes of the writes. The sum over all members is that of the array.
     pub written_bytes: u64,
-    /// Pages read from the member that had never been written.
+    /// Pages read from the member that had never been written, or had been trimmed.
     pub unwritten_pages_read: u64,
 }
 

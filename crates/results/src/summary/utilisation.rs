@@ -71,8 +71,8 @@ pub struct Utilisation {
     pub channel_mean: f64,
     /// Share of the time in which the bus of the busiest channel was granted.
     pub channel_max: f64,
-    /// Share of the time from the first arrival to the last event in which a die was occupied, from
-    /// the first command cycle of an operation to its last bus cycle; mean of the dies.
+    /// Share of the time from the first arrival to the last event in which a die was occupied by an
+    /// operation, which includes waits for the bus; mean of the dies.
     pub die_mean: f64,
     /// Share of the time in which the busiest die was occupied.
     pub die_max: f64,

@@ -55,7 +55,7 @@ fn die_columns(rows: &[DieRow]) -> Vec<Column> {
         channel, "", "Channel", |row| row.die / row.wiring.dies / row.wiring.ways;
         way, "", "Package on the channel", |row| row.die / row.wiring.dies % row.wiring.ways;
         die, "", "Die in the package", |row| row.die % row.wiring.dies;
-        occupied_us, "us", "Time from first command cycles to last bus cycles", |row| us(row.occupied);
+        occupied_us, "us", "Time of operations, including waits for the bus", |row| us(row.occupied);
         read_us, "us", "Time of array reads, summed over planes", |row| us(row.usage.array[0]);
         program_us, "us", "Time of array programs, summed over planes", |row| us(row.usage.array[1]);
         erase_us, "us", "Time of erases, summed over planes", |row| us(row.usage.array[2]);

@@ -51,9 +51,9 @@ impl TimelineOptions {
     }
 }
 
-/// Writes the timeline of a run. A device with flash has a track per channel (its bus), die (from
-/// first command to last bus cycle) and plane (its array). A hard disk has one for its mechanism.
-/// Counters show queue depths and contents.
+/// Writes the timeline of a run. A device with flash has a track per channel (its bus), die (its
+/// operations, including waits for the bus) and plane (its array). A hard disk has one for its
+/// mechanism. Counters show queue depths and contents.
 #[derive(Debug)]
 pub struct Timeline {
     file: TimelineFile,
