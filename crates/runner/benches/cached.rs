@@ -29,8 +29,8 @@ fn job(replacement: &str) -> RunSpec {
 const MANY_READS: u64 = 160_000;
 
 /// Returns a run of single-page reads from an Atlas 10K IV through a cache of one die, which holds
-/// seven tenths of the working set. Three reads in ten miss once the cache is full, and every miss
-/// triggers GC.
+/// seven tenths of the working set. Once the cache is full, three reads in ten miss. GC reclaims the
+/// pages that the misses evict.
 fn missing(queue: &str) -> RunSpec {
     RunSpec {
         config: format!(
@@ -57,14 +57,14 @@ fn back() -> RunSpec {
     job
 }
 
-/// Counts only the event loop, and fails the benchmark above `instructions` per read, which is
+/// Counts only the event loop, and fails the benchmark above `instructions` per request, which is
 /// about 5 % above the measured value.
-fn ceiling(instructions: u64, reads: u64) -> LibraryBenchmarkConfig {
+fn ceiling(instructions: u64, requests: u64) -> LibraryBenchmarkConfig {
     let mut tool = Callgrind::default();
     tool.entry_point(EntryPoint::Custom(
         "wordline_runner::simulation::event_loop::serve*".into(),
     ));
-    tool.hard_limits([(EventKind::Ir, instructions * reads)]);
+    tool.hard_limits([(EventKind::Ir, instructions * requests)]);
     LibraryBenchmarkConfig::default().tool(tool).to_owned()
 }
 

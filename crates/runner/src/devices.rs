@@ -22,9 +22,9 @@ pub(crate) fn pristine(plan: &Plan) -> Vec<Ssd<Map>> {
         .collect()
 }
 
-/// Preconditions the devices, one after another. `go_on` receives the pages written so far and
-/// their share of all pages, if known. If it returns `false`, preconditioning stops and the
-/// remaining devices stay untouched.
+/// Preconditions the devices, one after another. `go_on` receives the number of pages written so
+/// far, and its share of the pages to fill and overwrite, at most 1, if there are any. If it returns
+/// `false`, preconditioning stops and the remaining devices stay untouched.
 pub(crate) fn prepare(
     plan: &Plan,
     ssds: &mut [Ssd<Map>],

@@ -15,12 +15,12 @@ pub enum SimulationError {
     /// The input cannot be read.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// The input has no time stamps.
+    /// The input has no time stamps, and its replay needs them.
     #[error(
-        "the trace has no time stamps, so it cannot be replayed open loop; set {0}.mode.closed-loop.queue_depth"
+        "the trace has no time stamps, so it can only be replayed closed loop; set {0}.mode.closed-loop.queue_depth"
     )]
     Untimed(String),
-    /// The device cannot be preconditioned.
+    /// The device cannot be preconditioned, or a custom replacement policy cannot be created.
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// A member of the array cannot be preconditioned.
@@ -37,10 +37,10 @@ pub enum SimulationError {
         "the trace has changed since the run was stopped; resume with the same file, or start a new run"
     )]
     ChangedInput,
-    /// The timeline cannot be written.
+    /// The timeline cannot be created.
     #[error("{0}")]
     Timeline(String),
-    /// The store does not support an option.
+    /// The store does not support an option, or has nothing to prepare.
     #[error("{0}")]
     Unsupported(String),
     /// The run does not fit into memory.

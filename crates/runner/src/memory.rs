@@ -63,7 +63,8 @@ fn add_device(estimate: &mut Estimate, device: &plan::Ssd, whole: &Plan, checks:
     );
 }
 
-/// Returns the number of generated requests in a run of `plan`, if they are generated.
+/// Returns the maximum number of generated requests in a run of `plan`; `None` if it generates
+/// none.
 pub fn generated(plan: &Plan) -> Option<u64> {
     let streams = plan.streams.iter().map(|stream| &stream.workload);
     let loads = streams.chain([&plan.workload]).flatten();

@@ -28,12 +28,12 @@ pub(crate) trait Observer<O>: Probe<O> {
     fn next_look(&self) -> Time {
         self.recorder().next_look()
     }
-    /// Takes a sample for the time up to `until`, before which nothing happens; `lanes` are the
-    /// busy times of buses and dies.
+    /// Takes the samples that are due before `until`, before which nothing happens; `lanes` are
+    /// the busy times of buses and dies.
     fn look(&mut self, until: Time, lanes: Lanes<'_>) {
         self.recorder_mut().look(until, lanes);
     }
-    /// Ends the operations in progress, because power fails or the run ends.
+    /// Discards the operations in progress, because power fails or the run ends.
     fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
         self.recorder_mut().break_off(now, lanes);
     }
@@ -324,7 +324,7 @@ impl Several {
     fn place(&self, number: u32) -> usize {
         self.places[number as usize] as usize
     }
-    /// Records a completed request of an array.
+    /// Records a completed request of the outermost array, unless the host model reports it.
     fn array_done(
         &mut self,
         now: Time,

@@ -76,7 +76,7 @@ pub struct Done {
     pub resolved_toml: String,
 }
 
-/// Number of requests of a trace that are read before the run starts.
+/// Maximum number of requests of a trace that are read ahead before the run starts.
 const HEAD: u64 = 1 << 16;
 
 /// Error of a run that could not start.
@@ -99,7 +99,7 @@ pub enum JobError {
     /// There are both a trace and a load.
     #[error("{0}: both a trace and a [workload] table are given; leave one of them out")]
     TwoInputs(String),
-    /// A trace names none of several streams.
+    /// A trace is given without its stream, in a run whose streams have names.
     #[error(
         "{config}: the trace belongs to no stream; replace --trace with --stream NAME=FILE, where NAME is one of {names}"
     )]
@@ -274,8 +274,8 @@ impl RunSpec {
             watch,
         )?)
     }
-    /// Returns a key of the preconditioned devices: equal for specifications whose preconditioning
-    /// gives equal devices. `None` if there is nothing to prepare.
+    /// Returns a key of the preconditioned devices: specifications with equal keys have equal
+    /// devices after preconditioning. `None` if there is nothing to prepare.
     pub fn preparation(&self) -> Result<Option<String>, JobError> {
         let plan = self.plan()?;
         let is_any = plan.ssds().any(|ssd| ssd.precondition.fill_pages > 0);
@@ -288,7 +288,7 @@ impl RunSpec {
     }
 
     /// Like [`RunSpec::run`], with traces read through `recordings`, so that a signal can stop
-    /// reading.
+    /// reading. A run with checkpoints ignores `recordings`.
     pub fn run_of(&self, recordings: &Recordings, watch: Watch<'_>) -> Result<Done, JobError> {
         let config = match &self.buffer_policy {
             Some(_) => &external_policy::unnamed(&self.config),
@@ -360,8 +360,8 @@ impl RunSpec {
         Ok(())
     }
 
-    /// Returns a key of the input of a run: equal for runs that read the same requests or reject
-    /// the same ones.
+    /// Returns a key of the traces of a run. Runs with equal keys read the same requests from their
+    /// traces, or reject the same request.
     pub fn input_key(&self) -> Result<String, JobError> {
         let plan = self.plan()?;
         let device = (plan.user_bytes(), plan.volumes(), plan.replay);
@@ -376,8 +376,8 @@ impl RunSpec {
         ))
     }
 
-    /// Reads the input as far as a run would, without simulating. Fails if a trace is faulty or
-    /// does not fit the device.
+    /// Reads each trace, up to `max_requests` requests, without simulating. Fails if an option, the
+    /// configuration or a trace is faulty, or if a trace does not fit the device.
     pub fn check_input(&self, recordings: &Recordings) -> Result<(), JobError> {
         let plan = self.plan()?;
         self.require_meaning(&plan)?;

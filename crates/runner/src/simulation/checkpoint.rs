@@ -29,9 +29,8 @@ pub(super) struct Spent {
     pub(super) precondition_cpu: Duration,
 }
 
-/// State of a run. Its type parameters are references when it is written, and values when it is
-/// read. Both use this one structure, because the file has no field names, only the order of the
-/// fields.
+/// State of a run. Writing and reading use this one structure with different type parameters,
+/// because the file has no field names, only the order of the fields.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Parts<Past, Loop, Host, Observer> {
     /// State before the loop.
@@ -43,11 +42,11 @@ pub(super) struct Parts<Past, Loop, Host, Observer> {
     pub(super) observer: Observer,
 }
 
-/// Properties of a run that its event loop does not change.
+/// State of a run before its event loop, and the time spent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Before {
-    /// Hash of everything that determines the results: the resolved configuration, the seed, and
-    /// what is recorded.
+    /// Hash of everything that determines the results except the input: the plan with its seeds,
+    /// what is recorded and verified, the limit of requests, and the rate of power cuts.
     pub(super) run: u64,
     pub(super) preconditioned: Vec<Preconditioned>,
     pub(super) spent: Spent,
@@ -91,7 +90,8 @@ impl Checkpoints {
             "The newest checkpoint could not be written: {fault}."
         ))
     }
-    /// Writes a checkpoint. If that fails, the run continues and the previous checkpoint stays.
+    /// Writes a checkpoint. If that fails, the previous checkpoint stays, and the results get a
+    /// note unless a later one is written.
     pub(super) fn write(
         &mut self,
         position: impl Serialize,

@@ -1,4 +1,4 @@
-//! The interval in which all streams issue requests.
+//! The interval in which all streams with requests issue them.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
@@ -6,7 +6,7 @@ use wordline_recorder::Recorder;
 use wordline_results::outcome::ContentionWindow;
 
 /// Start and end of the interval in which all of several streams issue requests, with the bytes
-/// served by then.
+/// served by then. Streams without requests are left out.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Contention {
     /// Whether each stream has requests; empty if there is one stream.

@@ -36,7 +36,7 @@ pub(super) enum Stop {
     WarmUp,
     #[error(transparent)]
     Workload(WorkloadError),
-    /// Error message of the device or array.
+    /// Error message of the store.
     #[error("{0}")]
     Store(String),
 }
@@ -49,7 +49,7 @@ impl Stop {
         }
         Self::Workload(error)
     }
-    /// Returns the reason for an error of the device or array.
+    /// Returns the reason for an error of the store.
     pub(super) fn of(error: &impl Failure) -> Self {
         if error.is_interruption() {
             return Self::Interrupted;
@@ -113,8 +113,8 @@ pub(super) struct LoopEnd {
     pub(super) chip_loads: Option<ChipLoads>,
     #[serde(skip)]
     pub(super) busy: Busy,
-    /// Time of the next sample of buses and dies. Until the observers have been asked, it is the
-    /// start of the run.
+    /// Time of the next sample, or of the end of the warm-up if that is earlier. Time zero until
+    /// it is determined.
     pub(super) next_look: Time,
     /// End of a warm-up by simulated time that is in progress, or [`Time::MAX`].
     warm_until: Time,
@@ -172,11 +172,11 @@ impl LoopEnd {
         self.next_look = Time::ZERO;
     }
     /// Returns the time up to which nothing but requests and device events is due: the next sample,
-    /// or the end of the clock.
+    /// the end of the warm-up, or the end of the clock.
     pub(super) fn uneventful_until(&self) -> Time {
         self.next_look.min(CLOCK_END)
     }
-    /// Takes due samples before something happens at `until`.
+    /// Takes due samples, and ends a due warm-up, before something happens at `until`.
     #[inline]
     pub(super) fn look<S: BlockDevice>(
         &mut self,
@@ -213,7 +213,7 @@ impl LoopEnd {
         let next = loads.map_or(Time::MAX, ChipLoads::next);
         self.next_look = next.min(observer.next_look()).min(self.warm_until);
     }
-    /// Ends the operations in progress on buses and dies.
+    /// Discards the operations in progress on buses and dies from the busy times.
     pub(super) fn break_off<S: BlockDevice>(
         &mut self,
         store: &S,
@@ -300,7 +300,7 @@ where
     (ended, drawn.observer, Some(drawn.timeline))
 }
 
-/// Runs the event loop. Never inlined, so that `benches/d4.rs` can count it alone.
+/// Runs the event loop. Never inlined, so that the benchmarks can count it alone.
 #[inline(never)]
 pub(super) fn serve<S, O>(
     store: &mut S,

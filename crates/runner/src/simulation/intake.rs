@@ -19,7 +19,7 @@ pub struct Input<'a> {
     pub replay: Replay,
 }
 
-/// Takes the requests of a stream from its source, one in advance.
+/// Takes the requests of a stream from its source, at least one in advance.
 pub(super) struct Intake<'a> {
     pub(super) source: &'a mut dyn Source,
     pub(super) stream: u32,
@@ -44,7 +44,7 @@ pub(super) struct Position {
     durable_writes: u64,
     pub(super) lost: u64,
     flushes_ignored: u64,
-    /// Requests taken from the source and never issued. Count.
+    /// Requests that were taken from the source and discarded when the stream closed. Count.
     dropped: u64,
     /// Whether the source is exhausted.
     ended: bool,
@@ -155,7 +155,7 @@ impl<'a> Intake<'a> {
     }
 
     /// Resumes a stream. The source is at its start and is read up to the saved position. Fails if
-    /// its digest differs from the saved one.
+    /// the source cannot be read, its digest differs from the saved one, or its end is elsewhere.
     pub(super) fn resume(&mut self, state: IntakeState<Position>) -> Result<(), SimulationError> {
         let IntakeState { at, read_digest } = state;
         for _ in 0..at.taken() {
@@ -178,8 +178,8 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Returns the time at which the host issues the next request; `None` if there is none, or if
-    /// it waits for a completion. Returns `None` after the end or an error.
+    /// Returns the earliest time at which the host can issue the next request; `None` if there is
+    /// none, or if it waits for a completion.
     #[inline(always)]
     pub(super) fn next_arrival(&mut self) -> Option<Time> {
         self.fill();

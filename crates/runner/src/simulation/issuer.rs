@@ -64,7 +64,7 @@ pub(super) struct Host<'a> {
     pub(super) left: u64,
     /// Time before which no request is issued, unless an earlier request completes.
     pub(super) soonest: Time,
-    /// Time before which neither a sample nor the end of the clock is due.
+    /// Time before which no sample, end of the warm-up or end of the clock is due.
     pub(super) calm_until: Time,
     pub(super) contention: Contention,
     /// Warm-up in progress, unless it ends at a time.
@@ -173,7 +173,7 @@ impl<'a> Host<'a> {
             )
         })
     }
-    /// Returns the first error of a source.
+    /// Removes and returns the error of the first stream whose source has one.
     pub(super) fn error(&mut self) -> Option<WorkloadError> {
         self.intakes
             .iter_mut()
@@ -211,7 +211,7 @@ impl<'a> Host<'a> {
         }
         self.intakes[stream].next(arrival)
     }
-    /// Returns `true` if the warm-up ends with the next request.
+    /// Returns `true` if the warm-up ends before the next request.
     #[inline]
     pub(super) fn ends_warm_up(&mut self) -> bool {
         match self.warm_up {
@@ -227,7 +227,7 @@ impl<'a> Host<'a> {
             WarmUp::Files(_) => self.intakes.iter_mut().all(Intake::is_past_files),
         }
     }
-    /// Returns `true` if the host detects the end of a warm-up.
+    /// Returns `true` during a warm-up whose end the host detects.
     pub(super) fn warms_up(&self) -> bool {
         self.warm_up.is_some()
     }

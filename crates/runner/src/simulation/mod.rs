@@ -82,7 +82,7 @@ impl Options {
     }
 }
 
-/// Simulates the requests of `inputs`, one per stream of `plan`, on its device.
+/// Simulates the requests of `inputs`, one input per stream of `plan`, on its store.
 ///
 /// An interruption, a faulty line or a device error ends the run. The results then cover what was
 /// simulated so far, and report the reason.
@@ -120,7 +120,7 @@ type Clocks = (Instant, ProcessTime);
 struct Run<'a> {
     host: Host<'a>,
     left: RunOutput,
-    /// Time spent before the clocks started.
+    /// Time spent before the clocks started, and the CPU time of preconditioning.
     spent: Spent,
     /// Resident memory before the devices were filled; of a resumed run, before they were read.
     /// Bytes.
@@ -298,7 +298,7 @@ pub fn prepare(
 ) -> Result<Option<u64>, SimulationError> {
     if plan.own_ssds().is_empty() {
         return Err(SimulationError::Unsupported(
-            "a disk, or flash in front of one, starts empty and has nothing to prepare; run it directly"
+            "hard disks, RAM disks and flash caches start empty, so there is nothing to prepare; run them directly"
                 .into(),
         ));
     }

@@ -61,7 +61,8 @@ pub(super) trait OnShape {
     fn on<S: RunShape>(self) -> Self::Output;
 }
 
-/// Generates the selection of the first shape that a plan fits; `else` is the shape for all others.
+/// Generates the selection of the first shape that a plan fits; `else` is the shape for all other
+/// plans.
 macro_rules! shapes {
     ($($Shape:ty),+; else $Any:ty) => {
         /// Runs a task with the shape that a plan fits.
@@ -76,7 +77,8 @@ macro_rules! shapes {
     };
 }
 
-// Each shape is compiled to an event loop of its own, without dispatch between devices.
+// Each shape is compiled to an event loop of its own. Only those with `Store` dispatch between kinds
+// of devices.
 shapes!(
     Ssd<Map>,
     Array<Ssd<Map>>,
@@ -89,7 +91,7 @@ shapes!(
 /// Outcome of a store, for the results.
 pub(super) struct StoreOutcome {
     pub(super) recorder: Recorder,
-    /// Recorders of the devices, if there are several.
+    /// Recorders of the devices, if the results list them separately.
     pub(super) members: Vec<Recorder>,
     pub(super) devices: Vec<Device>,
     /// Statistics of the devices without flash.

@@ -24,9 +24,9 @@ pub struct Progress {
     pub phase: Phase,
     /// Simulated time.
     pub now: Time,
-    /// Requests admitted, or pages written while preconditioning.
+    /// Requests issued, or pages written while preconditioning.
     pub done: u64,
-    /// Share of the input consumed, if known.
+    /// Share of the input consumed, or of the pages to write while preconditioning, if known.
     pub fraction: Option<f64>,
 }
 

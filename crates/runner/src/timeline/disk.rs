@@ -49,7 +49,7 @@ impl Begun {
         };
         file.timeline().slice(track, &slice);
     }
-    /// Shows one slice per component, in sequence.
+    /// Shows one slice per component that takes time, in sequence.
     fn show_parts(&self, track: TrackId, file: &mut TimelineFile) {
         let access = self.work.access;
         let mut from = self.from;

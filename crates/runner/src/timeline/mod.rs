@@ -53,7 +53,8 @@ impl TimelineOptions {
 
 /// Writes the timeline of a run. A device with flash has a track per channel (its bus), die (its
 /// operations, including waits for the bus) and plane (its array). A hard disk has one for its
-/// mechanism. Counters show queue depths and contents.
+/// mechanism, and one each for the components of an access and for the buffer, if it has them.
+/// Counters show queue depths and contents.
 #[derive(Debug)]
 pub struct Timeline {
     file: TimelineFile,
@@ -163,8 +164,8 @@ impl Requests {
     }
 }
 
-/// Returns the name of a device's group. A device directly behind a cache has the same name as the
-/// cache, that of the store, so a suffix is added.
+/// Returns the name of a device's group. If the store is a cache with a single device behind it,
+/// both have the name of the store, so that of the device gets a suffix.
 fn name(plan: &Plan, leaf: &Leaf<'_>) -> String {
     if leaf.is_behind && leaf.name == plan.name {
         return format!("{}.{BEHIND}", leaf.name);

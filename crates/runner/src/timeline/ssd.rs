@@ -85,7 +85,7 @@ impl SsdTracks {
     }
 }
 
-/// An operation in progress, with its start.
+/// Completed use of a bus, die or plane by an operation, with its start.
 #[derive(Clone, Copy)]
 struct Activity {
     from: Time,

@@ -28,7 +28,7 @@ fn fault(job: &RunSpec) -> String {
     said.lines().next().unwrap().to_owned()
 }
 
-/// Four single-die packages on two buses, half full of data that is overwritten.
+/// Four single-die packages on two buses, full of data of which a part is overwritten.
 const DEVICE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 2\nways = 2\n\
     [nand.geometry]\nblocks_per_plane = 32\npages_per_block = 32\n[host]\nqueue_depth = 8\n\
     [ftl]\nover_provisioning_ratio = 0.25\n[precondition]\noverwrite_ratio = 0.2\n";

@@ -17,7 +17,7 @@ fn run(extra: &str, workload: &str) -> Results {
 const BUFFER: &str = "[buffer]\ncapacity_kib = 512\n";
 
 #[test]
-fn flushes_and_fua_without_a_buffer_are_ignored_with_a_note() {
+fn flushes_and_fua_have_no_effect_without_a_buffer() {
     let plain = run("", "").summary;
     let asked = run("", "fua_ratio = 1.0").summary;
     let input = &asked.input;

@@ -31,7 +31,7 @@ fn equal_runs_in_one_process_have_equal_digests() {
 }
 
 #[test]
-fn verification_does_not_change_results() {
+fn verification_does_not_change_the_digest() {
     assert_eq!(digest(1, false), digest(1, true));
 }
 

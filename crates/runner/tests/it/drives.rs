@@ -1,6 +1,6 @@
 //! Presets of current drives, compared with the flash and link rates that their sources publish. No
 //! constant of the presets is fitted, so the numbers in `docs/explanation/drives.md` follow from
-//! these.
+//! these rates.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use wordline_runner::{RunSpec, Summary};
@@ -83,7 +83,7 @@ fn sequential_writes_approach_the_program_rate_of_the_dies() {
 }
 
 #[test]
-fn sequential_reads_approach_the_link_or_die_rate() {
+fn sequential_reads_are_bound_by_the_link_or_the_dies() {
     for drive in &DRIVES {
         let rate = sequential(drive.preset, 1.0).throughput.read_mb_per_s;
         assert!(rate <= LINK_MB_PER_S, "{}: {rate}", drive.preset);
@@ -100,8 +100,8 @@ fn sequential_reads_approach_the_link_or_die_rate() {
 }
 
 /// Writes sequentially to the erased QLC drive, with 64 blocks per plane. Two dedicated and 28
-/// borrowed blocks hold 256 pages each on 32 planes. Nothing is folded while requests arrive; after
-/// the last one the drive is idle.
+/// lent blocks hold 256 pages each on 32 planes. Nothing is folded while requests arrive; after the
+/// last one the drive is idle.
 fn sequential_to_the_slc_cache(requests: u32) -> Summary {
     let config = format!(
         "schema = 1\nbase = \"consumer-qlc\"\n[nand.geometry]\nblocks_per_plane = 64\n[precondition]\nfill_ratio = 0.0\n\

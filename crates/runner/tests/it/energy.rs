@@ -46,7 +46,7 @@ fn energy_is_voltage_times_current_times_time() {
 }
 
 #[test]
-fn internal_data_moves_save_bus_energy_only() {
+fn internal_data_moves_save_bus_but_no_program_energy() {
     let workload = "read_ratio = 0.0\nrequests = 30_000";
     let moves = "[nand]\ninternal_data_move = true\n[ftl.gc]\ninternal_data_move = true";
     let (over_bus, inside) = (run("", workload).summary, run(moves, workload).summary);

@@ -102,7 +102,7 @@ fn is_cache(name: &str) -> bool {
     !is_disk(name) && !["flash", "ssd0"].contains(&name)
 }
 
-/// The devices that serve the host together serve exactly the host's requests.
+/// The devices that serve the host together read and write exactly the bytes of its requests.
 #[test]
 fn device_results_add_up_to_the_whole() {
     for (store, names) in stores() {
@@ -138,7 +138,8 @@ fn device_results_add_up_to_the_whole() {
     }
 }
 
-/// An array of one cache equals that cache in every number.
+/// An array of one cache has the latencies, times, flash counts and power cuts of that cache, and
+/// its member has the cache counts.
 #[test]
 fn array_of_one_cache_equals_the_cache() {
     let alone = run(
@@ -164,7 +165,7 @@ fn json(value: &impl serde::Serialize) -> String {
 }
 
 #[test]
-fn unsupported_options_of_mixed_stores_are_rejected() {
+fn prepared_devices_are_rejected_for_an_array_of_caches() {
     let (store, _) = &stores()[0];
     let job = RunSpec {
         config: format!("{FLASH}{store}{LOAD}"),

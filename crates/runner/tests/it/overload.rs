@@ -3,7 +3,7 @@
 
 use crate::shared;
 
-/// Flash of four dies, which read at most 20,000 pages per second (50 us each).
+/// Flash of four dies, each of which reads at most 20,000 pages per second (50 us per page).
 const FLASH: &str = "schema = 1\nname = \"flash\"\n[ssd]\nchannels = 2\nways = 2\n\
     [nand.geometry]\nblocks_per_plane = 32\npages_per_block = 32\ndies_per_package = 1\npage_bytes = 4096\n\
     [ftl]\nover_provisioning_ratio = 0.35\n[host]\ninterface = \"direct\"\nqueue_depth = 64\n";

@@ -6,7 +6,7 @@ use crate::shared;
 use wordline_ftl::allocate::Order;
 use wordline_runner::Summary;
 
-/// Runs a load on 2 channels x 2 ways of dual-die packages with two planes: 16 planes.
+/// Runs a load on 2 channels x 2 ways of dual-die packages with two planes per die: 16 planes.
 fn run(composition: &str, order: &str, workload: &str) -> Summary {
     let config = format!(
         "schema = 1\n[ssd]\nchannels = 2\nways = 2\ncomposition = \"{composition}\"\n\
@@ -68,9 +68,9 @@ fn plane_first_orders_need_fewer_commands_than_channel_first_orders() {
     );
 }
 
-/// If requests span all planes, all orders are equal (Jung 2013, section 3.5.5).
+/// If requests span all planes, all orders have the same bandwidth (Jung 2013, section 3.5.5).
 #[test]
-fn all_allocation_orders_are_equal_if_requests_span_all_planes() {
+fn all_allocation_orders_have_equal_bandwidth_if_requests_span_all_planes() {
     // 16 planes x 4 KiB. With a queue depth of one, every request finds an idle device.
     let requests = "read_ratio = 1.0\npattern = \"sequential\"\nrequests = 2_000\n\
                     request_bytes = 65_536\nalign_bytes = 65_536\n\

@@ -48,7 +48,7 @@ fn run(spec: &RunSpec) -> Results {
 }
 
 #[test]
-fn prepared_device_is_restored_with_every_translation_layer() {
+fn prepared_device_is_restored_with_every_ftl_policy() {
     let mut tried = 0;
     for policy in wordline_config::policies() {
         // Only a cache, which starts empty, may drop pages.

@@ -119,7 +119,8 @@ fn ram_disk_ssd_and_hard_disk_serve_one_array() {
         let counted = (member.input.reads, member.input.writes);
         assert_eq!((ram.reads, ram.writes), counted);
         assert!(ram.response.count > 500);
-        // The disk accepts every request at once, so the recorder of the member sees the same times.
+        // The RAM disk accepts every request at once, so the recorder of the member has the same
+        // times.
         let own = ram.response.mean_ns.unwrap();
         let recorded = member.latency.all.mean_us.unwrap() * 1e3;
         // After a power cut, requests wait outside until the store has recovered.

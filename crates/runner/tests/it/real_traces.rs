@@ -23,8 +23,8 @@ fn folder() -> Option<PathBuf> {
     None
 }
 
-/// Simulates a trace on a device of 16 GiB that is an eighth full, so that reads find data and GC
-/// has work. Traces without time stamps are replayed closed loop.
+/// Simulates a trace on a device of 16 GiB that is full, so that reads find data and GC has work.
+/// With `closed`, the trace is replayed closed loop.
 fn simulate(path: &Path, closed: bool) -> Summary {
     let replay = if closed {
         "closed-loop = { queue_depth = 32 }"
@@ -66,8 +66,8 @@ fn simulate(path: &Path, closed: bool) -> Summary {
     summary
 }
 
-/// File of each trace, number of its reads and writes according to its description, and whether it
-/// lacks time stamps.
+/// File of each trace, number of its reads, writes and TRIMs according to its description, and
+/// whether it is replayed closed loop because it lacks time stamps.
 const TRACES: &[(&str, u64, bool)] = &[
     ("agrawal-postmark.disksim.gz", 62_257, false),
     ("arc-P3.lis.gz", 238_578, true),

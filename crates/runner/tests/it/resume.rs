@@ -247,7 +247,7 @@ const UNFIT: [&str; 3] = [
     "disk.model=positioned",
 ];
 
-/// Tests each policy of every family, on a device with and without a DRAM buffer.
+/// Tests each policy of every family, on a store that uses it.
 fn every_policy(rounds: u64) {
     let mut tried = 0;
     let mut unfit = Vec::new();
@@ -262,7 +262,8 @@ fn every_policy(rounds: u64) {
         let config = format!("{store}{LOAD}");
         let value = format!("\"{name}\"");
         // Some policies need other settings: regulation several program modes, an SLC cache
-        // multi-bit cells, ECC read errors, and batches a buffer that holds them.
+        // multi-bit cells, ECC read errors and vice versa, and batches a size of at most half of the
+        // buffer.
         let beside: &[(&str, &str)] = match family {
             "ftl.regulation" => &[("nand.programming", "\"table\"")],
             "buffer.flush" => &[("buffer.flush.batches.batch_kib", "16")],
@@ -282,7 +283,8 @@ fn every_policy(rounds: u64) {
     assert_eq!(unfit, UNFIT, "{tried} tried");
 }
 
-/// Tests everything else: arrays, streams, checks, series, and bad blocks.
+/// Tests arrays, streams, chip loads, warm-ups, an end time, buffers, bad blocks, read errors and a
+/// scheduler: as they are, with power cuts, verified, with both, and with fewer requests.
 fn everything_else(rounds: u64) {
     let array = "[array]\nstripe_bytes = 16384\nmembers = [{ name = \"a\" }, { name = \"b\" }]\n";
     let nested = "[array]\nmembers = [{ name = \"a\", array = { members = [{ name = \"c\" }, { name = \"d\" }] } }, { name = \"b\" }]\n";
@@ -417,7 +419,7 @@ fn disks(rounds: u64) {
     }
 }
 
-/// Tests a trace with flushes, in several files, one of them compressed.
+/// Tests a trace with flushes, in two files, on a device with and without a DRAM buffer.
 fn traces(rounds: u64) {
     let folder = tempfile::tempdir().unwrap();
     let lines = |from: u64| {

@@ -218,8 +218,8 @@ fn backlog_delays_only_streams_of_the_same_queue() {
     assert!(wait("\"nvme\"") < 0.05);
 }
 
-/// One die and two hosts with one request each: each waits for the other's read, so a read takes
-/// twice as long as alone.
+/// One die and two streams with one outstanding request each: a read waits for that of the other
+/// stream, so it takes twice as long as alone.
 #[test]
 fn two_streams_on_one_die_have_a_slowdown_of_two() {
     let text = format!(

@@ -53,8 +53,8 @@ fn parts(flash: &FlashSummary) -> [u64; 11] {
     ]
 }
 
-/// Checks any flash with pages of `page_bytes`: `page_programs` counts the programs of the dies,
-/// for any purpose.
+/// Checks any flash with pages of `page_bytes`: `page_programs` counts the programs of the dies for
+/// every purpose except spare blocks.
 fn assert_adds_up(flash: &FlashSummary, page_bytes: u64, of: &str) {
     let sum: u64 = parts(flash).iter().sum();
     assert_eq!(sum, flash.programmed_bytes, "{of}");
@@ -185,7 +185,7 @@ fn buffer_that_absorbs_writes_has_amplification_below_one() {
 
 /// Each case programs pages for another purpose.
 #[test]
-fn every_program_purpose_is_counted_separately() {
+fn program_purposes_are_counted_separately() {
     type Part = fn(&FlashSummary) -> u64;
     type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], Part);
     let cases: [Case<'_>; 5] = [

@@ -174,9 +174,9 @@ fn shown_with(overrides: &[(&str, &str)]) -> [u64; 3] {
     [flash.page_programs, shown("plane"), shown("die")]
 }
 
-/// A window shows the same as the whole timeline within its bounds.
+/// A window shows the slices and counter values of the whole timeline within its bounds.
 #[test]
-fn window_shows_the_same_as_the_whole_timeline() {
+fn window_shows_the_whole_timeline_within_its_bounds() {
     let folder = tempfile::tempdir().unwrap();
     let (_, whole) = run(folder.path(), Time::ZERO, Some(Time::MAX));
     let (from, until) = (2_000_000, 5_000_000);

@@ -8,7 +8,7 @@ use wordline_observe::timeline::message::{EventKind, Trace, Track};
 /// A slice in nanoseconds, with its operation and category.
 pub type Span = (u64, u64, String, String);
 
-/// Returns the operation of a slice, whose name also contains the category.
+/// Returns the operation of a slice, whose name starts with `gc` if that is the category.
 fn operation(name: &str, category: &str) -> String {
     let operation = name.strip_prefix("gc ");
     assert_eq!(

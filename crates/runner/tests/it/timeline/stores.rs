@@ -52,7 +52,7 @@ fn drawn(mut job: RunSpec, (from, until): (Time, Time)) -> (Results, Shown) {
 
 const WHOLE: (Time, Time) = (Time::ZERO, Time::MAX);
 
-/// Returns a store with the requests of a trace: milliseconds, operation, offset, bytes.
+/// Returns a run on a store with the requests of a trace: milliseconds, operation, offset, bytes.
 fn traced(folder: &Path, store: &str, requests: &[(u64, &str, u64, u64)]) -> RunSpec {
     let path = folder.join("trace.csv");
     let rows = requests.iter().map(|(ms, op, offset, bytes)| {
@@ -285,7 +285,7 @@ fn cache_counters_end_at_the_values_of_the_summary() {
     assert_eq!(programs, results.summary.flash.page_programs);
 }
 
-/// A window shows the same of a disk as the whole timeline within its bounds.
+/// A window shows the slices and counter values of a disk within its bounds.
 #[test]
 fn window_shows_the_same_disk_work_as_the_whole_timeline() {
     let job = || spec(&format!("{POSITIONED}{LOAD}"));
