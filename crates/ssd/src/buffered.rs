@@ -193,7 +193,7 @@ impl Buffered {
     pub fn volatile_pages(&self, pages: &Range<u64>) -> u32 {
         self.buffer.volatile_pages(pages)
     }
-    /// Notifies the buffer that all work of this instant is done.
+    /// Notifies the buffer that the work of an event is done.
     pub fn rest<M: Mapping>(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,

@@ -171,7 +171,7 @@ pub(crate) struct PageConditions {
     pub first: u8,
     /// Retries that the read needs. Count.
     pub retries: u8,
-    /// Whether no retry corrected the page.
+    /// Whether the page is unreadable: no retry corrected it, or its data was lost before.
     pub failed: bool,
     /// Duration of the last decoding, of a read or of the read that completed a partial write.
     pub decode: Time,
