@@ -118,8 +118,7 @@ pub trait Connect {
     /// Returns the transfer time of a completed request. The caller must call it once, before it
     /// reuses the ticket.
     fn transfer(&mut self, ticket: Ticket) -> Transfer;
-    /// Returns the number of commands in the device: those fetched whose completion has not been
-    /// sent.
+    /// Returns the number of occupied queue slots of the device.
     fn in_flight(&self) -> u32;
 }
 

@@ -185,7 +185,7 @@ impl Packets {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Passage {
     command: Command,
-    /// Time of the doorbell, from which the command waits in its submission queue.
+    /// Time at which the device has seen the doorbell, from which on the command waits for a slot.
     since: Time,
     transfer: Transfer,
 }

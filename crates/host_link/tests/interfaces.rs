@@ -345,7 +345,7 @@ fn sata_link_limits_the_sum_of_both_directions() {
     assert_eq!(mixed.last().ps(), (reading + writing) * count as u64);
 }
 
-/// Returns the data rate from the first tenth of completions to the last. Bytes per second.
+/// Returns the data rate after the first tenth of completions. Bytes per second.
 fn rate(run: &Run, bytes: u64) -> f64 {
     let mut ends: Vec<_> = run.lives.iter().map(|life| life.completed).collect();
     ends.sort_unstable();
@@ -499,7 +499,7 @@ fn device_with_one_slot_serves_classes_by_weight() {
     }
 }
 
-/// Returns every interface, with defaults and with other parameters.
+/// Returns every interface with defaults, and some with other parameters.
 fn interfaces() -> Vec<Interface> {
     let mut all = Interface::defaults();
     all.push(Interface::Sata(Sata {
@@ -574,7 +574,7 @@ fn transfer_and_service_times_add_up_to_the_response_time() {
 }
 
 #[test]
-fn commands_of_a_stream_start_in_submission_order() {
+fn commands_of_a_stream_start_in_submission_order_if_all_read_or_all_write() {
     let mut random = Random::new(2, "orders");
     for _ in 0..40 {
         let write = random.below(2) == 0;

@@ -4,8 +4,8 @@ use crate::{EventQueue, Probe, Time};
 
 /// Current time, event queue and probe of a simulation.
 ///
-/// The owner of the event queue passes it to each call, so that models hold neither clock nor
-/// queue.
+/// The owner of the event queue passes the context to each call, so that models hold neither clock
+/// nor queue.
 #[derive(Debug)]
 pub struct Context<'a, E, P> {
     /// Current simulated time.

@@ -1,4 +1,5 @@
-//! One direction of a link: transfers queue, and short packets interleave with them.
+//! A half-duplex link, or one direction of a full-duplex one: transfers queue, and short packets
+//! interleave with them.
 
 use serde::{Deserialize, Serialize};
 

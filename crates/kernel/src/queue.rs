@@ -87,7 +87,7 @@ impl<E: Copy> Row<E> {
         behind.time = NEVER;
         self.end += 1;
     }
-    /// Removes the first event. Returns the next one, if its entry exists.
+    /// Removes the first event. Returns the entry after it, if it exists.
     #[inline(always)]
     fn pop(&mut self) -> Option<Due<E>> {
         self.first += 1;
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(order, "abcde");
     }
 
-    /// Compares the queue with a sorted list, for times that fit rows and times that do not.
+    /// Compares the queue and the heap with a list, for times that fit rows and times that do not.
     #[test]
     fn the_earliest_event_always_leaves_first() {
         for (spread, most) in [(1, 3), (4, 40), (1_000_000, 400)] {

@@ -25,8 +25,8 @@ impl Time {
     pub const fn from_ps(n: u64) -> Self {
         Self(n)
     }
-    /// Creates a time of `n` nanoseconds. Panics on overflow in constant evaluation; use
-    /// [`Time::try_from_ns`] for user input.
+    /// Creates a time of `n` nanoseconds. Panics on overflow, in constant evaluation and in builds
+    /// with overflow checks; use [`Time::try_from_ns`] for user input.
     pub const fn from_ns(n: u64) -> Self {
         Self(n * 1_000)
     }

@@ -1,5 +1,5 @@
-//! Dependencies of the workspace: crates depend on each other downward only, and libraries that are
-//! slow to build are confined to one crate.
+//! Dependencies of the workspace: crates depend on each other downward only, libraries that are slow
+//! to build are confined to few crates, and modules form only the documented cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -107,7 +107,7 @@ fn confined_libraries_are_used_only_by_their_crates() {
     }
 }
 
-/// Returns the cycles listed in ARCHITECTURE.md, one per table row: crate, modules, reason.
+/// Returns the crate and the modules of each cycle listed in ARCHITECTURE.md, one per table row.
 fn known_circles() -> BTreeSet<(String, Vec<String>)> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
     let page = fs::read_to_string(page).expect("ARCHITECTURE.md exists");

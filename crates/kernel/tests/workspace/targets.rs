@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{metadata, name, sources};
 
-/// Whether a text has unit tests, and whether its comments have examples.
+/// Returns whether a text has unit tests, and whether its comments have examples.
 fn has_tests_and_examples(text: &str) -> (bool, bool) {
     let mut found = (false, false);
     for line in text.lines().map(str::trim_start) {
