@@ -279,7 +279,8 @@ fn tables(config: &Table, of: fn(&str) -> bool) -> Table {
         .collect()
 }
 
-/// Returns the tables of a store in the preset that a member names; `None` if it names none.
+/// Returns the tables of a store in the preset that a member names, and removes the name; `None` if
+/// it names none.
 fn base(member: &mut Table, place: usize) -> Result<Option<Table>, ConfigError> {
     let Some(Value::String(name)) = member.get("base") else {
         return Ok(None);
@@ -308,7 +309,7 @@ fn complete_disk(store: &mut Table) -> Result<bool, ConfigError> {
 }
 
 /// Merges the member's tables over those of `under`. `all`: whether to take all tables of `under`,
-/// or only those that the member has too.
+/// and the tables of flash that neither has as empty ones, or only those that the member has too.
 fn complete_member(member: &mut Table, under: &Table, all: bool) {
     let all_tables = [ARRAY, CACHE].iter().chain(&FLASH).chain(LEAVES);
     for &table in all_tables {

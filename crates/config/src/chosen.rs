@@ -6,7 +6,7 @@ use wordline_kernel::slot::PolicyInfo;
 use super::{Config, policies};
 
 /// Returns the policies in the slots of a configuration, including those of array members and
-/// streams. Each policy is listed once, in the order of [`policies`]. Slots without effect are
+/// streams. Each policy is listed once, in the order of [`policies`]. Two slots without effect are
 /// skipped: the replacement policy of a buffer that is off, and the scheduler of a standalone
 /// package.
 pub fn chosen(config: &Config) -> Vec<PolicyInfo> {
@@ -48,7 +48,8 @@ fn walk(value: &Value, path: &str, all: &[PolicyInfo], named: &mut Vec<usize>) {
     }
 }
 
-/// Returns `true` if the slot `key` of the table at `path` has no effect on a device.
+/// Returns `true` if the slot `key` of the table at `path` is skipped, because it has no effect on
+/// a device.
 fn is_idle(path: &str, key: &str, table: &Value) -> bool {
     let last = path.rsplit('.').next().unwrap_or_default();
     match (last, key) {

@@ -68,8 +68,8 @@ pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Lo
     })
 }
 
-/// Checks that the file has keys of a device, unless there are overrides. A file without such keys
-/// was truncated, or is not the intended one.
+/// Checks that the file has a key other than `schema`, `name` and `description`, unless there are
+/// overrides. A file without such a key was truncated, or is not the intended one.
 fn says_something(
     table: &Table,
     file: &str,

@@ -28,7 +28,7 @@ pub struct Plan {
     pub series: Series,
     /// Measurements and warm-up.
     pub observe: Observe,
-    /// Load to generate; `None` if the run replays a trace.
+    /// Load to generate; `None` if the run replays a trace, or has `streams`.
     pub workload: Option<generate::Config>,
     /// Named streams. Empty if the run has a single stream, of `workload` or of a trace.
     pub streams: Vec<Stream>,
@@ -46,7 +46,8 @@ pub trait DevicePlan {
     fn user_bytes(&self) -> u64 {
         self.capacity_bytes()
     }
-    /// Returns the maximum number of outstanding requests in the device.
+    /// Returns the maximum number of outstanding requests in the device; [`u32::MAX`] without a
+    /// limit.
     fn queue_depth(&self) -> u32;
     /// Returns `true` if the device completes writes before they are durable, unless they are FUA
     /// or flushed.
@@ -343,7 +344,7 @@ pub struct Precondition {
     pub settle: Settle,
 }
 
-/// Condition that ends the random page writes of preconditioning.
+/// Condition that ends the further random page writes of preconditioning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Settle {
     /// There are no such writes.
@@ -469,7 +470,8 @@ impl Plan {
         self.store.ssds().first().copied()
     }
 
-    /// Returns the share of the SSDs' user pages that preconditioning fills; 0 without SSDs. Ratio.
+    /// Returns the share of the user pages of SSDs and caches that preconditioning fills; 0 without
+    /// flash. Ratio.
     pub fn fill_ratio(&self) -> f64 {
         let bytes = |of: fn(&Ssd) -> u32| -> u64 {
             let sizes = self
@@ -648,7 +650,8 @@ impl Store {
         }
     }
 
-    /// Returns the devices. A device that is not in an array has an empty name.
+    /// Returns the devices. A device that is not in an array has an empty name, or behind a cache
+    /// the name [`BEHIND`].
     pub(crate) fn leaves(&self) -> Vec<Leaf<'_>> {
         let alone = |of| Leaf {
             name: String::new(),
@@ -684,7 +687,7 @@ pub const BEHIND: &str = "disk";
 /// Device at any depth of a store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaf<'a> {
-    /// Name of the device, preceded by those of the arrays that contain it: `mirror.ssd0`.
+    /// Name of the device, preceded by those of the members that contain it: `mirror.ssd0`.
     pub name: String,
     /// Trace disks that the device holds, in whole or in part.
     pub disks: &'a [u32],

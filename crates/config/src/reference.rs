@@ -1,4 +1,5 @@
-//! Writes the reference pages in Markdown: keys, policies, presets, and lists of quantities.
+//! Writes the reference pages in Markdown: keys, policies, presets, and lists such as that of the
+//! metrics.
 
 use std::fmt::Write;
 
@@ -12,14 +13,14 @@ use super::{load, policies};
 
 const NOTICE: &str = "<!-- Generated from the source; `WORDLINE_BLESS=1 cargo test -p wordline-runner --test it reference` regenerates it. -->\n";
 
-/// Row of a reference page that lists quantities.
+/// Row of a reference page that lists metrics or trace formats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Name of the quantity.
+    /// Name of the metric or format.
     pub name: String,
-    /// Unit of the quantity; empty if it has none.
+    /// Unit of the metric; empty if there is none.
     pub unit: String,
-    /// Description of the quantity.
+    /// Description of the metric or format.
     pub description: String,
 }
 
@@ -331,8 +332,8 @@ fn details(page: &mut String, preset: &Preset) {
     }
 }
 
-/// Returns a page that lists quantities, such as `metrics.md` and `formats.md`. `first` is the
-/// heading of the name column. The unit column is omitted if no entry has a unit.
+/// Returns a page that is a list, `metrics.md` or `formats.md`. `first` is the heading of the name
+/// column. The unit column is omitted if no entry has a unit.
 pub fn list(title: &str, introduction: &str, first: &str, entries: &[Entry]) -> String {
     let units = entries.iter().any(|entry| !entry.unit.is_empty());
     let (head, rule) = if units { (" unit |", "---|") } else { ("", "") };

@@ -55,7 +55,7 @@ fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
     Ssd::new(config, seed)
 }
 
-/// Checks that a configuration without flash has no tables of flash.
+/// Checks that the tables of flash have their defaults, for a configuration without flash.
 pub(super) fn without_flash(config: &Config) -> Result<(), ConfigError> {
     let flash = [
         ("nand", config.nand != Nand::default()),

@@ -388,7 +388,7 @@ fn bad_blocks(config: &Config, layout: &Layout, seed: u64) -> Result<f64, Config
     }
 }
 
-/// Returns the error that a policy parameter conflicts with other keys.
+/// Returns the error for a fault of a policy parameter.
 fn parameter(family: &str, member: &str, fault: Fault) -> ConfigError {
     let Fault {
         key,

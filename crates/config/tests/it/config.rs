@@ -100,7 +100,7 @@ fn every_preset_file_is_found_by_its_name() {
 }
 
 #[test]
-fn resolved_configuration_is_complete_and_equivalent() {
+fn resolved_configuration_has_the_top_level_keys_and_is_equivalent() {
     for preset in presets::all() {
         let first = wordline_config::load(preset.text, "a.toml", &[]).expect(preset.name);
         let again = wordline_config::load(&first.resolved_toml, "b.toml", &[]).expect(preset.name);
@@ -386,7 +386,7 @@ fn page_times_are_one_number_or_one_per_page_type() {
 /// A QLC block in single-level mode has a quarter of its pages. Devices that cannot have an SLC
 /// cache are rejected.
 #[test]
-fn slc_cache_needs_multi_bit_cells_and_uniform_pages() {
+fn slc_cache_is_planned_for_qlc_and_rejected_for_unsupported_devices() {
     let with = |base: &str, more: &[(&str, &str)]| {
         let cache = ("ftl.slc_cache", "dynamic");
         plan(&format!("base = \"{base}\""), &[more, &[cache]].concat())
@@ -590,9 +590,9 @@ fn error_of_several_keys_names_the_key_that_the_user_set() {
         .starts_with("--set ssd.channels=1024: nand.geometry.blocks_per_plane = 2048: the device has 34359738368 pages"));
 }
 
-/// Tries one value on each side of every bound.
+/// Tries a value beyond and a value within each listed bound.
 #[test]
-fn every_number_outside_its_bounds_is_rejected() {
+fn numbers_beyond_bounds_are_rejected_and_numbers_within_accepted() {
     let bounds = [
         ("ssd.channels", "0", "1"),
         ("ssd.ways", "0", "1"),
@@ -768,9 +768,9 @@ fn number_that_toml_cannot_hold_is_rejected() {
     assert!(error.starts_with("device.toml:3:"), "{error}");
 }
 
-/// A configuration cites the paper of every policy that it names, in whichever slot.
+/// The policies of a configuration include that of each slot, except of slots without effect.
 #[test]
-fn paper_of_every_policy_in_a_slot_is_cited() {
+fn policy_of_every_slot_with_effect_is_listed() {
     let cited = |text: &str| {
         let chosen = wordline_config::chosen(&config(text, &[]));
         chosen
@@ -916,7 +916,7 @@ fn disk_table_overrides_the_disk_of_a_preset() {
 }
 
 #[test]
-fn unsuitable_values_of_a_ram_disk_are_refused() {
+fn conflicting_tables_and_invalid_values_of_a_ram_disk_are_refused() {
     let cases = [
         (
             "schema = 1\n[ssd]\nchannels = 3\n[ram]\n",
@@ -1123,9 +1123,9 @@ fn stores_nest_in_arrays_and_behind_caches() {
     assert_eq!(single.shape(), Shape::CachedDisks);
 }
 
-/// Checks every configuration in the how-to pages.
+/// Checks the complete configurations in two how-to pages.
 #[test]
-fn stores_in_the_how_to_pages_are_valid() {
+fn stores_in_the_how_to_pages_on_arrays_and_caches_are_valid() {
     let pages = [
         include_str!("../../../../docs/how-to/array.md"),
         include_str!("../../../../docs/how-to/flash-cache.md"),
@@ -1145,7 +1145,7 @@ fn stores_in_the_how_to_pages_are_valid() {
 }
 
 #[test]
-fn bad_blocks_need_enough_spare_blocks() {
+fn reliability_settings_are_checked_against_other_keys() {
     const CACHED: &str = "[cache]\nmode = \"write-back\"\n[disk]\nbase = \"nearline-7200\"\n[host]\ninterface = \"direct\"\n";
     const FAILS: &str = "base = \"d4\"\n[nand.reliability.failures.weibull]\n";
     for (text, words) in [

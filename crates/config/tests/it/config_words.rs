@@ -1,4 +1,4 @@
-//! Error messages for wrong numbers and for text that is not TOML.
+//! Error messages for wrong numbers, text that is not TOML, and files without keys of a device.
 
 fn said(text: &str, overrides: &[(&str, &str)]) -> String {
     let overrides: Vec<(String, String)> = overrides

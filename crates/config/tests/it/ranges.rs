@@ -98,7 +98,7 @@ fn fault(text: &str, key: &str, value: &str) -> String {
     }
 }
 
-/// Returns `true` if a key is in an array of tables, whose elements cannot be overridden.
+/// Returns `true` if a key is in an array of tables whose elements cannot be overridden.
 fn is_listed(path: &str) -> bool {
     let parents =
         std::iter::successors(path.rsplit_once('.'), |(parent, _)| parent.rsplit_once('.'));
@@ -111,7 +111,7 @@ fn is_listed(path: &str) -> bool {
         })
 }
 
-/// Returns numbers outside a range that the type can hold. Empty if there are none.
+/// Returns a number beyond each bound of a range, or one that is not among its values.
 fn outside(range: &Range, whole: bool) -> Vec<f64> {
     let step = if whole { 1.0 } else { 0.125 };
     let beyond = |bound: &Bound<f64>, step: f64| match bound {
@@ -128,7 +128,8 @@ fn outside(range: &Range, whole: bool) -> Vec<f64> {
 /// Device with a member and a stream, so that it accepts the keys of both.
 const DEVICE: &str = "base = \"d4\"\n[[array.members]]\nname = \"a\"\n[[streams]]\nname = \"a\"\n";
 
-/// Covers every number, regardless of the rest of the configuration.
+/// Covers every number that an override can set, except `schema`, regardless of the rest of the
+/// configuration.
 #[test]
 fn number_out_of_range_is_rejected_with_its_range() {
     let mut tried = 0;
