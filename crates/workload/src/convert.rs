@@ -197,8 +197,8 @@ enum Stage {
 }
 
 impl Cancellation {
-    /// Stops the conversion and removes its temporary file. Returns `false` if the conversion has
-    /// already ended, successfully or not.
+    /// Stops the conversion and removes its temporary file. Returns `false` if the output has
+    /// already been finished, successfully or not.
     pub fn stop(&self) -> bool {
         let mut stage = self.stage();
         if let Stage::Writing(Some(partial)) = &*stage {

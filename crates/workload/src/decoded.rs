@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use crate::trace::Requests;
 use crate::{Recordings, Trace, TraceOptions, WorkloadError};
 
-/// Maximum number of requests of a cached trace. They take 80 MB.
+/// Maximum number of requests of a cached trace. They take 64 MiB.
 const MAX_REQUESTS: usize = 2 << 20;
 /// Maximum number of cached traces. The least recently used one is evicted.
 const KEPT: usize = 8;

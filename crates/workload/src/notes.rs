@@ -23,7 +23,7 @@ pub(crate) fn skipped_lines(lines: u64, first: &WorkloadError) -> String {
     )
 }
 
-/// Returns a note for each kind of change to records.
+/// Returns the notes on changes to records.
 fn changes(counts: &Counts) -> Vec<String> {
     let changes = [
         (

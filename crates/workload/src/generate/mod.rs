@@ -55,8 +55,8 @@ pub struct Config {
     /// write cache, all writes are durable.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub fua_ratio: f64,
-    /// Interval between flushes, in requests; 0 for no flushes. The other requests are the same as
-    /// without flushes.
+    /// Interval between flushes, in requests; 0 for no flushes. The other requests have the same
+    /// operations, addresses and sizes as without flushes.
     #[schemars(range(min = 0, max = 1_000_000_000_000_000_u64))]
     pub flush_every_requests: u64,
     /// Access pattern: the addresses of requests within the working set.
@@ -296,8 +296,8 @@ impl Generator {
     }
 
     /// Draws the operation of the next request. Also draws between read and write for a TRIM, so
-    /// that the other requests do not depend on the share of TRIMs. Draws nothing if the outcome is
-    /// certain.
+    /// that the other requests do not depend on the share of TRIMs. Draws nothing for a share of
+    /// reads of 0 or 1, nor for a share of TRIMs of 0.
     fn op(&mut self) -> Op {
         let reads = match self.certain {
             Some(reads) => reads,

@@ -334,7 +334,7 @@ impl Trace {
     }
 
     /// Returns the error for a request beyond the capacity. The error states the highest address of
-    /// the whole trace.
+    /// the whole trace, or of the record's disk if each disk has its own range.
     #[cold]
     fn beyond(&self, placed: &Placed, fitter: &Fitter) -> WorkloadError {
         let highest = ends(&self.origins, &self.options).ok();

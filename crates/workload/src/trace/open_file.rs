@@ -19,7 +19,7 @@ pub(super) struct OpenFile {
     /// Records read last. The first `returned` of them have been returned.
     pub(super) records: Vec<Placed>,
     pub(super) returned: usize,
-    /// Reason why there are no more records, kept until those read have been returned.
+    /// Reason why reading stopped, kept until the records read have been returned.
     stop: Option<Stop>,
     pub(super) format: Format,
     pub(super) warning: Option<String>,

@@ -154,8 +154,7 @@ proptest! {
         prop_assert_eq!(counts.other_volumes as usize, rows.len() - chosen);
     }
 
-    /// Wrapping keeps every byte, modulo the capacity, and splits a request only if it crosses the
-    /// end.
+    /// Wrapping keeps every byte, modulo the capacity, and counts wrapped and split requests.
     #[test]
     fn wrapping_maps_addresses_modulo_the_capacity(rows in rows(true), sectors in 64_u64..5000) {
         let capacity = sectors * 512;
@@ -174,8 +173,8 @@ proptest! {
         prop_assert_eq!(counts.wrapped, beyond);
     }
 
-    /// Scaling keeps sizes and the order of addresses, and the result fits. A trace that fits is
-    /// not changed.
+    /// Scaling keeps sizes and moves offsets in proportion, and the result fits. A trace that fits
+    /// is not changed.
     #[test]
     fn scaling_shrinks_offsets_in_proportion(rows in rows(true), sectors in 64_u64..5000) {
         let capacity = sectors * 512;

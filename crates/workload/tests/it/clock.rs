@@ -58,7 +58,7 @@ fn time_beyond_the_clock_is_not_a_bad_line() {
 /// The native format counts picoseconds, of which 64 bits cover 213 days. Gaps must be changed
 /// before a time exceeds that range.
 #[test]
-fn gaps_are_changed_equally_in_all_formats() {
+fn gaps_are_changed_equally_in_native_and_mqsim_traces() {
     let times = [
         5,
         1_700_000_000_000_000_000,

@@ -215,7 +215,7 @@ fn file_appears_only_when_finished() {
     assert_eq!(names, 1, "no temporary file remains");
 }
 
-/// Source that stops the conversion when its second request is read, like Ctrl-C during a read.
+/// Source that stops the conversion when its first request is read, like Ctrl-C during a read.
 struct Stopped<'a>(Trace, &'a dyn Fn());
 
 impl Source for Stopped<'_> {

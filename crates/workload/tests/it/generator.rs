@@ -264,7 +264,7 @@ fn trims_follow_the_access_pattern_and_the_sizes_of_requests() {
 }
 
 #[test]
-fn flushes_and_fua_do_not_change_the_other_requests() {
+fn flushes_and_fua_keep_operations_addresses_and_sizes_of_other_requests() {
     let without = Config {
         requests: 50_000,
         read_ratio: 0.4,
@@ -312,7 +312,7 @@ fn flushes_and_fua_do_not_change_the_other_requests() {
 }
 
 #[test]
-fn errors_of_flushes_and_durable_writes_name_the_key() {
+fn error_of_flushes_at_every_request_names_the_key() {
     let of = |fua_ratio, flush_every_requests| {
         let config = Config {
             fua_ratio,

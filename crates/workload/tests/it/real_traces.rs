@@ -305,7 +305,8 @@ const TABLE: &[Expected] = &[
     ),
 ];
 
-/// Returns options that keep everything as recorded, in time order.
+/// Returns options that sort requests by time, expand them to whole sectors, and map all volumes to
+/// the same addresses.
 fn lenient() -> TraceOptions {
     TraceOptions {
         time_order: TimeOrder::Sort,
@@ -406,7 +407,7 @@ fn fillrandom_has_trims_and_wrapped_time_stamps() {
     assert_eq!(trace.files()[0].format, Format::Blkparse);
     assert_eq!(trace.counts().lines_skipped, 0);
     assert_eq!((found.requests, found.trims), (51_698, 2_057));
-    // Each jump of the clock and each return adds two gaps of a second.
+    // Each jump of the clock and each return adds a gap of a second.
     let jumps = trace.counts().gaps_changed;
     assert_eq!(gib(found.highest), 2.01);
     assert!(
