@@ -6,7 +6,7 @@ from typing import Literal, TypedDict
 
 class Device(TypedDict):
     """Simulated device. For an array, sums over its members; a value that cannot be added is null
-    unless it is the same in all of them. For hard disks, the metrics of flash are 0."""
+    unless it is the same in all of them. For hard disks, the metrics of flash are 0 or null."""
 
     name: str
     capacity_bytes: int

@@ -156,7 +156,7 @@ section! {
     /// the mean time of a request that the disks served. Above 1 if they could not keep up. Null
     /// with `cache.disk_utilisation`, and if the disks served no request.
     disk_utilisation_without: Option<f64> = of.disk_utilisation_without();
-    /// Bytes that the host read per byte that the disks read.
+    /// Bytes of the pages that reads requested per byte that the disks read.
     disk_read_savings: Option<f64> = of.disk_read_savings();
     /// Pages served, from flash or from the disk, that were compared with what was written. Null
     /// without --verify.

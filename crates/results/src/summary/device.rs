@@ -6,7 +6,7 @@ use wordline_config::Plan;
 use wordline_config::plan::{Device, DevicePlan, Shape, Ssd};
 
 /// Simulated device. For an array, sums over its members; a value that cannot be added is null
-/// unless it is the same in all of them. For hard disks, the metrics of flash are 0.
+/// unless it is the same in all of them. For hard disks, the metrics of flash are 0 or null.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "Device")]
 pub struct DeviceSummary {

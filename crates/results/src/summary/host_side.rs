@@ -82,7 +82,7 @@ impl HostOfRun {
 
 impl HostSideSummary {
     /// Returns the section, or `None` without a host-side model. `span` is the simulated time since
-    /// the first arrival.
+    /// measuring began.
     pub(super) fn new(outcome: &Outcome, span: Time) -> Option<Self> {
         Some(Self::of(&HostOfRun {
             cores: outcome.plan.host_side.as_ref()?.cores,

@@ -19,8 +19,8 @@ use wordline_recorder::{FlashCounts, Record, Served};
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Member")]
 pub struct MemberSummary {
-    /// Name of the device, preceded by those of the arrays that contain it. `members` is empty for
-    /// a store of one device.
+    /// Name of the device, preceded by those of the members that contain it. `members` is empty for
+    /// one SSD, for hard disks alone, and for one cache in front of them, each without a host side.
     pub name: String,
     /// Disks of the trace that are mapped to it, if requests are routed by disk.
     pub disks: Vec<u32>,

@@ -112,8 +112,8 @@ section! {
     streams: Vec<StreamSummary> = streams(run.outcome);
     /// Fairness among the streams. Null with one stream.
     fairness: Option<Fairness> = run.fairness();
-    /// Devices of a multi-device store: SSDs, caches, hard disks. Empty for one SSD, for hard disks
-    /// alone, and for one cache in front of them.
+    /// Devices of the store: SSDs, caches, hard disks, RAM disks. Empty for one SSD, for hard disks
+    /// alone, and for one cache in front of them, each without a host side.
     members: Vec<MemberSummary> = members(run.outcome);
     /// Operations of the flash, and its state at the end of the run.
     flash: FlashSummary = FlashSummary::new(&run.flash, &run.outcome.devices);
@@ -159,7 +159,7 @@ section! {
     verification: Option<VerificationSummary> = verification(&run.outcome.devices);
     /// Conditions of the run that limit the use of these numbers.
     notes: Vec<String> = Vec::new();
-    /// Policies that the configuration names, and their papers.
+    /// Policies with a paper that the configuration names, and their papers.
     references: Vec<Reference> = Vec::new();
     /// Cost of the simulation.
     speed: SpeedSummary = run.speed();
@@ -182,7 +182,7 @@ pub struct Reference {
     pub family: &'static str,
     /// Name of the policy.
     pub policy: &'static str,
-    /// Paper; empty without one.
+    /// Paper.
     pub paper: &'static str,
 }
 
@@ -270,7 +270,7 @@ impl<'a> Run<'a> {
 }
 
 impl Reference {
-    /// Returns the papers of the policies that a configuration names.
+    /// Returns the policies with a paper that a configuration names, and their papers.
     pub fn of(config: &Config) -> Vec<Self> {
         let cited = chosen(config).into_iter();
         cited

@@ -6,7 +6,8 @@ use std::iter::repeat_n;
 use wordline_observe::{Heading, ObserveError, Point, Table, Values, columns, values};
 use wordline_recorder::Record;
 
-/// Builds the distribution of response times, for all requests, for reads and for writes.
+/// Builds the distribution of response times, for reads and writes together, for reads and for
+/// writes.
 pub fn latency(record: &Record) -> Result<Table, ObserveError> {
     let [read, write] = &record.total.latency;
     let all = record.total.all();
