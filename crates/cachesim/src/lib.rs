@@ -128,11 +128,12 @@ impl Phase {
 pub struct Progress {
     /// Current phase.
     pub phase: Phase,
-    /// Requests processed in this phase.
+    /// Requests processed in this phase. For a plan, all page requests of the trace; 0 when
+    /// estimates are compared.
     pub requests: u64,
     /// Share of the phase that is done, 0 to 1; `None` if it is unknown.
     pub fraction: Option<f64>,
 }
 
-/// Receives the progress every few thousand requests. Returns `false` to stop the computation.
+/// Receives the progress from time to time. Returns `false` to stop the computation.
 pub type Watch<'a> = dyn FnMut(Progress) -> bool + 'a;

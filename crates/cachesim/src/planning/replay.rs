@@ -457,8 +457,9 @@ impl<'a> Tier<'a> {
             self.destage(at, job);
         }
     }
-    /// Writes the pages of `leaving` to the disk, adjacent pages in one access. A single access is
-    /// FUA; several are followed by a flush.
+    /// Writes the pages of `leaving` to the disk, adjacent pages in one access. If destaged pages
+    /// must be durable, the accesses are FUA; several accesses to a disk with a write cache are
+    /// followed by a flush instead.
     fn destage(&mut self, at: Time, job: Option<u32>) {
         let mut leaving = std::mem::take(&mut self.leaving);
         leaving.sort_unstable();

@@ -263,8 +263,7 @@ fn lru_with_trims_matches_a_naive_implementation() {
     }
 }
 
-/// No policy has more hits than Belady's, with or without TRIMs. Belady's policy prefers to evict a
-/// page that is trimmed before its next request.
+/// Belady's policy prefers to evict a page that is trimmed before its next request.
 #[test]
 fn belady_evicts_pages_that_are_trimmed_before_their_next_request() {
     // With room for two pages: page 0 is trimmed before it is read again, pages 1 and 2 are not.
@@ -336,9 +335,9 @@ fn progress_callback_can_stop_reading_the_trace() {
     assert!(matches!(ended, Err(CacheError::Interrupted)));
 }
 
-/// The exact curve has the misses of LRU at every size, including writes.
+/// The exact curve, and those of samples of all pages, have the hits of LRU, including writes.
 #[test]
-fn curve_equals_lru_at_every_size() {
+fn curves_equal_lru_at_the_requested_sizes() {
     let folder = TempDir::new().unwrap();
     let mut draw = Rng::new(9, "curve");
     let mut lines = String::new();
