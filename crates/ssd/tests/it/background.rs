@@ -62,8 +62,8 @@ fn background_gc_stops_as_soon_as_its_rule_is_met() {
     }
 }
 
-/// A read during a GC run waits for one flash operation if GC is preemptible, and for many pages
-/// otherwise.
+/// A read during preemptible GC waits for at most one flash operation. If GC is not preemptible,
+/// the longest response time is more than twice as long.
 #[test]
 fn preemptible_gc_delays_a_request_by_at_most_one_operation() {
     let mut random = Rng::new(1, "background");

@@ -1,7 +1,7 @@
-//! Bad blocks: the duration of a failed program, and the number of failures that the model predicts.
-//! In every mapping family and GC schedule, with and without power cuts, every block is accounted
-//! for, and data is never lost without an error. At the end of its life the device becomes
-//! read-only.
+//! Bad blocks: the duration of a failed program, and the number of failures that the model
+//! predicts. In every mapping family and GC schedule, with and without power cuts, every block is
+//! accounted for, and data is never lost without an error. At the end of its life the device
+//! becomes read-only.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -43,14 +43,14 @@ fn constant(erase: f64, program: f64) -> Failures {
     })
 }
 
-/// Returns a device of a single die and plane with `spare_blocks` spare blocks among 16 blocks of 8
-/// pages: tR 30 us, tPROG 400 us, tBERS 1500 us. A page takes 20 us on the bus; nothing else takes
-/// bus time.
+/// Returns the plan of a device of a single die and plane with `spare_blocks` spare blocks among 16
+/// blocks of 8 pages: tR 30 us, tPROG 400 us, tBERS 1500 us. A page takes 20 us on the bus; nothing
+/// else takes bus time.
 fn plan(spare_blocks: u32, failures: Failures) -> Plan {
     plan_of(1, spare_blocks, failures)
 }
 
-/// Returns a device as [`plan`] does, with several dies that are written in turn.
+/// Returns a plan as [`plan`] does, with several dies that are written in turn.
 fn plan_of(dies: u32, spare_blocks: u32, failures: Failures) -> Plan {
     let config = Config {
         over_provisioning_ratio: 0.6,
@@ -69,8 +69,8 @@ fn plan_of(dies: u32, spare_blocks: u32, failures: Failures) -> Plan {
     plan
 }
 
-/// Checks that every block is accounted for: factory-bad + grown bad + spare + in use = all, also
-/// per plane.
+/// Checks that every block is accounted for: factory-bad + grown bad + spare + in use = all. Also
+/// checks that each used spare block replaces one block, of its own plane.
 fn conserve(ssd: &Ssd<Map>, plan: &Plan) {
     let layout = plan.part.layout;
     let bad = ssd.array().bad_blocks().unwrap();
@@ -83,7 +83,7 @@ fn conserve(ssd: &Ssd<Map>, plan: &Plan) {
         by_cause.iter().sum::<u32>() + bad.spares() + bad.in_use(),
         layout.blocks()
     );
-    // No spare block replaces two blocks, and no unused one replaces any.
+    // No spare block replaces two blocks.
     let mut taken: Vec<_> = bad.table().iter().filter_map(|bad| bad.spare).collect();
     taken.sort();
     let count = taken.len();
@@ -162,8 +162,8 @@ fn reads_report_a_block_replacement_in_progress_on_their_die() {
         let requests = [
             at(US(0), Op::Write, 0, PAGE),
             at(US(0), Op::Write, PAGE, PAGE),
-            // The replacement occupies the die of page 0 until 5,000 + 2 x 420 us, plus the read of
-            // a page and its transfer.
+            // The replacement occupies the die of page 0 until 5,000 + 2 x 420 us, plus the copy of
+            // a page.
             at(US(5000), Op::Write, 2 * PAGE, PAGE),
             at(US(5100), Op::Read, 0, PAGE),
             at(US(5100), Op::Read, PAGE, PAGE),
@@ -210,7 +210,7 @@ fn trim_whose_erase_fails_completes() {
 
 /// Data that a buffer destages to a read-only device are lost with an error, which is reported to
 /// every request that needs them durable and to reads. The flash never returns older data instead.
-/// Host writes end with an error at once.
+/// Later host writes and TRIMs end with an error.
 #[test]
 fn failed_destage_is_reported_as_an_error() {
     let mut plan = plan(0, constant(0.0, 0.02));
@@ -267,8 +267,8 @@ fn failed_destage_is_reported_as_an_error() {
 }
 
 /// An acknowledged write cannot be destaged: flushes end with an error as long as it is lost, not
-/// only the one that destages it. After a power cut the page has its older content, and nothing is
-/// lost any more.
+/// only the one that destages it. After a power cut, which restores the older content of the page,
+/// they succeed.
 #[test]
 fn flushes_fail_while_an_acknowledged_page_is_lost() {
     let mut plan = plan(0, constant(0.0, 1.0));
@@ -302,8 +302,7 @@ fn buffer(pages: u32) -> wordline_dram_buffer::Plan {
     }
 }
 
-/// Random writes of a device until `requests` are served, with power cuts after at most `gap`
-/// events if `gap` is set.
+/// Outcome of a run.
 struct Run {
     failed: u64,
     cuts: u32,
@@ -311,6 +310,8 @@ struct Run {
     grown: u32,
 }
 
+/// Runs verified random reads, writes and TRIMs until `requests` are served or lost, with power
+/// cuts after at most `gap` events unless `gap` is 0.
 #[allow(clippy::too_many_lines)] // a single loop
 fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceError> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
@@ -442,8 +443,8 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
     Ok(seen)
 }
 
-/// Returns a small random device on which erases and programs fail; `None` if the family does not
-/// fit on it or does not use the schedule.
+/// Returns the plan of a small random device on which erases and programs may fail; `None` if the
+/// family does not fit on it or does not use the schedule.
 fn draw(family: &Family, schedule: &Scheduling, random: &mut Rng) -> Option<Plan> {
     let dimensions = Dimensions {
         channels: 1 + random.below(2) as u32,
@@ -528,7 +529,7 @@ fn data_are_never_lost_without_an_error() {
 }
 
 #[test]
-fn power_cut_loses_no_acknowledged_data() {
+fn power_cut_loses_no_durable_data() {
     laws(600, 40);
 }
 
@@ -604,7 +605,8 @@ fn number_of_grown_bad_blocks_follows_the_model() {
     }
 }
 
-/// Factory-bad blocks are binomially distributed, and equal for equal seeds.
+/// The number of factory-bad blocks equals their share of all blocks, within 4.5 standard
+/// deviations. The blocks are the same for equal seeds and differ between seeds.
 #[test]
 fn number_of_factory_bad_blocks_follows_their_share() {
     let layout = Layout {
@@ -632,7 +634,7 @@ fn number_of_factory_bad_blocks_follows_their_share() {
         );
         assert_eq!(bad.in_use(), 32 * 1_400);
     }
-    // With more bad blocks than spare blocks, the error names the plane.
+    // If a plane has more bad blocks than spare blocks, the error states their number.
     let few = BadBlocks::new(&layout, 1, 0.2, 7).unwrap_err();
     assert!(few.bad > 1);
 }

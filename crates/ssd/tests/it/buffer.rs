@@ -1,5 +1,5 @@
-//! DRAM buffer with every policy and size: reads return what was written, latency components add
-//! up, every request is served, and a power cut loses no more than allowed.
+//! DRAM buffer with every policy and random sizes: reads return what was written, latency
+//! components add up, every request is served, and a power cut loses no more than allowed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -107,7 +107,8 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>) -> Result<Seen, 
     Ok(seen)
 }
 
-/// Returns a small random device with a buffer.
+/// Returns the plan of a small random device with a buffer; `None` if the mapping family does not
+/// fit on it.
 fn draw(replacement: &Replacement, random: &mut Rng) -> Option<Plan> {
     let dimensions = Dimensions {
         channels: 1 + random.below(2) as u32,
@@ -148,7 +149,7 @@ fn draw(replacement: &Replacement, random: &mut Rng) -> Option<Plan> {
     Some(plan)
 }
 
-/// Returns all policies that a device can use.
+/// Returns all replacement policies that a buffer can use.
 fn policies() -> Vec<Replacement> {
     let mut all = Replacement::defaults();
     all.retain(buffer::Plan::takes);

@@ -1,5 +1,5 @@
-//! Durability: flushes, FUA writes, TRIMs and power cuts, compared with a model of the
-//! acknowledgements that the host received.
+//! Durability: flushes, FUA writes and power cuts, compared with a model of the acknowledgements
+//! that the host received. Also TRIMs during destages, and empty flushes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -177,8 +177,8 @@ impl Host {
     }
 }
 
-/// Runs random reads, writes, FUA writes and flushes, with power cuts after `gap` events if `gap`
-/// is set.
+/// Runs random reads, writes, FUA writes and flushes, with power cuts after at most `gap` events if
+/// `gap` is set. Returns the number of sectors whose acknowledged version is lost, and the tally.
 fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>, told: &str) -> (u32, Tally) {
     let mut random = Rng::new(seed, "durable");
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));

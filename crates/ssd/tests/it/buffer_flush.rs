@@ -1,4 +1,5 @@
-//! Destaging of dirty pages: in batches whose memory is freed together, and in idle time.
+//! Destaging of dirty pages: in batches whose memory is freed together, and in idle time. Also
+//! read-ahead.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -99,8 +100,7 @@ fn next_batch_fills_during_a_destage() {
     assert_eq!(tally.batches, 2);
 }
 
-/// In idle time all dirty pages are destaged, in parallel on the dies, and then nothing more
-/// happens.
+/// In idle time every dirty page is destaged once. Without an idle flush, none is.
 #[test]
 fn idle_flush_destages_all_pages_and_stops() {
     for dies in [1, 2, 4] {
@@ -152,7 +152,7 @@ fn idle_flush_delays_a_request_by_at_most_one_operation() {
 }
 
 /// Pages are read one by one, sequentially, with pauses: the first two miss and start the
-/// read-ahead, and all others hit. Random reads cause no read-ahead.
+/// read-ahead, and all others hit. Reads that are not sequential cause no read-ahead.
 #[test]
 fn sequential_reads_are_read_ahead() {
     for pages in [1, 3, 8] {

@@ -63,7 +63,8 @@ fn requests(count: u64, footprint: u64, flush_every: u64, seed: u64) -> Vec<Requ
     (0..count).map(one).collect()
 }
 
-/// The bare cache: a page is dirty after a write until it is evicted, and no die is busy.
+/// The bare cache: a page is dirty after a write until it is evicted or flushed, unless the cache
+/// writes through. No die is busy.
 #[derive(Default)]
 struct Bare {
     dirty: HashSet<Entry>,
@@ -120,7 +121,7 @@ fn policies() -> Vec<Replacement> {
 }
 
 #[test]
-fn sequential_requests_have_the_hits_of_the_bare_policy() {
+fn requests_one_at_a_time_have_the_hits_of_the_bare_policy() {
     for policy in policies() {
         for (pages, through, flush_every) in [
             (1, false, 0),
@@ -150,7 +151,8 @@ fn sequential_requests_have_the_hits_of_the_bare_policy() {
                 tally.evictions, evictions,
                 "{told}: clean and dirty evictions"
             );
-            // Every evicted dirty page was written, and no other unless the buffer writes through.
+            // The dirty pages that were evicted or flushed were written to flash. If the buffer
+            // writes through, all written pages were.
             let writes = asked
                 .iter()
                 .filter(|request| request.op == Op::Write)
@@ -166,7 +168,7 @@ fn sequential_requests_have_the_hits_of_the_bare_policy() {
     }
 }
 
-/// A buffer that holds the whole footprint misses every page once, at any queue depth.
+/// A buffer that holds the whole footprint misses every page once, and evicts none.
 #[test]
 fn buffer_larger_than_the_footprint_misses_every_page_once() {
     for policy in policies() {

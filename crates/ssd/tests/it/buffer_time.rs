@@ -95,15 +95,15 @@ fn hit_takes_access_and_transfer_time() {
 }
 
 /// A buffer is full of dirty pages. Half as many new pages arrive at one instant and evict half of
-/// them: every destage passes the port and then occupies the flash for milliseconds. Hits still
-/// take the time of the port alone.
+/// them: the destages pass the port and then occupy the flash for more than 15 ms. Hits still take
+/// the time of the port alone.
 #[test]
 fn destages_never_block_a_hit() {
     const PAGES: u64 = 64;
     let start = Time::from_ms(10);
     let mut asked: Vec<Request> = (0..PAGES).map(|n| page(Time::ZERO, Op::Write, n)).collect();
     asked.extend((0..PAGES / 2).map(|n| page(start, Op::Write, PAGES + n)));
-    // At the same instant, and in the next 8 ms: resident pages, and pages being evicted.
+    // At the same instant, and in the next 8 ms: resident pages.
     let hits = asked.len();
     asked.extend((0..8).map(|n| page(start, Op::Read, PAGES / 2 + n)));
     let soon = |n: u64| start + Time::from_us(200 * (n + 1));
@@ -238,7 +238,7 @@ fn fua_write_also_takes_flash_time() {
     let (played, _) = run(1, Some(4), &asked);
     assert_eq!(played[0].done, durable);
     assert_eq!(of_flash(&played[0].parts), program);
-    // It takes as long as a flush after a plain write, less the time of that write.
+    // A flush after a plain write takes as long as a FUA write, less the time of the plain write.
     let asked = [
         page(Time::ZERO, Op::Write, 0),
         at(Time::from_ms(1), Op::Flush, 0, 0),
@@ -374,7 +374,7 @@ fn of_flash(parts: &LatencyComponents) -> Time {
 
 /// A buffer of one page in front of dies on separate channels. The first page is evicted while all
 /// dies are idle, the others while one die programs the previous page. The maximum load is then the
-/// number of dies times the mean, which exceeds ten from eleven dies on.
+/// number of dies times the mean: more than ten times from eleven dies on.
 #[test]
 fn dies_are_unbalanced_if_one_of_many_is_busy() {
     for (dies, unbalanced) in [(10, 0), (11, 2), (16, 2)] {

@@ -77,7 +77,7 @@ impl Probe<Observation> for Observations {
     }
 }
 
-/// Checks that a plane without GC in progress has its GC reserve.
+/// Checks that every plane without GC in progress has its GC reserve.
 fn check_reserve(plan: &Plan, ssd: &Ssd<Map>) {
     let map = ssd.mapping();
     for plane in (0..plan.part.layout.planes()).map(Plane) {
@@ -356,8 +356,8 @@ fn all_but_one(block: u64, from: Time, times: &Times, requests: &mut Vec<Request
 }
 
 /// Example of look-ahead GC (Jung 2013, section 7.5.1.1, figure 7.5): the free pages of a logical
-/// block do not suffice for an announced write, and the idle period before it is long enough. The
-/// merge copies eight pages and erases two blocks.
+/// block do not suffice for an announced write, and the idle period before it is one picosecond
+/// longer or shorter than the merge. The merge copies eight pages and erases two blocks.
 #[test]
 fn look_ahead_gc_merges_before_a_write_that_would_not_fit() {
     let agc = || Scheduling::Agc(Agc::default());
@@ -715,8 +715,8 @@ fn announcement_during_idle_time_triggers_gc() {
     }
 }
 
-/// An announcement at the end of a long idle period does not make it a short one: with
-/// announcements one second in advance, a pause of 1.5 s is long enough to compact full blocks.
+/// An announcement during a long idle period does not make it a short one: with announcements zero,
+/// one and five seconds in advance, a pause of 1.5 s is long enough to compact full blocks.
 #[test]
 fn announcement_does_not_hide_a_long_idle_period() {
     let requests = [
@@ -734,7 +734,7 @@ fn announcement_does_not_hide_a_long_idle_period() {
     }
 }
 
-/// With an idle threshold of zero, background GC starts as soon as the device is idle.
+/// Background GC starts when the device has been idle for the threshold: at once if it is zero.
 #[test]
 fn background_gc_starts_at_once_with_a_zero_threshold() {
     use wordline_ftl::gc::schedule::background::Background;
@@ -807,11 +807,12 @@ fn erases_over_on_demand(family: &Family, schedule: &Scheduling, returns: bool) 
     ratio
 }
 
-/// Merges in advance erase no more than merges on demand (Jung 2013, section 7.6). Merges deferred
-/// by a lack of free blocks do erase more: they merge the logical block just written, which frees
-/// one block like any other but has received fewer pages since its last merge than the least
-/// recently written one, which is merged on demand. If writes return to a logical block only after
-/// all others were written, all have received one page, and deferring costs nothing.
+/// Merges in advance cause less than 2 % more erases than merges on demand (Jung 2013, section
+/// 7.6). Merges deferred by a lack of free blocks cause over 10 % more: they merge the logical
+/// block just written, which frees one block like any other but has received fewer pages since its
+/// last merge than the least recently written one, which is merged on demand. If writes return to a
+/// logical block only after all others were written, all have received one page, and deferred
+/// merges cause less than 2 % more erases, too.
 #[test]
 fn merges_in_advance_cost_no_extra_erases_but_deferred_merges_may() {
     let merging = Family::defaults()
@@ -828,11 +829,11 @@ fn merges_in_advance_cost_no_extra_erases_but_deferred_merges_may() {
     }
 }
 
-/// Requests are served and read what was written, whenever GC starts: when a write finds no space,
-/// when the active block is full, or both, with every schedule and allocation. An idle plane has as
-/// many free blocks as its threshold or its reserve requires.
+/// Requests are served and read what was written with three pairs of GC check and free-block
+/// threshold, every schedule, and static and dynamic allocation. At the end, every plane without GC
+/// in progress has its GC reserve.
 #[test]
-fn writes_find_space_with_any_gc_threshold() {
+fn writes_find_space_with_gc_thresholds_of_zero_and_three_blocks() {
     let dimensions = Dimensions {
         channels: 2,
         ways: 1,

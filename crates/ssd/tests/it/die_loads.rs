@@ -86,6 +86,7 @@ struct Seen {
     reads: u32,
     programs: u32,
     collections: u32,
+    /// Loads of more than one read or program. Count.
     queued: u64,
 }
 

@@ -111,14 +111,14 @@ struct Ask {
     at: Time,
     hold: Hold,
     die: Die,
-    /// Purpose of the first grant of a command.
+    /// Operation and pages of the command, for its first grant.
     first: Option<(Operation, u32)>,
     head: Option<usize>,
 }
 
 /// Returns the times at which a command requests its bus grants: at its start, when its array
-/// operation is done, or after the short busy time between two planes; immediately after the data
-/// of the array.
+/// operation is done, or after the short busy time between two planes; otherwise at the end of the
+/// previous grant.
 fn asks(command: &Command) -> Vec<Ask> {
     let mut asks: Vec<Ask> = Vec::new();
     for (place, &hold) in command.holds.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! Small devices that are almost full, with every combination of policies, and concurrent reads and
-//! writes of partial, whole and several pages: every read is verified, every request is served, and
-//! the counts agree.
+//! Small devices with the least over-provisioning, with every combination of allocation, victim
+//! policy and wear levelling, and concurrent reads and writes of partial, whole and several pages:
+//! every read is verified, every request is served, and the counts agree.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;

@@ -102,10 +102,9 @@ fn pages_committed_at_one_instant_do_not_conflict() {
     );
 }
 
-/// Pages of one request share a channel. Of two on one die the second waits, and all later pages
-/// wait with it.
+/// Of two pages on one die the second waits, and a later page on the other channel waits with it.
 #[test]
-fn pages_of_a_request_wait_behind_a_waiting_page() {
+fn later_pages_wait_behind_a_waiting_page() {
     let plan = queued("WCDP", false, TWO_CHANNELS, true);
     let unloaded = done(&plan, Op::Read, &[(0, 1)])[0];
     // Pages 0 and 4 are on one die; page 2 is on the other channel.
@@ -158,8 +157,8 @@ fn pages_allocated_on_issue_form_one_command_although_planes_are_a_page_apart() 
     }
 }
 
-/// Pairs and single pages with GC between them: the block tables are consistent, and a pair is at
-/// the same page offset of both blocks until one page is rewritten or moved.
+/// Pairs and single pages with GC between them: the block tables are consistent, and the pair that
+/// is written last is at the same page offset of both blocks.
 #[test]
 fn superblocks_stay_aligned_under_a_mixture_of_pairs_and_single_pages() {
     let plan = queued("PCWD", true, TWO_PLANES, true);
@@ -209,8 +208,7 @@ const PLANES: Dimensions = Dimensions {
 };
 
 /// The `k`th page that is read for the first time takes the physical page that a sequential fill
-/// gives to logical page `k`, regardless of writes in between. Pages written before their first
-/// read are placed as on a device without reads.
+/// gives to logical page `k`, regardless of writes in between. No two pages share a physical page.
 #[test]
 fn data_are_placed_in_the_order_of_first_reads() {
     let mut plan = queued("PWDC", false, PLANES, true);

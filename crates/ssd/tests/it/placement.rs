@@ -58,8 +58,8 @@ fn die_of(ssd: &Ssd<PageMap>, plan: &Plan, page: u32) -> Die {
 }
 
 /// Three reads on the die whose turn it is, and a write at the same instant: with round-robin
-/// allocation, the write waits for all of them; with least-busy allocation it goes to another
-/// channel, where nothing precedes it.
+/// allocation, the write waits; with least-busy allocation it goes to another channel, where
+/// nothing precedes it.
 #[test]
 fn write_goes_to_the_least_busy_die() {
     let [dynamic, least_busy] = [
@@ -87,7 +87,7 @@ fn write_goes_to_the_least_busy_die() {
     assert_eq!((die, done), (Die(1), unloaded));
 }
 
-/// Two writes at one instant go to different dies, even if only the queue knows the first.
+/// Four writes at one instant go to four dies, although the earlier ones are only queued.
 #[test]
 fn queued_writes_count_as_load_of_their_die() {
     let plan = allocating(Allocate::LeastBusy(LeastBusy::default()));

@@ -305,8 +305,7 @@ fn trimmed_or_rewritten_page_is_not_taken_from_the_register() {
     }
 }
 
-/// Every array read takes tR of a plane, for any purpose, and the read energy is that time
-/// multiplied by the power. Aborted reads take less.
+/// Every array read takes tR of a plane, for any purpose. Aborted reads take less.
 #[test]
 fn array_time_covers_all_pages_read() {
     for (abort, planes) in [(None, 2), (Some(0), 1), (Some(0), 2), (Some(5), 2)] {
@@ -386,7 +385,7 @@ fn uncorrectable_page_fails_only_its_own_read() {
 
 #[test]
 fn single_level_pages_are_read_ahead_in_single_level_time() {
-    // tR 5 us, tPROG 40 us, in a quarter of the block's pages.
+    // tR 5 us, tPROG 40 us, in half of a block's pages.
     let cache = SlcCache::Static(r#static::Static {
         ratio: 0.2,
         fold_after_ms: 50.0,
@@ -488,8 +487,8 @@ fn cut_at_random(plan: &Plan, seed: u64) -> (u32, u64) {
     (cuts, tally.ahead[1])
 }
 
-/// Returns the next request of a mixed load. Most requests read the page after the last one; one in
-/// six writes a few pages anywhere, and one in twelve trims some.
+/// Returns the next request of a mixed load. Most requests read the page with their own number; one
+/// in six writes a few pages anywhere, and one in twelve trims some.
 fn mixed(user_bytes: u64, number: u64, random: &mut Rng) -> (Op, u64, u64) {
     let (_, offset, bytes) = load(0.0, 6).next(user_bytes, random);
     match random.below(12) {

@@ -48,8 +48,8 @@ fn without_decoding() -> Ldpc {
 #[test]
 fn read_takes_the_retries_that_its_errors_need() {
     // The levels correct 44, 180 and 201 errors of 9,216 bits. A rate of 1e-9 gives none, 1.2e-2
-    // gives 111 with a standard deviation of 10. Times: 30 + 20 us, then 90 + 4 x 20 us. Another 1
-    // % of wrong bits is uncorrectable at any level.
+    // gives 111 with a standard deviation of 10. Times: 30 + 20 us, then 90 + 4 x 20 us. A rate
+    // of 0.1 is uncorrectable at any level.
     for (rate, took, failed) in [
         (1e-9, 50, false),
         (1.2e-2, 50 + 170, false),
@@ -116,7 +116,7 @@ fn share_of_uncorrectable_pages_matches_theory() {
 
 /// Only the completions report which requests failed, and the run continues.
 #[test]
-fn uncorrectable_page_fails_until_it_is_rewritten() {
+fn uncorrectable_page_fails_reads_and_partial_writes_only() {
     let mut ssd = filled(&plan(constant(0.2), Bch::default().code().unwrap()));
     ssd.verify();
     let mut queue = EventQueue::<Event>::default();
@@ -204,9 +204,9 @@ fn retries_count_as_reads_of_the_block() {
     }
 }
 
-/// Read disturb and retention are counted from the last erase of the block.
+/// Each read adds errors to the pages of its block, until they are uncorrectable.
 #[test]
-fn data_age_with_time_and_reads() {
+fn data_age_with_reads() {
     let errors = Errors::Table(Table {
         cycles: vec![0.0],
         rates: vec![0.0],
@@ -240,7 +240,7 @@ fn data_age_with_time_and_reads() {
 /// much more often than its limit, and a block has no valid data when it is erased (asserted by the
 /// map).
 #[test]
-fn blocks_move_before_their_data_are_too_old() {
+fn blocks_with_old_or_often_read_data_are_moved() {
     let load = Load {
         requests: 4000,
         read_ratio: 1.0,
@@ -503,7 +503,7 @@ fn failures(ssd: &mut Ssd<Map>, requests: &[wordline_block::Request]) -> Vec<boo
 /// An uncorrectable page that was read ahead causes no error until it is requested, and is then
 /// read again.
 #[test]
-fn uncorrectable_read_ahead_is_retried_on_request() {
+fn uncorrectable_read_ahead_is_read_again_on_request() {
     let read_ahead = |rate| {
         let mut plan = plan(constant(rate), without_decoding().code().unwrap());
         plan.buffer = Some(wordline_dram_buffer::Plan {

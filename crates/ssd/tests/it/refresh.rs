@@ -1,5 +1,5 @@
-//! Read reclaim and refresh: destination of the data, preemption between steps, and power cuts
-//! during the move.
+//! Read reclaim and refresh: destination of the data, preemption between steps, and reads and
+//! writes during the move.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -54,9 +54,9 @@ fn plan(mapping: &Family, refresh: Refresh) -> Plan {
     plan
 }
 
-/// Every `LIMIT`-th read of a block moves its data, however few pages the block has: with one page
-/// per block and a limit of 5, fifty reads cause ten reclaims. The fifth read is served before its
-/// block moves.
+/// The read that reaches the limit moves the data of its block, however few pages the block has:
+/// with one page per block and a limit of 5, fifty reads cause ten reclaims. The fifth read is
+/// served before its block moves.
 #[test]
 fn read_that_reaches_the_limit_moves_the_block() {
     let config = Config {
@@ -157,9 +157,9 @@ fn requests_preempt_refresh_between_steps() {
 }
 
 /// With GC on demand, a request waits only for the operations that GC has queued at its die. Eight
-/// pages move from T on: the reads end at T + 400 us. A read at T + 60 us waits for one copy, that
-/// of the page read by then. A read among the copies is served before the erase, and one during the
-/// erase after it.
+/// pages move from T on: the reads end at T + 400 us. A read at T + 60 us waits for these reads and
+/// for one copy, that of the page read by then. A read among the copies is served before the erase,
+/// and one during the erase after it.
 #[test]
 fn requests_wait_only_for_queued_gc_operations() {
     let plan = plan(&Family::default(), Refresh::default());
@@ -213,7 +213,7 @@ fn reads_report_a_reclaim_on_their_die() {
     assert_eq!(met.next(), None);
 }
 
-/// Verified reads and writes of all pages, while blocks are reclaimed in place.
+/// Verified reads and writes of whole and partial pages, while blocks are reclaimed in place.
 #[test]
 fn writes_during_a_reclaim_are_kept() {
     let load = Load {

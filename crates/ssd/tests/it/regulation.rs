@@ -149,8 +149,8 @@ impl Serial {
     }
 }
 
-/// A regulation policy in naive form: a list of all accesses, page by page. Pages are rewritten at
-/// once, because there is one request at a time.
+/// A regulation policy in naive form. Pages are rewritten at once, because there is one request at
+/// a time.
 trait Naive {
     fn preloaded(&self) -> ProgramMode;
     fn begin(&mut self) {}
@@ -312,8 +312,8 @@ fn every_policy_has_a_naive_version() {
 }
 
 /// Under a load that causes GC, each policy chooses the same mode for each page as its naive
-/// version, and the tag of a page is the mode of its last program. Filters choose the mode of moved
-/// pages again, so they are compared without GC.
+/// version, and the array records the mode of a page's last program. Filters choose the mode of
+/// moved pages again, so they are compared without GC.
 #[test]
 fn policies_match_their_naive_versions() {
     for (regulation, mut twin) in twins() {
@@ -361,8 +361,7 @@ fn policies_match_their_naive_versions() {
     }
 }
 
-/// Returns the mode of a page on a single-die device whose write is issued while another request's
-/// write waits.
+/// Returns the mode of page 9 of a single-die device after these requests.
 fn mode_behind(requests: &[Request], regulation: &Regulation) -> ProgramMode {
     let mut ssd = filled(&plan(regulation, &page_map(), 1, 64));
     play(&mut ssd, requests);
@@ -385,7 +384,7 @@ fn only_waiting_operations_of_other_requests_count_as_a_queue() {
     let read = |page| at(far, Op::Read, page * PAGE, PAGE);
     assert_eq!(modes(&[read(1)]), Reduced);
     assert_eq!(modes(&[read(1), read(2)]), Low);
-    // Pages of the same request do not count: the ninth page and those before it.
+    // Pages of the same request do not count: page 9 and those before it.
     let many = at(far, Op::Write, 0, 10 * PAGE);
     assert_eq!(mode_behind(&[first, many], &r_w_l), Reduced);
     assert_eq!(mode_behind(&[first, read(20), read(21), many], &r_w_l), Low);
@@ -412,7 +411,7 @@ fn fast_writes_of_li_are_rewritten_when_the_die_is_idle() {
 
 #[test]
 fn rewrite_waits_for_host_operations() {
-    // Page 9 is read-only and of medium cost; the reads after it keep the die busy until 10 ms.
+    // Page 9 is only read, and of medium cost. Its first fifty reads keep the die busy for 8.5 ms.
     let regulation = Regulation::RW(r_w::RW {
         preloaded: Medium,
         ..r_w::RW::default()
@@ -453,8 +452,8 @@ fn families() -> Vec<Family> {
     Family::defaults()
 }
 
-/// With every policy, mapping and scheduler, every read returns the last write. No rewrite replaces
-/// it with older data.
+/// With every policy and mapping, and two schedulers, every read returns the last write. No rewrite
+/// replaces it with older data.
 #[test]
 fn every_read_is_correct_under_every_policy() {
     let load = Load {

@@ -97,7 +97,7 @@ fn every_scheduler_serves_every_operation_once_and_correctly() {
     assert!(collections > 5_000, "{collections} collections");
 }
 
-/// Longest times in the device's queue, and all response times.
+/// Time of each request in the device's queue, and the number of requests.
 #[derive(Default)]
 struct Waits {
     queue: Vec<Time>,

@@ -19,7 +19,7 @@ use wordline_ssd::{Plan, SlcCounts, Ssd};
 
 const PAGE: u64 = 4096;
 const BITS: u32 = 4;
-/// The default part reads in 25 us and programs in 200 us. Single-level mode is made much faster
+/// The default part reads in 50 us and programs in 500 us. Single-level mode is made much faster
 /// here, to distinguish the modes.
 const READ: Time = Time::from_us(5);
 const PROGRAM: Time = Time::from_us(40);
@@ -188,7 +188,7 @@ fn before_the_cliff(plan: &Plan, ratio: f64) -> u64 {
 }
 
 /// Without idle time, the cliff occurs when the blocks of the cache are full. Each holds its pages
-/// divided by the bits per cell. There are dedicated blocks, and borrowed ones while a plane is
+/// divided by the bits per cell. There are dedicated blocks, and lent ones while a plane is
 /// above its free-block threshold.
 #[test]
 fn writes_slow_down_when_the_cache_is_full() {
@@ -207,7 +207,7 @@ fn writes_slow_down_when_the_cache_is_full() {
             let more = 8 * slc_pages * all;
             assert_eq!(before_the_cliff(&plan, 0.3), held + more, "hybrid {ratio}");
         }
-        // Blocks filled with data cannot be borrowed.
+        // Blocks filled with data cannot be lent.
         let plan = device(&lent(0.9), 0.1, dimensions, blocks, pages).unwrap();
         let mut before = u64::MAX;
         for fill in [0.2, 0.5, 0.8] {
@@ -224,8 +224,7 @@ fn writes_slow_down_when_the_cache_is_full() {
     }
 }
 
-/// After an hour of idle time the whole cache is available again, and folding has moved each valid
-/// page once.
+/// After idle time the whole cache is available again, and folding has moved each valid page once.
 #[test]
 fn idle_time_frees_the_whole_cache() {
     for cache in [fixed(0.1), lent(0.1), both(0.05, 0.05)] {
@@ -251,8 +250,8 @@ fn idle_time_frees_the_whole_cache() {
     }
 }
 
-/// Folding in idle time delays a request by at most one flash operation, and pages superseded or
-/// trimmed during it are not moved.
+/// Folding in idle time delays a request by at most one flash operation, and moves no page more
+/// than once, even if pages are trimmed during it.
 #[test]
 fn folding_delays_a_request_by_at_most_one_operation() {
     let mut random = Rng::new(3, "folds");
@@ -288,10 +287,10 @@ fn folding_delays_a_request_by_at_most_one_operation() {
     }
 }
 
-/// Any load on a device: pages are counted once, block tables and content oracle agree (the
-/// run is verified), and moved pages include folded ones.
+/// Reads and writes on random devices: pages are counted once, block tables and content oracle
+/// agree (the run is verified), and moved pages include folded ones.
 #[test]
-fn any_load_is_served_and_counted() {
+fn load_on_random_devices_is_served_and_counted() {
     let mut random = Rng::new(7, "caches");
     let (mut runs, mut all) = (0, SlcCounts::default());
     for round in 0..150_u64 {

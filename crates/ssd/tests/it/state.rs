@@ -1,5 +1,6 @@
 //! The state of a device can be written and read back: a restored device continues identically,
-//! with every policy, between any two events, before and after power cuts.
+//! with policies of the FTL, the back end, the host interface and the buffer, before and after a
+//! power cut.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -262,7 +263,7 @@ fn runs_continue_identically_with_every_scheduler() {
 }
 
 #[test]
-fn runs_continue_identically_with_every_composition_that_suspends() {
+fn runs_continue_identically_with_every_composition_and_suspension() {
     each_of_device(
         &Composition::defaults(),
         Composition::name,

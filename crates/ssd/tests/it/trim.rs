@@ -35,7 +35,7 @@ fn dimensions(channels: u32, planes: u32) -> Dimensions {
     }
 }
 
-/// Returns a device that has been filled sequentially.
+/// Returns a device of whose pages this share has been written sequentially.
 fn filled(plan: &Plan, ratio: f64) -> Ssd<Map> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     let precondition = Precondition {
@@ -99,7 +99,7 @@ fn dftl(cache_bytes: u64, batch_update: bool) -> Family {
     })
 }
 
-/// Metadata pages read and programmed.
+/// Metadata pages read and programmed, and the time at which the last request completed.
 #[derive(Default)]
 struct Metadata {
     reads: u64,
@@ -265,8 +265,9 @@ fn next(user_bytes: u64, run: &mut u64, random: &mut Rng) -> (Op, u64, u64) {
     (op, offset, bytes)
 }
 
-/// Random TRIMs of all kinds among reads and writes: every read is correct, and at the end a page
-/// is valid if it was written after it was freed. With power cuts, no acknowledged write is lost.
+/// Random TRIMs of all kinds among reads and writes: every read is correct, and at the end, without
+/// power cuts and a buffer, the valid pages are those written after they were last freed. With
+/// power cuts, no durable write is lost.
 #[test]
 fn trimmed_data_are_never_returned_or_counted_as_valid() {
     let mut random = Rng::new(3, "trim");
@@ -424,7 +425,7 @@ fn power_cut_restores_trimmed_data_that_were_not_erased() {
     }
 }
 
-/// A TRIM that only covers parts of pages frees none, regardless of other TRIMs.
+/// A page stays valid if no single TRIM covers it completely.
 #[test]
 fn partially_trimmed_pages_stay_valid() {
     for answer in Answer::defaults() {

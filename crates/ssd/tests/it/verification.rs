@@ -15,12 +15,12 @@ use wordline_kernel::Time;
 use wordline_nand::{Block, Plane, Ppn};
 use wordline_ssd::{DeviceError, Ssd};
 
-/// Planted fault: wrong look-ups from a given call on, or a wrong move.
+/// Planted fault: wrong look-ups from a given call on, a wrong move, or a wrong recovery.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     /// A look-up returns the previous page.
     Lookup(u32),
-    /// A moved page is dropped: the map still points into the erased block.
+    /// A moved page is dropped: the map points to a copy that is never programmed.
     LostMove(u32),
     /// A look-up reports a written page as unwritten.
     Forgotten(u32),

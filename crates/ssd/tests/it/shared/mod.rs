@@ -15,8 +15,8 @@ use wordline_reliability::errors::table::Table;
 use wordline_reliability::{Code, Errors, Reader};
 use wordline_ssd::{DeviceError, Event, Observation, Plan, Ssd};
 
-/// Returns a device of `dimensions` with small blocks; `None` if the configuration does not fit on
-/// it.
+/// Returns the plan of a device of `dimensions` with these blocks per plane and pages per block;
+/// `None` if the configuration does not fit on it.
 pub fn plan(
     config: &Config,
     dimensions: Dimensions,
@@ -340,7 +340,7 @@ pub fn drive<M: Mapping>(
     Ok((tally, digest.value(), ssd))
 }
 
-/// Completion time and latency components of a request of [`play`].
+/// Completion time and latency components of a request of [`play`], and whether it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Played {
     pub done: Time,
