@@ -41,7 +41,7 @@ pub struct Job {
     pub locked: Shares,
     /// Time spent waiting for the thread, a core and the lock.
     pub waited: Time,
-    /// Start of the current wait or part.
+    /// Start of the current or the last wait.
     since: Time,
 }
 
@@ -62,7 +62,8 @@ impl Job {
     }
 }
 
-/// Jobs of a thread, in order. The first is in progress; `is_locked` is set during its locked part.
+/// Jobs of a thread, in order. The first is in progress, or waits for a core or the lock.
+/// `is_locked` is set from the end of its first part on, or from the start if it has none.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Jobs {
     jobs: VecDeque<Job>,
@@ -139,8 +140,8 @@ impl Cpu {
             self.run(now);
         }
     }
-    /// Makes a thread ready for its first job, or lets it wait for the lock if the job has only a
-    /// locked part.
+    /// Makes a thread ready for its first job. If the job has only a locked part, the thread has to
+    /// get the lock before.
     fn begin(&mut self, thread: Thread) {
         let own = &mut self.threads[thread as usize];
         own.is_locked = own.jobs[0].free.total() == Time::ZERO;

@@ -27,7 +27,7 @@ const NONE: Ticket = Ticket::MAX;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Open {
     request: Request,
-    /// Time of arrival.
+    /// Time of submission to the host.
     since: Time,
     /// Latency components so far.
     parts: LatencyComponents,
@@ -238,8 +238,8 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         self.collected(cx.now, steps);
         Ok(done)
     }
-    /// Continues the requests that the store has completed: with the next page of the map, or with
-    /// their completion on the worker.
+    /// Continues the requests that the store has completed: with the next page of the map or their
+    /// data, or with their completion on the worker.
     fn settle(&mut self, now: Time) {
         if !self.store.has_completions() {
             return;

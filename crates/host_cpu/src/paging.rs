@@ -141,8 +141,8 @@ impl Paging {
             ..*of
         })
     }
-    /// Advances a request. Called when it arrives, when it is unblocked, and when the store has
-    /// completed its operation.
+    /// Advances a request. Called when it reaches the map, when it is unblocked, and when the store
+    /// has completed its operation.
     pub fn next(&mut self, now: Time, ticket: Ticket) -> Next {
         let mut waited = Time::ZERO;
         while let Some(way) = self.ways.get_mut(&ticket) {

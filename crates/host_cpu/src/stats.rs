@@ -90,7 +90,7 @@ pub struct HostStats {
     pub held_most: u32,
     /// Steps of look-ups in the map: entries of a table, nodes or further extents of a tree. Count.
     pub lookups: u64,
-    /// Steps of updates of the map: entries or nodes visited. Count.
+    /// Steps of updates of the map: entries of a table, nodes or further extents of a tree. Count.
     pub updates: u64,
     /// Flash operations of GC that the store reported. Count.
     pub collection_steps: u64,

@@ -11,9 +11,10 @@ use crate::paging::Paging;
 use crate::stats::{Cause, Shares};
 
 /// FTL in a driver of the host. Each look-up, update and GC step takes CPU time, and the map is in
-/// host memory. The device performs the same operations as with its own FTL, and does not wait for
-/// the CPU: a GC step is charged when the flash has completed it. After a power cut the map is
-/// unchanged, because it is rebuilt while the device recovers.
+/// host memory; with `cached-table`, a part of it is. The device performs the same operations as
+/// with its own FTL, and does not wait for the CPU: a GC step is charged when the flash has
+/// completed it. After a power cut the map is unchanged, because it is rebuilt while the device
+/// recovers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlashSoftware {
@@ -79,7 +80,7 @@ pub(crate) struct State {
     collection: Time,
     pub is_locked: bool,
     pub map: MapState,
-    /// Length of the map's pages, which are at the start of the store. Bytes.
+    /// Bytes at the start of the store that are reserved for the map's pages.
     pub reserved: u64,
     pub paging: Paging,
     /// Accesses to pages of the map by the last request. The list is kept to reuse its allocation.

@@ -156,7 +156,7 @@ impl State {
         self.extents -= 1;
         self.units -= extent.units.count;
     }
-    /// Removes a range of units from all extents, and splits or shortens those that it touches.
+    /// Removes a range of units: removes, splits or shortens each extent that it touches.
     fn cut(&mut self, units: Units) {
         while let Some(&extent) = self.at_or_before(units.end() - 1)
             && extent.units.end() > units.first

@@ -166,7 +166,7 @@ impl State {
         units.first / self.entries_per_page..(units.end() - 1) / self.entries_per_page + 1
     }
     /// Looks up or updates a page of the table, and returns the access with the store operations
-    /// that it needs. Returns `None` if the page has no entries and the operation is not a write;
+    /// that it needs. Returns `None` if the page does not exist and the operation is not a write;
     /// only a write creates a page.
     fn touch_page(&mut self, number: u64, op: Op) -> Option<Touch> {
         let update = op != Op::Read;

@@ -36,7 +36,7 @@ impl Cited for FlatTable {
     const PAPER: &'static str = "";
 }
 
-/// Allocated pages of the table, with a bit per mapped entry.
+/// Allocated pages of the table, with a bit per entry that is set if the entry is mapped.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     page_bytes: u64,

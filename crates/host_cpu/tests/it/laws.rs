@@ -452,7 +452,8 @@ fn gc_steps_compete_with_workers_for_the_lock() {
     }
 }
 
-/// Configures a cached table with 64 entries of 512 bytes per page, and memory for `pages` pages.
+/// Configures a cached table with 64 entries per page for units of 512 bytes, and memory for `pages`
+/// pages.
 fn cached(pages: u64) -> Config {
     let table = CachedTable {
         entry_bytes: 8,
@@ -644,7 +645,8 @@ fn serve_backlog(store: Fixed, streams: &[u32]) -> Host<Fixed> {
 }
 
 /// Returns the numbers of requests in the order in which a store with `slots` slots per stream
-/// accepts them, if all waiting requests are tried first come, first served at each completion.
+/// accepts them, if all waiting requests are tried first come, first served at each arrival and
+/// completion.
 fn in_order_of_looking(streams: &[u32], slots: usize) -> Vec<u64> {
     let mut free = [slots; 8];
     let mut waiting: Vec<(u64, u32)> = Vec::new();

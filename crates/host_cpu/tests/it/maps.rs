@@ -1,4 +1,5 @@
-//! Contents and sizes of maps, compared with a naive map that has one entry per unit.
+//! Contents, sizes and paging of maps, compared with a naive map that has one entry per unit and a
+//! naive cache of map pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -264,7 +265,7 @@ proptest! {
     }
 
     #[test]
-    fn cached_table_reserves_a_page_for_every_unit_within_one_mib(
+    fn cached_table_reserves_pages_for_all_units_to_within_one_mib(
         store_bytes in 2_u64 << 20..1 << 40, entry_bytes in 1_u64..65, page in 9_u32..15, unit in 9_u32..15,
     ) {
         let table = CachedTable { entry_bytes, page_bytes: 1 << page, ..CachedTable::default() };

@@ -25,7 +25,8 @@ pub struct Waiting {
 pub trait Compose {
     /// Returns `true` if a command may have several operations.
     fn joins(&self) -> bool;
-    /// Returns `true` if operations that do not fit make no difference to what is picked.
+    /// Returns `true` if only the first operation of each plane makes a difference to what is
+    /// picked.
     fn skips(&self) -> bool {
         false
     }
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_that_do_not_fit_make_no_difference_to_policies_that_skip_them() {
+    fn only_the_first_operation_of_each_plane_matters_to_policies_that_skip() {
         let mut random = Rng::new(1, "skipped");
         for _ in 0..2_000 {
             let line = line(&mut random);

@@ -27,7 +27,8 @@ pub(super) struct Clump {
     interleaves: bool,
     in_turn: bool,
     age_bound: Time,
-    /// Package after the last one served, where the next search starts.
+    /// Package where the next search starts: after the last one served, or the one that stopped the
+    /// sweep.
     cursor: u32,
 }
 

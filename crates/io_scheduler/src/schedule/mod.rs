@@ -133,7 +133,7 @@ pub trait Schedule {
     fn search(&self) -> Time {
         Time::ZERO
     }
-    /// Returns `true` if the scheduler builds multi-plane commands from waiting operations.
+    /// Returns `true` if the scheduler needs a composition that allows multi-plane commands.
     fn packs(&self) -> bool {
         false
     }

@@ -76,7 +76,8 @@ impl PageByPage {
         range.map(Die)
     }
 
-    /// Returns `true` if a page of another request is committed to a die.
+    /// Returns `true` if a page of another request is committed to a die. Pages of unknown requests
+    /// count as such.
     fn is_used(&self, view: &View<'_>, die: Die, request: u64) -> bool {
         let users = self.users.get(die.index());
         view.load(die).committed() > 0
@@ -84,7 +85,7 @@ impl PageByPage {
                 .is_none_or(|users| users.is_empty() || users.iter().any(|user| *user != request))
     }
 
-    /// Records the pages that are committed now.
+    /// Records the requests of the pages that are committed now.
     pub(super) fn note(&mut self, view: &View<'_>, group: &[EntryId]) {
         if self.users.len() < view.loads.len() {
             self.users.resize(view.loads.len(), Vec::new());

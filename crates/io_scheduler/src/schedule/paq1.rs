@@ -18,8 +18,8 @@ use super::{Changed, EntryId, Schedule, View, us};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Paq1 {
-    /// Whether a package takes a read while another of its dies is busy. Otherwise it takes one
-    /// only when all its dies are idle.
+    /// Whether a package takes a read while other dies of it are busy, if their array operations
+    /// have started. Otherwise it takes one only when all its dies are idle.
     pub interleaves: bool,
     /// Whether a package that cannot take its waiting read blocks all packages after it
     /// (`check_and_wait` in Algorithm 2, line 4). Otherwise any package that can take one is

@@ -72,8 +72,8 @@ impl State {
 }
 
 /// Returns the operation whose command covers the most planes of the least loaded die in a package;
-/// among equals, one of the request with the most operations waiting in the package, then the
-/// earliest.
+/// among equals, one of the request with the most operations waiting in the package, then of the
+/// earliest request, then the last in the queue.
 pub(super) fn widest(view: &View<'_>, package: u32) -> Option<EntryId> {
     let queue = view.queue;
     let waits = |die: &Die| queue.of_die_count(*die) > 0;
