@@ -15,7 +15,8 @@ use wordline_recorder::Recorder;
 /// Options of a run that take memory in addition to its devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
-    /// Number of rows of the request table, 0 if unknown. `None` if requests are not recorded.
+    /// Maximum number of rows of the request table, 0 if unknown. `None` if requests are not
+    /// recorded.
     pub rows: Option<u64>,
     /// Whether every read is verified.
     pub verify: bool,

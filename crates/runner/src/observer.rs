@@ -324,7 +324,7 @@ impl Several {
     fn place(&self, number: u32) -> usize {
         self.places[number as usize] as usize
     }
-    /// Records a completed request of the outermost array, unless the host model reports it.
+    /// Records a completed request of an array that is the store, unless the host model reports it.
     fn array_done(
         &mut self,
         now: Time,

@@ -376,7 +376,7 @@ impl RunSpec {
         ))
     }
 
-    /// Reads each trace, up to `max_requests` requests, without simulating. Fails if an option, the
+    /// Reads each trace at least as far as a run would, without simulating. Fails if an option, the
     /// configuration or a trace is faulty, or if a trace does not fit the device.
     pub fn check_input(&self, recordings: &Recordings) -> Result<(), JobError> {
         let plan = self.plan()?;

@@ -9,10 +9,10 @@ use super::page_by_page::PageByPage;
 use super::{Changed, EntryId, Schedule, View};
 
 /// First in, first out, page by page. The first page in the queue waits while its die is busy or
-/// while another request uses its channel, and all later pages wait with it. A request uses a
-/// channel from the commit of a page there until that page is done ("cannot commit
-/// flash-transactions until the previous requests are completed, when there is a conflict in a
-/// flash or channel").
+/// while another request uses its resource (`conflict`; by default its channel), and all later
+/// pages wait with it. A request uses a resource from the commit of a page there until that page is
+/// done ("cannot commit flash-transactions until the previous requests are completed, when there is
+/// a conflict in a flash or channel").
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ncq {

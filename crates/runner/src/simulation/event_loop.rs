@@ -23,7 +23,7 @@ pub(super) const CLOCK_END: Time = Time((1 << 63) - (1 << 58));
 pub(super) const CLOCK_ENDED: &str = "simulated time has reached its end after 103 days; give the run fewer requests, or shorten the \
                            pauses of a trace (--time-gaps cut=1s, replay.mode.open-loop.time_scale)";
 
-/// Reason why a run ended early.
+/// Reason why a run ended early, or measured nothing.
 #[derive(Debug, Error)]
 pub(super) enum Stop {
     #[error("{CLOCK_ENDED}")]

@@ -282,7 +282,7 @@ impl<'a> Intake<'a> {
             self.error = Some(WorkloadError::new(
                 Path::new("workload.duration_s"),
                 format!(
-                    "{MAX_AT_ONCE} requests took no time at {} s, so the load never ends",
+                    "more than {MAX_AT_ONCE} requests took no time at {} s, so the load never ends",
                     now.as_secs()
                 ),
                 "reads and TRIMs of pages that were never written take no time; raise precondition.fill_ratio, \
