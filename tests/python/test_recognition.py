@@ -32,7 +32,10 @@ def commands(tiny: str, trace: str) -> list[list[str]]:
 
 def test_commands_name_format_unit_and_reason(wordline: Command, tiny: str, place: Path) -> None:
     (place / "disk.csv").write_text(msr(500))
-    said = "disk.csv: msr, times in 100 ns, recognised by the types of its seven columns"
+    said = (
+        "disk.csv: msr, times in 100 ns, "
+        "recognised by its header, or the types of its seven columns"
+    )
     for words in commands(tiny, "disk.csv"):
         answer = wordline(*words)
         assert answer.returncode == 0, answer.stderr

@@ -53,7 +53,8 @@ pub trait Source {
     /// closed loop.
     fn timed(&self) -> bool;
 
-    /// Returns the digest of the bytes read so far; `None` for a generated load.
+    /// Returns the digest of the bytes read so far; `None` for a source without one, such as a
+    /// generated load.
     fn read_digest(&self) -> Option<u64> {
         None
     }

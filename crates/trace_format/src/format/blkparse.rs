@@ -7,8 +7,8 @@
 //! RWBS letters D (discard), R (read) and W (write) give the operation. F without a range is a
 //! flush, and N without a range is not a request. With a range, F before the operation is a flush
 //! that precedes it (`REQ_PREFLUSH`), so that the event is two requests; F after a W makes the
-//! write durable (`REQ_FUA`). The other letters (S, A, M) are flags. The volume is the Linux device
-//! number: major times 2^20 plus minor.
+//! write durable (`REQ_FUA`). The other letters (S, A, M, V, E) are flags. The volume is the Linux
+//! device number: major times 2^20 plus minor.
 
 use super::{Line, Probe, Reader, Record, is_number, tick};
 use crate::error::{Fault, shown};

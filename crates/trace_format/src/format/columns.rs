@@ -20,7 +20,7 @@ const SHAPE: &str =
 /// colon. A column is given by its number from 1 or by its name in the header. Fields:
 ///
 /// - `time` in `s`, `ms`, `us`, `ns`, `ps` or `filetime` (100 ns), with decimals or without, kept
-///   to the nanosecond (`ps`: whole picoseconds); may be left out
+///   to the nanosecond (`ps` and `filetime`: whole units); may be left out
 /// - `offset` and `bytes` in `bytes` (the default), `sectors` (of 512 bytes), `KiB`, `MiB` or pages
 ///   of a size such as `4096`, `4k` or `16KiB`
 /// - `op`: R, W, read, write, trim, discard, flush and similar words in either case; other
@@ -75,7 +75,8 @@ pub(super) fn detect(_: &Probe) -> bool {
     false
 }
 
-/// Files without a description of the columns are refused earlier: see [`Columns::reader`].
+/// Returns a reader that refuses every line, because its columns are not described. For a described
+/// table, see [`Columns::reader`].
 pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
     Box::new(Unnamed)
 }

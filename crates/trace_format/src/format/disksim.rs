@@ -1,7 +1,7 @@
 //! DiskSim ASCII traces. Columns: milliseconds, device, LBA and size in sectors of 512 bytes, 1 =
 //! read or 0 = write.
 //!
-//! The decimal point in the first column distinguishes the format from others with five columns.
+//! The decimal point in the first column distinguishes the format from `mqsim` and `ssdsim-us`.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Columns after the time stamp in the formats of DiskSim and HIL, which differ in the unit of
+//! Columns after the time stamp in the formats of DiskSim, MQSim and HIL. HIL has another unit of
 //! sizes.
 
 use super::{Record, flag};

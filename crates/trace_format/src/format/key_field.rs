@@ -1,4 +1,4 @@
-//! Records that contain only a key.
+//! Keys of records that read one page each.
 
 use super::keys64le;
 

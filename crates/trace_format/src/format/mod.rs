@@ -2,9 +2,9 @@
 //!
 //! A format is detected only from the content of the file, never from its name. `detect` of each
 //! format, in the order of the list, receives the first 64 KiB, decompressed. The first format that
-//! accepts them reads the file. Text formats are detected by the shape of the lines: number of
-//! columns, words, decimal points. More than half of the lines must match, so that a bad line is
-//! reported by the reader with its number.
+//! accepts them reads the file. Text formats are detected by a header, or by the shape of the
+//! lines: number of columns, words, decimal points. More than half of the first lines must match,
+//! so that a bad line is reported by the reader with its number.
 
 use std::fmt;
 use std::str::FromStr;
@@ -96,24 +96,24 @@ formats! {
     FioIolog "fio-iolog" fio_iolog ".iolog" "us" "its first line" "fio iolog version 2 (no time but `wait`) or 3 (us)",
     Srt "srt" srt ".srt" "us" "its text header" "HP SRT 1.3 binary: text header up to 0x0C, then 14 big-endian 32-bit integers per record, blocks of 256 B",
     Vscsi "vscsi" vscsi ".vscsi" "us" "operation codes and versions of its 32-byte records" "VMware vscsi version 1 binary: little-endian records of 32 bytes",
-    Blktrace "blktrace" blktrace ".blktrace" "ns" "the magic number at the start of its records" "blktrace binary records in either byte order: Q events, or D events if there is no Q; files of several processors are joined with `blkparse -d`",
+    Blktrace "blktrace" blktrace ".blktrace" "ns" "the magic number at the start of its records" "blktrace binary records in either byte order: Q events, D events if there is no Q, C events if there is neither; files of several processors are joined with `blkparse -d`",
     Systor "systor" systor ".csv" "s" "its header, or the types of its six columns" "SYSTOR '17 CSV: s, response s, R/W, LUN, offset (B), size (B)",
     Tectonic "tectonic" tectonic ".csv" "s" "its header" "Meta Tectonic CSV of CacheBench: s, block id, length of the block id, size (B), offset (B), ..., operation, ...",
     Pixel "pixel" pixel ".csv" "s" "its header, or the types of its six columns" "Pixel 6a CSV: process, device, R/W, LBA (512 B), sectors, s",
-    Msr "msr" msr ".csv" "100 ns" "the types of its seven columns" "MSR Cambridge CSV, with or without a header: time (100 ns), host, disk, Read/Write, offset (B), size (B), response time",
+    Msr "msr" msr ".csv" "100 ns" "its header, or the types of its seven columns" "MSR Cambridge CSV, with or without a header: time (100 ns), host, disk, Read/Write, offset (B), size (B), response time",
     Spc "spc" spc ".spc" "s" "five comma-separated columns, the fourth r or w" "SPC (UMass): ASU, LBA (512 B), size (B), r/w, s",
     Tencent "tencent" tencent ".csv" "s" "five comma-separated integers" "Tencent CBS CSV: s, offset (512 B), sectors, 0 = read or 1 = write, volume",
-    Alibaba "alibaba" alibaba ".csv" "us" "five comma-separated columns, the second R or W" "Alibaba Cloud block storage CSV: volume, R/W, offset (B), size (B), us",
-    Diskmon "diskmon" diskmon ".diskmon" "s" "seven tab-separated columns, the fifth Read or Write" "Sysinternals DiskMon: number, s, duration s, disk, Read/Write, LBA (512 B), sectors",
-    Biotracer "biotracer" biotracer ".biotracer" "s" "eight columns, the last four with decimals" "BIOtracer (Nexus 5): LBA (512 B), sectors, bytes, type (odd = write), four times (s)",
-    Blkparse "blkparse" blkparse ".blkparse" "s" "a device as major,minor at the start of the line, and RWBS letters" "blkparse default text output: Q events, or D events if there is no Q",
+    Alibaba "alibaba" alibaba ".csv" "us" "its header, or five comma-separated columns, the second R or W" "Alibaba Cloud block storage CSV: volume, R/W, offset (B), size (B), us",
+    Diskmon "diskmon" diskmon ".diskmon" "s" "seven columns separated by blanks, the fifth Read or Write" "Sysinternals DiskMon: number, s, duration s, disk, Read/Write, LBA (512 B), sectors",
+    Biotracer "biotracer" biotracer ".biotracer" "s" "eight columns of numbers" "BIOtracer (Nexus 5): LBA (512 B), sectors, bytes, type (odd = write), four times (s)",
+    Blkparse "blkparse" blkparse ".blkparse" "s" "a device as major,minor at the start of the line, and an action of one letter" "blkparse default text output: Q events, D events if there is no Q, C events if there is neither",
     Hil "hil" hil ".hil" "ms" "five tab-separated columns, the first with six decimals" "HIL FlashSim: ms with 6 decimals, device, LBA (512 B), 4-KiB pages, 1 = read; tabs",
     Disksim "disksim" disksim ".disksim" "ms" "five columns, the first with a decimal point" "DiskSim ASCII: ms, device, LBA (512 B), sectors, 1 = read",
     SsdsimUs "ssdsim-us" ssdsim_us ".ssdsim-us" "us" "five integers that imply more than 8 GB/s if times are ns" "SSDsim's columns with microseconds: us, device, LBA (512 B), sectors, 1 = read",
     Mqsim "mqsim" mqsim ".mqsim" "ns" "five integers that imply at most 8 GB/s if times are ns" "MQSim ASCII: ns, device, LBA (512 B), sectors, 1 = read",
     Ssdsim "ssdsim" ssdsim ".ssdsim" "ns" "the columns of mqsim" "SSDsim ASCII: the columns of mqsim; detected as mqsim",
     ArcLis "arc-lis" arc_lis ".lis" "" "four integers" "ARC paper: first block (512 B), blocks, ignored, number; no time, all reads",
-    OracleGeneral "oracle-general" oracle_general ".oracleGeneral" "s" "24-byte records with times that never decrease" "libCacheSim binary: s (32 bits), object (64), size (B, 32), next request (64), all little-endian; an object counts as a page of 4 KiB and is read",
+    OracleGeneral "oracle-general" oracle_general ".oracleGeneral" "s" "24-byte records, most of them with plausible times, sizes and next requests" "libCacheSim binary: s (32 bits), object (64), size (B, 32), next request (64), all little-endian; an object counts as a page of 4 KiB and is read",
     Keys64le "keys64le" keys64le ".keys64le" "" "64-bit numbers below 2^36" "64-bit little-endian numbers of 4-KiB blocks below 2^36, larger ones if the format is given; no time, all reads",
     Keys32le "keys32le" keys32le ".keys32le" "" "32-bit numbers below 2^28" "32-bit little-endian numbers of 4-KiB blocks below 2^28; no time, all reads",
     Columns "columns" columns ".csv" "" "--columns" "Any table of text, with or without a header, if `--columns` describes its columns; never detected",
@@ -136,11 +136,11 @@ pub use record::{Origin, Placed, Record, UNSTATED};
 pub use render::Render;
 
 impl Format {
-    /// Returns `true` if each record is only a key, which stands for one page.
+    /// Returns `true` if each record is a read of the page that its key names.
     pub fn is_keys(self) -> bool {
         self.key_field().is_some()
     }
-    /// Returns the position of the keys; `None` if the records are not only keys.
+    /// Returns the position of the keys; `None` if the format has none.
     pub fn key_field(self) -> Option<KeyField> {
         let (length, width) = match self {
             Self::Keys32le => (4, Width::Four),

@@ -19,9 +19,9 @@ pub trait Reader: Send {
     /// Keeps response times. Without this call, formats drop response times if reading them is
     /// slower.
     fn keep_responses(&mut self) {}
-    /// Appends the next records to `records`, which must be empty: those that are already in
-    /// memory, and at least one unless the file ends. On a fault, `records` has the records before
-    /// it.
+    /// Appends the next records to `records`, which must be empty: at least one unless the file
+    /// ends, and further ones that are already in memory. On a fault, `records` has the records
+    /// before it.
     fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop>;
 }
 
