@@ -503,7 +503,7 @@ class ReadsMet(TypedDict):
 
 
 class ReadErrors(TypedDict):
-    """Outcomes of page reads, for the host and for the device itself, with an error model
+    """Outcomes of page reads, for the host and for the device itself, if reads can fail
     (`nand.reliability`)."""
 
     page_reads: int

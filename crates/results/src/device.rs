@@ -24,9 +24,9 @@ pub struct Device {
     pub dirty_pages: u64,
     /// Look-ups in the cached map during the run; `None` if the whole map is in memory.
     pub map_cache: Option<MapCache>,
-    /// Outcomes of page reads; `None` without an error model.
+    /// Outcomes of page reads; `None` if reads cannot fail.
     pub read_errors: Option<ErrorCounts>,
-    /// Bad and spare blocks; `None` if blocks cannot go bad.
+    /// Bad and spare blocks; `None` if blocks cannot be bad.
     pub bad_blocks: Option<BadBlockDevice>,
     /// Counts per program mode; `None` if all pages are programmed in one mode.
     pub graded: Option<Graded>,

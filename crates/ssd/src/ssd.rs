@@ -186,7 +186,8 @@ impl<M: Mapping> Ssd<M> {
     pub fn reads_can_fail(&self) -> bool {
         self.controller.reads_can_fail()
     }
-    /// Returns `true` if blocks can be bad. Otherwise no write ends with an error.
+    /// Returns `true` if blocks can be bad. Otherwise a write ends with an error only if the rest
+    /// of a partially written page cannot be read.
     pub fn writes_can_fail(&self) -> bool {
         self.controller.writes_can_fail()
     }

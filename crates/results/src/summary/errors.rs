@@ -9,7 +9,7 @@ use super::figures::ratio;
 use crate::outcome::Outcome;
 use wordline_recorder::DelayedReads;
 
-/// Outcomes of page reads, for the host and for the device itself, with an error model
+/// Outcomes of page reads, for the host and for the device itself, if reads can fail
 /// (`nand.reliability`).
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReadErrors")]
@@ -23,15 +23,16 @@ pub struct ErrorSummary {
     pub retries: u64,
     /// Mean errors of the worst codeword of a page.
     pub worst_codeword_mean: Option<f64>,
-    /// Uncorrectable pages that were read for a request or to complete a partial write. Their
-    /// requests ended with an error. In a flash cache the requests are those of the cache: see
-    /// `cache.hits_uncorrectable` and `cache.host_failures`.
+    /// Uncorrectable or lost pages that were read for a request or to complete a partial write.
+    /// Their requests ended with an error. In a flash cache the requests are those of the cache:
+    /// see `cache.hits_uncorrectable` and `cache.host_failures`.
     pub uncorrectable: u64,
     /// Uncorrectable bit error rate: `uncorrectable` per user bit of all pages read, for any
     /// purpose.
     pub uncorrectable_bit_error_rate: Option<f64>,
-    /// Pages that were lost, completely or in part, because GC could not read them. Reads of a lost
-    /// page end with an error until it is written as a whole.
+    /// Pages that were lost, completely or in part, because they could not be read when they were
+    /// moved, copied to a spare block, or completed by a partial write. Reads of a lost page end
+    /// with an error until it is written as a whole.
     pub pages_lost: u64,
     /// Page reads whose raw bit error rate exceeded the range of the error model. The limit of the
     /// model was used instead.
@@ -71,7 +72,7 @@ impl DelayedReadsSummary {
 }
 
 impl ErrorSummary {
-    /// Returns the section, or `None` if no device has an error model.
+    /// Returns the section, or `None` if reads cannot fail on any device.
     pub(super) fn new(outcome: &Outcome) -> Option<Self> {
         let devices = || {
             outcome

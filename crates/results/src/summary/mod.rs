@@ -119,9 +119,9 @@ section! {
     flash: FlashSummary = FlashSummary::new(&run.flash, &run.outcome.devices);
     /// Look-ups in the cached map. Null if the whole map is in memory.
     map_cache: Option<MapCacheSummary> = MapCacheSummary::new(&run.outcome.devices);
-    /// Outcomes of page reads. Null without an error model.
+    /// Outcomes of page reads. Null if reads cannot fail.
     read_errors: Option<ErrorSummary> = ErrorSummary::new(run.outcome);
-    /// Bad and spare blocks. Null if no block can go bad.
+    /// Bad and spare blocks. Null if no block can be bad.
     bad_blocks: Option<BadBlockSummary> = BadBlockSummary::new(&run.outcome.devices);
     /// SMART health information of each SSD that is not a cache.
     smart: Vec<SmartSummary> = SmartSummary::all(run.outcome);
@@ -224,8 +224,8 @@ impl<'a> Run<'a> {
     fn total(&self) -> &Served {
         &self.outcome.record.total
     }
-    /// Summarises the devices of a kind, each from its name, its volumes of a trace, its plan and its
-    /// statistics, which are in the order of the store.
+    /// Summarises the devices of a kind, each from its name, its volumes of a trace, its plan and
+    /// its statistics, which are in the order of the store.
     fn of_kind<P, S, T>(
         &'a self,
         stats: &'a [S],

@@ -45,7 +45,7 @@ pub struct RegulationSummary {
     pub moves: ByMode,
     /// Pages programmed again to make their reads faster.
     pub rewrites: u64,
-    /// Rewrites skipped: when their turn came, the page was already in that mode, was no longer
+    /// Rewrites skipped, for example because the page was already in that mode, was no longer
     /// valid, or found no free page.
     pub rewrites_skipped: u64,
     /// Pages rewritten per page read or programmed for the host.
