@@ -43,7 +43,7 @@ const END: [(&str, &str); 2] = [
     ("ftl.spare_blocks", "1"),
     ("nand.reliability.factory_bad_ratio", "0"),
 ];
-/// A write-back cache in which about one page in twenty is uncorrectable.
+/// A write-back cache in which about one page read in thirteen is uncorrectable.
 const ERRING: [(&str, &str); 3] = [
     ("cache.mode", "\"write-back\""),
     ("ssd.ecc", "\"bch\""),
