@@ -8,7 +8,7 @@ use wordline_nand::{Block, Plane, Ppn};
 
 use super::pending::{PageRead, PageTrim, Rewrite};
 
-/// An operation that waits for a part of the map.
+/// An operation that waits for a job: for a part of the map, or for the erase of a trimmed block.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum Waiter {
     /// Read.

@@ -143,8 +143,8 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
-    /// Continues an operation that waited for a part of the map. The entry may have been evicted
-    /// again.
+    /// Continues an operation that waited for a job. The map entry that it needs may have been
+    /// evicted again.
     pub(super) fn map_read(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,

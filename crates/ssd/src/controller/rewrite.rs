@@ -36,7 +36,7 @@ pub(super) struct Rewrites {
     mode: ProgramMode,
     /// Pages to rewrite, by the die that holds them.
     queues: Vec<VecDeque<Lpn>>,
-    /// Pages that are queued, and pages whose read for a rewrite is in progress.
+    /// Pages that are queued, or whose rewrite has not reached its program.
     queued: FxHashSet<Lpn>,
     /// Whether a page of a die's queue is being rewritten, by die.
     busy: Vec<bool>,

@@ -135,7 +135,8 @@ impl<M: Mapping> Collector<M> {
     }
 
     /// Reads all pages that a job has to move before its next step of another kind, if the mapping
-    /// knows them and they enter their dies' queues directly. Returns their number.
+    /// knows them, pages are not tracked and the reads enter their dies' queues directly. Returns
+    /// their number; 0 with copyback.
     #[inline]
     pub fn read_all(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> u32 {
         if self.internal_data_move || self.base.follows || self.base.flash.issue.is_some() {

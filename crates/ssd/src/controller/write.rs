@@ -75,8 +75,8 @@ impl LosesPower for Writes {
 }
 
 impl Writes {
-    /// Writes the first pages of a request, as long as they are whole and can be allocated at once.
-    /// Returns the first page that is left.
+    /// Writes the first pages of a request, as long as they are whole and can be allocated at once;
+    /// none if pages are tracked or allocated one by one. Returns the first page that is left.
     #[inline]
     pub fn write_rows<M: Mapping>(
         &mut self,
@@ -212,7 +212,7 @@ impl Writes {
 
 impl<M: Mapping> Collector<M> {
     /// Writes whole pages without pending writes, as many as can be allocated at once, up to the
-    /// first that may trigger GC. Returns their number.
+    /// first that takes a free block or may trigger GC. Returns their number.
     #[inline]
     fn write_row(
         &mut self,
