@@ -32,8 +32,8 @@ pub struct Busy {
 
 /// Observation that reports completed GC operations.
 pub trait GcObservation: Copy {
-    /// Returns the number of GC operations that this observation completes: pages read, programmed
-    /// or moved, and blocks erased.
+    /// Returns the number of operations for GC or rewrites that this observation completes: pages
+    /// read, programmed or moved, and blocks erased.
     fn collection_steps(&self) -> u32;
 }
 

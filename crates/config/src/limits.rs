@@ -19,8 +19,8 @@ pub(super) fn text(text: &str) -> Result<(), ConfigError> {
     }
     Err(ConfigError::conflict(
         "",
-        format!("the configuration has {} bytes", text.len()),
-        format!("give at most {MAX_BYTES}"),
+        format!("the text has {} bytes", text.len()),
+        format!("give at most {MAX_BYTES} bytes"),
     ))
 }
 

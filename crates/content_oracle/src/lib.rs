@@ -452,7 +452,7 @@ impl ContentOracle {
         let from = place.map_or("nowhere".to_owned(), |place| layout.describe(place));
         let found = history.writes.iter().find(|write| write.content == content);
         let what = match found {
-            Some(write) => format!("version {}, which is stale", write.version.number),
+            Some(write) => format!("the stale version {}", write.version.number),
             None if content == UNWRITTEN => "nothing".to_owned(),
             None => "content that was never written there".to_owned(),
         };

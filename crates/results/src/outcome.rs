@@ -23,8 +23,9 @@ pub struct Outcome {
     pub plan: Plan,
     /// Observations since measuring began.
     pub record: Record,
-    /// Observations of each device since measuring began, if there are several devices. Their
-    /// requests are parts of the host's requests, or come from a cache.
+    /// Observations of each device since measuring began, if the results list the devices
+    /// separately ([`Plan::has_members`]). Their requests are parts of the host's requests, or come
+    /// from a cache.
     pub members: Vec<Record>,
     /// Samples of the load of the dies, if enabled.
     pub chip_loads: Option<ChipLoads>,
@@ -233,8 +234,8 @@ pub struct Issued {
     /// Time stamps of the first and the last measured request in the source, multiplied by the time
     /// scale of an open loop. `None` if the source has no time stamps.
     pub recorded: Option<(Time, Time)>,
-    /// 90th percentile of the response time in each quarter of the requests, in the order of
-    /// completion. `None` for a closed loop, or with few requests.
+    /// 90th percentile of the sampled response times in each quarter of the requests, in the order
+    /// of completion. `None` for a closed loop, or with few requests.
     pub response_quarters: Option<[Time; 4]>,
 }
 

@@ -144,7 +144,7 @@ section! {
     #[schemars(rename = "Precondition")]
     pub struct PreconditionSummary by new(done: &Preconditioned);
 
-    /// Pages written sequentially before the run.
+    /// Pages filled before the run, each written once.
     pages_filled: u64 = done.fill.written;
     /// Pages written at random after that.
     pages_overwritten: u64 = done.overwrites.written;
