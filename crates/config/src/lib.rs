@@ -266,7 +266,8 @@ pub struct Precondition {
     /// than this share. Ratio.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub settle_tolerance_ratio: f64,
-    /// Maximum random page writes to reach steady state, as a multiple of the user pages. Ratio.
+    /// Limit of random page writes to reach steady state, as a multiple of the user pages. It is
+    /// checked after each window of half the filled pages. Ratio.
     #[schemars(range(max = 1000.0), extend("exclusiveMinimum" = 0.0))]
     pub settle_limit_ratio: f64,
 }

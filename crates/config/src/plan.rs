@@ -353,7 +353,8 @@ pub enum Settle {
     Until {
         /// Maximum difference. Ratio.
         tolerance_ratio: f64,
-        /// Maximum number of page writes.
+        /// Number of page writes after which writes end without steady state; checked after each
+        /// window.
         limit_pages: u64,
     },
 }

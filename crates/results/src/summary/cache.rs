@@ -74,11 +74,11 @@ section! {
     /// flash, or could not be read or written by the backing store. Flushes while pages are lost
     /// count, too.
     host_failures: u64 = of.stats.host_failures;
-    /// Share of the pages requested by reads for which nothing was read from the disk.
+    /// Share of the pages requested by reads for which the cache started no read of the disk.
     hit_ratio: Option<f64> = of.stats.hit_ratio();
-    /// Share of the reads that the flash served alone.
+    /// Share of the reads for which the cache started no read of the disk.
     request_hit_ratio: Option<f64> = ratio(of.stats.reads_hit, of.stats.reads);
-    /// Mean response time of reads that the flash served alone. Exact.
+    /// Mean response time of reads for which the cache started no read of the disk. Exact.
     hit_mean_us: Option<f64> = of.cache.hits.reads.flash.mean_us();
     /// Mean response time of the other reads. Exact.
     miss_mean_us: Option<f64> = of.cache.hits.reads.disk.mean_us();
@@ -173,13 +173,13 @@ section! {
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Tiers")]
 pub struct TiersSummary {
-    /// Response times of reads that the flash served alone.
+    /// Response times of reads for which the cache started no read of the disk.
     pub read_flash: LatencySummary,
-    /// Response times of reads that the disk served, alone or in part.
+    /// Response times of the other reads.
     pub read_disk: LatencySummary,
-    /// Response times of writes that the flash served alone.
+    /// Response times of writes that did not wait for an operation of their own on the disk.
     pub write_flash: LatencySummary,
-    /// Response times of writes that the disk served, alone or in part.
+    /// Response times of the other writes.
     pub write_disk: LatencySummary,
 }
 

@@ -150,7 +150,8 @@ section! {
     pages_overwritten: u64 = done.overwrites.written;
     /// Pages that GC moved during preconditioning.
     pages_moved: u64 = done.fill.moved + done.overwrites.moved;
-    /// Write amplification of the last window of random writes.
+    /// Write amplification of the last window of random writes with `precondition.settle`,
+    /// otherwise of all random writes.
     write_amplification: Option<f64> = done.last_write_amplification;
     /// Blocks erased during preconditioning.
     erases: u64 = done.fill.erased + done.overwrites.erased;
