@@ -23,7 +23,7 @@ section! {
     cpu_lookup_s: f64 = of.cpu(Cause::LookUp);
     /// CPU time of map updates.
     cpu_update_s: f64 = of.cpu(Cause::Update);
-    /// CPU time of GC steps.
+    /// CPU time of steps of GC and rewrites.
     cpu_collection_s: f64 = of.cpu(Cause::Collection);
     /// Share of the time in which the cores were busy, mean of the cores.
     cpu_utilisation: Option<f64> = of.share(of.stats.cpu.total()).map(|all| all / f64::from(of.cores));
@@ -39,7 +39,7 @@ section! {
     lookup_steps: u64 = of.stats.lookups;
     /// Steps of map updates.
     update_steps: u64 = of.stats.updates;
-    /// Steps of GC: pages read, programmed or moved, blocks erased.
+    /// Steps of GC and rewrites: pages read, programmed or moved, blocks erased.
     collection_steps: u64 = of.stats.collection_steps;
     /// Mapping units in the map at the end of the run.
     map_units: u64 = of.stats.memory.units;

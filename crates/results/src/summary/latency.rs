@@ -98,10 +98,10 @@ impl Serialize for Breakdown {
     }
 }
 
-/// Requests and 10^6 bytes per second, from the first arrival to the last completion.
+/// Reads and writes, and 10^6 bytes, per second from the first arrival to the last completion.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Throughput {
-    /// Requests completed per second, from the first arrival to the last completion.
+    /// Reads and writes completed per second, from the first arrival to the last completion.
     pub iops: f64,
     /// Reads completed per second.
     pub read_iops: f64,

@@ -49,7 +49,7 @@ pub struct SmartSummary {
     pub controller_busy_time_min: u64,
     /// Power cuts. All of them count, because the host never announces a shutdown.
     pub unsafe_shutdowns: u64,
-    /// Uncorrectable pages that the host read or wrote partially.
+    /// Uncorrectable or lost pages that the host read or wrote partially.
     pub media_errors: u64,
 }
 

@@ -19,7 +19,7 @@ section! {
     precondition_cpu_s: f64 = speed.precondition_cpu.as_secs_f64();
     /// Events simulated.
     events: u64 = speed.events;
-    /// Completed requests per second of `speed.cpu_s`.
+    /// Completed reads and writes per second of `speed.cpu_s`.
     requests_per_cpu_s: f64 = requests as f64 / speed.cpu.as_secs_f64().max(1e-9);
     /// Growth of the process's resident memory from the empty device to the end of the run.
     resident_bytes: u64 = speed.resident_bytes;
