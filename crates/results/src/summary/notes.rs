@@ -33,7 +33,7 @@ fn of_cells(summary: &Summary) -> Vec<String> {
             ));
         } else if errors.uncorrectable > 0 {
             notes.push(format!(
-                "{} page reads were uncorrectable. Their requests ended with an error and count as completed.",
+                "{} page reads were of uncorrectable or lost pages. Their requests ended with an error and count as completed.",
                 grouped(errors.uncorrectable)
             ));
         }

@@ -1,5 +1,4 @@
-//! Destaging of dirty pages: in batches whose memory is freed together, and in idle time. Also
-//! read-ahead.
+//! Destaging of dirty pages, in batches and in idle time. Also read-ahead.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
