@@ -103,7 +103,7 @@ impl Conditions {
             self.meet(order.owner, ReadEvents::RETRY);
         }
         if order.purpose == Purpose::Move && grade.failed {
-            self.lose(order.target);
+            self.lose_copy(place, order.target);
         }
     }
 
@@ -144,10 +144,19 @@ impl Conditions {
         Some((counts.retries - told) as u32).filter(|retries| *retries > 0)
     }
 
-    /// Marks a page whose data were unreadable.
+    /// Marks a page whose data were unreadable. Counts it unless it is lost already.
     pub fn lose(&mut self, place: Ppn) {
         let is_new = self.lost.insert(place);
         self.errors.pages_lost += u64::from(is_new);
+    }
+
+    /// Marks the copy of an unreadable page. A copy of a page that is lost already loses no more data.
+    pub fn lose_copy(&mut self, from: Ppn, to: Ppn) {
+        if self.lost.contains(&from) {
+            self.lost.insert(to);
+        } else {
+            self.lose(to);
+        }
     }
 
     /// Marks the source page of a GC read as lost if it could not be read.

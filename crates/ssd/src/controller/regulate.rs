@@ -167,7 +167,7 @@ impl Conditions {
             owner, page, found, ..
         } = *write;
         if write.lost {
-            self.lose(place);
+            self.lost.insert(place);
         }
         let mut grade = PageConditions {
             decode: write.decode,

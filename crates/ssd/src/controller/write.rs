@@ -142,7 +142,7 @@ impl Writes {
     /// Handles the read of the page that a partial write completes.
     pub fn merged<M: Mapping>(&mut self, base: &mut Base<M>, now: Time, slot: Slot) {
         let transaction = base.flash.backend.get(slot);
-        let (tag, owner) = (transaction.tag, transaction.owner);
+        let (tag, owner, place) = (transaction.tag, transaction.owner, transaction.place);
         let write = self.pending.get_mut(tag);
         write.parts = base.flash.backend.parts(slot);
         write.since = now;
@@ -151,6 +151,7 @@ impl Writes {
             write.decode = grade.decode;
             if grade.failed {
                 write.lost = true;
+                base.conditions.lose(place);
                 base.conditions.fail(owner);
             }
         }

@@ -3,6 +3,8 @@
 //! every read is verified, every request is served, and the counts agree.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
+use std::collections::HashSet;
+
 use crate::shared;
 
 use shared::{Load, closed_loop, drive, plan};
@@ -100,26 +102,31 @@ fn every_combination_serves_and_verifies_all_requests() {
 
 #[test]
 fn single_plane_serves_all_writes() {
-    // Static allocation over eight planes; only one page in eight is written, so that one plane
-    // takes all writes.
+    // Pages are allocated statically over eight planes; of every eight pages, the first is written,
+    // so that one plane takes all writes.
     let config = fullest(&Config::default(), 10, 8);
     let plan = plan(&config, DIMENSIONS, 10, 8, 32).unwrap();
-    let load = Load {
-        requests: 20_000,
-        read_ratio: 0.0,
-        grain_bytes: 32_768,
-        most_bytes: 32_768,
-        footprint_ratio: 1.0,
-    };
-    let first_page_only = Load {
-        most_bytes: 32_768,
-        ..load
-    };
-    let fill = plan.ftl.user_pages;
-    let (tally, _, ssd) =
-        closed_loop(&plan, PageMap::new(&plan.ftl), first_page_only, fill, true).unwrap();
+    let (layout, fill) = (plan.part.layout, plan.ftl.user_pages);
+    let (tally, _, ssd) = drive(
+        &plan,
+        PageMap::new(&plan.ftl),
+        20_000,
+        fill,
+        true,
+        |_, _, random| {
+            let page = 8 * random.below(u64::from(fill) / 8);
+            (Op::Write, page * 4096, 4096)
+        },
+    )
+    .unwrap();
     assert!(tally.collections > 0);
     ssd.mapping().audit().unwrap();
+    let planes: HashSet<_> = (0..fill)
+        .step_by(8)
+        .filter_map(|page| ssd.mapping().lookup(Lpn(page)))
+        .map(|place| layout.plane_of(layout.block_of(place)))
+        .collect();
+    assert_eq!(planes.len(), 1);
 }
 
 #[test]

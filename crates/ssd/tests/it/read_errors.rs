@@ -22,8 +22,12 @@ const US: fn(u64) -> Time = Time::from_us;
 /// Returns a device with tR 30 us and tPROG 400 us. A page takes 20 us on the bus, and nothing else
 /// takes bus time.
 fn plan(errors: Errors, code: Code) -> Plan {
+    over_provisioned(0.4, errors, code)
+}
+
+fn over_provisioned(over_provisioning_ratio: f64, errors: Errors, code: Code) -> Plan {
     let config = Config {
-        over_provisioning_ratio: 0.4,
+        over_provisioning_ratio,
         ..Config::default()
     };
     let dimensions = Dimensions {
@@ -146,6 +150,32 @@ fn uncorrectable_page_fails_reads_and_partial_writes_only() {
     assert!(failed(&mut ssd, Op::Write, 512));
     assert_eq!(ssd.stats().read_errors.unwrap().pages_lost, 1);
     assert_eq!(ssd.stats().read_errors.unwrap().host_failures, 2);
+    // The same data are not lost again.
+    assert!(failed(&mut ssd, Op::Write, 512));
+    assert_eq!(ssd.stats().read_errors.unwrap().pages_lost, 1);
+}
+
+/// No page can be read, so GC loses the data of each page that it moves, but only once however often
+/// it moves them.
+#[test]
+fn data_are_lost_at_most_once() {
+    let load = Load {
+        requests: 20_000,
+        read_ratio: 0.0,
+        grain_bytes: PAGE,
+        most_bytes: PAGE,
+        footprint_ratio: 1.0,
+    };
+    for internal_data_move in [false, true] {
+        let mut plan = over_provisioned(0.15, constant(0.2), Bch::default().code().unwrap());
+        plan.internal_data_move = internal_data_move;
+        let fill = plan.ftl.user_pages;
+        let (tally, _, ssd) = closed_loop(&plan, Map::new(&plan.ftl), load, fill, true).unwrap();
+        let most = u64::from(fill) + load.requests;
+        assert!(tally.moved > most, "{} moves", tally.moved);
+        let lost = ssd.stats().read_errors.unwrap().pages_lost;
+        assert!(0 < lost && lost <= most, "{lost} of {most}");
+    }
 }
 
 #[test]
