@@ -3,7 +3,9 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pytest
 
@@ -21,6 +23,7 @@ from wordline_studies.read_cache import (
 )
 from wordline_studies.read_cache.loads import (
     OTHERS,
+    REGULAR,
     SHARES,
     SIZES,
     TABLE,
@@ -234,3 +237,15 @@ def test_table_4_has_the_published_values() -> None:
     assert sum(value > -1 for value in numbers) == 17
     assert min(numbers) == -3.558
     assert sum(value > 0 for value in numbers) == 3
+
+
+def test_intervals_of_a_regular_load_are_even() -> None:
+    """The most popular extent is read a hundred times or more, at intervals of Erlang's law of
+    shape 3, whose standard deviation is 0.58 of the mean."""
+    places: dict[int, list[int]] = {}
+    for at, one in enumerate(requests(REGULAR, PART)):
+        places.setdefault(one.first, []).append(at)
+    most = max(places.values(), key=len)
+    gaps = [high - low for low, high in pairwise(most)]
+    assert len(gaps) >= 100
+    assert stdev(gaps) / fmean(gaps) == pytest.approx(3**-0.5, abs=0.12)

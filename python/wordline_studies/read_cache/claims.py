@@ -38,8 +38,8 @@ SHALLOW = (
     "suspected at 4 GB than at 3 GB (see Reasons)"
 )
 MEET = (
-    "the fitted loads have regular re-reference distances; from 5 GB on, LRU's own curve is less "
-    "than 1 point below ARC's (see Reasons)"
+    "from 5 GB on, LRU's own curve on the fitted loads is less than 1 point below ARC's (see "
+    "Reasons)"
 )
 QUEUES = "at 35 %, up to 30 % of all pages can be suspected, and the queues hold 65 %"
 FEW_HITS = (

@@ -39,6 +39,9 @@ class Load:
     exponent: float
     web: bool
     eights: float = 0.0
+    regular: int = 0
+    """Shape of the Erlang law of the intervals between two reads of an extent; 0 for independent
+    reads."""
 
 
 TABLE = {
@@ -52,9 +55,15 @@ FULL_PART, QUICK_PART = 4, 256
 FEWEST_PAGES = 350_000
 """Smallest number of pages of a scaled load, except with `--quick`. The scale is the greatest whole
 number that leaves this many; fewer pages cause too few erases."""
-UNIFORM = "uniform"
-OTHERS = {UNIFORM: Load(7_418_675, 0, 0.0, web=False, eights=0.435)}
-"""Loads that are not in the table: one with equally popular pages."""
+SPARE = 1.1
+"""Length of the time for which regular reads are drawn, in the expected time of the load."""
+UNIFORM, REGULAR = "uniform", "regular"
+OTHERS = {
+    UNIFORM: Load(7_418_675, 0, 0.0, web=False, eights=0.435),
+    REGULAR: Load(16_407_702, 450_000, 0.6, web=True, regular=3),
+}
+"""Loads that are not in the table: one with equally popular pages, and one as large as WebSearch3
+whose pages are read at regular intervals."""
 MICROSOFT_PAGES = 2_500_000
 """Address space of the Microsoft traces in pages: 20,000,000 sectors."""
 WEB = ("websearch1", "websearch2", "websearch3")
@@ -78,6 +87,9 @@ def requests(name: str, part: int) -> Iterator[Request]:
     extents = _extents(load, random, part)
     random.shuffle(extents)
     weights = [(rank + 1) ** -load.exponent for rank in range(len(extents))]
+    if load.regular:
+        yield from _regular(load, random, extents, weights, part)
+        return
     left = load.pages // part
     room, hot = UPSTREAM // part, HOT if load.web else 0
     for first, pages in extents[:hot]:
@@ -101,6 +113,28 @@ def requests(name: str, part: int) -> Iterator[Request]:
             yield Request(0, False, first, pages)
             if left <= 0:
                 return
+
+
+def _regular(
+    load: Load, random: Random, extents: list[tuple[int, int]], weights: list[float], part: int
+) -> Iterator[Request]:
+    """Yields the reads of extents at intervals of Erlang's law, which start at any point of an
+    interval."""
+    volume = sum(weight * pages for weight, (_, pages) in zip(weights, extents, strict=True))
+    reads: list[tuple[float, int]] = []
+    for chosen, weight in enumerate(weights):
+        scale = volume / (weight * load.pages / part * load.regular)
+        at = random.random() * random.gammavariate(load.regular + 1, scale)
+        while at < SPARE:
+            reads.append((at, chosen))
+            at += random.gammavariate(load.regular, scale)
+    left = load.pages // part
+    for _, chosen in sorted(reads):
+        first, pages = extents[chosen]
+        left -= pages
+        yield Request(0, False, first, pages)
+        if left <= 0:
+            return
 
 
 def _extents(load: Load, random: Random, part: int) -> list[tuple[int, int]]:

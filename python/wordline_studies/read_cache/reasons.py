@@ -10,7 +10,7 @@ from wordline_studies.cases import Case, required
 from wordline_studies.figure import Claim, Figure, Row, Setup, not_quick
 from wordline_studies.outcome import IN_POINTS
 from wordline_studies.read_cache.claims import CELLS, POINTS, every_one, number, published
-from wordline_studies.read_cache.loads import TABLE, UNIFORM, WEB, part, written
+from wordline_studies.read_cache.loads import REGULAR, TABLE, UNIFORM, WEB, part, written
 from wordline_studies.read_cache.migration import DROPPING, mean_saved
 from wordline_studies.read_cache.runs import (
     FULL_PAGES_PER_GB,
@@ -48,6 +48,19 @@ from wordline_studies.read_cache.schemes import (
 FIFO = Scheme("fifo")
 DEVDIV_GB, DEVDIV_OP = 5, 25
 """The cell in which the text has the greatest gain of zero-migration."""
+
+BELADY = {
+    100_000: 25.42,
+    200_000: 39.79,
+    300_000: 50.92,
+    400_000: 59.96,
+    500_000: 67.09,
+    600_000: 72.97,
+    700_000: 77.57,
+    800_000: 81.27,
+}
+"""Hit ratios of Belady's policy on the recording of WebSearch3, which is S3 of the paper on ARC, by
+the size in pages. From https://github.com/moka-rs/moka/pull/390. Per cent."""
 
 Curves = Mapping[tuple[str, str, int], float]
 """Hit ratios of a cache without a device, by load, policy and size in pages. Per cent."""
@@ -108,6 +121,7 @@ def figure(
     """Returns the figure of all reasons."""
     parts = [
         _slopes(setup, cells, own),
+        _recorded(setup),
         _programs(cells),
         _whole(setup, cells, footprints),
         _worth(cells),
@@ -230,6 +244,37 @@ def _apart(setup: Setup, own: Curves) -> Found:
             "points below ARC's at 3 GB, and less than 1 point at 5 GB",
             max(below[3]) < -2 and min(below[5]) > -1,
             "; ".join(" / ".join(f"{one:.1f}" for one in values) for values in below.values()),
+        ),
+    ]
+
+
+def _recorded(setup: Setup) -> Found:
+    """Compares Belady's policy on the recording of WebSearch3, on its fitted load, and on one whose
+    pages are read at regular intervals."""
+    found = {
+        load: [
+            100 * (1 - run["miss_ratio"])
+            for run in wordline.cache(
+                path, "belady", [size // part(setup, load) for size in BELADY]
+            ).runs
+        ]
+        for load, path in written(setup, ("websearch3", REGULAR)).items()
+    }
+    off = {
+        load: max(abs(one - two) for one, two in zip(hits, BELADY.values(), strict=True))
+        for load, hits in found.items()
+    }
+    return [
+        Row(f"{load}, {size:,} pages: hit ratio of Belady's policy", hit, "%")
+        for load, hits in (("recording of websearch3", BELADY.values()), *found.items())
+        for size, hit in zip(BELADY, hits, strict=True)
+    ], [
+        Claim(
+            "Belady's policy has the hit ratios of the recording of WebSearch3 on its fitted load "
+            f"(within {IN_POINTS:g} points from 100,000 to 800,000 pages), but not on a load whose "
+            "pages are read at regular intervals (Erlang's law of shape 3, Zipf exponent 0.6)",
+            off["websearch3"] <= IN_POINTS < off[REGULAR],
+            f"at most {off['websearch3']:.1f} and {off[REGULAR]:.1f} points off",
         ),
     ]
 
