@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 from random import Random
 from typing import cast
@@ -20,11 +20,15 @@ from wordline_studies.results import run
 from wordline_studies.write_cache import claims, windows
 from wordline_studies.write_cache.loads import (
     BLOCK_PAGES,
+    DISTANCES,
+    DISTANT,
     FITS,
+    MAIN,
     QUICK,
     TABLE,
     Fit,
     cached,
+    distinct,
     folder,
     objects,
     pages,
@@ -57,7 +61,16 @@ def test_no_claim_has_an_unexpected_outcome(tmp_path: Path) -> None:
     assert [claim["text"] for claim in claims if not claim["passed"]] == []
 
 
-@pytest.mark.parametrize("fit", [Fit("Financial1", 0.9), Fit("Homes", 0.6), Fit("MSNFS", 0.9)])
+@pytest.mark.parametrize(
+    "fit",
+    [
+        Fit("Financial1", 0.9),
+        MAIN["Financial1"],
+        Fit("Financial1", None, DISTANT),
+        Fit("Homes", 0.6),
+        MAIN["MSNFS"],
+    ],
+)
 def test_loads_have_the_volume_and_the_working_set_of_the_table(fit: Fit) -> None:
     written = list(pages(fit, PART))
     assert len(written) == fit.writes(PART)
@@ -69,6 +82,29 @@ def test_the_share_of_first_writes_follows_from_the_table() -> None:
     for name, row in TABLE.items():
         _, most = cast("Range", PUBLISHED("14", f"most, {name}").value)
         assert 100 * (1 - row.working_set_gb / row.volume_gb) == pytest.approx(most, abs=0.05)
+
+
+def test_financial1_repeats_pages_at_the_recorded_distances() -> None:
+    """Distances are scaled down as the load. The greatest deciles are long enough to compare."""
+    last: dict[int, int] = {}
+    order: list[int] = []
+    distances: list[int] = []
+    for at, page in enumerate(islice(pages(MAIN["Financial1"], 4), 40_000)):
+        if page in last:
+            place = bisect_left(order, last[page])
+            distances.append(len(order) - 1 - place)
+            del order[place]
+        order.append(at)
+        last[page] = at
+    distances.sort()
+    for decile in (8, 9):
+        found = 4 * distances[decile * len(distances) // 10]
+        assert found == pytest.approx(DISTANCES[decile], rel=0.15)
+
+
+def test_msnfs_writes_as_many_pages_early_as_its_recording() -> None:
+    fit = MAIN["MSNFS"]
+    assert distinct(objects(fit, 1), fit, 24_424) == pytest.approx(23_863, rel=0.005)
 
 
 def test_loads_with_more_skew_need_more_objects() -> None:

@@ -85,7 +85,7 @@ def figure(setup: Setup) -> Figure:
         ],
         explanation=[
             "Of the available recordings, these rewrite pages often enough. The excerpts of "
-            "Financial1 and MSNFS are too short for the published optima.",
+            "Financial1 and MSNFS are too short to replay; their locality is that of the loads.",
             "On flash of fewer than 200 blocks, the threshold of 5 % is mostly rounding, and "
             "erases are not compared.",
             *missing(SHARES, [f"{name} (" for name in found]),

@@ -14,10 +14,10 @@ from wordline_studies.write_cache.loads import (
     BLOCK_PAGES,
     FITS,
     FULL_PART,
+    MAIN,
     PART,
     QUICK,
     QUICK_PART,
-    TABLE,
     Fills,
     Fit,
     Folder,
@@ -350,6 +350,11 @@ class Fitted:
         """Returns the fitted loads of a row at the given exponents."""
         return [fit for fit in self.static if fit.name == name and fit.exponent in exponents]
 
+    @property
+    def main(self) -> list[Fit]:
+        """The loads that every figure shows, one of each row of the table."""
+        return [fit for fit in self.static if fit.is_main]
+
     def over(self, fit: Fit, scheme: Dynamic, *, charged: bool = False) -> float:
         """Returns by how much the response time per page exceeds that of the best static cache. Per
         cent."""
@@ -365,19 +370,9 @@ class Fitted:
 
 
 def optima(found: Fitted) -> str:
-    """Returns a sentence with the best static over-provisioning by exponent."""
-    by_name: dict[str, list[Fit]] = {}
-    for fit in found.fits:
-        by_name.setdefault(fit.name, []).append(fit)
-    bests = "; ".join(
-        f"{name} {', '.join(str(found.best(fit)) for fit in fits)} % at "
-        f"{', '.join(f'{fit.exponent:g}' for fit in fits)}"
-        for name, fits in by_name.items()
-    )
-    alike = {(fit.exponent, found.best(fit)) for fit in found.fits}
-    apart = len(alike) > len({fit.exponent for fit in found.fits})
-    ending = "" if apart else " The exponent decides, not the load."
-    return f"Best static over-provisioning by the exponent a: {bests}.{ending}"
+    """Returns a sentence with the best static over-provisioning of each load."""
+    bests = "; ".join(f"{fit}: {found.best(fit)} %" for fit in found.fits)
+    return f"Best static over-provisioning: {bests}."
 
 
 def fitted(setup: Setup, folder: Folder) -> Fitted:
@@ -417,13 +412,10 @@ def schemes(fit: Fit, setup: Setup) -> list[Dynamic]:
     window = fit.row.window
     found = [*(Dynamic(window, one) for one in TRACKERS), Dynamic(window, CLEAR, ANALYTIC)]
     for tracker, fits in SWEPT.items():
-        if (fit.name, fit.exponent) in fits:
+        if fit in fits:
             found += [Dynamic(one, tracker) for one in RATIOS[:: 2 if setup.quick else 1]]
     return list(dict.fromkeys(found))
 
 
-SWEPT = {
-    CLEAR: {*((name, 0.9) for name in TABLE), ("Homes", 1.1), ("MSNFS", 0.6)},
-    KEEP: {("Financial1", 0.9), ("Homes", 0.9), ("Homes", 1.1)},
-}
+SWEPT = {tracker: {*MAIN.values(), Fit("Homes", 1.1)} for tracker in (CLEAR, KEEP)}
 """Loads that are run with every window."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from wordline._render.charts import bars
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
 from wordline_studies.write_cache.claims import labelled
-from wordline_studies.write_cache.loads import Fit, Folder
+from wordline_studies.write_cache.loads import MAIN, Fit, Folder
 from wordline_studies.write_cache.runs import (
     Fitted,
     Statics,
@@ -33,8 +33,7 @@ COLOURS = {
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
     """Returns the figure of both alternatives for every tracker."""
-    (financial,) = found.of("Financial1", 0.9)
-    fits = [financial] if setup.quick else [fit for fit in found.fits if fit.exponent == 0.9]
+    fits = [MAIN["Financial1"]] if setup.quick else found.main
     on = device(setup, traces)
     paths = {str(fit): (on, traces.load(fit, part(setup))) for fit in fits}
     empty = cold(setup, paths)
@@ -64,8 +63,8 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         title="State at the start, and charged destages",
         section="4.3, 4.4",
         measured=(
-            "Static caches and the dynamic cache as printed, empty at the start. Charged: the "
-            "destages of a shrinking cache count as response time."
+            "Static caches and the dynamic cache with a cleared tracker, empty at the start. "
+            "Charged: the destages of a shrinking cache count as response time."
         ),
         rows=[
             row
