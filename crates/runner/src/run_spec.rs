@@ -361,15 +361,17 @@ impl RunSpec {
     }
 
     /// Returns a key of the traces of a run. Runs with equal keys read the same requests from their
-    /// traces, or reject the same request.
+    /// traces, or reject the same request or the same option.
     pub fn input_key(&self) -> Result<String, JobError> {
         let plan = self.plan()?;
         let device = (plan.user_bytes(), plan.volumes(), plan.replay);
         let load = (&plan.workload, &plan.streams);
         let asked = (&self.traces, &self.streams, &self.trace_options);
-        let is_first_read = plan.ssds().any(|ssd| ssd.device.first_read_pages > 0);
-        let cuts = (self.power_cut_every, is_first_read);
-        let options = (self.max_requests, self.slowdown, cuts);
+        let refusal = self
+            .require_meaning(&plan)
+            .err()
+            .map(|error| error.to_string());
+        let options = (self.max_requests, refusal);
         Ok(format!(
             "{:?}",
             (&self.config_name, device, load, asked, options)

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use wordline_kernel::Rng;
 use wordline_runner::{Results, RunSpec, Summary};
+use wordline_workload::Recordings;
 
 const FLASH: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 2\nways = 2\n\
     [nand.geometry]\nplanes_per_die = 2\nblocks_per_plane = 32\npages_per_block = 16\npage_bytes = 4096\n\
@@ -424,4 +425,24 @@ fn unfinished_warm_up_is_an_error_and_measures_nothing() {
             assert_eq!(summary.input.warm_up_requests, 300);
         }
     }
+}
+
+/// Inputs with equal keys are checked once, so a run that is rejected needs a key of its own.
+#[test]
+fn inputs_of_a_rejected_and_an_accepted_run_have_different_keys() {
+    let streams =
+        ["a", "b"].map(|name| format!("[[streams]]\nname = \"{name}\"\nworkload.requests = 10\n"));
+    let accepted = RunSpec {
+        config: format!("{FLASH}{}", streams.concat()),
+        config_name: "test.toml".into(),
+        slowdown: true,
+        ..RunSpec::default()
+    };
+    let rejected = RunSpec {
+        overrides: vec![("observe.warm_up_requests".into(), "5".into())],
+        ..accepted.clone()
+    };
+    accepted.check_input(&Recordings::default()).unwrap();
+    rejected.check_input(&Recordings::default()).unwrap_err();
+    assert_ne!(accepted.input_key().unwrap(), rejected.input_key().unwrap());
 }
