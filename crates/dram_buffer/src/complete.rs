@@ -76,6 +76,7 @@ impl Buffer {
         }
         let (held, passing) = (frame.held, frame.passing);
         (frame.held, frame.passing, frame.valid) = (false, false, 0);
+        frame.unasked = false;
         if !frame.known {
             self.frames.release(entry);
         }

@@ -39,12 +39,13 @@ impl Idle {
     pub fn place(&self, chip: Option<Chip>) -> usize {
         chip.map_or(self.busy.len() - 1, Chip::index)
     }
-    /// Counts a request that begins, which ends the idle period.
+    /// Counts a request that begins, which ends the idle period and its flush.
     #[inline]
     pub fn begins(&mut self, now: Time) {
         self.serving += 1;
         self.since = now;
         self.flushed = false;
+        self.left.clear();
     }
     #[inline]
     pub fn ends(&mut self, now: Time) {

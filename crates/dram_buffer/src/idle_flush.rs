@@ -49,13 +49,8 @@ impl Buffer {
         self.flush_idly(now, backing);
     }
 
-    /// Destages pages on dies without an idle flush in progress. Cancels the flush if a request is
-    /// outstanding.
+    /// Destages pages of the idle flush on dies that destage none.
     fn flush_idly<B: Backing>(&mut self, now: Time, backing: &mut B) {
-        if self.idle.serving > 0 {
-            self.idle.left.clear();
-            return;
-        }
         for _ in 0..self.idle.left.len() {
             let Some(entry) = self.idle.left.pop_front() else {
                 break;

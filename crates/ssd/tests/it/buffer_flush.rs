@@ -116,6 +116,32 @@ fn idle_flush_destages_all_pages_and_stops() {
     }
 }
 
+/// A request ends the flush, even if it completes before the page in progress is in flash. The rest
+/// of the pages wait for the next idle period.
+#[test]
+fn request_ends_an_idle_flush() {
+    let after = Time::from_ms(50);
+    let alone = {
+        let (_, mut ssd) = device(1, 64, 0, None);
+        play(&mut ssd, &[page(Time::ZERO, Op::Read, 100)]).0[0].done
+    };
+    let mut asked: Vec<Request> = (0..24).map(|n| page(Time::ZERO, Op::Write, n)).collect();
+    // A read of a page in the buffer during the first destage, and reads of the die at times when
+    // it would destage further pages.
+    let first = after + Time::from_us(100);
+    asked.push(page(first, Op::Read, 3));
+    asked.extend((2..10).map(|ms| page(first + Time::from_ms(ms), Op::Read, 100 + ms)));
+    let (plan, mut ssd) = device(1, 64, 0, Some(after));
+    let program = plan.part.chains.unloaded(Operation::Program, 0);
+    assert!(program > Time::from_us(150) && program < Time::from_ms(2));
+    let (played, tally) = play(&mut ssd, &asked);
+    assert!(played[24].done < first + Time::from_us(10));
+    for (asked, played) in asked.iter().zip(&played).skip(25) {
+        assert_eq!(played.done - asked.arrival, alone);
+    }
+    assert_eq!(tally.flushed_idly, 24);
+}
+
 /// A read during an idle flush waits for at most one operation of its die, and pauses shorter than
 /// the threshold are not used.
 #[test]
