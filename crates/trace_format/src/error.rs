@@ -132,14 +132,16 @@ pub struct Fault {
     pub stamp: Option<Stamp>,
 }
 
-/// Time stamp that is outside the range of the clock, or empty.
+/// Time stamp that is outside the range of the clock, empty, or has decimals that the format does not
+/// allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// Offset of its field in the line. Bytes.
     pub start: usize,
     /// Length of the field. Bytes.
     pub length: usize,
-    /// Whether the time stamp is too large. Otherwise it is empty or negative.
+    /// Whether the time stamp is too large. Otherwise it is empty, negative, or has decimals that the
+    /// format does not allow.
     pub beyond: bool,
 }
 

@@ -258,7 +258,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
     pub(crate) fn stamp(&mut self, what: &str) -> Result<u64, Fault> {
         match self.plain_number() {
             Some(value) => Ok(value),
-            None => self.odd_stamp(what, parse_number),
+            None => self.odd_stamp(what, false, parse_number),
         }
     }
 
@@ -291,9 +291,10 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
     fn odd_stamp(
         &mut self,
         what: &str,
+        has_decimals: bool,
         parse: impl Fn(&[u8]) -> Result<u64, String>,
     ) -> Result<u64, Fault> {
-        let (fields, value) = self.parsed_stamp(what, parse);
+        let (fields, value) = self.parsed_stamp(what, has_decimals, parse);
         *self = fields;
         value
     }
@@ -303,11 +304,12 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
     fn parsed_stamp(
         self,
         what: &str,
+        has_decimals: bool,
         parse: impl Fn(&[u8]) -> Result<u64, String>,
     ) -> (Self, Result<u64, Fault>) {
         let field = { self }.text(what).ok();
         let (fields, value) = self.parsed(what, parse);
-        let stamp = || stamp_in(self.text, field?);
+        let stamp = || stamp_in(self.text, field?, has_decimals);
         let value = value.map_err(|fault| Fault {
             stamp: stamp(),
             ..fault
@@ -358,7 +360,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
             self.column += 1;
             return Ok(value);
         }
-        self.odd_stamp(what, |field| parse_decimal(field, places))
+        self.odd_stamp(what, true, |field| parse_decimal(field, places))
     }
 
     /// Returns an error if the line has another field.

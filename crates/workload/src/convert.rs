@@ -166,20 +166,27 @@ pub fn convert_until(
     if !stop.begun(writer.packer.partial()) {
         return Err(stopped());
     }
-    while let Some(request) = source.next_request()? {
-        writer.write(&request)?;
+    let read = loop {
+        match source.next_request().transpose() {
+            None => break Ok(()),
+            Some(Err(error)) => break Err(error),
+            Some(Ok(request)) => {
+                if let Err(error) = writer.write(&request) {
+                    break Err(error);
+                }
+            }
+        }
         if writer.written.is_multiple_of(LOOK_EVERY) && stop.is_stopped() {
             return Err(stopped());
         }
-    }
+    };
     // The conversion cannot be stopped from here until the file has its final name.
     let mut stage = stop.stage();
     if *stage == Stage::Stopped {
         return Err(stopped());
     }
-    let done = writer.finish();
     *stage = Stage::Ended;
-    done
+    read.and_then(|()| writer.finish())
 }
 
 /// Cancels a conversion from another thread, even while it waits for input or output.

@@ -28,8 +28,9 @@ pub(super) fn surplus(column: u32, rest: &[u8]) -> Fault {
 }
 
 /// Returns the time stamp in a field of a line; `None` if the field is neither empty nor a number.
+/// `has_decimals`: whether time stamps of the format may have decimals.
 #[cold]
-pub(super) fn stamp_in(line: &[u8], field: &[u8]) -> Option<Stamp> {
+pub(super) fn stamp_in(line: &[u8], field: &[u8], has_decimals: bool) -> Option<Stamp> {
     let text = field.trim_ascii();
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let number = digits.first().is_some_and(u8::is_ascii_digit)
@@ -37,6 +38,8 @@ pub(super) fn stamp_in(line: &[u8], field: &[u8]) -> Option<Stamp> {
     (number || text.is_empty()).then(|| Stamp {
         start: field.as_ptr().addr() - line.as_ptr().addr(),
         length: field.len(),
-        beyond: number && digits.len() == text.len(),
+        beyond: number
+            && digits.len() == text.len()
+            && (has_decimals || digits.iter().all(u8::is_ascii_digit)),
     })
 }

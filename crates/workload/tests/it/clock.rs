@@ -55,6 +55,21 @@ fn time_beyond_the_clock_is_not_a_bad_line() {
     );
 }
 
+#[test]
+fn fraction_in_a_column_of_whole_time_stamps_is_a_bad_line() {
+    let text = "1,hm,0,Read,0,512,1\n2.5,hm,0,Read,512,512,1\n3,hm,0,Read,1024,512,1\n";
+    let fault = offsets(text, &[("format", "msr")]).unwrap_err().to_string();
+    assert!(
+        fault.starts_with("t:2: column 1: the time stamp is `2.5`, not a whole number"),
+        "{fault}"
+    );
+    assert!(!fault.contains("clock"), "{fault}");
+    assert_eq!(
+        offsets(text, &[("format", "msr"), ("on_bad_line", "skip")]).unwrap(),
+        [0, 1024]
+    );
+}
+
 /// The native format counts picoseconds, of which 64 bits cover 213 days. Gaps must be changed
 /// before a time exceeds that range.
 #[test]

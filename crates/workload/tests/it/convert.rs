@@ -276,6 +276,25 @@ fn finished_conversion_cannot_be_stopped() {
 }
 
 #[test]
+fn failed_conversion_cannot_be_stopped() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.csv");
+    let stop = Cancellation::default();
+    let mut trace = Trace::from_bytes(
+        "two.csv",
+        b"1,hm,0,Read,0,512,1\n2,hm,0,Neither,0,512,1\n".to_vec(),
+        &TraceOptions {
+            format: Some(Format::Msr),
+            ..TraceOptions::as_recorded()
+        },
+    )
+    .unwrap();
+    convert_until(&mut trace, &path, Format::Wordline, &stop).unwrap_err();
+    assert!(!stop.stop());
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn write_errors_state_the_reason() {
     let directory = tempfile::tempdir().unwrap();
     let create = |path: &Path, format| TraceWriter::create(path, format, true).err().unwrap();
