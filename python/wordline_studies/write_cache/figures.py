@@ -69,7 +69,7 @@ def figures(setup: Setup) -> list[Figure]:
             _responses(found, measured),
             _hits(found, measured),
             _erases(found, measured),
-            _windows(found, measured),
+            _windows(found, measured, windows.alternating(setup, traces)),
             locality.figure(setup, traces, found),
             start.figure(setup, traces, found),
             training.figure(setup, traces, found),
@@ -259,7 +259,7 @@ def _erases(found: Fitted, measured: str) -> Figure:
     )
 
 
-def _windows(found: Fitted, measured: str) -> Figure:
+def _windows(found: Fitted, measured: str, alternating: Mapping[float, float]) -> Figure:
     swept = {
         fit: {
             tracker: by_window
@@ -312,7 +312,7 @@ def _windows(found: Fitted, measured: str) -> Figure:
             )
             for fit, by_tracker in swept.items()
         ],
-        claims=windows.sensitivity(found),
+        claims=[*windows.sensitivity(found), windows.inner(alternating)],
         explanation=[
             "Section 4.4 says that the miss-ratio curve of the previous window is cleared. Then "
             "either the tracker forgets earlier writes (clear), or it keeps them and the curve "

@@ -1,11 +1,12 @@
 """Claims of the document on the window of the dynamic cache (figure 16, section 4.5.3)."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain, islice
 
-from wordline_studies.figure import Claim
+from wordline_studies.figure import Claim, Setup
 from wordline_studies.write_cache.claims import KEPT, READING, by_fit
-from wordline_studies.write_cache.loads import MAIN, Fit
-from wordline_studies.write_cache.runs import Fitted
+from wordline_studies.write_cache.loads import MAIN, Fit, Folder, pages
+from wordline_studies.write_cache.runs import Fitted, device, dynamics, over, part, statics, victims
 from wordline_studies.write_cache.schemes import CLEAR, KEEP, RATIOS, Dynamic
 
 NOTICEABLE = 5.0
@@ -18,8 +19,14 @@ LONGER = (
 STEADY = (
     "the fitted loads keep their locality, so old writes do no harm: the longest windows of Homes "
     "at a = 0.9 and of Exchange are the best, and the shortest of Financial1, of which every "
-    "window chooses the best size"
+    "window chooses the best size; if the skew alternates, the best window is neither the "
+    "smallest nor the largest"
 )
+ALTERNATING, PHASES, PHASE = (1.1, 0.4), 4, 4
+"""Exponents of the load whose skew alternates, the number of its phases, and the writes of each in
+flash capacities."""
+TRIED = (1.0, 1.5, 2.0, 3.0, 4.0)
+"""Windows under this load, in flash capacities."""
 
 
 def windows(found: Fitted, fit: Fit, tracker: str) -> dict[float, float]:
@@ -63,6 +70,35 @@ def sensitivity(found: Fitted) -> list[Claim]:
         ),
         *_windows_of_financial(found),
     ]
+
+
+def alternating(setup: Setup, traces: Folder) -> dict[float, float]:
+    """Returns by how much the response time exceeds that of the best static cache, by window, under
+    writes to the objects of Homes whose skew alternates. Per cent."""
+    on, scale = device(setup, traces), part(setup)
+    length = PHASE * on.pages
+    written = [
+        islice(pages(Fit("Homes", exponent), scale), turn * length, (turn + 1) * length)
+        for turn in range(PHASES // 2)
+        for exponent in ALTERNATING
+    ]
+    loads = {"alternating": (on, traces.trace("homes, alternating", chain(*written)))}
+    static = statics(setup, loads)
+    shares = {load: victims(cells) for load, cells in static.items()}
+    schemes = {load: [Dynamic(one, CLEAR) for one in TRIED] for load in loads}
+    (cells,) = dynamics(setup, loads, shares, schemes).values()
+    return {scheme.window: over(cell, static["alternating"]) for scheme, cell in cells.items()}
+
+
+def inner(above: Mapping[float, float]) -> Claim:
+    """Returns our claim on the load whose skew alternates."""
+    best = min(above, key=lambda one: above[one])
+    return Claim(
+        f"X14: if the skew of the writes alternates every {PHASE} flash capacities, the best "
+        "window is neither the smallest nor the largest",
+        best not in (TRIED[0], TRIED[-1]),
+        _by_window(above),
+    )
 
 
 def _kept(found: Fitted, swept: Sequence[Fit]) -> list[Claim]:
