@@ -722,6 +722,17 @@ class ChipLoad(TypedDict):
     balance_above_10_ratio: float | None
 
 
+class IdlePeriods(TypedDict):
+    """Idle periods of the SSDs, in which an SSD held no request, by the GC that used them."""
+
+    periods: int
+    with_gc: int
+    with_agc: int
+    with_dgc: int
+    with_agc_and_dgc: int
+    gc_runs_handed_over: int
+
+
 class Power(TypedDict):
     """Power cuts and the recoveries from them."""
 
@@ -801,6 +812,7 @@ class Summary(TypedDict):
     ram_disks: list[RamDisk]
     chip_load: ChipLoad | None
     collections: list[Collections]
+    idle_periods: IdlePeriods | None
     power: Power | None
     commands: Commands
     utilisation: Utilisation

@@ -3,7 +3,9 @@
 use wordline_ftl::precondition::Preconditioned;
 use wordline_ftl::{MapCache, Mapping};
 use wordline_nand::Cause;
-use wordline_ssd::{ErrorCounts, FailureCounts, Graded, SlcCounts, Ssd, SsdStats, Usage};
+use wordline_ssd::{
+    ErrorCounts, FailureCounts, Graded, IdleCounts, SlcCounts, Ssd, SsdStats, Usage,
+};
 
 /// State of an SSD at the end of a run.
 #[derive(Clone, Debug)]
@@ -32,6 +34,8 @@ pub struct Device {
     pub graded: Option<Graded>,
     /// Counts of the SLC cache; `None` without one.
     pub slc_cache: Option<SlcCounts>,
+    /// Counts of idle periods; `None` if neither GC nor an SLC cache uses them.
+    pub idle_periods: Option<IdleCounts>,
     /// Page reads compared with the content oracle, and page writes tracked; `None` without
     /// `--verify`.
     pub verified: Option<(u64, u64)>,
@@ -91,6 +95,7 @@ impl Device {
             read_errors: activity.read_errors,
             graded: activity.graded,
             slc_cache: activity.slc_cache,
+            idle_periods: activity.idle_periods,
             verified: oracle.map(|oracle| (oracle.reads_checked, oracle.writes_followed)),
         }
     }

@@ -16,6 +16,7 @@ mod failures;
 mod finish;
 mod flash;
 mod idle;
+mod idle_periods;
 mod issue;
 mod job;
 mod loses_power;
@@ -41,6 +42,7 @@ pub use die_loads::DieLoad;
 pub use errors::ErrorCounts;
 pub(crate) use errors::ReadAnnotations;
 pub use failures::FailureCounts;
+pub use idle_periods::IdleCounts;
 pub use regulate::GradeCounts;
 pub(crate) use requests::Done;
 use serde::{Deserialize, Serialize};
@@ -54,8 +56,8 @@ use wordline_ftl::precondition::{Precondition, Preconditioned};
 use wordline_ftl::recovery::{Spare, SpareWriter};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_io_scheduler::schedule::IssueQueue;
-use wordline_kernel::BusyTime;
 use wordline_kernel::memory::{Fill, Table};
+use wordline_kernel::{BusyTime, Time};
 use wordline_nand::{Array, Block, Health, PageModes};
 use write::Writes;
 
@@ -227,6 +229,7 @@ impl<M: Mapping> Controller<M> {
                 programs: modes.programs(),
             }),
             slc_cache: conditions.slc.as_deref().copied(),
+            idle_periods: self.gc.idling.as_ref().map(|idling| idling.counts),
             lost_reads: 0,
         }
     }
@@ -346,7 +349,7 @@ impl<M: Mapping> Controller<M> {
         let end = request.offset + request.bytes;
         let first = request.offset / page_bytes;
         let last = (end - 1) / page_bytes;
-        self.expect(ticket, (last - first) as u32 + 1, request.op);
+        self.expect(cx.now, ticket, (last - first) as u32 + 1, request.op);
         let mut page = first;
         if request.op == Op::Write {
             if self.trims.run.is_some() {
@@ -385,7 +388,7 @@ impl<M: Mapping> Controller<M> {
             PageOp::Trim => Op::Trim,
             PageOp::Fetch | PageOp::Destage(_) => Op::Read,
         };
-        self.expect(ticket, 1, op);
+        self.expect(cx.now, ticket, 1, op);
         let all = Span {
             from: 0,
             bytes: self.gc.base.page_bytes as u32,
@@ -406,7 +409,12 @@ impl<M: Mapping> Controller<M> {
 
     /// Registers a request of `pages` pages.
     #[inline]
-    fn expect(&mut self, ticket: Ticket, pages: u32, op: Op) {
+    fn expect(&mut self, now: Time, ticket: Ticket, pages: u32, op: Op) {
+        if let Some(idling) = &mut self.gc.idling
+            && self.gc.base.requests.serving() == 0
+        {
+            idling.ends(now);
+        }
         self.gc.base.requests.begin(ticket, pages);
         if !self.gc.base.dispatches_directly {
             self.gc.base.request_begins(ticket, op);

@@ -15,7 +15,8 @@ pub mod ssd;
 
 pub use backend::Usage;
 pub use controller::{
-    DieLoad, ErrorCounts, FailureCounts, GradeCounts, Graded, Prepared, SlcCounts, SsdStats,
+    DieLoad, ErrorCounts, FailureCounts, GradeCounts, Graded, IdleCounts, Prepared, SlcCounts,
+    SsdStats,
 };
 pub use error::DeviceError;
 pub use event::Event;

@@ -14,6 +14,7 @@ mod errors;
 mod figures;
 mod flash;
 mod host_side;
+mod idle_periods;
 mod input;
 mod latency;
 mod members;
@@ -44,6 +45,7 @@ pub use self::flash::{
     CollectionSummary, CommandSummary, FlashSummary, MapCacheSummary, PreconditionSummary,
 };
 pub use self::host_side::HostSideSummary;
+pub use self::idle_periods::IdlePeriodSummary;
 pub use self::input::InputSummary;
 use self::input::input_summary;
 pub use self::latency::{Breakdown, ByOp, LatencyByOp, LatencySummary, Throughput};
@@ -143,6 +145,8 @@ section! {
     chip_load: Option<ChipLoadSummary> = run.outcome.chip_loads.as_ref().map(ChipLoadSummary::new);
     /// GC runs by kind and trigger; one row for each pair that occurred.
     collections: Vec<CollectionSummary> = run.collections();
+    /// Idle periods of the SSDs. Null if no SSD uses idle time for GC.
+    idle_periods: Option<IdlePeriodSummary> = IdlePeriodSummary::new(&run.outcome.devices);
     /// Power cuts. Null if power never failed.
     power: Option<PowerSummary> = PowerSummary::new(&run.outcome.record.power, run.outcome.counts().lost);
     /// Flash commands.

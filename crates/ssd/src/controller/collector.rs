@@ -101,9 +101,8 @@ impl<M: Mapping> LosesPower for Collector<M> {
         *jobs = Jobs::new(stalled.planes.len());
         *stalled = Stalled::new(stalled.planes.len());
         *die_loads = DieLoads::new(plan);
-        *idling = Idling::new(plan);
         if let Some(idling) = idling {
-            idling.wake(now);
+            idling.lose_power(now);
         }
         erasing.iter_mut().for_each(VecDeque::clear);
         *waiting_erases = 0;

@@ -9,6 +9,7 @@ use wordline_nand::{Operation, Part, Plane};
 
 use super::Controller;
 use super::collector::Collector;
+use super::idle_periods::{IdleCounts, IdleUse};
 use super::pending::PageWrite;
 use super::requests::Done;
 use crate::error::Result;
@@ -68,6 +69,9 @@ pub(super) struct Idling {
     planned: Option<Time>,
     /// Announced requests of the host. A command becomes known when its announcement is due.
     upcoming: Vec<Request>,
+    pub counts: IdleCounts,
+    /// Use of the current idle period.
+    pub used: IdleUse,
 }
 
 impl Idling {
@@ -88,12 +92,25 @@ impl Idling {
             since: Time::ZERO,
             planned: None,
             upcoming: Vec::new(),
+            counts: IdleCounts::default(),
+            used: IdleUse::default(),
         }))
     }
 
-    /// Restarts the idle period.
-    pub fn wake(&mut self, now: Time) {
+    /// Restarts idle time at a power cut, which keeps the counts.
+    pub fn lose_power(&mut self, now: Time) {
         self.since = now;
+        self.planned = None;
+        self.upcoming.clear();
+        self.used = IdleUse::default();
+    }
+
+    /// Ends the idle period. A period without length does not count.
+    pub fn ends(&mut self, now: Time) {
+        let used = std::mem::take(&mut self.used);
+        if now > self.since {
+            used.count(&mut self.counts);
+        }
     }
 
     /// Returns the commands whose announcements are due.

@@ -45,9 +45,24 @@ pub(super) struct Job {
     pub stepwise: bool,
     /// Whether the job is paused at a preemption point.
     pub paused: bool,
+    /// Whether AGC started the job and DGC continues it.
+    pub handed_over: bool,
     /// Page that had been read when the job paused, and its content for verification.
     pub page_read: Option<(Ppn, u64)>,
     pub waiters: Vec<Waiter>,
+}
+
+impl Job {
+    /// Returns `true` if the job is a GC run that AGC executes.
+    pub fn is_of_agc(&self) -> bool {
+        let advanced = |of: &GcObservation| of.trigger.is_advanced();
+        !self.handed_over && self.collecting.as_ref().is_some_and(advanced)
+    }
+    /// Returns `true` if the job is a GC run that DGC executes.
+    pub fn is_of_dgc(&self) -> bool {
+        let delayed = |of: &GcObservation| of.trigger == Trigger::Retroactive;
+        self.handed_over || self.collecting.as_ref().is_some_and(delayed)
+    }
 }
 
 /// All jobs, by job number.
@@ -96,6 +111,7 @@ impl Jobs {
             erased: 0,
             stepwise,
             paused: false,
+            handed_over: false,
             page_read: None,
             waiters: Vec::new(),
         });

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wordline_ftl::MapCache;
 use wordline_kernel::since;
 
-use super::{ErrorCounts, FailureCounts, GradeCounts, SlcCounts};
+use super::{ErrorCounts, FailureCounts, GradeCounts, IdleCounts, SlcCounts};
 use crate::backend::Usage;
 
 /// Statistics of an SSD that no observation carries.
@@ -22,11 +22,13 @@ pub struct SsdStats {
     pub graded: Option<Graded>,
     /// Statistics of the SLC cache, if there is one.
     pub slc_cache: Option<SlcCounts>,
+    /// Idle periods, if GC or the SLC cache uses them.
+    pub idle_periods: Option<IdleCounts>,
     /// Reads of pages that the DRAM buffer has lost. Count.
     pub lost_reads: u64,
 }
 
-since!(SsdStats: usage, map_cache, read_errors, failures, graded, slc_cache, lost_reads);
+since!(SsdStats: usage, map_cache, read_errors, failures, graded, slc_cache, idle_periods, lost_reads);
 
 /// Operations and wear by program mode.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -111,7 +111,8 @@ impl<M: Mapping> Collector<M> {
             return false;
         };
         let (stepwise, of_map) = (job.stepwise, job.collecting.is_none());
-        let mut outstanding = job.outstanding;
+        let before = job.outstanding;
+        let mut outstanding = before;
         if !stepwise {
             outstanding += self.read_all(cx, id);
         }
@@ -130,6 +131,9 @@ impl<M: Mapping> Collector<M> {
         };
         if let Some(job) = self.jobs.get(id) {
             job.outstanding = outstanding;
+        }
+        if outstanding > before {
+            self.uses_idle_period(id);
         }
         over
     }
@@ -254,7 +258,7 @@ impl<M: Mapping> Collector<M> {
                 job.page_read = Some((from, content));
                 job.outstanding -= 1;
             }
-            self.jobs.pause(id);
+            self.pause(id);
             return false;
         }
         !self.program_copy(cx, id, from, content) && self.step_done(cx, id)
@@ -292,6 +296,7 @@ impl<M: Mapping> Collector<M> {
         let order = Order::new(Purpose::MoveProgram, to, id.0, from.0);
         self.base.issue_for_job(cx, &order, content);
         self.base.summarize(cx);
+        self.uses_idle_period(id);
         true
     }
 
@@ -342,7 +347,7 @@ impl<M: Mapping> Collector<M> {
             && collecting.is_some_and(|collecting| self.must_stop(cx.now, collecting))
             && !self.base.mapping.is_over(id)
         {
-            self.jobs.pause(id);
+            self.pause(id);
             return false;
         }
         self.run(cx, id)

@@ -245,14 +245,14 @@ impl<M: Mapping> Controller<M> {
     ) {
         if request.op == Op::Flush {
             // All completed writes are in flash, so the flush is done at once.
-            self.expect(ticket, 1, request.op);
+            self.expect(cx.now, ticket, 1, request.op);
             self.gc.page_done(cx, ticket, PageComponents::NONE);
             return;
         }
         let bytes = self.trims.trim_frees(cx, self.gc.base.page_bytes, request);
         let pages = whole_pages(bytes, self.gc.base.page_bytes);
         let count = (pages.end - pages.start) as u32;
-        self.expect(ticket, count.max(1), request.op);
+        self.expect(cx.now, ticket, count.max(1), request.op);
         if count == 0 {
             return self.gc.page_done(cx, ticket, PageComponents::NONE);
         }

@@ -18,7 +18,7 @@ use wordline_ftl::mapping::hybrid::Hybrid;
 use wordline_ftl::{Config, GcKind, JobId, LogicalBlock, Map, Mapping, Precondition, SpaceRequest};
 use wordline_kernel::{AnyProbe, Context, Digest, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Operation, Plane};
-use wordline_ssd::{DeviceError, Event, Observation, Plan, Ssd};
+use wordline_ssd::{DeviceError, Event, IdleCounts, Observation, Plan, Ssd};
 
 const PAGE: u64 = 4096;
 
@@ -444,6 +444,16 @@ fn deferred_merges_precede_look_ahead_merges() {
     assert_eq!(triggers, [Trigger::Retroactive, Trigger::LookAhead]);
     let programs = Time(4 * times.program.0);
     assert_eq!(heard.writes[heard.writes.len() - 2..], [programs, programs]);
+    // One idle period, which both use; no GC run is handed over.
+    let expected = IdleCounts {
+        periods: requests.len() as u64 - 1,
+        with_gc: 1,
+        with_agc: 1,
+        with_dgc: 1,
+        with_agc_and_dgc: 1,
+        handed_over: 0,
+    };
+    assert_eq!(ssd.measured().idle_periods, Some(expected));
 }
 
 /// Decisions of algorithm 3, one by one.
@@ -670,8 +680,17 @@ fn after_all_but_one(
     requests: &[(Op, u64, u64, Time)],
 ) -> (Observations, Times) {
     let plan = one_plane(schedule);
-    let times = Times::of(&plan);
-    let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+    let (heard, _) = counted_after_all_but_one(&plan, requests);
+    (heard, Times::of(&plan))
+}
+
+/// Like [`after_all_but_one`]. Returns the idle periods instead of the times.
+fn counted_after_all_but_one(
+    plan: &Plan,
+    requests: &[(Op, u64, u64, Time)],
+) -> (Observations, IdleCounts) {
+    let times = Times::of(plan);
+    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     let full = Precondition {
         fill_pages: plan.ftl.user_pages,
         scattered: false,
@@ -688,7 +707,8 @@ fn after_all_but_one(
         op,
         ..write(page, pages, end + after)
     }));
-    (serve(&plan, &mut ssd, &all).unwrap(), times)
+    let heard = serve(plan, &mut ssd, &all).unwrap();
+    (heard, ssd.measured().idle_periods.unwrap())
 }
 
 /// An announcement that becomes due while the device is idle is handled at that time: a pause of
@@ -732,6 +752,51 @@ fn announcement_does_not_hide_a_long_idle_period() {
         let idle = Time::from_us(2_000) * 7 + times.program * 2;
         assert_eq!(done.from, idle + Time::from_ms(1_000), "{look_ahead_ms}");
     }
+}
+
+/// A read interrupts the compaction of a full block at its first page. With DGC, the remaining
+/// steps are DGC's (Jung 2013, section 7.5.1.3), so DGC uses the next idle period; without, AGC
+/// uses both. The GC run is the same in both cases.
+#[test]
+fn interrupted_compaction_is_handed_to_dgc() {
+    let agc = Agc {
+        look_ahead_ms: 0.0,
+        compact_below_ratio: 1.0,
+        ..Agc::default()
+    };
+    let schedules = [
+        (Scheduling::Agc(agc.clone()), 0),
+        (Scheduling::AgcDgc(AgcDgc { agc }), 1),
+    ];
+    let mut merges = Vec::new();
+    for (schedule, by_dgc) in schedules {
+        let plan = one_plane(schedule);
+        let times = Times::of(&plan);
+        let full = times.program + Time::from_us(2_000);
+        let compacts = full + Time::from_ms(1_000);
+        let requests = [
+            (Op::Write, 0, 1, Time::from_us(2_000)),
+            (Op::Read, 0, 1, compacts + Time::from_us(1)),
+            (Op::Read, 0, 1, compacts + Time::from_ms(500)),
+        ];
+        let (heard, counts) = counted_after_all_but_one(&plan, &requests);
+        let [merge] = heard.collected[..] else {
+            panic!("{:?}", heard.collected);
+        };
+        assert_eq!(merge.trigger, Trigger::Compaction);
+        merges.push(merge);
+        // Eight writes and two reads, each after an idle period except the first write.
+        let expected = IdleCounts {
+            periods: 9,
+            with_gc: 2,
+            with_agc: 2 - by_dgc,
+            with_dgc: by_dgc,
+            with_agc_and_dgc: 0,
+            handed_over: by_dgc,
+        };
+        assert_eq!(counts, expected);
+    }
+    assert_eq!(merges[0], merges[1]);
 }
 
 /// Background GC starts when the device has been idle for the threshold: at once if it is zero.

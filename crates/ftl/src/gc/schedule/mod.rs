@@ -71,6 +71,10 @@ impl Trigger {
             Self::IdleFold => "idle-fold",
         }
     }
+    /// Returns `true` if AGC started the GC run: by look-ahead or by compaction.
+    pub fn is_advanced(self) -> bool {
+        matches!(self, Self::LookAhead | Self::Compaction)
+    }
     /// Returns `true` if the GC run was started on demand, for free blocks or for an update block.
     pub fn is_on_demand(self) -> bool {
         matches!(self, Self::FreeBlocks | Self::UpdateBlock)
