@@ -17,6 +17,7 @@ from wordline_studies.gc.runs import (
     Load,
     case,
     collected,
+    handed_over,
     late,
     longest_ms,
     mean_ms,
@@ -160,7 +161,8 @@ def _low(found: Mapping[str, Responses]) -> Figure:
     advanced = collected(found[AGC].summary, ADVANCED)
     all_of_agc = collected(found[AGC].summary)
     both = found[BOTH].summary
-    left = 100 * collected(both, DELAYED) / collected(both) if collected(both) else nan
+    of_dgc = collected(both, DELAYED) + handed_over(both)
+    left = 100 * of_dgc / collected(both) if collected(both) else nan
     return Figure(
         id="7.8",
         title="Figure 7.8: response times of SSD0",

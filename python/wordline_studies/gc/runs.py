@@ -148,6 +148,13 @@ def collected(summary: Summary, triggers: tuple[str, ...] = DEMAND + ADVANCED + 
     return sum(one["runs"] for one in summary["collections"] if one["trigger"] in triggers)
 
 
+def handed_over(summary: Summary) -> int:
+    """Returns the number of GC runs that AGC started and that went to the job list of DGC because a
+    request arrived (section 7.5.1.3)."""
+    idle = summary["idle_periods"]
+    return idle["gc_runs_handed_over"] if idle else 0
+
+
 def erases(summary: Summary) -> int:
     """Returns the number of erases without those of background GC, which a scheme that runs GC only
     when it is needed has only after the load."""
