@@ -90,7 +90,7 @@ enum Said<'a> {
     Date(String),
     List(List<'a>),
     Table(Entries<'a>),
-    /// Value of a type that no key accepts.
+    /// Value of a type that no key accepts, as a description for messages.
     Other(String),
 }
 

@@ -73,7 +73,8 @@ pub struct Destaged {
     pub writes: u64,
     /// Groups of pages. Count.
     pub groups: u64,
-    /// Time from the first read of a group to its end, summed over the groups.
+    /// Time from the start of a destage until the space of its last page is released, summed over
+    /// the groups. Includes the flush and the records of the group, if any.
     pub time: Time,
 }
 

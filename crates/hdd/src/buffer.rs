@@ -54,7 +54,7 @@ pub struct Buffer {
     /// a read that starts within the sectors in the buffer, or directly after them. `track`: to the
     /// end of the track, or of the next track if the segment starts on an earlier one.
     pub read_ahead: ReadAhead,
-    /// Maximum read-ahead; 0 for the size of a segment. Sectors.
+    /// Maximum read-ahead, limited to the size of a segment; 0 for that size. Sectors.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub read_ahead_sectors: u32,
     /// Whether the segment of a read also keeps the sectors immediately before it on the same

@@ -267,7 +267,8 @@ pub fn read<T>(
     }
 }
 
-/// Opens the frame in a file after its hash is verified.
+/// Opens the frame of a file. Fails if the file does not hold a `kind`, was written by another
+/// build, or does not match its hash.
 fn reader(path: &Path, kind: &str) -> Result<Reader, StateError> {
     let (header, mut file) = open(path)?;
     if header.kind != kind {

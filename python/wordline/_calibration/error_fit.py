@@ -23,8 +23,8 @@ RANK_RATIO = 1e-7
 
 
 class Constant(TypedDict):
-    """A constant of the fit and its 95 % interval. `low` and `high` are None if the points do not
-    determine it, or if it was `held` and not fitted."""
+    """A constant of the fit and its 95 % confidence interval. `low` and `high` are None if the
+    points do not determine it, or if it was `held` and not fitted."""
 
     name: str
     value: float

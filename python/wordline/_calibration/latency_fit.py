@@ -17,8 +17,8 @@ RARE_RATIO = 0.05
 
 
 class LevelTime(TypedDict):
-    """Median time of a page type and its 95 % interval, which assumes no distribution. `spread_us`
-    is half the interquartile range."""
+    """Median time of a page type and its 95 % confidence interval, which assumes no distribution of
+    the samples. `spread_us` is half the interquartile range of the samples."""
 
     op: str
     level: int

@@ -78,7 +78,7 @@ def stripe(setup: Setup) -> Figure:
 
 def _case(drives: int, alone: bool) -> Case:
     """Returns the case of writes of full stripes over `drives` drives. If `alone`, a second stream
-    writes pages of one drive each."""
+    writes single pages, so each of its writes goes to one drive."""
     streams: list[Value] = [_stream("stripes", REQUESTS, drives * PAGE, 1)]
     if alone:
         streams.append(_stream("single", drives * REQUESTS, PAGE, drives))

@@ -72,7 +72,7 @@ def figure(setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]) ->
 def _runs(
     setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]
 ) -> dict[str, dict[str, Runs]]:
-    """Runs of the document's schedulers, by order and load."""
+    """Returns the runs of the document's schedulers, by order and load."""
     found = by_load(
         setup,
         {

@@ -135,7 +135,7 @@ def _under(fitted: dict[str, Runs]) -> list[Figure]:
 
 
 def _other(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Runs]:
-    """Runs under reading B."""
+    """Returns the runs under reading B."""
     return by_load(
         setup,
         {
@@ -147,7 +147,7 @@ def _other(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Runs]:
 
 
 def _free(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Runs]:
-    """Runs in which a search takes no time."""
+    """Returns the runs in which the search of a scheduler takes no time."""
     return by_load(
         setup,
         {

@@ -126,7 +126,8 @@ pub trait Replace {
     /// rule.
     fn resize(&mut self, capacity: usize, owner: &mut impl Owner);
 
-    /// Returns the queue of a resident, 0 or 1, for policies with two queues.
+    /// Returns the queue of a resident, 0 or 1, if [`Self::suspect`] distinguishes two queues
+    /// (ARC). Other policies return 0, even if they have several queues.
     fn queue(&self, _entry: Entry) -> usize {
         0
     }

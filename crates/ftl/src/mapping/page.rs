@@ -302,7 +302,7 @@ impl PageMap {
     fn is_short_of_pages(&self, state: &PlaneState) -> bool {
         state.free * self.data_pages() + state.room() <= self.start_pages
     }
-    /// Compares the free blocks of a plane with the GC threshold, if `checks_full_blocks` is set.
+    /// Records whether a plane is below its free-block threshold, if `checks_full_blocks` is set.
     /// Called when an active block of the host has become full.
     #[cold]
     fn full_block(&mut self, plane: Plane) {

@@ -131,8 +131,8 @@ section! {
     destaged_to_resize: u64 = of.stats.destages[2].pages;
     /// Mean number of pages destaged per write to the disk.
     destaged_per_write: Option<f64> = of.destaged_per_write();
-    /// Mean time from the first read to the last write of a group of pages destaged because another
-    /// page needed their place.
+    /// Mean duration of destaging a group of pages because another page needed their place, until
+    /// the space of all of them is released.
     destage_mean_us: Option<f64> = of.destage_mean_us();
     /// Total time of the groups of pages destaged because their list shrank.
     resize_destage_s: f64 = of.stats.destages[2].time.as_secs();

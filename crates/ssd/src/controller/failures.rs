@@ -44,7 +44,9 @@ pub struct FailureCounts {
 
 wordline_kernel::since!(FailureCounts: erases, programs, pages_copied, host_failures; but read_only, told);
 
-/// Failures in progress, in volatile memory.
+/// Failures of operations in progress, and failures without a spare block. A power cut clears
+/// them, except the state of the generator; `is_ending` then states whether the device is
+/// read-only.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Failures {
     /// Generator of failures.

@@ -328,7 +328,8 @@ impl<M: Mapping> Collector<M> {
         self.scheduling.policy().idle(&idle)
     }
 
-    /// Returns the first GC run on a plane that the announced writes will need, and its time.
+    /// Returns the first GC run that the announced writes will need on a plane, and its estimated
+    /// duration. `None` if they will need none.
     fn shortage(&self, now: Time, plane: Plane) -> Option<(SpaceRequest, Time)> {
         let idling = self.idling.as_ref()?;
         let writes = idling

@@ -118,8 +118,8 @@ impl Probe<Observation> for Metadata {
     }
 }
 
-/// An invalidating TRIM reads and programs each translation page of its range once; on one die,
-/// that is its time.
+/// An invalidating TRIM reads and programs each translation page of its range once. On one die, it
+/// takes the sum of the times of these operations.
 #[test]
 fn invalidating_trim_reads_and_programs_each_map_page_once() {
     let mut random = Rng::new(2, "trim");

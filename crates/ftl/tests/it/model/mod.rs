@@ -968,7 +968,8 @@ impl Device {
         let held: usize = self.held.values().map(VecDeque::len).sum();
         held + queue / 4
     }
-    /// Runs GC on a plane without a write that waits for it.
+    /// Starts a GC run on a plane for one of four random reasons, none of them a waiting write.
+    /// Starts none if the reason does not apply, or if a run is in progress there.
     fn idle(&mut self, plane: Plane, random: &mut Rng) {
         let collecting = self.jobs.contains_key(&JobId::of(plane));
         match random.below(4) {
