@@ -34,7 +34,7 @@ STUDY: Options = {
     ),
     "--traces": value(
         "DIR",
-        "Folder with recorded traces for the study to use in addition to the bundled one.",
+        "Folder with recorded traces for the study to use in addition to the bundled trace.",
         of=click.Path(path_type=Path, exists=True, file_okay=False),
     ),
     "--quick": flag("Simulate fewer requests: a preview, not a result."),

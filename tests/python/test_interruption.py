@@ -343,7 +343,7 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_a_full_disk_prints_one_line_and_leaves_no_files(
+def test_a_full_disk_causes_one_line_of_error_and_leaves_no_files(
     wordline: Command, tiny: str, trace: str, full_disk: Path
 ) -> None:
     answer = wordline("run", tiny, "--trace", trace, "--out", str(full_disk / "here"))

@@ -123,8 +123,14 @@ def test_an_error_names_the_command_that_wrote_a_folder(
 
 
 def test_an_undeclared_file_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"does not write .*notes\.txt"):
-        output_folder.write("here", {"notes.txt": str}, "cache")
+    writers = dict.fromkeys(("summary.json", "cache.parquet", "notes.txt"), str)
+    with pytest.raises(ValueError, match=r"^wordline cache does not write notes\.txt$"):
+        output_folder.write("here", writers, "cache")
+
+
+def test_a_missing_file_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"^wordline cache always writes cache\.parquet; "):
+        output_folder.write("here", {"summary.json": str}, "cache")
 
 
 def test_trims_have_separate_response_times(wordline: Command, place: Path) -> None:

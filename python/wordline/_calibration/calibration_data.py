@@ -160,8 +160,8 @@ def _table(path: str, known: tuple[str, ...]) -> tuple[list[str], list[Row]]:
     for column in columns:
         if column not in known:
             raise WordlineError(
-                f"{path}:{kept[0][0]}: column {column!r} is unknown; name a column out of "
-                f"{', '.join(known)}"
+                f"{path}:{kept[0][0]}: column {column!r} is unknown; remove it, or rename it to "
+                f"one of {', '.join(known)}"
             )
         if columns.count(column) > 1:
             raise WordlineError(

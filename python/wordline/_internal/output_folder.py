@@ -204,8 +204,10 @@ def write(
     the first unused name of path, path-2, path-3, ... Returns the paths of the files. Raises
     WordlineError.
     """
-    if not ALWAYS[command] <= set(writers) <= set(FILES[command]):
-        raise ValueError(f"wordline {command} does not write {', '.join(sorted(writers))}")
+    if unknown := sorted(set(writers) - set(FILES[command])):
+        raise ValueError(f"wordline {command} does not write {', '.join(unknown)}")
+    if missing := sorted(ALWAYS[command] - set(writers)):
+        raise ValueError(f"wordline {command} always writes {', '.join(missing)}; add a writer")
     place = check(unused(_absolute(path)) if numbered else path, command)
     with _explained(place):
         os.makedirs(os.path.dirname(place), exist_ok=True)

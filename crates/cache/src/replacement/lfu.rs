@@ -10,8 +10,9 @@ use crate::heap::Heap;
 
 /// Evicts the entry with the fewest requests since its insertion; among several, the least recently
 /// used. The count of an entry ends with its eviction (in-cache LFU), so evicted entries have no
-/// state. With `aging` the policy is LFU-DA: counts include the rank of the entry evicted last, so
-/// that formerly popular entries are evicted eventually.
+/// state. With `aging` the policy is LFU-DA: an entry is ranked by its count plus the rank of the
+/// entry that was evicted last before its latest request, so formerly popular entries are evicted
+/// eventually.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lfu {

@@ -61,7 +61,7 @@ fn die_columns(rows: &[DieRow]) -> Vec<Column> {
         erase_us, "us", "Time of erases, summed over planes", |row| us(row.usage.array[2]);
         bus_us, "us", "Time on the bus", |row| us(row.usage.bus);
         bus_wait_us, "us", "Time of waiting for the bus", |row| us(row.usage.bus_wait);
-        cell_us, "us", "Time with at least one active plane", |row| us(row.usage.cell);
+        cell_us, "us", "Array time of commands, counted once for all planes, and short busy times", |row| us(row.usage.cell);
         read_mj, "mJ", "Energy of array reads", |row| row.energy.read_mj;
         program_mj, "mJ", "Energy of array programs", |row| row.energy.program_mj;
         erase_mj, "mJ", "Energy of erases", |row| row.energy.erase_mj;

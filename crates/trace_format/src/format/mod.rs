@@ -101,7 +101,7 @@ formats! {
     Tectonic "tectonic" tectonic ".csv" "s" "its header" "Meta Tectonic CSV of CacheBench: s, block id, length of the block id, size (B), offset (B), ..., operation, ...",
     Pixel "pixel" pixel ".csv" "s" "its header, or the types of its six columns" "Pixel 6a CSV: process, device, R/W, LBA (512 B), sectors, s",
     Msr "msr" msr ".csv" "100 ns" "its header, or the types of its seven columns" "MSR Cambridge CSV, with or without a header: time (100 ns), host, disk, Read/Write, offset (B), size (B), response time",
-    Spc "spc" spc ".spc" "s" "five comma-separated columns, the fourth r or w" "SPC (UMass): ASU, LBA (512 B), size (B), r/w, s",
+    Spc "spc" spc ".spc" "s" "at least five comma-separated columns, the fourth r, w, read or write" "SPC (UMass): ASU, LBA (512 B), size (B), r/w, s",
     Tencent "tencent" tencent ".csv" "s" "five comma-separated integers" "Tencent CBS CSV: s, offset (512 B), sectors, 0 = read or 1 = write, volume",
     Alibaba "alibaba" alibaba ".csv" "us" "its header, or five comma-separated columns, the second R or W" "Alibaba Cloud block storage CSV: volume, R/W, offset (B), size (B), us",
     Diskmon "diskmon" diskmon ".diskmon" "s" "seven columns separated by blanks, the fifth Read or Write" "Sysinternals DiskMon: number, s, duration s, disk, Read/Write, LBA (512 B), sectors",
