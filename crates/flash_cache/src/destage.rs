@@ -49,6 +49,7 @@ impl<B: BlockDevice> Cached<B> {
     /// Evicts a group of pages if eviction works in groups and the list that `page` is about to
     /// enter is full.
     pub(super) fn evict_group(&mut self, page: u64, write: bool) {
+        self.give_way(page, write);
         let group = self.plan.group_pages as usize;
         if group < 2 {
             return;
@@ -124,8 +125,7 @@ impl<B: BlockDevice> Cached<B> {
         if let Some(destage) = self.destage_victims(cx, stream)? {
             return Ok(Some(destage));
         }
-        let residents = self.residents();
-        let is_full = residents.len() + leaving > residents.limits().sum();
+        let is_full = self.residents().len() + leaving > self.division.room();
         Ok(self.latest_destage.filter(|_| is_full && !replaces))
     }
     /// Starts to destage pages: reads them from flash. Returns the number of the destage.

@@ -102,9 +102,9 @@ pub struct Lists {
 /// evicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chosen {
-    /// Size of the read list; 0 if there is only one list.
+    /// Size of the read list; 0 if there is only one list, or if both lists share their pages.
     pub reads: u32,
-    /// Size of the write list, or of the only list.
+    /// Size of the write list, of the only list, or of both lists if they share their pages.
     pub writes: u32,
     /// Pages that remain for over-provisioning.
     pub spare: u32,

@@ -124,12 +124,14 @@ impl Plan {
             page_bytes: ftl.page_bytes,
         }
     }
-    /// Returns the initial lengths of the lists: of the only list, or of the read list and the
-    /// write list. Pages.
+    /// Returns the initial capacities of the lists: of the only list, or of the read list and the
+    /// write list, which may share their pages. Pages.
     pub fn lists(&self) -> Vec<u32> {
         let policy = Partitioning::new(&self.partition, &self.space, self.seed);
         let sizes = policy.start();
-        if policy.is_split() {
+        if policy.starts_undivided() {
+            vec![sizes.pages(), sizes.pages()]
+        } else if policy.is_split() {
             vec![sizes.read, sizes.write]
         } else {
             vec![sizes.pages()]

@@ -8,7 +8,7 @@ use wordline_kernel::{Probe, Time};
 
 use super::admission::Admit;
 use super::config::Reply;
-use super::event::{CachedError, Observation, Pages};
+use super::event::{Observation, Pages};
 use super::residents::Held;
 use super::tier::{Sub, Task};
 use super::{Cached, Instant, Result};
@@ -126,7 +126,7 @@ impl<B: BlockDevice> Cached<B> {
     /// Looks up a page in flash, and reports the access to the replacement policy.
     #[inline]
     fn look_up(&mut self, page: u64) -> Result<Option<Lpn>, B> {
-        let (residents, pages) = self.flash.mapping_mut().parts();
+        let residents = self.residents();
         let Some((copy, held)) = residents.find(page) else {
             return Ok(None);
         };
@@ -135,8 +135,7 @@ impl<B: BlockDevice> Cached<B> {
             self.figures.resident_hits += 1;
             return Ok(Some(copy));
         }
-        let accessed = residents.access(page, false, pages);
-        let accessed = accessed.map_err(CachedError::Full)?;
+        let accessed = self.access(page, false)?;
         match accessed.found {
             Found::Resident => self.figures.resident_hits += 1,
             Found::Suspected => self.figures.suspected_hits += 1,
@@ -181,11 +180,9 @@ impl<B: BlockDevice> Cached<B> {
     }
     /// Reports another access to a page to the replacement policy, if the cache holds the page.
     fn use_page(&mut self, page: u64) -> Result<(), B> {
-        let (residents, pages) = self.flash.mapping_mut().parts();
-        let held = residents.find(page);
+        let held = self.residents().find(page);
         if held.is_some_and(|(_, held)| held != Held::Leaving) {
-            let accessed = residents.access(page, false, pages);
-            accessed.map_err(CachedError::Full)?;
+            self.access(page, false)?;
         }
         Ok(())
     }
@@ -258,9 +255,7 @@ impl<B: BlockDevice> Cached<B> {
         let over = fills.is_empty();
         for page in fills {
             self.evict_group(page, false);
-            let (residents, pages) = self.flash.mapping_mut().parts();
-            let came = residents.access(page, false, pages);
-            let copy = came.map_err(CachedError::Full)?.copy;
+            let copy = self.access(page, false)?.copy;
             self.figures.fills += 1;
             if let Some(versions) = &mut self.versions {
                 let version = versions.below(page);

@@ -153,8 +153,7 @@ impl Residents {
     /// Returns the memory estimate of the pages known to the cache: residents, suspected pages, and
     /// as many ghosts as residents.
     pub(super) fn memory(plan: &Plan) -> Vec<Table> {
-        let lists: u64 = plan.lists().into_iter().map(u64::from).sum();
-        let room = lists.max(plan.space.most_pages.into());
+        let room = u64::from(plan.space.most_pages);
         let suspected = u64::from(plan.most_suspected);
         let known = room.saturating_mul(2).saturating_add(suspected);
         let mut tables = vec![
@@ -562,6 +561,10 @@ impl Residents {
             self.index.free(entry);
         }
         readable
+    }
+    /// Returns the length of a list. Pages.
+    pub(super) fn len_of(&self, list: usize) -> usize {
+        self.lists[list].len()
     }
     /// Changes the capacity of a list. Evicts the pages that do not fit.
     pub(super) fn resize(&mut self, list: usize, limit: usize, pages: &mut Pages) {

@@ -1,8 +1,11 @@
 //! Reallocation of space between reads, writes and over-provisioning.
 //!
-//! A list that shrinks evicts pages by the replacement policy: one per host request, and more while
-//! the backing store is idle. Dirty pages are destaged first. A list grows only by space that the
-//! lists have released, so that GC always has its reserve.
+//! To increase over-provisioning, the lists evict pages by the replacement policy: one per host
+//! request, and more while the backing store is idle. Dirty pages are destaged first. If only the
+//! border between the lists moves, nothing is evicted in advance: the list above its target gives up
+//! pages when the other one, below its target, needs space (OP-FCL, section 5: pages are evicted to
+//! increase over-provisioning, and in a full cache for new pages). The lists grow only into space
+//! that they have released, so that GC always has its reserve.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::BlockDevice;
@@ -10,8 +13,9 @@ use wordline_kernel::Probe;
 use wordline_partition::{Divide, Kind, Learned, Partition, Partitioning, Sizes};
 
 use super::destage::Purpose;
-use super::event::{Chosen, Lists, Observation};
+use super::event::{CachedError, Chosen, Lists, Observation};
 use super::plan::Plan;
+use super::residents::{Accessed, Held};
 use super::{Cached, Instant, Result};
 
 /// Partition policy and its target sizes.
@@ -19,12 +23,18 @@ use super::{Cached, Instant, Result};
 pub(super) struct Division {
     /// Partition policy; `None` if the sizes are fixed.
     policy: Option<Box<Partitioning>>,
-    /// Target lengths of the lists. Pages.
+    /// Target lengths of the lists. Pages. If the lists share all pages, the target of each is all
+    /// of them.
     targets: Vec<usize>,
+    /// Sum of the target lengths, or the pages that the lists share.
+    whole: usize,
+    /// Number of pages that the lists may hold together now. It equals `whole`, unless the lists
+    /// are still evicting pages or destages of evicted pages are outstanding.
+    room: usize,
     /// Total number of pages of the flash.
     total_pages: u32,
-    /// Whether the capacities of the lists equal the targets.
-    is_settled: bool,
+    /// Whether the lists share all pages.
+    is_shared: bool,
     /// Number of changes of the target sizes.
     pub changes: u64,
 }
@@ -37,15 +47,31 @@ fn targets(sizes: Sizes, is_split: bool) -> Vec<usize> {
     }
 }
 
+/// Returns the sum of the target lengths, but at least a page per list.
+fn whole(targets: &[usize]) -> usize {
+    targets.iter().sum::<usize>().max(targets.len())
+}
+
 impl Division {
     pub fn new(plan: &Plan) -> Self {
         let policy = Partitioning::new(&plan.partition, &plan.space, plan.seed);
         let stays = matches!(plan.partition, Partition::Unified(_) | Partition::Split(_));
+        let is_shared = policy.starts_undivided();
+        let (targets, whole) = if is_shared {
+            let pages = policy.start().pages() as usize;
+            (vec![pages; 2], pages.max(2))
+        } else {
+            let targets = targets(policy.start(), policy.is_split());
+            let whole = whole(&targets);
+            (targets, whole)
+        };
         Self {
-            targets: targets(policy.start(), policy.is_split()),
+            targets,
+            whole,
+            room: whole,
+            is_shared,
             policy: (!stays).then(|| Box::new(policy)),
             total_pages: plan.space.total_pages,
-            is_settled: true,
             changes: 0,
         }
     }
@@ -69,6 +95,7 @@ impl Division {
     /// Returns the target sizes of the parts of the flash.
     pub fn chosen(&self) -> Chosen {
         let (reads, writes) = match self.targets[..] {
+            [_, all] if self.is_shared => (0, all as u32),
             [reads, writes] => (reads as u32, writes as u32),
             [all] => (0, all as u32),
             _ => unreachable!("there are one or two lists"),
@@ -79,10 +106,21 @@ impl Division {
             spare: self.total_pages.saturating_sub(reads + writes),
         }
     }
-    /// Returns `true` if the lists have reached their target sizes.
+    /// Returns `true` if the lists together have reached their target size. The border between them
+    /// may still move.
     #[inline]
     pub fn is_settled(&self) -> bool {
-        self.is_settled
+        self.room == self.whole
+    }
+    /// Returns `true` if there are two lists whose border moves.
+    #[inline]
+    fn has_border(&self) -> bool {
+        self.policy.is_some() && self.targets.len() == 2
+    }
+    /// Returns the number of pages that the lists may hold together now.
+    #[inline]
+    pub fn room(&self) -> usize {
+        self.room
     }
     /// Returns `true` if the target of the write list (`write`), or of the read list, is above 0.
     pub fn takes(&self, write: bool) -> bool {
@@ -127,11 +165,10 @@ impl<B: BlockDevice> Cached<B> {
             return Ok(());
         };
         if let Some(sizes) = policy.decide() {
-            self.division.targets = targets(sizes, policy.is_split());
-            self.division.is_settled = false;
-            self.division.changes += 1;
+            let targets = targets(sizes, policy.is_split());
+            self.divide_into(targets);
         }
-        if !self.division.is_settled {
+        if !self.division.is_settled() {
             self.resize(cx)?;
         }
         self.tell_lists(cx);
@@ -156,56 +193,108 @@ impl<B: BlockDevice> Cached<B> {
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
     ) -> Result<(), B> {
-        while !self.division.is_settled
+        while !self.division.is_settled()
             && self.in_background == 0
             && self.below.is_idle()
             && self.resize(cx)?
         {}
         Ok(())
     }
-    /// Evicts a page from the list that exceeds its target most, if any, and assigns free space to
-    /// lists below their target. Returns `true` if a page was evicted.
+    /// Sets the targets of the lists. A list above its target keeps its length at most.
+    fn divide_into(&mut self, targets: Vec<usize>) {
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        if let [_, _] = targets[..] {
+            for (list, target) in targets.iter().enumerate() {
+                let limit = residents.len_of(list).max(*target);
+                residents.resize(list, limit, pages);
+            }
+        }
+        let division = &mut self.division;
+        division.whole = whole(&targets);
+        division.targets = targets;
+        division.is_shared = false;
+        division.changes += 1;
+    }
+    /// Evicts a group of pages so that a new `page` can enter a list, if the lists together are
+    /// full: from the other list if that one is above its target and this one below, otherwise from
+    /// this list. A list keeps its last page.
+    #[inline]
+    pub(super) fn give_way(&mut self, page: u64, write: bool) {
+        if !self.division.has_border() {
+            return;
+        }
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        if residents.len() < self.division.room || residents.find(page).is_some() {
+            return;
+        }
+        let group = (self.plan.group_pages as usize).max(1);
+        let targets = &self.division.targets;
+        let list = residents.list(write);
+        let other = 1 - list;
+        let (here, there) = (residents.len_of(list), residents.len_of(other));
+        let excess = there.saturating_sub(targets[other].max(1));
+        if here < targets[list] && excess > 0 {
+            residents.resize(other, there - group.min(excess), pages);
+        } else if here > 1 {
+            residents.evict(list, group, pages);
+        }
+    }
+    /// Handles a request for a page as [`Residents::access`] does. If the lists together are full
+    /// and the page enters one, that list evicts a page, or the other one if this one has none.
+    #[inline]
+    pub(super) fn access(&mut self, page: u64, write: bool) -> Result<Accessed, B> {
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        let room = self.division.room;
+        let has_room = !self.division.has_border() || residents.len() < room;
+        if has_room || matches!(residents.find(page), Some((_, Held::Resident))) {
+            let accessed = residents.access(page, write, pages);
+            return accessed.map_err(CachedError::Full);
+        }
+        let list = residents.list(write);
+        let limit = residents.limits().nth(list).unwrap_or_default();
+        residents.resize(list, residents.len_of(list), pages);
+        let accessed = residents.access(page, write, pages);
+        residents.resize(list, limit, pages);
+        if residents.len() > room {
+            residents.evict(1 - list, 1, pages);
+        }
+        accessed.map_err(CachedError::Full)
+    }
+    /// While the lists together exceed their target size, evicts a page from the list that exceeds
+    /// its target most. Otherwise assigns free space to them. Returns `true` if a page was evicted.
     fn resize(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
     ) -> Result<bool, B> {
-        let targets = &self.division.targets;
+        let division = &mut self.division;
         let (residents, pages) = self.flash.mapping_mut().parts();
-        let lens: Vec<usize> = residents.lens().collect();
-        let mut limits: Vec<usize> = residents.limits().collect();
-        let excess = |list: &usize| lens[*list].saturating_sub(targets[*list].max(1));
-        let longest = (0..lens.len()).max_by_key(excess);
-        let longest = longest.filter(|list| excess(list) > 0);
-        for list in 0..lens.len() {
-            let target = targets[list].max(1);
-            let limit = if Some(list) == longest {
-                lens[list] - 1
-            } else {
-                limits[list].min(lens[list].max(target))
+        let whole = division.whole;
+        let is_over = residents.len() > whole;
+        if is_over {
+            // A list keeps its last page.
+            let excess = |list: &usize| {
+                let len = residents.len_of(*list);
+                let target = division.targets[*list].max(1);
+                (len.saturating_sub(target), len)
             };
-            if limit != limits[list] {
-                residents.resize(list, limit, pages);
-                limits[list] = limit;
-            }
+            let lists = 0..division.targets.len();
+            let longest = lists.max_by_key(excess).unwrap_or_default();
+            let kept = residents.len_of(longest) - 1;
+            residents.resize(longest, kept, pages);
+            division.room = residents.len();
+        } else {
+            division.room = division.room.min(residents.len().max(whole));
+            let held = division.room + residents.leaving() as usize;
+            division.room += (whole - division.room).min(whole.saturating_sub(held));
         }
-        let all: usize = targets.iter().map(|target| (*target).max(1)).sum();
-        let held = limits.iter().sum::<usize>() + residents.leaving() as usize;
-        let mut room = all.saturating_sub(held);
-        for (list, target) in targets.iter().enumerate() {
-            let more = target.saturating_sub(limits[list]).min(room);
-            if more > 0 {
-                room -= more;
-                limits[list] += more;
-                residents.resize(list, limits[list], pages);
-            }
+        if let [_] = division.targets[..] {
+            residents.resize(0, division.room, pages);
         }
-        self.division.is_settled =
-            (targets.iter().zip(&limits)).all(|(target, limit)| (*target).max(1) == *limit);
         let mut victims = Vec::new();
         residents.victims(&mut victims);
         if !victims.is_empty() {
             self.destage(cx, Purpose::Resize, 0, victims)?;
         }
-        Ok(longest.is_some())
+        Ok(is_over)
     }
 }

@@ -7,7 +7,7 @@ use wordline_kernel::{Probe, Time};
 
 use super::admission::Admit;
 use super::config::Mode;
-use super::event::{CachedError, Observation};
+use super::event::Observation;
 use super::residents::Held;
 use super::tier::{Sub, Task};
 use super::versions::Durability;
@@ -170,18 +170,18 @@ impl<B: BlockDevice> Cached<B> {
     ) -> Result<(), B> {
         let whole = self.covers(request, page);
         self.evict_group(page, true);
-        let (residents, pages) = self.flash.mapping_mut().parts();
+        let residents = self.residents();
         let is_dirty = residents.is_dirty(page);
         // A suspected page has no space in a list until it is revived.
         let has_room = matches!(
             residents.find(page),
             Some((_, Held::Resident | Held::Leaving))
         );
-        let accessed = residents.access(page, true, pages);
-        let accessed = accessed.map_err(CachedError::Full)?;
+        let accessed = self.access(page, true)?;
         let copy = accessed.copy;
         if let Some(versions) = &mut self.versions {
-            versions.issue(page, residents.write_of(copy));
+            let write = self.flash.mapping().owner().write_of(copy);
+            versions.issue(page, write);
         }
         if accessed.was_leaving {
             self.keep(cx, page)?;

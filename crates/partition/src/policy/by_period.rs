@@ -18,15 +18,23 @@ pub struct ByPeriod {
     pub segments: u32,
     most_pages: u32,
     length: u64,
-    sizes: Sizes,
+    /// Sizes chosen last; `None` before the first choice if the lists start undivided.
+    sizes: Option<Sizes>,
     start: Sizes,
 }
 
 impl ByPeriod {
-    /// Creates the policy with the share `read_ratio` of the cached pages for reads. A period has
-    /// `length` requests.
-    pub fn new(space: &Space, length: u64, read_ratio: f64, segments: u32, period: Period) -> Self {
-        let sizes = Sizes::split(space.first_pages(), read_ratio);
+    /// Creates the policy with the share `read_ratio` of the cached pages for reads; without it,
+    /// the lists share the pages until the first period ends. A period has `length` requests.
+    pub fn new(
+        space: &Space,
+        length: u64,
+        read_ratio: Option<f64>,
+        segments: u32,
+        period: Period,
+    ) -> Self {
+        let pages = space.first_pages();
+        let sizes = read_ratio.map(|read_ratio| Sizes::split(pages, read_ratio));
         Self {
             model: Model::of(space),
             period,
@@ -34,12 +42,16 @@ impl ByPeriod {
             most_pages: space.most_pages,
             length: length.max(1),
             sizes,
-            start: sizes,
+            start: sizes.unwrap_or(Sizes::split(pages, 0.0)),
         }
     }
     /// Returns the initial sizes.
     pub fn start(&self) -> Sizes {
         self.start
+    }
+    /// Returns `true` if the lists share the initial pages.
+    pub fn starts_undivided(&self) -> bool {
+        self.sizes.is_none()
     }
     /// Records the start of a host request.
     pub fn request(&mut self) {
@@ -58,8 +70,8 @@ impl ByPeriod {
         let sizes = choose(self);
         self.period.start();
         let sizes = bearable(sizes?, self.most_pages);
-        let changed = sizes != self.sizes;
-        self.sizes = sizes;
+        let changed = self.sizes != Some(sizes);
+        self.sizes = Some(sizes);
         changed.then_some(sizes)
     }
 }

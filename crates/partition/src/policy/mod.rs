@@ -19,6 +19,11 @@ pub trait Divide {
     fn is_split(&self) -> bool;
     /// Returns the initial sizes.
     fn start(&self) -> Sizes;
+    /// Returns `true` if the lists share the pages of [`Divide::start`] until the first decision,
+    /// although reads and writes have separate lists.
+    fn starts_undivided(&self) -> bool {
+        false
+    }
     /// Records the start of a host request.
     fn request(&mut self) {}
     /// Records a page of the request, and whether its list held it.
@@ -60,6 +65,7 @@ macro_rules! members {
                 #[inline]
                 fn is_split(&self) -> bool;
                 fn start(&self) -> Sizes;
+                fn starts_undivided(&self) -> bool;
                 #[inline]
                 fn request(&mut self);
                 #[inline]

@@ -32,10 +32,11 @@ pub struct OpFcl {
     /// gives. Count, 0 to 1024.
     #[schemars(range(min = 0, max = 1024))]
     pub segments: u32,
-    /// Share of the cached pages that the read list gets until the first period ends; the source
-    /// does not give it. Ratio, 0 to 1.
+    /// Share of the cached pages that the read list gets until the first period ends. By default,
+    /// the lists share the pages until then, and each evicts its own pages; the source gives no
+    /// initial sizes of the lists. Ratio, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
-    pub read_ratio: f64,
+    pub read_ratio: Option<f64>,
     /// Method of counting the hits that lists of every size would have. `ghosts`: in ghost lists as
     /// long as the whole flash. `shards`: with SHARDS, in LRU stacks of sampled pages that persist
     /// across periods.
@@ -52,7 +53,7 @@ impl Default for OpFcl {
             period_requests: 1 << 16,
             segment_bytes: SEGMENT_BYTES,
             segments: 0,
-            read_ratio: 0.5,
+            read_ratio: None,
             hits: Counting::default(),
             sample_pages: 2048,
         }
@@ -95,6 +96,9 @@ impl Divide for State {
     }
     fn start(&self) -> Sizes {
         self.0.start()
+    }
+    fn starts_undivided(&self) -> bool {
+        self.0.starts_undivided()
     }
     fn request(&mut self) {
         self.0.request();

@@ -29,10 +29,11 @@ pub struct RwFcl {
     /// gives. Count, 0 to 1024.
     #[schemars(range(min = 0, max = 1024))]
     pub segments: u32,
-    /// Share of the cached pages that the read list gets until the first period ends; the source
-    /// does not give it. Ratio, 0 to 1.
+    /// Share of the cached pages that the read list gets until the first period ends. By default,
+    /// the lists share the pages until then, and each evicts its own pages; the source gives no
+    /// initial sizes of the lists. Ratio, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
-    pub read_ratio: f64,
+    pub read_ratio: Option<f64>,
 }
 
 impl Default for RwFcl {
@@ -41,7 +42,7 @@ impl Default for RwFcl {
             period_requests: 1 << 16,
             segment_bytes: SEGMENT_BYTES,
             segments: 0,
-            read_ratio: 0.5,
+            read_ratio: None,
         }
     }
 }
@@ -72,6 +73,9 @@ impl Divide for State {
     }
     fn start(&self) -> Sizes {
         self.0.start()
+    }
+    fn starts_undivided(&self) -> bool {
+        self.0.starts_undivided()
     }
     fn request(&mut self) {
         self.0.request();

@@ -38,9 +38,11 @@ section! {
     /// Pages in the write list, or in the only list, at the end of the run.
     write_list_pages: u64 = of.cache.pages.resident - of.cache.pages.read_list;
     /// Last size that the policy of `cache.partition` chose for the read list; 0 if the cache has
-    /// one list for all. Pages. This size and the two that follow add up to `cache.flash_pages`.
+    /// one list for all, or if the policy has not divided it yet. Pages. This size and the two that
+    /// follow add up to `cache.flash_pages`.
     read_size_pages: u64 = of.cache.pages.chosen.reads.into();
-    /// Last size that the policy chose for the write list, or for the only list. Pages.
+    /// Last size that the policy chose for the write list, or for the only list; before it divides
+    /// the cache, for both lists together. Pages.
     write_size_pages: u64 = of.cache.pages.chosen.writes.into();
     /// Pages that the policy left for over-provisioning. They hold no cached data, so that GC
     /// victims have fewer valid pages.
