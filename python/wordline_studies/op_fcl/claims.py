@@ -33,11 +33,6 @@ GROUPED = (
     "and a larger cache saves less; with pages destaged one by one, RW-FCL responds faster at 80 "
     "than at 70 % (figure Reasons)"
 )
-SWINGS = (
-    "the border follows the noise of short periods, and lists give up pages before others use "
-    "them; the flash left empty helps GC; with a fixed border the two take equally long "
-    "(figure Reasons)"
-)
 FILL = (
     "a fill that is charged to the read costs more with every GC run that it causes; if it is "
     "not charged, the response time of the same load falls to 95 % (next figure)"
@@ -219,14 +214,13 @@ def apart(curve: Curve) -> list[float]:
     return [percent(curve[FP][share].mean_ms, curve[RW][share].mean_ms) for share in curve[FP]]
 
 
-def alike(curve: Curve, name: str, known: str, because: str = "") -> Claim:
+def alike(curve: Curve, name: str, known: str) -> Claim:
     """Returns the claim that FP-FCL and RW-FCL take almost equally long at every share."""
     return Claim(
         f"{title(name)}: FP-FCL and RW-FCL take almost equally long at every share (within "
         f"{IN_POINTS:g} %)",
         max(map(abs, apart(curve))) <= IN_POINTS,
         listed(apart(curve)),
-        because,
         quick=name != "search",
         ids=(known,),
     )
@@ -307,7 +301,7 @@ def _large(charged: Curves) -> list[Claim]:
             GROUPED,
             ids=("O-078",),
         ),
-        alike(charged["msn"], "msn", "O-079", SWINGS),
+        alike(charged["msn"], "msn", "O-079"),
     ]
 
 
@@ -444,6 +438,7 @@ def _exchange(curve: Curve) -> list[Claim]:
             "Exchange: from 70 to 80 %, GC time rises more with FP-FCL than with RW-FCL",
             steps[FP] > steps[RW],
             ", ".join(f"{scheme} {value:+.1f} s" for scheme, value in steps.items()),
+            quick=False,
             ids=("O-077",),
         ),
     ]

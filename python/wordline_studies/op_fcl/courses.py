@@ -12,8 +12,8 @@ from wordline_studies.outcome import IN_POINTS
 SEGMENT_GB = 0.25
 """A step of the sizes (table 2)."""
 STEADY = (
-    "the document's reason is that the load changes; the fitted load hardly does: its sizes "
-    "change by less than a step in a period of that length (figures 9, 13)"
+    "the document's reason is that the load changes; the fitted loads hardly do: the sizes of "
+    "Exchange and MSN change by less than a step in a period of that length (figures 9, 13)"
 )
 NOISE_ONLY = (
     "the traces change over time, and the fitted loads draw from the same law throughout, so that "
@@ -83,7 +83,7 @@ class Course:
 
 def claims(found: Mapping[str, Course]) -> list[Claim]:
     """Returns the claims on figures 9 and 13."""
-    return [*_small(found), *_large(found), _steady(found["exchange"])]
+    return [*_small(found), *_large(found), *(_steady(name, found[name]) for name in LARGE)]
 
 
 def _small(found: Mapping[str, Course]) -> list[Claim]:
@@ -153,12 +153,12 @@ def _large(found: Mapping[str, Course]) -> list[Claim]:
     ]
 
 
-def _steady(course: Course) -> Claim:
-    load = TABLE["exchange"]
+def _steady(name: str, course: Course) -> Claim:
+    load = TABLE[name]
     periods = (load.reads.requests(1) + load.writes.requests(1)) / (1 << 20)
     a_period = course.drift_percent() / (periods / 3)
     return Claim(
-        "Reason: from the second third of the run to the last, Exchange's lists change by "
+        f"Reason: from the second third of the run to the last, {title(name)}'s lists change by "
         "less than a size step (1.6 %) per period of 2^20",
         abs(a_period) < 100 / 64,
         f"{a_period:+.1f} %",

@@ -5,7 +5,7 @@ from math import nan
 
 from wordline_studies.figure import Claim
 from wordline_studies.op_fcl.claims import WRITTEN, Curves, percent, rises
-from wordline_studies.op_fcl.runs import FIXED, FP, INITIAL_PERCENT, OP, RW, Curve, title
+from wordline_studies.op_fcl.runs import FIXED, FP, INITIAL_PERCENT, OP, Curve, title
 from wordline_studies.outcome import PER_CENT
 
 SHARES = (80, 90, 95)
@@ -69,18 +69,16 @@ def _slightly(charged: Curves, scheme: str) -> Claim:
         "from there to 95 %), on every load but Search Engine",
         max(shares.values()) <= PER_CENT,
         ", ".join(f"{title(name)} {value:.0f} %" for name, value in shares.items()),
-        STEADY_RISE[scheme],
+        STEADY_RISE,
         quick=False,
         ids=("O-086",),
     )
 
 
-STEADY_RISE = {
-    FP: "the largest caches of Financial are seldom full in one replay (figure Reasons), so that "
-    "erases rise less beyond 70 %; on the other loads it holds",
-    RW: "the border follows the noise of short periods, so that flash stays empty at large shares "
-    "(on MSN, figure Reasons), and erases rise less there",
-}
+STEADY_RISE = (
+    "the largest caches of Financial are seldom full in one replay (figure Reasons), so that "
+    "erases rise less beyond 70 %; on the other loads it holds"
+)
 
 
 def _sharply(name: str, curve: Curve, scheme: str) -> Claim:
