@@ -168,7 +168,8 @@ class Excess(TypedDict):
 
 
 class Throughput(TypedDict):
-    """Requests and 10^6 bytes per second, from the first arrival to the last completion."""
+    """Reads and writes, and 10^6 bytes, per second from the first arrival to the last
+    completion."""
 
     iops: float
     read_iops: float
