@@ -81,8 +81,7 @@ EQUAL_FREE = (
 )
 SEVERAL = (
     "AGC starts a GC run on every plane with few free blocks one second into a pause, so a request "
-    "interrupts several at once, and DGC continues them; of the GC runs that AGC starts, whoever "
-    "completes them, the share is above 80 %"
+    "interrupts several at once, and DGC continues them; AGC starts more than 80 % of the GC runs"
 )
 FEW_FREE = (
     "at thresholds below a third of 3 %, which is L-FTL's 1 %, writes find too few free blocks "
@@ -360,7 +359,7 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
             "compaction), DGC (retroactive compaction of postponed blocks), or a write that "
             "cannot proceed. If a request interrupts a GC run of AGC, its remaining steps go to "
             "the job list of DGC (section 7.5.1.3), so the GC run and the idle periods of these "
-            "steps count as DGC's; the share of the GC runs that AGC starts is shown beside. An "
+            "steps count as DGC's; a further row shows the share of GC runs that AGC starts. An "
             "idle period is used by a scheme that starts a flash operation in it. "
             f"Disks 2 and 3 are omitted; they have few requests. {LOCAL}: "
             f"{many:,} requests of 128 KiB, 80 % writes, all to a region so small that update "

@@ -57,7 +57,7 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     let filled = preconditioned.fill.written;
     if filled > 0 {
         notes.push(format!(
-            "The device was filled before the run ({} pages sequentially, {} at random, untimed); results exclude this.",
+            "The device was filled before the run ({} pages, then {} overwritten at random, untimed); results exclude this.",
             grouped(filled),
             grouped(preconditioned.overwrites.written)
         ));
@@ -83,7 +83,7 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     let unwritten = summary.input.unwritten_pages_read;
     if unwritten > 0 {
         notes.push(format!(
-            "{} pages read had never been written; those reads take no time and no flash operation. Raise precondition.fill_ratio to place them on flash.",
+            "{} pages read held no data, because they had never been written or had been trimmed; those reads take no time and no flash operation. A higher precondition.fill_ratio writes more pages before the run.",
             grouped(unwritten)
         ));
     }
