@@ -36,7 +36,9 @@ class Row:
     """A quantity with its simulated and its published value. Either may be absent.
 
     A simulated value is None if nothing was measured; NaN becomes None. `missing` then names what
-    was not available. `wordline_studies.outcome` compares the two values.
+    was not available. `other_reading` marks a value under another reading of the document than that
+    of the study, which is shown but does not decide the outcome of the published number.
+    `wordline_studies.outcome` compares the two values.
     """
 
     what: str
@@ -44,6 +46,7 @@ class Row:
     unit: str
     published: Published | None = None
     missing: str = ""
+    other_reading: bool = False
 
     def __post_init__(self) -> None:
         if self.ours is not None and isnan(self.ours):

@@ -46,6 +46,14 @@ OUTCOME_MEANINGS: dict[Outcome, str] = {
     "not_run": "nothing was simulated",
 }
 """Meaning of each outcome, in a few words."""
+WORST_FIRST: tuple[Outcome, ...] = (
+    "contradicted",
+    "direction",
+    "reproduced",
+    "fitted",
+    "not_assertable",
+    "not_run",
+)
 
 
 def outcomes(rows: Sequence[Row]) -> list[Outcome | None]:
@@ -54,9 +62,28 @@ def outcomes(rows: Sequence[Row]) -> list[Outcome | None]:
 
 
 def numbers(figures: Iterable[Figure]) -> dict[Outcome, int]:
-    """Returns the number of rows with a published value, by outcome."""
-    found = Counter(one for figure in figures for one in outcomes(figure.rows) if one)
+    """Returns the number of published numbers that rows show, by outcome.
+
+    A number that several rows show, such as a range that holds for each of several loads, counts
+    once, with the worst outcome of its rows. Rows of another reading decide only if there are no
+    others.
+    """
+    shown: dict[str, list[tuple[bool, Outcome]]] = {}
+    for figure in figures:
+        for row, outcome in zip(figure.rows, outcomes(figure.rows), strict=True):
+            if row.published and outcome:
+                entry = row.published.entry or f"without an entry {len(shown)}"
+                shown.setdefault(entry, []).append((row.other_reading, outcome))
+    found = Counter(_worst(one) for one in shown.values())
     return {outcome: found[outcome] for outcome in OUTCOMES}
+
+
+def _worst(rows: Sequence[tuple[bool, Outcome]]) -> Outcome:
+    """Returns the worst outcome of rows that show the same number, each with whether it is of
+    another reading."""
+    own = [outcome for other_reading, outcome in rows if not other_reading]
+    found = own or [outcome for _, outcome in rows]
+    return next(outcome for outcome in WORST_FIRST if outcome in found)
 
 
 def sentence(numbers: Mapping[Outcome, int], own: int) -> str:

@@ -26,7 +26,8 @@ class Published:
     `ids` are its entries in an index of the document's statements. `fitted` names the load or
     constant that was chosen by this number, `not_assertable` the reason why no simulation can
     confirm or refute it; both are empty if they do not apply. `comparison` marks a change, gain or
-    ratio, whose sign is a statement; without it, the unit decides.
+    ratio, whose sign is a statement; without it, the unit decides. `entry` is the figure and the
+    name of the number in `published.toml`; rows with the same entry count as one number.
     """
 
     value: float | Range
@@ -36,6 +37,7 @@ class Published:
     fitted: str = ""
     not_assertable: str = ""
     comparison: bool | None = None
+    entry: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def parse(text: str, place: str) -> tuple[dict[str, dict[str, Published]], tuple
             where = f"{place}: figure {figure}, '{what}'"
             if what in of:
                 raise WordlineError(f"{where}: this name occurs twice; rename one of the entries")
-            of[what] = _entry(entry, where)
+            of[what] = _entry(entry, where, f"{figure}: {what}")
     ids = [one for of in found.values() for number in of.values() for one in number.ids]
     ids += [one for statement in statements for one in statement.ids]
     if twice := sorted({one for one in ids if ids.count(one) > 1}):
@@ -157,7 +159,7 @@ def _statement(entry: dict[str, Any], where: str) -> Statement:
     return statement
 
 
-def _entry(entry: dict[str, Any], where: str) -> Published:
+def _entry(entry: dict[str, Any], where: str, key: str) -> Published:
     _require_keys(entry, REQUIRED, OPTIONAL, where)
     reasons = _reasons(entry, REASONS, where)
     comparison = entry.get("comparison")
@@ -169,6 +171,7 @@ def _entry(entry: dict[str, Any], where: str) -> Published:
         entry["section"],
         _ids(entry.get("id", []), where),
         comparison=comparison,
+        entry=key,
         **reasons,
     )
 

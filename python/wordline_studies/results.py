@@ -32,8 +32,8 @@ class Results:
 
     @property
     def numbers(self) -> dict[Outcome, int]:
-        """Number of published numbers by outcome: of rows with a published value, and of numbers
-        that no row shows."""
+        """Number of published numbers by outcome: of those that rows show, and of those that no
+        row shows."""
         rows = numbers(self.figures)
         others = statement_counts(self.statements, numbers=True)
         return {
@@ -166,6 +166,7 @@ def _row(row: Row, outcome: Outcome | None) -> dict[str, Any]:
             "section": published.section if published else None,
             "outcome": outcome,
             "outcome_reason": reason(row, outcome) or None,
+            "other_reading": row.other_reading if published else None,
             "comparison": row.is_comparison if published else None,
             "ids": published.ids if published else (),
         }

@@ -216,6 +216,37 @@ def test_outcomes_are_counted_over_figures() -> None:
     }
 
 
+def shown(*ours: float, other: float | None = None) -> Figure:
+    """Returns a figure that compares one published number of 40 % with several values, and with one
+    under another reading."""
+    number = Published(40.0, "%", "1", comparison=True, entry="1: gain")
+    rows = [Row("", one, "%", number) for one in ours]
+    if other is not None:
+        rows.append(Row("", other, "%", number, other_reading=True))
+    return Figure("1", "", "", "", rows=rows)
+
+
+@pytest.mark.parametrize(
+    ("figure", "outcome"),
+    [
+        (shown(40, 38), "reproduced"),
+        (shown(40, 10), "direction"),
+        (shown(-1, 40, 10), "contradicted"),
+        (shown(10, other=40), "direction"),
+        (shown(40, other=-1), "reproduced"),
+        (shown(other=40), "reproduced"),
+    ],
+)
+def test_a_number_of_several_rows_counts_once_with_the_worst_outcome(
+    figure: Figure, outcome: Outcome
+) -> None:
+    assert {one: count for one, count in numbers([figure]).items() if count} == {outcome: 1}
+
+
+def test_a_number_of_several_figures_counts_once() -> None:
+    assert sum(numbers([shown(40), shown(10)]).values()) == 1
+
+
 def test_every_outcome_has_a_label_and_a_mark() -> None:
     assert list(OUTCOME_LABELS) == list(OUTCOMES)
     assert list(OUTCOME_MARKS) == list(OUTCOMES)

@@ -13,20 +13,24 @@ from wordline_studies.published import Numbers, Published, Statement, parse
 
 ENTRY = '[["2.19"]]\nwhat = "writes"\nvalue = 541.1\nunit = "%"\nsection = "2.8.5"\n'
 OTHER = ENTRY.replace("writes", "reads")
+KEY = "2.19: writes"
 
 
 def test_an_entry_has_a_value_a_unit_and_a_section() -> None:
-    assert parse(ENTRY, "here") == ({"2.19": {"writes": Published(541.1, "%", "2.8.5")}}, ())
+    assert parse(ENTRY, "here") == (
+        {"2.19": {"writes": Published(541.1, "%", "2.8.5", entry=KEY)}},
+        (),
+    )
 
 
 def test_optional_keys_are_read() -> None:
     more = 'id = ["J2-1", "J2-2"]\nfitted = "the load"\ncomparison = true\n'
     assert parse(ENTRY + more, "here")[0]["2.19"]["writes"] == Published(
-        541.1, "%", "2.8.5", ("J2-1", "J2-2"), "the load", "", comparison=True
+        541.1, "%", "2.8.5", ("J2-1", "J2-2"), "the load", "", comparison=True, entry=KEY
     )
     more = 'id = "J2-1"\nnot_assertable = "it depends on the host"\n'
     assert parse(ENTRY + more, "here")[0]["2.19"]["writes"] == Published(
-        541.1, "%", "2.8.5", ("J2-1",), "", "it depends on the host"
+        541.1, "%", "2.8.5", ("J2-1",), "", "it depends on the host", entry=KEY
     )
 
 

@@ -160,6 +160,7 @@ def _section(setup: Setup, load: Sequence[Request], beside: Sequence[Request]) -
                 side,
                 "%",
                 PUBLISHED("7.11", "overhead that H removes"),
+                other_reading=True,
             ),
             Row("AGC+DGC: share of L-FTL's GC cost removed", removed[BOTH], "%"),
             *_rows(found),

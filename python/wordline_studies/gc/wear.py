@@ -299,6 +299,7 @@ def _share_rows(shares: Mapping[str, Mapping[str, float]], names: Sequence[str])
             value,
             "%",
             published if part in (ALONE, STARTED) and name in names else None,
+            other_reading=part == STARTED,
         )
         for name, one in shares.items()
         for part, value in _read(one).items()

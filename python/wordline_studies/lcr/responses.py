@@ -284,6 +284,7 @@ def _recorded(runs: Runs) -> Figure:
                     less(one, policy),
                     "%",
                     PUBLISHED("5", f"{load.split(',')[0]}, LRU") if policy == LCR else None,
+                    other_reading=True,
                 )
                 for load, one in means.items()
                 for policy in (CFLRU, GCAR, LCR)
@@ -294,6 +295,7 @@ def _recorded(runs: Runs) -> Figure:
                     further(one),
                     "points",
                     PUBLISHED("5", f"{load.split(',')[0]}, GCaR-CFLRU"),
+                    other_reading=True,
                 )
                 for load, one in means.items()
             ),
@@ -303,6 +305,7 @@ def _recorded(runs: Runs) -> Figure:
                     clean_percent(runs[load, policy]),
                     "%",
                     PUBLISHED("clean", load.split(",")[0]),
+                    other_reading=True,
                 )
                 for load in means
                 for policy in (LRU, LCR)

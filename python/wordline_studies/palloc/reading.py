@@ -67,7 +67,13 @@ def figure(setup: Setup) -> Figure:
 def _rows(made: Sequence[Figure]) -> list[Row]:
     """Returns the rows with a published value, for data placed by address."""
     return [
-        Row(f"by address, {one.id}: {row.what}", row.ours, row.unit, row.published)
+        Row(
+            f"by address, {one.id}: {row.what}",
+            row.ours,
+            row.unit,
+            row.published,
+            other_reading=True,
+        )
         for one in made
         for row in one.rows
         if row.published

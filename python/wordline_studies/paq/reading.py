@@ -148,7 +148,13 @@ def figure(others: Mapping[Reading, Sequence[Figure]]) -> Figure:
         for reading in others
     ]
     rows += [
-        Row(f"reading {reading.name}, {one.id}: {row.what}", row.ours, row.unit, row.published)
+        Row(
+            f"reading {reading.name}, {one.id}: {row.what}",
+            row.ours,
+            row.unit,
+            row.published,
+            other_reading=True,
+        )
         for reading, figures in others.items()
         for one in figures
         for row in one.rows

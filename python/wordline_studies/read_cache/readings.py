@@ -96,6 +96,7 @@ def readings(setup: Setup) -> Figure:
                     PUBLISHED("6", f"{LOAD}, {scheme}, {GB} GB, {OP} %")
                     if scheme in PLAIN and choice == own
                     else None,
+                    other_reading=choice == own,
                 ),
                 Row(f"{choice.title}, {scheme}: mean response time", cell.mean_us, "µs"),
             )
