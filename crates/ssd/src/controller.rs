@@ -410,10 +410,8 @@ impl<M: Mapping> Controller<M> {
     /// Registers a request of `pages` pages.
     #[inline]
     fn expect(&mut self, now: Time, ticket: Ticket, pages: u32, op: Op) {
-        if let Some(idling) = &mut self.gc.idling
-            && self.gc.base.requests.serving() == 0
-        {
-            idling.ends(now);
+        if self.gc.idling.is_some() {
+            self.gc.end_idle_period(now);
         }
         self.gc.base.requests.begin(ticket, pages);
         if !self.gc.base.dispatches_directly {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::{JobId, Mapping};
+use wordline_kernel::Time;
 
 use super::collector::Collector;
 use super::job::Job;
@@ -83,9 +84,28 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
+    /// Ends the idle period, if there is one, at the arrival of a request.
+    #[cold]
+    #[inline(never)]
+    pub fn end_idle_period(&mut self, now: Time) {
+        if let Some(idling) = &mut self.idling
+            && self.base.requests.serving() == 0
+        {
+            idling.ends(now);
+        }
+    }
+
     /// Handles the start of an operation of a job, which uses the idle period if there is one.
     #[inline]
     pub fn uses_idle_period(&mut self, id: JobId) {
+        if self.idling.is_some() {
+            self.use_idle_period(id);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn use_idle_period(&mut self, id: JobId) {
         if let Some(idling) = &mut self.idling
             && self.base.requests.serving() == 0
             && let Some(job) = self.jobs.get(id)

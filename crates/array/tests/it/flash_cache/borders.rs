@@ -20,7 +20,7 @@ const ROOM: u64 = 160;
 /// Address of the first page that is read. Pages that are written have smaller addresses.
 const READS: u64 = 10_000;
 
-fn store(partition: Value, group: u32) -> Run {
+fn store(partition: &Value, group: u32) -> Run {
     let table = json!({
         "mode": "write-back",
         "journal": "none",
@@ -46,7 +46,7 @@ fn serve(run: &mut Run, op: Op, pages: impl IntoIterator<Item = u64>) {
 #[test]
 fn lists_share_all_pages_until_the_first_period_ends() {
     for name in ["rw-fcl", "op-fcl"] {
-        let mut run = store(json!({name: {"period_requests": 1_000}}), 1);
+        let mut run = store(&json!({name: {"period_requests": 1_000}}), 1);
         serve(&mut run, Op::Write, 0..ROOM);
         assert_eq!(lens(&run), (0, ROOM as usize), "{name}");
         // A list that has pages evicts its own; the first page of the other list displaces one.
@@ -58,7 +58,7 @@ fn lists_share_all_pages_until_the_first_period_ends() {
         assert_eq!((chosen.reads, chosen.writes), (0, ROOM as u32));
         run.audit();
         let mut half = store(
-            json!({name: {"period_requests": 1_000, "read_ratio": 0.5}}),
+            &json!({name: {"period_requests": 1_000, "read_ratio": 0.5}}),
             1,
         );
         serve(&mut half, Op::Write, 0..ROOM);
@@ -72,7 +72,7 @@ fn lists_share_all_pages_until_the_first_period_ends() {
 fn a_list_above_its_target_gives_up_pages_only_when_the_other_one_needs_them() {
     for group in [1, 8] {
         let mut run = store(
-            json!({"rw-fcl": {"period_requests": 480, "segments": 16}}),
+            &json!({"rw-fcl": {"period_requests": 480, "segments": 16}}),
             group,
         );
         serve(&mut run, Op::Read, READS..READS + 80);
@@ -111,7 +111,7 @@ fn a_list_above_its_target_gives_up_pages_only_when_the_other_one_needs_them() {
 /// The read list shrinks for pages that are written, which are moved from it.
 #[test]
 fn a_page_that_moves_between_the_lists_evicts_no_other_page() {
-    let mut run = store(json!({"rw-fcl": {"period_requests": 1_000}}), 1);
+    let mut run = store(&json!({"rw-fcl": {"period_requests": 1_000}}), 1);
     serve(&mut run, Op::Read, READS..READS + 80);
     serve(&mut run, Op::Write, 0..80);
     serve(&mut run, Op::Write, READS..READS + 10);
