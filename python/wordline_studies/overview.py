@@ -61,10 +61,11 @@ class Overview:
 
     @property
     def documents(self) -> dict[str, list[Results]]:
-        """The studies grouped by document."""
+        """The studies grouped by document, of which a study may reproduce a chapter."""
         found: dict[str, list[Results]] = {}
         for one in self.studies:
-            found.setdefault(one.study.source, []).append(one)
+            document, _, _ = one.study.source.partition(", chapter")
+            found.setdefault(document, []).append(one)
         return found
 
     def to_json(self) -> dict[str, Any]:

@@ -327,6 +327,19 @@ def every(monkeypatch: pytest.MonkeyPatch, made: dict[str, Study], *more: str) -
     return cli.main(["study", "all", *more])
 
 
+def test_studies_of_chapters_are_of_one_document(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = {
+        name: replace(study(HOLDS), name=name, source=f"A thesis, {chapter}")
+        for name, chapter in (("one", "chapter 1"), ("two", "chapters 2 to 3"))
+    }
+    assert every(monkeypatch, made) == 0
+    text = text_of((place / "out" / "studies" / "index.html").read_text())
+    assert "2 studies of 1 document" in text
+    assert "A thesis, chapter 1" in text
+
+
 def test_all_studies_run_with_one_command(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
