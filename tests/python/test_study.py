@@ -472,20 +472,20 @@ def nand(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_no_claim_of_nand_has_an_unexpected_outcome(nand: Path) -> None:
-    told = json.loads((nand / "study.json").read_text())
-    claims = [claim for figure in told["figures"] for claim in figure["claims"]]
+    results = json.loads((nand / "study.json").read_text())
+    claims = [claim for figure in results["figures"] for claim in figure["claims"]]
     assert [claim["text"] for claim in claims if not claim["passed"]] == []
     # All figures and tables of the chapter.
-    ids = {figure["id"] for figure in told["figures"] + told["speed"]}
+    ids = {figure["id"] for figure in results["figures"] + results["speed"]}
     numbers = {f"2.{number}" for number in range(11, 24)}
     assert ids == numbers | {"table-2.1", "doubling", "speed"}
-    assert told["version"]
-    assert len(told["configs"]) > 50
+    assert results["version"]
+    assert len(results["configs"]) > 50
     # Every published number counts once, however many rows show it.
     published = studies.load("nand").published
     assert published is not None
     unshown = sum(one.is_number for one in published.statements)
-    assert sum(told["numbers"].values()) == len(list(published)) + unshown
+    assert sum(results["numbers"].values()) == len(list(published)) + unshown
 
 
 def test_the_page_of_nand_needs_no_network(nand: Path) -> None:

@@ -97,13 +97,13 @@ def readings(setup: Setup) -> list[Figure]:
     fitting = {"search, reads": _as_large_as_flash(TABLE["search"])}
     scale = {"search": REPORTED["search"]}
     held = curves(setup, written(setup, fitting, scale), fitting, SHARES, scale=scale)
-    told: dict[str, Curve] = {
+    by_reading: dict[str, Curve] = {
         **{f"{title(name)}, pages destaged one by one": curve for name, curve in grouped.items()},
         **{f"{title(name)}, positioned disk": curve for name, curve in positioned.items()},
         **{f"{title(name)}, data in the map page": curve for name, curve in unmapped.items()},
         SMALL_SET: held["search, reads"],
     }
-    return [_exponents(skewed), _choices(told, _halved(setup))]
+    return [_exponents(skewed), _choices(by_reading, _halved(setup))]
 
 
 def _halved(setup: Setup) -> list[Row]:
@@ -229,7 +229,7 @@ def _label(name: str) -> str:
     return f"{title(load)}, exponent {exponent}"
 
 
-def _choices(told: dict[str, Curve], started: list[Row]) -> Figure:
+def _choices(by_reading: dict[str, Curve], started: list[Row]) -> Figure:
     return Figure(
         id="readings",
         title="Readings",
@@ -240,7 +240,7 @@ def _choices(told: dict[str, Curve], started: list[Row]) -> Figure:
         ),
         rows=[
             row
-            for name, curve in told.items()
+            for name, curve in by_reading.items()
             for row in (
                 *(
                     Row(f"{name}, {scheme}: best share", float(best(curve[scheme])), "%")
@@ -280,7 +280,7 @@ def _choices(told: dict[str, Curve], started: list[Row]) -> Figure:
                 "positioned one."
             ),
         ],
-        claims=_fewer(told[SMALL_SET]),
+        claims=_fewer(by_reading[SMALL_SET]),
     )
 
 

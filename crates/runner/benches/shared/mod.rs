@@ -1,4 +1,4 @@
-//! What the benchmarks of whole runs share: the run to measure, and the ceiling of its event loop.
+//! Run to measure, and ceiling of its event loop, of the benchmarks that simulate whole runs.
 
 use gungraun::{Callgrind, EntryPoint, EventKind, LibraryBenchmarkConfig};
 use wordline_runner::{Done, RunSpec};

@@ -97,7 +97,7 @@ fn serve(
     requests: &[Request],
 ) -> Result<Observations, DeviceError> {
     let mut queue = EventQueue::<Event>::default();
-    let (mut heard, mut digest) = (Observations::default(), Digest::default());
+    let (mut observed, mut digest) = (Observations::default(), Digest::default());
     let (mut now, mut issued) = (Time::ZERO, 0);
     let tags = ssd.lookahead_depth() as usize;
     let ahead = |issued: usize| &requests[issued..requests.len().min(issued + tags)];
@@ -112,7 +112,7 @@ fn serve(
         if let Some(at) = due.filter(|at| event.is_none_or(|event| *at <= event)) {
             now = at;
             ssd.submit(
-                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut heard)),
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut observed)),
                 requests[issued],
             )?;
             issued += 1;
@@ -126,7 +126,7 @@ fn serve(
             digest.mix(time.0);
             event.mix(&mut digest);
             ssd.handle(
-                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut heard)),
+                &mut Context::new(now, &mut queue, &mut AnyProbe::new(&mut observed)),
                 event,
             )?;
             check_reserve(plan, ssd);
@@ -136,10 +136,10 @@ fn serve(
         ssd.completions().for_each(drop);
     }
     assert_eq!(ssd.outstanding(), 0, "every request is served");
-    assert_eq!(heard.requests, requests.len() as u64);
-    heard.erases = ssd.array().erases().iter().map(|&n| u64::from(n)).sum();
-    heard.digest = digest.value();
-    Ok(heard)
+    assert_eq!(observed.requests, requests.len() as u64);
+    observed.erases = ssd.array().erases().iter().map(|&n| u64::from(n)).sum();
+    observed.digest = digest.value();
+    Ok(observed)
 }
 
 /// Returns bursts of requests with short and long idle periods between them.
@@ -224,10 +224,10 @@ fn run(plan: &Plan, seed: u64, count: usize) -> Observations {
     ssd.precondition(&filled, |_| true).unwrap();
     ssd.verify();
     let requests = bursts(ssd.user_bytes(), count, &mut random);
-    let heard = serve(plan, &mut ssd, &requests);
-    let heard = heard.unwrap_or_else(|error| panic!("{error}; {:?}", plan.ftl));
+    let observed = serve(plan, &mut ssd, &requests);
+    let observed = observed.unwrap_or_else(|error| panic!("{error}; {:?}", plan.ftl));
     ssd.mapping().audit().unwrap();
-    heard
+    observed
 }
 
 /// Reports the case if a test fails in it.
@@ -252,15 +252,15 @@ fn every_family_serves_every_write_under_every_schedule() {
                     continue;
                 };
                 let _case = Case(&plan, seed);
-                let heard = run(&plan, seed, 400);
+                let observed = run(&plan, seed, 400);
                 if seed % 10 == 0 {
                     assert_eq!(
                         run(&plan, seed, 400).digest,
-                        heard.digest,
+                        observed.digest,
                         "runs are reproducible"
                     );
                 }
-                all.extend(heard.collected);
+                all.extend(observed.collected);
                 runs += 1;
                 if runs == 12 {
                     break;
@@ -376,10 +376,10 @@ fn look_ahead_gc_merges_before_a_write_that_would_not_fit() {
             requests.push(write(0, 4, end + idle));
             let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
             ssd.verify();
-            let heard = serve(&plan, &mut ssd, &requests).unwrap();
-            let told = format!("{} {spare}: {heard:?}", schedule.name());
+            let observed = serve(&plan, &mut ssd, &requests).unwrap();
+            let told = format!("{} {spare}: {observed:?}", schedule.name());
             let programs = Time(4 * times.program.0);
-            let response = *heard.writes.last().unwrap();
+            let response = *observed.writes.last().unwrap();
             let done = |trigger, from: Time| Collected {
                 kind: GcKind::Full,
                 trigger,
@@ -392,21 +392,33 @@ fn look_ahead_gc_merges_before_a_write_that_would_not_fit() {
                 "on-demand" => {
                     // One page is written, then the merge delays the others.
                     assert_eq!(response, programs + merge, "{told}");
-                    assert_eq!(heard.collected[0].trigger, Trigger::UpdateBlock, "{told}");
-                    assert_eq!(heard.replaced, 0);
+                    assert_eq!(
+                        observed.collected[0].trigger,
+                        Trigger::UpdateBlock,
+                        "{told}"
+                    );
+                    assert_eq!(observed.replaced, 0);
                 }
                 _ if spare => {
-                    assert_eq!(heard.collected, [done(Trigger::LookAhead, end)], "{told}");
+                    assert_eq!(
+                        observed.collected,
+                        [done(Trigger::LookAhead, end)],
+                        "{told}"
+                    );
                     assert_eq!(response, programs, "{told}");
                 }
                 "agc" => {
                     assert_eq!(response, programs + merge, "{told}");
-                    assert_eq!(heard.collected[0].trigger, Trigger::UpdateBlock, "{told}");
+                    assert_eq!(
+                        observed.collected[0].trigger,
+                        Trigger::UpdateBlock,
+                        "{told}"
+                    );
                 }
                 _ => {
                     // A free block replaces the update block. When the device is idle, the other
                     // five pages join the three in the free block.
-                    assert_eq!((response, heard.replaced), (programs, 1), "{told}");
+                    assert_eq!((response, observed.replaced), (programs, 1), "{told}");
                     let from = end + idle + programs;
                     let retroactive = Collected {
                         kind: GcKind::Partial,
@@ -414,7 +426,7 @@ fn look_ahead_gc_merges_before_a_write_that_would_not_fit() {
                         until: from + times.total(5, 2),
                         ..done(Trigger::Retroactive, from)
                     };
-                    assert_eq!(heard.collected, [retroactive], "{told}");
+                    assert_eq!(observed.collected, [retroactive], "{told}");
                 }
             }
         }
@@ -439,11 +451,14 @@ fn deferred_merges_precede_look_ahead_merges() {
     requests.push(write(8, 4, idle + both + Time::from_us(4_000)));
     let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
     ssd.verify();
-    let heard = serve(&plan, &mut ssd, &requests).unwrap();
-    let triggers: Vec<Trigger> = heard.collected.iter().map(|done| done.trigger).collect();
+    let observed = serve(&plan, &mut ssd, &requests).unwrap();
+    let triggers: Vec<Trigger> = observed.collected.iter().map(|done| done.trigger).collect();
     assert_eq!(triggers, [Trigger::Retroactive, Trigger::LookAhead]);
     let programs = Time(4 * times.program.0);
-    assert_eq!(heard.writes[heard.writes.len() - 2..], [programs, programs]);
+    assert_eq!(
+        observed.writes[observed.writes.len() - 2..],
+        [programs, programs]
+    );
     // One idle period, which both use; no GC run is handed over.
     let expected = IdleCounts {
         periods: requests.len() as u64 - 1,
@@ -590,8 +605,8 @@ fn least_recently_written_blocks_are_compacted_if_none_is_full() {
             ..write(0, 1, Time::from_ms(10_000))
         };
         let requests: Vec<Request> = writes.chain([last]).collect();
-        let heard = serve(&plan, &mut ssd, &requests).unwrap();
-        let triggers: Vec<Trigger> = heard.collected.iter().map(|done| done.trigger).collect();
+        let observed = serve(&plan, &mut ssd, &requests).unwrap();
+        let triggers: Vec<Trigger> = observed.collected.iter().map(|done| done.trigger).collect();
         let merges = if compacts_least_recent { 2 } else { 0 };
         assert_eq!(triggers, vec![Trigger::Compaction; merges]);
         for (place, block) in blocks.iter().enumerate() {
@@ -639,15 +654,15 @@ fn write_that_finds_too_few_free_blocks_defers_its_own_merge() {
                 .zip(0..)
                 .map(|(block, turn)| write(u64::from(*block) * 32, 1, Time::from_ms(300) * turn));
             let requests: Vec<Request> = requests.collect();
-            let heard = serve(&plan, &mut ssd, &requests).unwrap();
+            let observed = serve(&plan, &mut ssd, &requests).unwrap();
             let told = format!(
                 "{} {overwritten}: {spare} writes found space",
                 schedule.name()
             );
-            assert_eq!(heard.replaced, 0, "{told}");
+            assert_eq!(observed.replaced, 0, "{told}");
             let retroactive = |done: &Collected| done.trigger == Trigger::Retroactive;
-            assert!(heard.collected.iter().all(retroactive), "{told}");
-            assert_eq!(heard.collected.len() as u32, 80 - spare, "{told}");
+            assert!(observed.collected.iter().all(retroactive), "{told}");
+            assert_eq!(observed.collected.len() as u32, 80 - spare, "{told}");
             for (block, turn) in targets.iter().zip(0..) {
                 assert_eq!(has_update(&ssd, *block), turn < spare, "{told}: {turn}");
             }
@@ -680,8 +695,8 @@ fn after_all_but_one(
     requests: &[(Op, u64, u64, Time)],
 ) -> (Observations, Times) {
     let plan = one_plane(schedule);
-    let (heard, _) = counted_after_all_but_one(&plan, requests);
-    (heard, Times::of(&plan))
+    let (observed, _) = counted_after_all_but_one(&plan, requests);
+    (observed, Times::of(&plan))
 }
 
 /// Like [`after_all_but_one`]. Returns the idle periods instead of the times.
@@ -707,8 +722,8 @@ fn counted_after_all_but_one(
         op,
         ..write(page, pages, end + after)
     }));
-    let heard = serve(plan, &mut ssd, &all).unwrap();
-    (heard, ssd.measured().idle_periods.unwrap())
+    let observed = serve(plan, &mut ssd, &all).unwrap();
+    (observed, ssd.measured().idle_periods.unwrap())
 }
 
 /// An announcement that becomes due while the device is idle is handled at that time: a pause of
@@ -723,15 +738,15 @@ fn announcement_during_idle_time_triggers_gc() {
         &[(Op::Read, 0, 1, pause), (Op::Write, 0, 2, pause + ms(100))],
     ];
     for requests in cases {
-        let (heard, times) = after_all_but_one(agc(500.0), requests);
-        let triggers: Vec<Trigger> = heard.collected.iter().map(|done| done.trigger).collect();
+        let (observed, times) = after_all_but_one(agc(500.0), requests);
+        let triggers: Vec<Trigger> = observed.collected.iter().map(|done| done.trigger).collect();
         assert_eq!(triggers, [Trigger::LookAhead], "{requests:?}");
         let pages = requests.last().unwrap().2;
-        assert_eq!(*heard.writes.last().unwrap(), times.program * pages);
+        assert_eq!(*observed.writes.last().unwrap(), times.program * pages);
         // Both announcements are needed; the later one determines the time.
         let (_, _, _, arrival) = *requests.last().unwrap();
         let end = Time::from_us(2_000) * 6 + times.program;
-        assert_eq!(heard.collected[0].from, end + arrival - ms(500));
+        assert_eq!(observed.collected[0].from, end + arrival - ms(500));
     }
 }
 
@@ -744,9 +759,9 @@ fn announcement_does_not_hide_a_long_idle_period() {
         (Op::Read, 0, 1, Time::from_ms(1_500)),
     ];
     for look_ahead_ms in [0.0, 1_000.0, 5_000.0] {
-        let (heard, times) = after_all_but_one(agc(look_ahead_ms), &requests);
-        let [done] = &heard.collected[..] else {
-            panic!("{look_ahead_ms}: {:?}", heard.collected);
+        let (observed, times) = after_all_but_one(agc(look_ahead_ms), &requests);
+        let [done] = &observed.collected[..] else {
+            panic!("{look_ahead_ms}: {:?}", observed.collected);
         };
         assert_eq!(done.trigger, Trigger::Compaction, "{look_ahead_ms}");
         let idle = Time::from_us(2_000) * 7 + times.program * 2;
@@ -779,9 +794,9 @@ fn interrupted_compaction_is_handed_to_dgc() {
             (Op::Read, 0, 1, compacts + Time::from_us(1)),
             (Op::Read, 0, 1, compacts + Time::from_ms(500)),
         ];
-        let (heard, counts) = counted_after_all_but_one(&plan, &requests);
-        let [merge] = heard.collected[..] else {
-            panic!("{:?}", heard.collected);
+        let (observed, counts) = counted_after_all_but_one(&plan, &requests);
+        let [merge] = observed.collected[..] else {
+            panic!("{:?}", observed.collected);
         };
         assert_eq!(merge.trigger, Trigger::Compaction);
         merges.push(merge);
@@ -810,9 +825,9 @@ fn background_gc_starts_at_once_with_a_zero_threshold() {
             preemptible: false,
         });
         let request = (Op::Write, 0, 1, Time::from_us(2_000));
-        let (heard, times) = after_all_but_one(schedule, &[request]);
+        let (observed, times) = after_all_but_one(schedule, &[request]);
         let idle = Time::from_us(2_000) * 7 + times.program * 2;
-        let from = heard.collected.first().map(|done| done.from);
+        let from = observed.collected.first().map(|done| done.from);
         let after = Time::from_us((after_ms * 1e3) as u64);
         assert_eq!(from, Some(idle + after));
     }
@@ -853,8 +868,8 @@ fn erases(family: &Family, schedule: &Scheduling, returns: bool, seed: u64) -> O
             .map(|turn| write(page(turn), 1, Time::from_ms(100) * turn))
             .collect()
     };
-    let heard = serve(&plan, &mut ssd, &requests).unwrap();
-    Some(heard.erases - before)
+    let observed = serve(&plan, &mut ssd, &requests).unwrap();
+    Some(observed.erases - before)
 }
 
 /// Returns the erases of a merging family under a schedule, relative to those on demand.
