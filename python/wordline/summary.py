@@ -168,8 +168,7 @@ class Excess(TypedDict):
 
 
 class Throughput(TypedDict):
-    """Reads and writes, and 10^6 bytes, per second from the first arrival to the last
-    completion."""
+    """Rates of reads, writes and their bytes, from the first arrival to the last completion."""
 
     iops: float
     read_iops: float

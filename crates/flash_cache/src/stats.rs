@@ -35,7 +35,7 @@ pub struct CacheStats {
     pub writes: u64,
     /// Pages programmed after a miss.
     pub fills: u64,
-    /// Pages programmed after a write (write-through).
+    /// Cached pages programmed with the data of a write (write-through).
     pub updates: u64,
     /// Pages removed from the cache because they were written or trimmed.
     pub invalidated: u64,

@@ -11,7 +11,7 @@ use crate::stats::RamDiskStats;
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "RamDisk")]
 pub struct RamDiskSummary {
-    /// Name of the RAM disk. The list of RAM disks is empty without one.
+    /// Name of the RAM disk. The list of RAM disks is empty if the store has none.
     pub name: String,
     /// Disks of the trace (its volumes) that are mapped to the RAM disk, if requests are routed by
     /// disk.

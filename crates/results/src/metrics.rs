@@ -13,7 +13,8 @@ pub struct Metric {
     /// Path in `summary.json`, with dots between the keys. `{op}` stands for `all`, `read` and
     /// `write`.
     pub name: String,
-    /// Unit; empty for counts, ratios and words.
+    /// Unit according to the name. Empty for counts, ratios and words, and for the percentages,
+    /// minutes and data units of `smart`, whose descriptions state the unit.
     pub unit: &'static str,
     /// Description of the metric.
     pub description: String,

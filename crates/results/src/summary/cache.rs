@@ -90,12 +90,12 @@ section! {
     by_tier: TiersSummary = TiersSummary::new(&of.cache.hits);
     /// Pages programmed after a miss.
     fills: u64 = of.stats.fills;
-    /// Pages programmed after a write (write-through).
+    /// Cached pages programmed with the data of a write (write-through).
     updates: u64 = of.stats.updates;
-    /// Pages of records programmed. The records list dead pages in flash, for recovery after a
-    /// power failure.
+    /// Record pages programmed. A record page lists dead pages in flash, for recovery after a power
+    /// failure.
     records: u64 = of.stats.records;
-    /// Pages of records per page programmed.
+    /// Record pages per page programmed.
     record_ratio: Option<f64> = ratio(of.stats.records, of.flash.page_programs());
     /// Pages of block summaries programmed. A summary lists the pages of its block.
     summaries: u64 = of.stats.summaries;

@@ -9,7 +9,7 @@ use wordline_kernel::Time;
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Disk")]
 pub struct DiskSummary {
-    /// Name of the disk. The list of disks is empty without one.
+    /// Name of the disk. The list of disks is empty if the store has none.
     pub name: String,
     /// Disks of the trace (its volumes) that are mapped to the disk, if requests are routed by
     /// disk.

@@ -98,7 +98,7 @@ impl Serialize for Breakdown {
     }
 }
 
-/// Reads and writes, and 10^6 bytes, per second from the first arrival to the last completion.
+/// Rates of reads, writes and their bytes, from the first arrival to the last completion.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Throughput {
     /// Reads and writes completed per second, from the first arrival to the last completion.
