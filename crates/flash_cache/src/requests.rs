@@ -104,8 +104,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Adds outstanding operations to a request. `missed` states whether the backing store serves
-    /// them.
+    /// Adds `parts` outstanding operations to a request. `missed` marks the request as one with an
+    /// operation of its own on the backing store, which need not be one of those added.
     pub(super) fn expect(&mut self, ticket: Ticket, parts: u32, missed: bool) {
         if let Some(open) = self.requests.get_mut(ticket) {
             open.left += parts;
