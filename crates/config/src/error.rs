@@ -13,7 +13,7 @@ use super::{Origin, SCHEMA};
 pub struct ConfigError {
     /// Origin of the faulty value.
     pub origin: Origin,
-    /// Key with the fault, such as `host.queue_depth`. Empty if the fault is not that of a key.
+    /// Faulty key, such as `host.queue_depth`. Empty if no key is at fault.
     pub key: String,
     /// Fault, with the value and the rule that it breaks.
     pub reason: String,

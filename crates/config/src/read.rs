@@ -18,7 +18,7 @@ use super::Config;
 #[derive(Debug)]
 pub(super) struct Fault {
     pub message: String,
-    /// Range of the faulty bytes in the text; `None` for tables.
+    /// Range of the faulty bytes in the text; `None` if the source is tables, not a text.
     pub place: Option<Range<usize>>,
     /// Path from the outermost table. Each step is `.key` or `[element]`.
     steps: String,

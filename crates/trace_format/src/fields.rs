@@ -27,7 +27,7 @@ pub(crate) trait Row<'a> {
 /// Fields of one line, read from left to right. `SEPARATOR` is a byte such as `,`; a space means
 /// any run of spaces and tabs.
 ///
-/// The end of the line is not searched in advance, because the byte after a field usually shows
+/// The end of the line is not searched for in advance, because the byte after a field usually shows
 /// whether the line ends there. [`Fields::settled`] handles all other cases. Rare cases take the
 /// fields by value, so that the fields of a line stay in registers.
 #[derive(Clone, Copy, Debug)]

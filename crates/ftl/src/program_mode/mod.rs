@@ -1,7 +1,7 @@
-//! Program modes: regulate the costs of reads and writes, and wear, by the mode in which pages are
-//! programmed or rewritten.
+//! Program modes: a regulator controls the costs of reads and writes, and wear, by the mode in
+//! which pages are programmed or rewritten.
 //!
-//! A regulator observes every host access to a page and selects the program mode of pages. It has
+//! The regulator observes every host access to a page and selects the program mode of pages. It has
 //! no clock; the device reports whether requests wait.
 
 pub mod bloom;

@@ -31,7 +31,7 @@ use super::{Pristine, Spend};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Static {
-    /// Tolerated difference of erases between blocks of a plane. Count.
+    /// Tolerated difference in the number of erases between blocks of a plane. Count.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold_erases: u32,
 }

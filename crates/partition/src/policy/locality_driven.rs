@@ -149,7 +149,7 @@ impl Trained {
 pub struct Learned {
     /// Mean share of valid pages in victims at over-provisionings of 15, 25, ... 85 %.
     pub victims: [f64; 8],
-    /// Number of trainings on small flashes.
+    /// Number of times that the model was trained on small simulated flashes.
     pub trainings: u32,
 }
 
@@ -161,7 +161,7 @@ fn analytic(space: &Space, over_provisioning: f64) -> f64 {
     victims((1.0 - over_provisioning) * total / used.max(1.0))
 }
 
-/// State of the training on small flashes.
+/// State of the training on small simulated flashes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Training {
     seed: u64,
