@@ -265,9 +265,9 @@ fn next(user_bytes: u64, run: &mut u64, random: &mut Rng) -> (Op, u64, u64) {
     (op, offset, bytes)
 }
 
-/// Random TRIMs of all kinds among reads and writes: every read is correct, and at the end, without
-/// power cuts and a buffer, the valid pages are those written after they were last freed. With
-/// power cuts, no durable write is lost.
+/// Random TRIMs of all kinds among reads and writes: every read is correct. If there are no power
+/// cuts and no buffer, the valid pages at the end are those written after they were last freed.
+/// With power cuts, no durable write is lost.
 #[test]
 fn trimmed_data_are_never_returned_or_counted_as_valid() {
     let mut random = Rng::new(3, "trim");
