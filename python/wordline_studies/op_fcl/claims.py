@@ -1,7 +1,8 @@
-"""Claims of the document about figures 3 to 14.
+"""Claims of the document about figures 3, 6 to 8 and 10 to 12.
 
-Response times, hit ratios and sizes that the document calls almost equal are within `IN_POINTS` per
-cent or points; those it calls similar or stable overall within `PER_CENT`.
+Values that are almost equal or hardly change differ by at most `IN_POINTS` per cent or points. A
+cost that soars, and the response time of a cache that fills `INITIAL_PERCENT` of the flash, rise by
+more than `PER_CENT`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

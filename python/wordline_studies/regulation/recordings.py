@@ -154,7 +154,8 @@ class Recording:
 
 
 def _detected(accesses: Iterable[bool]) -> str:
-    """Returns the kind of a page by its last accesses, `True` for a write."""
+    """Returns the kind of a page from its last accesses: "read", "write" or "both". An access is
+    `True` if it is a write."""
     told = set(accesses)
     return "both" if len(told) > 1 else ("write" if True in told else "read")
 
