@@ -225,7 +225,7 @@ mod tests {
         );
         let fault = replayed(&times, &gaps("keep")).unwrap_err();
         assert!(
-            fault.starts_with("t:3: the time is 25919999 s after the start"),
+            fault.starts_with("t:3: the time is 300.0 days after the start of the file"),
             "{fault}"
         );
         assert!(fault.ends_with("--time-gaps cut=1s"), "{fault}");

@@ -263,14 +263,14 @@ impl OpenFile {
     fn unreachable(&self, placed: &Placed) -> WorkloadError {
         let first = self.first.unwrap_or(placed.record.ticks);
         let away = placed.record.ticks.abs_diff(first);
-        let seconds = away as f64 * self.tick_ps as f64 / 1e12;
+        let days = away as f64 * self.tick_ps as f64 / 1e12 / 86_400.0;
         let side = if placed.record.ticks > first {
             "after"
         } else {
             "before"
         };
         let reason = format!(
-            "the time is {seconds:.0} s {side} the start, but the clock covers only 213 days"
+            "the time is {days:.1} days {side} the start of the file, but the clock covers only 213 days"
         );
         let remedy = "if the clock was set or the recording paused, pass --time-gaps cut=1s";
         WorkloadError::at(self.input.path(), placed.place, None, reason, remedy)

@@ -482,6 +482,6 @@ def _speed(speed: Mapping[str, Any]) -> str:
 
 def _verified(found: Mapping[str, Any]) -> str:
     return (
-        f"{many(found['reads_checked'], 'page read')}, each returned the newest of "
-        f"{many(found['writes_followed'], 'page write')}"
+        f"{many(found['reads_checked'], 'page read')} checked against "
+        f"{many(found['writes_followed'], 'page write')}; each returned the newest data"
     )
