@@ -217,8 +217,7 @@ fn every_scenario_evicts_its_stated_victim() {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
-/// A wrong scenario must be detected: one that names another victim of any policy, or swaps another
-/// block into the position of the victim.
+/// A scenario that names another victim of any policy must be detected.
 #[test]
 fn scenario_with_another_victim_fails() {
     for (file, text) in files() {

@@ -201,15 +201,15 @@ fn cut(seed: u64, rounds: u64, requests: u64, gap: u64) -> [u64; 3] {
 }
 
 #[test]
-fn power_cut_loses_no_more_than_allowed() {
+fn power_cut_loses_pages_only_without_capacitors() {
     let sums = cut(2, 30, 400, 600);
     assert!(sums.iter().all(|sum| *sum > 1_000), "{sums:?}");
 }
 
-/// As `power_cut_loses_no_more_than_allowed`, with more than a million requests.
+/// As `power_cut_loses_pages_only_without_capacitors`, with more than a million requests.
 #[test]
 #[ignore = "takes a minute in an optimised build; run by `make test-slow`, a shorter variant always runs"]
-fn power_cut_loses_no_more_than_allowed_in_a_long_run() {
+fn power_cut_loses_pages_only_without_capacitors_in_a_long_run() {
     let sums = cut(3, 450, 400, 600);
     assert!(sums.iter().all(|sum| *sum > 10_000), "{sums:?}");
 }
