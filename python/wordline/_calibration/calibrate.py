@@ -89,7 +89,7 @@ class Calibration:
         """Constants of the error model by name. Raises WordlineError if none were fitted."""
         if self.summary["errors"] is None:
             raise WordlineError(
-                "no error rates were calibrated; name a file of error rates with data"
+                "no error rates were calibrated; pass a file of error rates as the argument `data`"
             )
         return self.summary["errors"]["constants"]
 
