@@ -156,7 +156,7 @@ def _many_reads(runs: Runs, means: Mapping[str, Values]) -> list[Claim]:
             ids=("L-039",),
         ),
         Claim(
-            "web_0 and ts_0: LCR gains evidently more than CFLRU and GCaR-CFLRU (more than "
+            "web_0 and ts_0: LCR gains noticeably more than CFLRU and GCaR-CFLRU (more than "
             f"{IN_POINTS:g} points)",
             all(value > IN_POINTS for value in lcr.values()),
             _listed(lcr, "points"),
@@ -224,7 +224,7 @@ def _tails(runs: Runs, means: Mapping[str, Values]) -> list[Claim]:
     return [
         Claim(
             f"{load}: LCR has the shortest mean and the shortest 99.9th percentile, which is "
-            f"evidently shorter than that of LRU (by more than {IN_POINTS:g} %)",
+            f"noticeably shorter than that of LRU (by more than {IN_POINTS:g} %)",
             all(
                 one[LCR] < min(one[policy] for policy in ALL if policy != LCR)
                 for one in (means[load], tails[load])
@@ -337,7 +337,7 @@ def of_hits(runs: Runs, halves: Mapping[str, float]) -> list[Claim]:
         ),
         Claim(
             f"With hit ratios within {IN_POINTS:g} points, mean response times may differ "
-            f"evidently (by more than {IN_POINTS:g} % on some load)",
+            f"noticeably (by more than {IN_POINTS:g} % on some load)",
             any(apart[load] <= IN_POINTS < differ[load] for load in TABLE),
             _listed(differ),
             ids=("L-059",),

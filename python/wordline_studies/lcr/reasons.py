@@ -221,14 +221,15 @@ def _claims(
     worn = (to_lru[WEAR.title]["wdev_2"], to_gcar[WEAR.title]["wdev_2"])
     return [
         Claim(
-            "Without GC, when GCaR-CFLRU equals CFLRU, LCR gains evidently more than either (more "
-            f"than {IN_POINTS:g} points, mean of the loads), because it avoids long queues of dies",
+            "Without GC, when GCaR-CFLRU equals CFLRU, LCR gains noticeably more than either "
+            f"(more than {IN_POINTS:g} points, mean of the loads), because it avoids long queues "
+            "of dies",
             fmean(fresh.values()) > IN_POINTS,
             ", ".join(f"{load} {value:.1f}" for load, value in fresh.items()) + " points",
             ids=("L-015",),
         ),
         Claim(
-            "proj_0: without GC, LCR still gains evidently more than GCaR-CFLRU (more than "
+            "proj_0: without GC, LCR still gains noticeably more than GCaR-CFLRU (more than "
             f"{IN_POINTS:g} points)",
             fresh["proj_0"] > IN_POINTS,
             f"{fresh['proj_0']:.1f} points",

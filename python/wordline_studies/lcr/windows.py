@@ -151,7 +151,7 @@ def _shorter(load: str, values: Sequence[float], known: str) -> Claim:
     gain = 100 * (1 - values[-1] / values[0])
     return Claim(
         f"{load}: up to a half, each larger window shortens the response time, in total "
-        f"evidently (by more than {IN_POINTS:g} %)",
+        f"noticeably (by more than {IN_POINTS:g} %)",
         all(later < earlier for earlier, later in pairwise(values)) and gain > IN_POINTS,
         f"{gain:.1f} %: " + ", ".join(f"{one:.1f}" for one in values) + " µs",
         ids=(known,),

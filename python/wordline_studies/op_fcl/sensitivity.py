@@ -187,23 +187,24 @@ def of_periods(relative: Relative) -> list[Claim]:
     more = {name: one[20] - one.get(18, 0.0) for name, one in relative.items()}
     return [
         Claim(
-            "Periods of 2^12 to 2^20 requests take about as long as 2^16 (within "
-            f"{PER_CENT:g} %) on every load",
+            "Response times with periods of 2^12 to 2^20 requests are about those with 2^16 "
+            f"(within {PER_CENT:g} %) on every load",
             max(stable.values()) <= PER_CENT,
             listed_by(stable),
             quick=False,
             ids=("O-096",),
         ),
         Claim(
-            "Home: periods of 2^14 and below take longer than 2^16, and 2^12 longer than 2^14",
+            "Home: response times are longer with periods of 2^14 requests than with 2^16, and "
+            "longer still with 2^12",
             home[12] > home.get(14, 0.0) > 0,
             ", ".join(f"2^{at} {value:+.1f}" for at, value in home.items()) + " %",
             quick=False,
             ids=("O-097",),
         ),
         Claim(
-            "Periods of 2^20 take somewhat longer than 2^18 and than 2^16 (by at most "
-            f"{PER_CENT:g} %) on every load",
+            "Response times with periods of 2^20 requests are somewhat longer than with 2^18 and "
+            f"with 2^16 (by at most {PER_CENT:g} %) on every load",
             min(end.values()) > 0 and min(more.values()) > 0 and max(end.values()) <= PER_CENT,
             f"above 2^16 {listed_by(end)}",
             STEADY,
@@ -211,7 +212,8 @@ def of_periods(relative: Relative) -> list[Claim]:
             ids=("O-099",),
         ),
         Claim(
-            "Exchange and MSN: periods of 2^20 take longer than 2^16",
+            "Exchange and MSN: response times are longer with periods of 2^20 requests than with "
+            "2^16",
             min(end[name] for name in LARGE) > 0,
             listed_by({name: end[name] for name in LARGE}),
             STEADY,

@@ -200,8 +200,8 @@ def _throughput(
         ],
         claims=claims.of_throughput(setup, table, means),
         explanation=[
-            "Claims are taken literally: most is more than half; slightly and as good are within "
-            f"{PER_CENT:g} %, the tolerance of a published number.",
+            'Claims are taken literally: "most" means more than half; "slightly" and "as '
+            f'good" mean within {PER_CENT:g} %, the tolerance of a published number.',
             "The text gives 29 % for most die- and plane-first strategies over channel-first "
             "ones. Over CWDP, it gives 40.1 % on average and 84.8 % at most for one strategy "
             "that fills flash-level resources first (section 3.1). The strategy that it calls "

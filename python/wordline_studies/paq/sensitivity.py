@@ -286,7 +286,7 @@ def _packed(means: Means, below: Mapping[str, float]) -> list[Claim]:
         Claim(
             "With long queues, PAQ0 is not below VAQ on any load (8 channels)",
             min(below.values()) >= 0,
-            f"{sum(value < 0 for value in below.values())} loads are; minimum "
+            f"below on {sum(value < 0 for value in below.values())} of {len(below)} loads; minimum "
             f"{min(below, key=below.__getitem__)} {min(below.values()):+.1f} %",
             because=DRAIN,
             ids=("J6-045",),

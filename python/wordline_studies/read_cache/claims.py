@@ -30,8 +30,8 @@ STEPS = tuple(pairwise(OPS))
 # Reasons why claims do not hold in this model. The figure Reasons tests each of them with numbers.
 SLOPE = (
     "a gain equals the rise of the load's own curve over the pages that can be suspected; 28 "
-    "points with LRU and 21 points with ARC at 35 % need curves that rise by 31 and 23 points "
-    "per GB, and the steepest fitted loads have less (see Reasons)"
+    "points with LRU and 21 points with ARC at 35 % over-provisioning need curves that rise by "
+    "31 and 23 points per GB, and the steepest fitted loads have less (see Reasons)"
 )
 SHALLOW = (
     "a gain follows the load's own curve, and ARC's curve rises more over the pages that can be "
@@ -41,7 +41,9 @@ MEET = (
     "from 5 GB on, LRU's own curve on the fitted loads is less than 1 point below ARC's (see "
     "Reasons)"
 )
-QUEUES = "at 35 %, up to 30 % of all pages can be suspected, and the queues hold 65 %"
+QUEUES = (
+    "at 35 % over-provisioning, up to 30 % of all pages can be suspected, and the queues hold 65 %"
+)
 FEW_HITS = (
     "FARC gains 3 to 4 points of hit ratio at 3 GB; with the published best gain of 8 points, "
     "fewer misses would save the rest (see Reasons)"
@@ -130,8 +132,8 @@ def _gains(cells: Cells) -> list[Claim]:
         ),
         *(
             Claim(
-                f"{name}: {scheme} gains up to {most:g} points of hit ratio at 35 % and 3 GB "
-                f"(within {IN_POINTS:g} points)",
+                f"{name}: {scheme} gains up to {most:g} points of hit ratio at 35 % "
+                f"over-provisioning and 3 GB (within {IN_POINTS:g} points)",
                 is_reproduced(best_gain(cells, scheme, 35), most, "points"),
                 f"{best_gain(cells, scheme, 35):.1f}",
                 SLOPE,
@@ -172,8 +174,8 @@ def _gains_by_size(cells: Cells) -> list[Claim]:
     ]
     return [
         Claim(
-            f"H5: at 6 GB and 15 %, FLRU and FARC gain little (at most {IN_POINTS:g} points on any "
-            "load)",
+            "H5: at 6 GB and 15 % over-provisioning, FLRU and FARC gain little (at most "
+            f"{IN_POINTS:g} points on any load)",
             max(large) <= IN_POINTS,
             number(large),
             ids=("X2-024",),
@@ -214,8 +216,8 @@ def _gains_of_lru(cells: Cells) -> list[Claim]:
             ids=("X2-028",),
         ),
         Claim(
-            "H4: at 15 %, LRU's hit ratio rises more than ARC's from 3 GB to each larger size "
-            "(geometric means over the loads)",
+            "H4: at 15 % over-provisioning, LRU's hit ratio rises more than ARC's from 3 GB to "
+            "each larger size (geometric means over the loads)",
             all(lru > arc for lru, arc in zip(*grown, strict=True)),
             " against ".join(number(one) for one in grown),
             ids=("X2-029",),
@@ -315,8 +317,8 @@ def erases(cells: Cells) -> list[Claim]:
 
 
 def least_saved(cells: Cells, scheme: Scheme) -> float:
-    """Returns the erases that suspected queues save at 15 %, averaged over the loads, at the size
-    at which they save least. Per cent."""
+    """Returns the erases that suspected queues save at 15 % over-provisioning, averaged over the
+    loads, at the size at which they save least. Per cent."""
     return min(_saved(cells, gb, 15, scheme) for gb in GB)
 
 
@@ -325,7 +327,8 @@ def _saved(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:
 
 
 def best_saved(cells: Cells) -> float:
-    """Returns the erases that suspected queues save at 35 % in the best cell. Per cent."""
+    """Returns the erases that suspected queues save at 35 % over-provisioning in the best cell. Per
+    cent."""
     return max(
         known(
             fewer(cells, point, base, scheme)
@@ -362,14 +365,15 @@ def _fewer_erases(cells: Cells) -> list[Claim]:
             ids=("X2-032",),
         ),
         Claim(
-            f"E1: at 15 %, FARC saves at least {farc:g} % of the erases at every size, averaged "
-            f"over the loads (within {IN_POINTS:g} points)",
+            f"E1: at 15 % over-provisioning, FARC saves at least {farc:g} % of the erases at every "
+            f"size, averaged over the loads (within {IN_POINTS:g} points)",
             is_reproduced(least_saved(cells, FARC), farc, "%"),
             f"{least_saved(cells, FARC):.1f} %",
             FEW_HITS,
         ),
         Claim(
-            f"E2: at 35 %, up to {best:g} % of the erases are saved (within {IN_POINTS:g} points)",
+            f"E2: at 35 % over-provisioning, up to {best:g} % of the erases are saved (within "
+            f"{IN_POINTS:g} points)",
             is_reproduced(best_saved(cells), best, "%"),
             f"{best_saved(cells):.1f} %",
             WHOLE,

@@ -101,7 +101,8 @@ def _hits(cells: Cells, measured: str) -> Figure:
             ),
             Plot(
                 "Gain over 3 GB",
-                "Geometric mean of the hit ratios at 15 %, less its value at 3 GB (figure 5b).",
+                "Geometric mean of the hit ratios at 15 % over-provisioning, less its value at "
+                "3 GB (figure 5b).",
                 bars(
                     {
                         f"{gb} GB": {str(base): grown for base, grown in one.items()}
@@ -221,7 +222,8 @@ def _erase_rows(cells: Cells, times: int) -> list[Row]:
         ),
         *(
             Row(
-                f"{scheme}: erases saved at 15 %, mean over loads, at the size with the least",
+                f"{scheme}: erases saved at 15 % over-provisioning, mean over loads, at the size "
+                "with the least",
                 claims.least_saved(cells, scheme),
                 "%",
                 PUBLISHED("6", f"{scheme}, 15 %"),
@@ -238,7 +240,7 @@ def _erase_rows(cells: Cells, times: int) -> list[Row]:
             for (scheme, count), bound in zip(full.items(), ("fewer", "more"), strict=True)
         ),
         Row(
-            "erases saved at 35 %, best cell",
+            "erases saved at 35 % over-provisioning, best cell",
             claims.best_saved(cells),
             "%",
             PUBLISHED("6", "best, 35 %"),

@@ -30,9 +30,9 @@ KEEPING = {
 
 # Reasons why claims do not hold in this model. The figure Reasons tests each of them with numbers.
 FEW_VALID = (
-    "zero-migration saves the valid share of a victim's pages; with LRU at 25 % that is less "
-    "than suspected queues save, because evictions follow nearly the order of programs (see "
-    "Reasons)"
+    "zero-migration saves the valid share of a victim's pages; with LRU at 25 % "
+    "over-provisioning that is less than suspected queues save, because evictions follow nearly "
+    "the order of programs (see Reasons)"
 )
 HOTTER = (
     "zero-migration drops pages that are hotter than the tail of the queue; on a load with "
@@ -166,21 +166,22 @@ def _or_suspected(zm: Shares, fa: Shares, both: Shares) -> list[Claim]:
     )
     return [
         Claim(
-            "Z4: zero-migration saves more erases than suspected queues with LRU and ARC at 15 %, "
-            "and with ARC at 25 %",
+            "Z4: zero-migration saves more erases than suspected queues with LRU and ARC at 15 % "
+            "over-provisioning, and with ARC at 25 %",
             all(zm[base][0] > fa[base][0] for base in PLAIN) and zm[arc][1] > fa[arc][1],
             saved,
             ids=("X3-013",),
         ),
         Claim(
-            "Z4: with LRU at 25 %, zero-migration saves more erases than suspected queues",
+            "Z4: with LRU at 25 % over-provisioning, zero-migration saves more erases than "
+            "suspected queues",
             zm[lru][1] > fa[lru][1],
             saved,
             FEW_VALID,
             ids=("X3-013",),
         ),
         Claim(
-            "Z4: at 35 %, suspected queues save more erases than zero-migration",
+            "Z4: at 35 % over-provisioning, suspected queues save more erases than zero-migration",
             all(zm[base][2] < fa[base][2] for base in PLAIN),
             saved,
             ids=("X3-014",),

@@ -183,7 +183,11 @@ def _rises(setup: Setup, cells: Cells, own: Curves) -> Found:
         scheme: published("4", f"{scheme}, 35 %") / ((0.35 - THRESHOLD) * 3) for scheme in BASE
     }
     rows = [
-        Row(f"H2: steepest rise of an {base} curve at 35 %, per GB", slopes[scheme], "points")
+        Row(
+            f"H2: steepest rise of an {base} curve at 35 % over-provisioning, per GB",
+            slopes[scheme],
+            "points",
+        )
         for scheme, base in BASE.items()
     ]
     return rows, [
@@ -196,7 +200,8 @@ def _rises(setup: Setup, cells: Cells, own: Curves) -> Found:
             ids=("X2-030",),
         ),
         Claim(
-            "H2: the published gains at 35 % need more points per GB than the steepest curves have",
+            "H2: the published gains at 35 % over-provisioning need more points per GB than the "
+            "steepest curves have",
             all(slopes[scheme] < needed[scheme] for scheme in BASE),
             ", ".join(f"{slopes[one]:.0f} of {needed[one]:.0f} with {one}" for one in BASE),
         ),
@@ -216,8 +221,8 @@ def _shallow(setup: Setup, own: Curves) -> Found:
         for (gb, op), value in found.items()
     ], [
         Claim(
-            "H5: over the pages that can be suspected at 15 %, ARC's own curve rises more at 4 GB "
-            "than at 3 GB",
+            "H5: over the pages that can be suspected at 15 % over-provisioning, ARC's own curve "
+            "rises more at 4 GB than at 3 GB",
             found[4, 15] > found[3, 15],
             "; ".join(f"{gb} GB: {number([found[gb, op] for op in OPS])}" for gb in (3, 4)),
         ),
@@ -390,9 +395,9 @@ def _valid(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
             ids=("X3-044",),
         ),
         Claim(
-            "Z4: at 25 %, the valid share of LRU's victims is at most the share of erases that "
-            "suspected queues save (within 2 points); that of ARC's is clearly higher (5 "
-            "points)",
+            "Z4: at 25 % over-provisioning, the valid share of LRU's victims is at most the share "
+            "of erases that suspected queues save (within 2 points); that of ARC's is clearly "
+            "higher (5 points)",
             shares[PLAIN[0], 25] <= aware + 2 and aware + 5 <= shares[PLAIN[1], 25],
             f"{shares[PLAIN[0], 25]:.1f}, {aware:.1f}, {shares[PLAIN[1], 25]:.1f} %",
             quick=False,
@@ -560,8 +565,8 @@ def _whole(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Found:
         for point, value in held.items()
     ], [
         Claim(
-            f"E2: at 35 %, each cell that saves more than {limit:g} % of the erases can hold more "
-            "of its load's pages than every other cell",
+            f"E2: at 35 % over-provisioning, each cell that saves more than {limit:g} % of the "
+            "erases can hold more of its load's pages than every other cell",
             bool(above) and min(above) > max(below),
             f"{number(above, 0)} % against at most {max(below):.0f} %" if above else "no such cell",
             quick=False,

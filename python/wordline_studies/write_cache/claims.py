@@ -300,7 +300,8 @@ def _components(found: Fitted) -> list[Claim]:
     }
     return [
         Claim(
-            "X4: at 15 %, GC takes more of the response time than disk accesses, on every load",
+            "X4: at 15 % over-provisioning, GC takes more of the response time than disk accesses, "
+            "on every load",
             all(collecting_us(cell) > missing_us(cell) for cell in low.values()),
             "; ".join(
                 f"{fit}: {collecting_us(cell):.0f} and {missing_us(cell):.0f} µs"
@@ -385,8 +386,9 @@ def dynamic(found: Fitted) -> list[Claim]:
         ),
         *_own(found),
         Claim(
-            f"{READING[CLEAR].capitalize()}, and the destages of shrinking charged, the dynamic "
-            f"cache is within {PER_CENT:g} % of the best static one",
+            f"{READING[CLEAR].capitalize()}, and with the destages of shrinking charged to the "
+            f"response time, the dynamic cache is within {PER_CENT:g} % of the best static one on "
+            "every load",
             max(charged.values()) <= PER_CENT,
             by_fit(charged),
             CHARGED,

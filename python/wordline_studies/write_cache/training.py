@@ -237,8 +237,9 @@ def _hashed_claims(
     others = [value for op, value in spread.items() if op not in edges]
     return [
         Claim(
-            f"The error depends on the hash: where victims become empty ({fit}, {len(HASHES)} "
-            "hashes), small flashes differ by more than 5 points, elsewhere by less",
+            f"The error depends on the hash: the U of small flashes under {fit} varies over "
+            f"{len(HASHES)} hashes by more than {NEAR:g} points where victims become empty, and by "
+            "less elsewhere",
             max(spread[op] for op in edges) > NEAR > max(others),
             labelled({f"{op} %": value for op, value in spread.items()}),
         ),
