@@ -69,8 +69,8 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         measured=(
             "One list for reads and writes under recordings and the loads of OP-FCL's table 1, "
             "with and without clean pages that can be revived until their blocks are erased. "
-            "In addition, the writes of Homes (a = 0.9) at 35 %: pages are destaged singly or "
-            "in groups, on flash of 1 to 8 dies with the same total capacity."
+            "In addition, the writes of Homes (a = 0.9) at 35 % over-provisioning: pages are "
+            "destaged singly or in groups, on flash of 1 to 8 dies with the same total capacity."
         ),
         rows=[
             *(row for load in loads for op in PERCENTS for row in _both_rows(revived, load, op)),

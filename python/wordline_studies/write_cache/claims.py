@@ -34,8 +34,8 @@ LAST = (
     "times do not rise again; the text contradicts itself"
 )
 DISK = (
-    "at 15 %, GC takes about 1 ms per page write and a miss 5 ms; by table 6, first writes alone "
-    "are up to 31 % of the writes, which is 1.6 ms (MSNFS)"
+    "at 15 % over-provisioning, GC takes about 1 ms per page write and a miss 5 ms; by table 6, "
+    "first writes alone are up to 31 % of the writes, which is 1.6 ms (MSNFS)"
 )
 EQUAL = (
     "Homes and Exchange are fastest at 25 or 35 % up to a = 0.9, and the dynamic cache comes close "
@@ -43,8 +43,8 @@ EQUAL = (
     "to 35 %"
 )
 FREE = (
-    "a cache that stays at 35 % erases as often as the static one, and a cache that chooses less "
-    "over-provisioning erases more; MSNFS is fastest at 25 %, as in the text"
+    "a cache that stays at 35 % over-provisioning erases as often as the static one, and a cache "
+    "that chooses less erases more; MSNFS is fastest at 25 %, as in the text"
 )
 KEPT = (
     "a tracker that keeps earlier writes is not pessimistic in a short window, so that every "

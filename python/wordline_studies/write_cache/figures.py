@@ -207,7 +207,7 @@ def _hits(found: Fitted, measured: str) -> Figure:
         measured=measured,
         rows=[
             Row(
-                f"{fit}: hit ratio at 15 %",
+                f"{fit}: hit ratio at 15 % over-provisioning",
                 found.static[fit][15].hit,
                 "%",
                 PUBLISHED("14", f"most, {fit.name}"),
@@ -251,8 +251,8 @@ def _erases(found: Fitted, measured: str) -> Figure:
         plots=_plots(found, "erases", lambda cell: float(cell.erases)),
         claims=claims.erases(found),
         explanation=[
-            "A lifetime that is 20 % longer at 65 % than at 35 % needs victims with at most 17 "
-            "% valid pages at 35 %.",
+            "A lifetime that is 20 % longer at 65 % over-provisioning than at 35 % needs victims "
+            "with at most 17 % valid pages at 35 %.",
             optima(found),
         ],
         data=_data(found, lambda cell: float(cell.erases)),
@@ -319,8 +319,8 @@ def _windows(found: Fitted, measured: str, alternating: Mapping[float, float]) -
             "counts the distances of the new window only (keep). The former makes short windows "
             "pessimistic, as sections 4.4 and 4.5.3 say, so the claims on statements of the text "
             "use it; the latter is an equal reading of the words.",
-            "Financial1 is slower with windows above 8 GB because the cache stays at 35 % for "
-            "longer.",
+            "Financial1 is slower with windows above 8 GB because the cache stays at 35 % "
+            "over-provisioning for longer.",
             optima(found),
         ],
         data={

@@ -104,7 +104,8 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             "other figures. The second is small flashes inside the policy, of an eighth of "
             "the blocks; they see an eighth of the pages, chosen by hash, and are observed during "
             "their second fill. The third is the static equation. In-line training starts with "
-            "the load: two fills of the flash at 15 %, two at 25 %, and so on."
+            "the load: two fills of the flash at 15 % over-provisioning, two at 25 %, and so "
+            "on."
         ),
         rows=[
             *(row for fit in fits for row in _rows(found, fit, off[fit])),
@@ -380,9 +381,21 @@ def _in_line_rows(fit: Fit, one: InLine) -> list[Row]:
             one.above,
             "%",
         ),
-        Row(f"{fit}: victims at 15 % after one fill of the flash", one.one_fill, "%"),
-        Row(f"{fit}: victims at 15 % after two fills", one.two_fills, "%"),
-        Row(f"{fit}: victims at 15 % over the whole load", one.whole, "%"),
+        Row(
+            f"{fit}: valid share of victims at 15 % over-provisioning after one fill",
+            one.one_fill,
+            "%",
+        ),
+        Row(
+            f"{fit}: valid share of victims at 15 % over-provisioning after two fills",
+            one.two_fills,
+            "%",
+        ),
+        Row(
+            f"{fit}: valid share of victims at 15 % over-provisioning over the whole load",
+            one.whole,
+            "%",
+        ),
     ]
 
 
@@ -404,7 +417,8 @@ def _in_line_claims(found: Mapping[Fit, InLine]) -> list[Claim]:
             labelled(left),
         ),
         Claim(
-            "After one fill, victims appear emptier than they are by 10 points or more (at 15 %)",
+            "After one fill, victims appear emptier than they are by 10 points or more (at 15 % "
+            "over-provisioning)",
             min(one.whole - one.one_fill for one in found.values()) >= 10,
             labelled({str(fit): one.whole - one.one_fill for fit, one in found.items()}),
         ),
