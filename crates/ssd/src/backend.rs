@@ -24,7 +24,6 @@ use ahead::Ahead;
 pub use die::Usage;
 use die::{DieCommand, DieState, GcClock};
 pub(crate) use finish::{ArrayDone, DieReady};
-use join::{Look, PlaneQueues};
 use serde::{Deserialize, Serialize};
 use table::TransactionTable;
 use transaction::NONE;
@@ -38,11 +37,8 @@ use wordline_reliability::{Code, ModeCosts};
 
 use crate::observation::PageComponents;
 use crate::plan::Plan;
-use wordline_io_scheduler::compose::{Compose, Composition};
+use wordline_io_scheduler::compose::{Compose, Composition, Look, MAX_PLANES, PlaneQueues};
 use wordline_io_scheduler::schedule::Load;
-
-/// Maximum number of planes in one command.
-const MAX_PLANES: usize = 64;
 
 /// Times of a finished command that was for neither GC nor a rewrite.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]

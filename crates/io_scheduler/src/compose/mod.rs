@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 pub mod greedy;
 pub mod in_order;
 pub mod off;
+mod queues;
+
+pub use queues::{Look, MAX_PLANES, PlaneQueues};
 
 /// Operation that waits for the die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
