@@ -39,6 +39,8 @@ pub struct FlashOps {
     pub erased: u64,
 }
 
+wordline_kernel::plus!(FlashOps: written, moved, metadata, erased);
+
 impl FlashOps {
     /// Returns the write amplification: (written + moved + metadata) / written. `None` before the
     /// first write.

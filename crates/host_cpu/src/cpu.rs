@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
-use wordline_kernel::Time;
+use wordline_kernel::{Plus, Time};
 
 use crate::stats::{HostStats, Shares};
 
@@ -130,8 +130,8 @@ impl Cpu {
             && job.purpose == Purpose::Collect
             && let Some(last) = jobs.back_mut()
         {
-            last.free = last.free.plus(&job.free);
-            last.locked = last.locked.plus(&job.locked);
+            last.free = last.free.plus(job.free);
+            last.locked = last.locked.plus(job.locked);
             return;
         }
         jobs.push_back(job);
@@ -181,11 +181,11 @@ impl Cpu {
         let job = &mut jobs[0];
         job.since = now;
         if *is_locked {
-            figures.cpu = figures.cpu.plus(&job.locked);
+            figures.cpu = figures.cpu.plus(job.locked);
             figures.locked += job.locked.total();
             self.unlock();
         } else {
-            figures.cpu = figures.cpu.plus(&job.free);
+            figures.cpu = figures.cpu.plus(job.free);
             if job.locked.total() > Time::ZERO {
                 *is_locked = true;
                 if self.takes_lock(thread) {

@@ -6,7 +6,7 @@ use wordline_block::{
     BlockDevice, Busy, Completion, GcObservation, LatencyComponents, PowerCut, Request, Ticket,
 };
 use wordline_kernel::memory::Table;
-use wordline_kernel::{Context, EventQueue, Probe, Since, Time};
+use wordline_kernel::{Context, EventQueue, Plus, Probe, Since, Time};
 
 use crate::architecture::{Architecture, bridge, flash_software};
 use crate::config::Config;
@@ -198,7 +198,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
             } else {
                 &mut free
             };
-            *under = under.plus(&price);
+            *under = under.plus(price);
         }
         Job::new(now, Purpose::Submit(ticket), free, locked)
     }

@@ -1,7 +1,7 @@
 //! Statistics of the host CPU model.
 
 use serde::{Deserialize, Serialize};
-use wordline_kernel::{Since, Time, since};
+use wordline_kernel::{Since, Time, plus, since};
 
 /// Cause of CPU time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,15 +36,9 @@ impl Shares {
     pub fn total(&self) -> Time {
         self.0.into_iter().sum()
     }
-    /// Returns the sum of two breakdowns, cause by cause.
-    #[must_use]
-    pub fn plus(mut self, more: &Self) -> Self {
-        for (own, more) in self.0.iter_mut().zip(more.0) {
-            *own += more;
-        }
-        self
-    }
 }
+
+plus!(Shares: 0);
 
 /// Size of the map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use wordline_block::BlockDevice;
 use wordline_flash_cache as flash_cache;
 use wordline_ftl::precondition::Preconditioned;
 use wordline_ftl::untimed::FlashOps;
-use wordline_kernel::{Time, since};
+use wordline_kernel::{Plus, Time, plus, since};
 
 use crate::device::Device;
 use wordline_config::Plan;
@@ -60,7 +60,7 @@ impl Outcome {
     pub fn counts(&self) -> InputCounts {
         let streams = self.streams.iter();
         streams.fold(InputCounts::default(), |sum, issued| {
-            sum.plus(&issued.counts)
+            sum.plus(issued.counts)
         })
     }
     /// Sums the preconditioning of all devices. The write amplification is the mean over the
@@ -71,8 +71,8 @@ impl Outcome {
             .filter_map(|done| done.last_write_amplification)
             .collect();
         Preconditioned {
-            fill: all().fold(FlashOps::default(), |sum, done| plus(sum, done.fill)),
-            overwrites: all().fold(FlashOps::default(), |sum, done| plus(sum, done.overwrites)),
+            fill: all().fold(FlashOps::default(), |sum, done| sum.plus(done.fill)),
+            overwrites: all().fold(FlashOps::default(), |sum, done| sum.plus(done.overwrites)),
             last_write_amplification: (!windows.is_empty())
                 .then(|| windows.iter().sum::<f64>() / windows.len() as f64),
             unsettled: all().any(|done| done.unsettled),
@@ -205,15 +205,6 @@ pub(crate) struct SsdOutcome<'a> {
     pub device: &'a Device,
 }
 
-fn plus(one: FlashOps, other: FlashOps) -> FlashOps {
-    FlashOps {
-        written: one.written + other.written,
-        moved: one.moved + other.moved,
-        metadata: one.metadata + other.metadata,
-        erased: one.erased + other.erased,
-    }
-}
-
 /// Returns when the first measured request of any stream was issued.
 pub fn first_arrival(streams: &[Issued]) -> Time {
     let arrivals = streams.iter().filter_map(|issued| issued.first_arrival);
@@ -301,6 +292,7 @@ pub struct InputCounts {
 }
 
 since!(InputCounts: reads, writes, durable_writes, trims, flushes, lost, flushes_ignored);
+plus!(InputCounts: reads, writes, durable_writes, trims, flushes, lost, flushes_ignored);
 
 impl InputCounts {
     /// Returns the number of reads and writes.
@@ -310,18 +302,5 @@ impl InputCounts {
     /// Returns the number of requests of all kinds.
     pub fn issued(&self) -> u64 {
         self.requests() + self.trims + self.flushes
-    }
-    /// Returns the sums over two sources.
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        Self {
-            reads: self.reads + other.reads,
-            writes: self.writes + other.writes,
-            durable_writes: self.durable_writes + other.durable_writes,
-            trims: self.trims + other.trims,
-            flushes: self.flushes + other.flushes,
-            lost: self.lost + other.lost,
-            flushes_ignored: self.flushes_ignored + other.flushes_ignored,
-        }
     }
 }

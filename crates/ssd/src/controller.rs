@@ -57,7 +57,7 @@ use wordline_ftl::recovery::{Spare, SpareWriter};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_io_scheduler::schedule::IssueQueue;
 use wordline_kernel::memory::{Fill, Table};
-use wordline_kernel::{BusyTime, Time};
+use wordline_kernel::{BusyTime, Plus, Time};
 use wordline_nand::{Array, Block, Health, PageModes};
 use write::Writes;
 
@@ -219,7 +219,7 @@ impl<M: Mapping> Controller<M> {
         let (flash, conditions) = (&self.gc.base.flash, &self.gc.base.conditions);
         let before = flash.usage.iter().zip(flash.backend.usage());
         SsdStats {
-            usage: before.map(|(before, usage)| before.plus(&usage)).collect(),
+            usage: before.map(|(before, usage)| before.plus(usage)).collect(),
             map_cache: self.gc.base.mapping.map_cache(),
             read_errors: self.reads_can_fail().then_some(conditions.errors),
             failures: self.writes_can_fail().then_some(*conditions.failures),

@@ -54,20 +54,8 @@ pub struct MapCache {
     pub dirty_evictions: u64,
 }
 
-impl MapCache {
-    /// Returns the sum of the counters of two maps.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            hits: self.hits + other.hits,
-            misses: self.misses + other.misses,
-            evictions: self.evictions + other.evictions,
-            dirty_evictions: self.dirty_evictions + other.dirty_evictions,
-        }
-    }
-}
-
 wordline_kernel::since!(MapCache: hits, misses, evictions, dirty_evictions);
+wordline_kernel::plus!(MapCache: hits, misses, evictions, dirty_evictions);
 
 /// Mapping, as the device uses it. Its methods take no simulated time; the flash operations that
 /// they cause do.

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_block::{Op, Request, Ticket};
-use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
+use wordline_kernel::{Plus, Time};
 
 use crate::mapping::{Map, MapState, Mapping, Region, Touch, Units};
 use crate::paging::Paging;
@@ -144,7 +144,7 @@ impl State {
     /// Returns the CPU time of map operations.
     pub fn price(&self, steps: Steps) -> Shares {
         let lookups = Shares::of(Cause::LookUp, self.lookup * steps.lookups);
-        lookups.plus(&Shares::of(Cause::Update, self.update * steps.updates))
+        lookups.plus(Shares::of(Cause::Update, self.update * steps.updates))
     }
     /// Returns the CPU time of GC steps.
     pub fn collect(&self, steps: u32) -> Shares {

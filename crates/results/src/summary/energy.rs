@@ -3,7 +3,7 @@
 use crate::outcome::SsdOutcome;
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_kernel::Time;
+use wordline_kernel::{Plus, Time};
 use wordline_nand::Energy;
 use wordline_recorder::FlashCounts;
 use wordline_ssd::Usage;
@@ -44,17 +44,9 @@ impl EnergySummary {
         sum.total_mj = sum.read_mj + sum.program_mj + sum.erase_mj + sum.bus_mj + sum.standby_mj;
         sum
     }
-    pub(super) fn plus(&self, other: &Self) -> Self {
-        Self {
-            read_mj: self.read_mj + other.read_mj,
-            program_mj: self.program_mj + other.program_mj,
-            erase_mj: self.erase_mj + other.erase_mj,
-            bus_mj: self.bus_mj + other.bus_mj,
-            standby_mj: self.standby_mj + other.standby_mj,
-            total_mj: self.total_mj + other.total_mj,
-        }
-    }
 }
+
+wordline_kernel::plus!(EnergySummary: read_mj, program_mj, erase_mj, bus_mj, standby_mj, total_mj);
 
 /// Mean energy of an array operation, by kind. mJ.
 #[derive(Clone, Copy, Debug)]
@@ -98,5 +90,5 @@ pub(crate) fn energy_of_dies(ssd: &SsdOutcome<'_>, span: Time) -> Vec<EnergySumm
 pub(crate) fn sum_of_dies(ssd: &SsdOutcome<'_>, span: Time) -> EnergySummary {
     let dies = energy_of_dies(ssd, span);
     dies.iter()
-        .fold(EnergySummary::default(), |sum, die| sum.plus(die))
+        .fold(EnergySummary::default(), |sum, die| sum.plus(*die))
 }

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_ftl::MapCache;
 use wordline_ftl::precondition::Preconditioned;
+use wordline_kernel::Plus;
 use wordline_observe::{Column, values};
 use wordline_recorder::{Collections, FlashCounts};
 

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use wordline_kernel::Plus;
 use wordline_ssd::IdleCounts;
 
 use crate::device::Device;

@@ -69,7 +69,7 @@ use crate::outcome::Outcome;
 use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_config::{Config, chosen, plan};
-use wordline_kernel::Time;
+use wordline_kernel::{Plus, Time};
 use wordline_ram_disk::RamDiskSummary;
 use wordline_recorder::{FlashCounts, Served};
 
@@ -214,7 +214,7 @@ impl<'a> Run<'a> {
         let flash = outcome.record.flash();
         let span = outcome.end.since(outcome.measured_from());
         let energy = outcome.ssds().fold(EnergySummary::default(), |sum, ssd| {
-            sum.plus(&sum_of_dies(&ssd, span))
+            sum.plus(sum_of_dies(&ssd, span))
         });
         Self {
             outcome,

@@ -149,18 +149,4 @@ pub struct Usage {
 }
 
 wordline_kernel::since!(Usage: array, bus, bus_wait, cell);
-
-impl Usage {
-    /// Returns the sum of two usages of the same die.
-    #[must_use]
-    pub fn plus(&self, more: &Self) -> Self {
-        let mut all = *self;
-        for (time, more) in all.array.iter_mut().zip(more.array) {
-            *time += more;
-        }
-        all.bus += more.bus;
-        all.bus_wait += more.bus_wait;
-        all.cell += more.cell;
-        all
-    }
-}
+wordline_kernel::plus!(Usage: array, bus, bus_wait, cell);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::program_mode::Regulator;
-use wordline_kernel::{Rng, Time};
+use wordline_kernel::{Plus, Rng, Time};
 use wordline_nand::{Array, BadBlocks, Block, Die, Layout, Plane, Ppn};
 use wordline_reliability::ProgramMode;
 
@@ -143,7 +143,7 @@ impl LosesPower for Flash {
             counts_waiting,
         } = self;
         for (all, usage) in usage.iter_mut().zip(of_dies.usage()) {
-            *all = all.plus(&usage);
+            *all = all.plus(usage);
         }
         *of_dies = backend(plan, of_dies.draws().clone(), *counts_waiting);
         *issue = IssueStage::new(plan);

@@ -27,21 +27,9 @@ pub struct IdleCounts {
 wordline_kernel::since!(
     IdleCounts: periods, with_gc, with_agc, with_dgc, with_agc_and_dgc, handed_over
 );
-
-impl IdleCounts {
-    /// Returns the sum of two statistics.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            periods: self.periods + other.periods,
-            with_gc: self.with_gc + other.with_gc,
-            with_agc: self.with_agc + other.with_agc,
-            with_dgc: self.with_dgc + other.with_dgc,
-            with_agc_and_dgc: self.with_agc_and_dgc + other.with_agc_and_dgc,
-            handed_over: self.handed_over + other.handed_over,
-        }
-    }
-}
+wordline_kernel::plus!(
+    IdleCounts: periods, with_gc, with_agc, with_dgc, with_agc_and_dgc, handed_over
+);
 
 /// GC that started operations in the current idle period.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]

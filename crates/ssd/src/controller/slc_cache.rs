@@ -29,20 +29,7 @@ pub struct SlcCounts {
 }
 
 wordline_kernel::since!(SlcCounts: written, direct, folded, reads, erases);
-
-impl SlcCounts {
-    /// Returns the sum of two statistics.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            written: self.written + other.written,
-            direct: self.direct + other.direct,
-            folded: self.folded + other.folded,
-            reads: self.reads + other.reads,
-            erases: self.erases + other.erases,
-        }
-    }
-}
+wordline_kernel::plus!(SlcCounts: written, direct, folded, reads, erases);
 
 impl Conditions {
     /// Sets whether the pages of an operation are, or will be, in single-level mode, and counts it.

@@ -11,7 +11,7 @@ use wordline_ftl::mapping::Family;
 use wordline_ftl::slc_cache::{SlcCache, dynamic, hybrid, r#static};
 use wordline_ftl::{Config, Lpn, Map, Mapping, Precondition};
 use wordline_io_scheduler::Composition;
-use wordline_kernel::{Rng, Time};
+use wordline_kernel::{Plus, Rng, Time};
 use wordline_nand::{Operation, Plane};
 use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
 use wordline_reliability::{Reader, SingleLevel};
