@@ -33,7 +33,7 @@ class InputFile(TypedDict):
 class Input(TypedDict):
     """Requests of all streams together."""
 
-    kind: Literal["trace", "generated", "mixed"]
+    kind: Literal["trace", "generated", "live", "mixed"]
     files: list[InputFile]
     digest: str | None
     replay: Literal["open-loop", "closed-loop", "think-time", "mixed"]
@@ -180,7 +180,7 @@ class Throughput(TypedDict):
 class StreamInput(TypedDict):
     """Requests of a stream."""
 
-    kind: Literal["trace", "generated", "mixed"]
+    kind: Literal["trace", "generated", "live", "mixed"]
     files: list[InputFile]
     digest: str | None
     replay: Literal["open-loop", "closed-loop", "think-time", "mixed"]

@@ -13,7 +13,9 @@ use wordline_workload::{
 
 use crate::error::SimulationError;
 use crate::external_policy;
-use crate::simulation::{self, CheckpointOptions, Input, Options, Phase, Progress, Watch, run};
+use crate::simulation::{
+    self, CheckpointOptions, Clients, Input, Options, Phase, Progress, Watch, run, run_live,
+};
 use crate::timeline::TimelineOptions;
 use wordline_config::plan::Replay;
 use wordline_config::{ConfigError, Plan, load};
@@ -153,6 +155,24 @@ pub enum JobError {
         "{0}: --slowdown compares streams, but the run has one; add another ([[streams]], --stream NAME=FILE) or leave --slowdown out"
     )]
     OneStream(String),
+    /// A live run has a load.
+    #[error(
+        "{config}: a live device gets its requests from clients; leave {table} out of the device file"
+    )]
+    LoadOfLive {
+        /// Name of the device file.
+        config: String,
+        /// Table of the load.
+        table: &'static str,
+    },
+    /// A live run has a device that needs requests in advance.
+    #[error(
+        "{0}: the GC schedule looks at requests before they arrive, which a live device cannot; choose another ftl.gc.schedule"
+    )]
+    LookaheadOfLive(String),
+    /// The clients of a live run cannot connect.
+    #[error("{0}")]
+    Clients(String),
     /// Checkpoints are requested in a run that cannot be resumed.
     #[error("--checkpoint-every: this run could not be resumed: {0}")]
     Unresumable(String),
@@ -332,6 +352,49 @@ impl RunSpec {
             results,
             resolved_toml,
         })
+    }
+
+    /// Serves the requests of clients, which `connect` provides for the device of this many bytes,
+    /// in place of traces and of the load of the configuration (see [`simulation::run_live`]).
+    pub fn serve<C: Clients>(
+        &self,
+        connect: impl FnOnce(u64) -> Result<C, JobError>,
+        watch: Watch<'_>,
+    ) -> Result<(Done, C), JobError> {
+        let loaded = load(&self.config, &self.config_name, &self.overrides)?;
+        let plan = loaded.plan(self.seed)?;
+        let refused = [
+            (!plan.streams.is_empty(), "[[streams]]"),
+            (plan.workload.is_some(), "[workload]"),
+        ];
+        if let Some((_, table)) = refused.iter().find(|(is_given, _)| *is_given) {
+            return Err(JobError::LoadOfLive {
+                config: self.config_name.clone(),
+                table,
+            });
+        }
+        let mut schedules = plan.ssds().map(|ssd| &ssd.device.ftl.config.gc.schedule);
+        if schedules.any(|schedule| {
+            let attention = schedule.policy().attention();
+            attention.is_some_and(|attention| attention.lookahead_depth > 0)
+        }) {
+            return Err(JobError::LookaheadOfLive(self.config_name.clone()));
+        }
+        let mut clients = connect(plan.user_bytes())?;
+        let mut results = run_live(&plan, &mut clients, &self.options(), watch)?;
+        results.summary.references = Reference::of(&loaded.config);
+        results.describe_input(vec![Provenance {
+            kind: "live",
+            ..Provenance::default()
+        }]);
+        let resolved_toml = loaded.resolved_toml;
+        Ok((
+            Done {
+                results,
+                resolved_toml,
+            },
+            clients,
+        ))
     }
 
     /// Rejects options that do not apply to the device, or that exclude each other.

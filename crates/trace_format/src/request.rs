@@ -64,6 +64,12 @@ pub trait Source {
         Time::MAX
     }
 
+    /// Returns `true` if the source has no request yet, but may have one later. `false` for all
+    /// sources but those of live runs.
+    fn is_pending(&self) -> bool {
+        false
+    }
+
     /// Returns the index of the file of the request returned last, from 0. Returns 0 for a source
     /// without files.
     fn file(&self) -> u32 {

@@ -15,12 +15,14 @@ def replayed(summary: Mapping[str, Any]) -> str:
         each = "; ".join(f"{one['name']} {_loop(one['input'])}" for one in streams)
         return f"{each}; {simulated}"
     load = streams[0]["input"] if streams else summary["input"]
-    recorded = load["recorded_s"]
+    recorded = None if load["kind"] == "live" else load["recorded_s"]
     told = f"{_seconds(recorded)} recorded, " if recorded is not None else ""
     return f"{_loop(load)}; {told}{simulated}"
 
 
 def _loop(load: Mapping[str, Any]) -> str:
+    if load["kind"] == "live":
+        return "requests of clients"
     recorded = load["kind"] == "trace"
     if load["replay"] == "closed-loop":
         depth = f"closed loop, queue depth {load['queue_depth']}"

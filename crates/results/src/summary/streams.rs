@@ -49,8 +49,9 @@ pub struct StreamSummary {
 /// Requests of a stream.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct StreamInput {
-    /// Source of the requests: a trace, generated load, or streams of both.
-    #[schemars(extend("enum" = ["trace", "generated", "mixed"]))]
+    /// Source of the requests: a trace, generated load, clients of a live device, or streams of a
+    /// trace and of generated load.
+    #[schemars(extend("enum" = ["trace", "generated", "live", "mixed"]))]
     pub kind: &'static str,
     /// Files of the trace.
     pub files: Vec<InputFile>,

@@ -7,7 +7,7 @@ use crate::observer::{Drawn, Observer};
 use crate::timeline::{Shown, Timeline};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use wordline_block::{BlockDevice, Busy, Event, Failure};
+use wordline_block::{BlockDevice, Busy, Event, Failure, Request};
 use wordline_config::Plan;
 use wordline_config::plan::WarmUp;
 use wordline_kernel::{Context, Digest, EventQueue, Time};
@@ -154,7 +154,7 @@ impl LoopEnd {
     /// Ends the warm-up at `at`, which is not later than the next event.
     #[cold]
     #[inline(never)]
-    fn begin_measuring<S: BlockDevice>(
+    pub(super) fn begin_measuring<S: BlockDevice>(
         &mut self,
         at: Time,
         store: &mut S,
@@ -170,6 +170,15 @@ impl LoopEnd {
             loads.begin_measuring();
         }
         self.next_look = Time::ZERO;
+    }
+    /// Mixes a request that is submitted now into the digest.
+    #[inline(always)]
+    pub(super) fn mix_request(&mut self, request: &Request) {
+        self.digest.mix(self.now.0);
+        self.digest.mix(request.offset);
+        self.digest.mix(request.bytes);
+        self.digest
+            .mix(u64::from(request.stream) << 32 | u64::from(request.fua) << 8 | request.op as u64);
     }
     /// Returns the time up to which nothing but requests and device events is due: the next sample,
     /// the end of the warm-up, or the end of the clock.
@@ -227,7 +236,7 @@ impl LoopEnd {
 #[derive(Serialize, Deserialize)]
 pub(super) struct LoopParts<End, Queue, Cuts> {
     pub(super) ended: End,
-    queue: Queue,
+    pub(super) queue: Queue,
     cuts: Option<Cuts>,
     /// Whether the loop has announced the first requests to the store.
     begun: bool,
@@ -267,7 +276,17 @@ where
             host.keep_numbers();
         }
     }
-    let mut ended = serve(store, host, observer, watcher, state);
+    let ended = serve(store, host, observer, watcher, state);
+    finish(store, host, observer, ended)
+}
+
+/// Completes the records of a loop that has ended.
+pub(super) fn finish<S: BlockDevice>(
+    store: &mut S,
+    host: &mut Host<'_>,
+    observer: &mut impl Observer<S::Observation>,
+    mut ended: LoopEnd,
+) -> LoopEnd {
     // After an error, completions of the same instant must still be taken.
     host.completed(ended.now, store, observer.recorder_mut());
     if host.warms_up() || ended.warm_until < Time::MAX {
@@ -341,14 +360,7 @@ where
                 if host.ends_warm_up() {
                     ended.begin_measuring(ended.now, store, host, cx.probe);
                 }
-                ended.digest.mix(ended.now.0);
-                ended.digest.mix(request.offset);
-                ended.digest.mix(request.bytes);
-                ended.digest.mix(
-                    u64::from(request.stream) << 32
-                        | u64::from(request.fua) << 8
-                        | request.op as u64,
-                );
+                ended.mix_request(&request);
                 let ticket = match store.submit(cx, request) {
                     Ok(ticket) => ticket,
                     Err(error) => {

@@ -354,6 +354,7 @@ impl<'a> Intake<'a> {
         loop {
             let next = match self.source.next_request() {
                 Ok(Some(next)) => next,
+                Ok(None) if self.source.is_pending() => return None,
                 Ok(None) => {
                     (self.at.open, self.at.ended) = (false, true);
                     return None;

@@ -356,6 +356,22 @@ impl<'a> Host<'a> {
             }
         }
     }
+    /// Handles the completions of a live run, which has one stream, and passes each on.
+    pub(super) fn completed_live(
+        &mut self,
+        now: Time,
+        store: &mut impl BlockDevice,
+        recorder: &mut Recorder,
+        mut pass_on: impl FnMut(&Completion),
+    ) {
+        for done in store.completions() {
+            self.intakes[0].served(now, &done);
+            if let Some(numbers) = &self.numbers {
+                Self::number_row(numbers, &done, recorder);
+            }
+            pass_on(&done);
+        }
+    }
     #[inline(never)]
     fn handle_of_several(
         &mut self,

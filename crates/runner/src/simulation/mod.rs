@@ -8,6 +8,7 @@ mod disks;
 mod event_loop;
 mod intake;
 mod issuer;
+mod live;
 mod power_cuts;
 mod resume;
 mod shape;
@@ -22,6 +23,8 @@ use self::event_loop::Stop;
 pub use self::intake::Input;
 use self::intake::Intake;
 use self::issuer::Host;
+use self::live::{Arrivals, Live};
+pub use self::live::{Clients, LiveRequest, Turn};
 use self::shape::{Capabilities, OnShape, RunOutput, RunShape, StoreOutcome, on_shape};
 use self::start::{Start, Started, preconditioned, pristine};
 use self::watch::Watcher;
@@ -38,7 +41,7 @@ use std::time::Instant;
 use twox_hash::XxHash3_64;
 use wordline_cache::replacement::foreign::Maker;
 use wordline_config::Plan;
-use wordline_config::plan::Shape;
+use wordline_config::plan::{Replay, Shape};
 use wordline_memory::Limits;
 use wordline_results::outcome::{self, Issued, Outcome, Speed};
 use wordline_results::results::Results;
@@ -107,9 +110,36 @@ pub fn run(
         watcher = watcher.at_every_event();
     }
     let run = match &options.resume {
-        None => Run::start(plan, inputs, options, &mut watcher, clocks),
+        None => Run::start(plan, inputs, options, &mut watcher, None, clocks),
         Some(path) => Run::resume(plan, inputs, options, path, &mut watcher, clocks),
     }?;
+    Ok(run.results(plan, &watcher, clocks))
+}
+
+/// Simulates the requests that `clients` send while the run proceeds.
+///
+/// The run ends when the clients end it. An interruption or a device error ends it earlier, with the
+/// results so far. Requests are replayed by time stamp: a run on the recorded requests has the same
+/// digest.
+///
+/// # Panics
+/// If a run that reached its end has not served every request, which is a bug of the simulator.
+pub fn run_live(
+    plan: &Plan,
+    clients: &mut dyn Clients,
+    options: &Options,
+    watch: Watch<'_>,
+) -> Result<Results, SimulationError> {
+    let clocks = (Instant::now(), ProcessTime::now());
+    let mut watcher = Watcher::new(watch);
+    let mut arrivals = Arrivals::default();
+    let live = Live::new(clients, &arrivals, plan.takes_flushes());
+    let input = Input {
+        source: &mut arrivals,
+        replay: Replay::OpenLoop { time_scale: 1.0 },
+    };
+    let live = Some(live);
+    let run = Run::start(plan, vec![input], options, &mut watcher, live, clocks)?;
     Ok(run.results(plan, &watcher, clocks))
 }
 
@@ -134,10 +164,13 @@ impl<'a> Run<'a> {
         inputs: Vec<Input<'a>>,
         options: &Options,
         watcher: &mut Watcher<'_>,
+        live: Option<Live<'_>>,
         clocks: Clocks,
     ) -> Result<Self, SimulationError> {
         let mut host = Host::new(plan, inputs, options.max_requests);
-        if let Some(fault) = host.untimed(plan).or_else(|| host.fault()) {
+        if live.is_none()
+            && let Some(fault) = host.untimed(plan).or_else(|| host.fault())
+        {
             return Err(fault);
         }
         refuse(plan, options)?;
@@ -154,6 +187,7 @@ impl<'a> Run<'a> {
             watcher,
             clocks,
             timeline,
+            live,
         };
         let Started {
             left,
@@ -348,7 +382,6 @@ mod tests {
     use crate::devices;
     use crate::observer::Observer;
     use wordline_config::load;
-    use wordline_config::plan::Replay;
     use wordline_kernel::{Probe, Time};
     use wordline_observe::{Busy, Grid, Intervals};
     use wordline_recorder::Recorder;

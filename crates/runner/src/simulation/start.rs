@@ -8,6 +8,7 @@ use wordline_ssd::{DeviceError, Ssd};
 use super::checkpoint::{Before, Checkpoints, Spent};
 use super::event_loop::{LoopEnd, LoopState, Stop, simulate_drawn};
 use super::issuer::Host;
+use super::live::Live;
 use super::power_cuts::PowerCuts;
 use super::shape::{OnShape, RunOutput, RunShape, resident_bytes};
 use super::watch::{BETWEEN_REPORTS, Phase, Progress, Watcher};
@@ -18,13 +19,15 @@ use crate::timeline::Timeline;
 use wordline_kernel::Time;
 
 /// A run to start.
-pub(super) struct Start<'b, 'a, 'w> {
+pub(super) struct Start<'b, 'a, 'w, 'l> {
     pub(super) plan: &'b Plan,
     pub(super) options: &'b Options,
     pub(super) host: &'b mut Host<'a>,
     pub(super) watcher: &'b mut Watcher<'w>,
     pub(super) clocks: Clocks,
     pub(super) timeline: Option<Box<Timeline>>,
+    /// Clients of a live run; `None` in a run whose input is known.
+    pub(super) live: Option<Live<'l>>,
 }
 
 /// A run that has ended.
@@ -35,7 +38,7 @@ pub(super) struct Started {
     pub(super) memory: u64,
 }
 
-impl OnShape for Start<'_, '_, '_> {
+impl OnShape for Start<'_, '_, '_, '_> {
     type Output = Result<Started, SimulationError>;
 
     /// Serves the requests of the host, unless the user interrupts preconditioning.
@@ -62,7 +65,10 @@ impl OnShape for Start<'_, '_, '_> {
                 .map(|every| PowerCuts::new(plan, every));
             let state = LoopState::start(plan, self.watcher, cuts);
             let Self { host, watcher, .. } = self;
-            simulate_drawn(&mut store, host, recorder, self.timeline, watcher, state)
+            match self.live {
+                None => simulate_drawn(&mut store, host, recorder, self.timeline, watcher, state),
+                Some(live) => live.simulate(&mut store, host, recorder, watcher, state),
+            }
         };
         Ok(Started {
             left: RunOutput::new(ended, recorder, timeline, &store, &preconditioned),
@@ -80,7 +86,7 @@ struct Prepared {
     spent: Spent,
 }
 
-impl Start<'_, '_, '_> {
+impl Start<'_, '_, '_, '_> {
     /// Preconditions the SSDs or reads prepared ones, and sets up the checkpoints of the run if
     /// they are enabled.
     fn prepare(&mut self, mut ssds: Vec<Ssd<Map>>) -> Result<Prepared, SimulationError> {

@@ -1,0 +1,315 @@
+//! Live runs: requests arrive while the run proceeds.
+//!
+//! A live run and a run on its recorded requests have the same digest. A request therefore arrives
+//! later than the last event that the device has handled, and not earlier than the request before.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use serde::Serialize;
+use wordline_block::{BlockDevice, Event, Op};
+use wordline_kernel::{Context, Time};
+use wordline_state::Kept;
+use wordline_workload::{Request, Source, WorkloadError};
+
+use super::event_loop::{CLOCK_END, LoopEnd, LoopState, Stop, finish};
+use super::issuer::Host;
+use super::watch::Watcher;
+use crate::observer::Observer;
+use crate::timeline::Timeline;
+
+/// Request of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LiveRequest {
+    /// Number under which the request is completed.
+    pub id: u64,
+    /// Operation.
+    pub op: Op,
+    /// Whether a write completes only when it is durable.
+    pub fua: bool,
+    /// Offset of the first byte.
+    pub offset: u64,
+    /// Length, at least 1; 0 for a flush. Bytes.
+    pub bytes: u64,
+    /// Time at which the request arrives, unless the device has already handled a later event.
+    pub arrival: Time,
+}
+
+/// Next step of a live run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// A request has arrived.
+    Request(LiveRequest),
+    /// The next event of the device is due.
+    Event,
+    /// Nothing has happened for some milliseconds.
+    Pause,
+    /// No request will follow. The device completes all requests.
+    End,
+}
+
+/// Clients of a live run, and its clock.
+pub trait Clients {
+    /// Returns the next step, and waits for it if necessary. `now` is the simulated time, and `due`
+    /// the time of the device's next event, or [`Time::MAX`]. Without an event, [`Turn::Event`] is
+    /// not allowed.
+    fn turn(&mut self, now: Time, due: Time) -> Turn;
+    /// Reports the time at which a request arrived, in order of arrival.
+    fn arrived(&mut self, request: &Request);
+    /// Completes a request of the clients at `now`. `failed`: whether it ended with an error.
+    fn complete(&mut self, now: Time, id: u64, failed: bool);
+}
+
+/// Requests that have arrived and were not submitted.
+#[derive(Debug, Default)]
+struct Waiting {
+    requests: VecDeque<Request>,
+    ended: bool,
+}
+
+/// Source of the requests that have arrived.
+#[derive(Debug, Default)]
+pub(super) struct Arrivals(Rc<RefCell<Waiting>>);
+
+impl Source for Arrivals {
+    fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        Ok(self.0.borrow_mut().requests.pop_front())
+    }
+    fn fraction(&self) -> Option<f64> {
+        None
+    }
+    fn timed(&self) -> bool {
+        true
+    }
+    fn is_pending(&self) -> bool {
+        !self.0.borrow().ended
+    }
+}
+
+/// State of a live run outside the store.
+pub(super) struct Live<'a> {
+    clients: &'a mut dyn Clients,
+    waiting: Rc<RefCell<Waiting>>,
+    /// Whether the store sees flushes. Otherwise they complete at once.
+    flushes: bool,
+    /// Numbers of the waiting requests, without flushes that the store does not see.
+    ids: VecDeque<u64>,
+    /// Number of the request of each ticket.
+    by_ticket: Vec<u64>,
+    /// Earliest time at which the next request can arrive.
+    earliest: Time,
+    ended: bool,
+}
+
+impl<'a> Live<'a> {
+    pub(super) fn new(clients: &'a mut dyn Clients, arrivals: &Arrivals, flushes: bool) -> Self {
+        Self {
+            clients,
+            waiting: Rc::clone(&arrivals.0),
+            flushes,
+            ids: VecDeque::new(),
+            by_ticket: Vec::new(),
+            earliest: Time::ZERO,
+            ended: false,
+        }
+    }
+
+    /// Simulates a run.
+    pub(super) fn simulate<S, O>(
+        mut self,
+        store: &mut S,
+        host: &mut Host<'_>,
+        mut observer: O,
+        watcher: &mut Watcher<'_>,
+        state: LoopState<S::Event>,
+    ) -> (LoopEnd, O, Option<Box<Timeline>>)
+    where
+        S: BlockDevice<Event: Serialize> + Kept,
+        O: Observer<S::Observation>,
+    {
+        store.begin_measuring(Time::ZERO);
+        if observer.recorder().keeps_rows() {
+            host.keep_numbers();
+        }
+        let ended = self.serve(store, host, &mut observer, watcher, state);
+        let ended = finish(store, host, &mut observer, ended);
+        (ended, observer, None)
+    }
+
+    /// Runs the event loop.
+    fn serve<S, O>(
+        &mut self,
+        store: &mut S,
+        host: &mut Host<'_>,
+        observer: &mut O,
+        watcher: &mut Watcher<'_>,
+        state: LoopState<S::Event>,
+    ) -> LoopEnd
+    where
+        S: BlockDevice<Event: Serialize> + Kept,
+        O: Observer<S::Observation>,
+    {
+        let LoopState {
+            mut ended,
+            mut queue,
+            ..
+        } = state;
+        let cx = &mut Context::new(ended.now, &mut queue, observer);
+        watcher.report(&host.progress(ended.now));
+        loop {
+            let due = cx.queue.next_time().unwrap_or(Time::MAX);
+            let mut is_due = watcher.is_due(1);
+            let step = if let Some(request) = host.next(store, ended.now, due) {
+                self.submit(store, host, cx, &mut ended, request)
+            } else {
+                match self.turn(ended.now, due) {
+                    Turn::Event if due == Time::MAX => break,
+                    Turn::Event => self.handle(store, host, cx, &mut ended),
+                    Turn::Request(request) => {
+                        self.arrive(ended.now, request);
+                        Ok(())
+                    }
+                    Turn::Pause => {
+                        is_due = true;
+                        Ok(())
+                    }
+                    Turn::End => {
+                        self.ended = true;
+                        self.waiting.borrow_mut().ended = true;
+                        Ok(())
+                    }
+                }
+            };
+            ended.stop = step.err();
+            if is_due && ended.stop.is_none() && !watcher.report(&host.progress(ended.now)) {
+                ended.stop = Some(Stop::Interrupted);
+            }
+            if ended.stop.is_some() {
+                break;
+            }
+        }
+        ended
+    }
+
+    fn turn(&mut self, now: Time, due: Time) -> Turn {
+        if self.ended {
+            return Turn::Event;
+        }
+        self.clients.turn(now, due)
+    }
+
+    /// Queues a request for the store.
+    fn arrive(&mut self, now: Time, request: LiveRequest) {
+        let LiveRequest {
+            id,
+            op,
+            fua,
+            offset,
+            bytes,
+            arrival,
+        } = request;
+        self.earliest = arrival.max(self.earliest);
+        let request = Request {
+            arrival: self.earliest,
+            offset,
+            bytes,
+            volume: 0,
+            op,
+            fua,
+        };
+        self.clients.arrived(&request);
+        self.waiting.borrow_mut().requests.push_back(request);
+        if op == Op::Flush && !self.flushes {
+            self.clients.complete(now.max(self.earliest), id, false);
+        } else {
+            self.ids.push_back(id);
+        }
+    }
+
+    /// Submits a request to the store.
+    fn submit<S, O>(
+        &mut self,
+        store: &mut S,
+        host: &mut Host<'_>,
+        cx: &mut Context<'_, S::Event, O>,
+        ended: &mut LoopEnd,
+        request: wordline_block::Request,
+    ) -> Result<(), Stop>
+    where
+        S: BlockDevice,
+        O: Observer<S::Observation>,
+    {
+        let now = ended.now.max(request.arrival);
+        if now > CLOCK_END {
+            return Err(Stop::Clock);
+        }
+        (ended.now, cx.now) = (now, now);
+        ended.look(now, store, host, cx.probe);
+        if host.ends_warm_up() {
+            ended.begin_measuring(now, store, host, cx.probe);
+        }
+        ended.mix_request(&request);
+        let ticket = store
+            .submit(cx, request)
+            .map_err(|error| Stop::of(&error))?;
+        let place = ticket as usize;
+        if self.by_ticket.len() <= place {
+            self.by_ticket.resize(place + 1, 0);
+        }
+        self.by_ticket[place] = self.ids.pop_front().unwrap_or_default();
+        host.take(now, (&request, ticket), cx.probe.recorder());
+        self.complete(now, store, host, cx.probe);
+        Ok(())
+    }
+
+    /// Handles the next event of the store.
+    fn handle<S, O>(
+        &mut self,
+        store: &mut S,
+        host: &mut Host<'_>,
+        cx: &mut Context<'_, S::Event, O>,
+        ended: &mut LoopEnd,
+    ) -> Result<(), Stop>
+    where
+        S: BlockDevice,
+        O: Observer<S::Observation>,
+    {
+        let due = cx.queue.next_time().unwrap_or(Time::MAX);
+        if due > CLOCK_END {
+            return Err(Stop::Clock);
+        }
+        ended.look(due, store, host, cx.probe);
+        let Some((now, event)) = cx.queue.pop() else {
+            return Ok(());
+        };
+        (ended.now, cx.now) = (now, now);
+        self.earliest = self.earliest.max(now + Time(1));
+        ended.digest.mix(now.0);
+        event.mix(&mut ended.digest);
+        let handled = store.handle(cx, event);
+        if ended.events.ends() {
+            ended.events.begin();
+        }
+        handled.map_err(|error| Stop::of(&error))?;
+        self.complete(now, store, host, cx.probe);
+        Ok(())
+    }
+
+    /// Passes completions to the clients.
+    fn complete<S: BlockDevice>(
+        &mut self,
+        now: Time,
+        store: &mut S,
+        host: &mut Host<'_>,
+        observer: &mut impl Observer<S::Observation>,
+    ) {
+        if !store.has_completions() {
+            return;
+        }
+        let (clients, by_ticket) = (&mut *self.clients, &self.by_ticket);
+        host.completed_live(now, store, observer.recorder_mut(), |done| {
+            clients.complete(now, by_ticket[done.ticket as usize], done.failed);
+        });
+    }
+}
