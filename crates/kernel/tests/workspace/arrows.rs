@@ -46,7 +46,8 @@ const BELOW: &[(&str, &[&str])] = &[
     ("state-file", &["observe"]),
     ("state", &["config", "state-file"]),
     ("runner", &["state", "results"]),
-    ("py", &["runner", "cachesim", "package"]),
+    ("serve", &["runner"]),
+    ("py", &["serve", "cachesim", "package"]),
 ];
 
 /// Libraries that only the named crates may use directly.

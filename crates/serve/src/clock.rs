@@ -1,0 +1,122 @@
+//! Relation of simulated time to the time of the machine.
+
+use std::time::{Duration, Instant};
+
+use wordline_kernel::Time;
+
+/// Clock of a live device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Clock {
+    /// Simulated time passes only while requests are in progress, as fast as the simulation can.
+    Simulated,
+    /// Simulated time follows the time of the machine.
+    Real {
+        /// Time of the machine per simulated time, at least 1.
+        scale: f64,
+    },
+}
+
+/// Real clock that has started.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Started {
+    at: Instant,
+    /// Picoseconds of simulated time per nanosecond of the machine.
+    ps_per_ns: f64,
+}
+
+impl Started {
+    pub(crate) fn now(scale: f64) -> Self {
+        Self {
+            at: Instant::now(),
+            ps_per_ns: 1000.0 / scale,
+        }
+    }
+    /// Returns the simulated time at an instant of the machine.
+    pub(crate) fn time(&self, instant: Instant) -> Time {
+        let ns = instant.saturating_duration_since(self.at).as_nanos();
+        Time((ns as f64 * self.ps_per_ns) as u64)
+    }
+    /// Returns the time of the machine from `instant` to a simulated time; zero if it is past.
+    pub(crate) fn until(&self, time: Time, instant: Instant) -> Duration {
+        let due = Duration::from_nanos((time.0 as f64 / self.ps_per_ns) as u64);
+        due.saturating_sub(instant.saturating_duration_since(self.at))
+    }
+    /// Returns the time of the machine since a simulated time; zero if it is to come.
+    pub(crate) fn since(&self, time: Time, instant: Instant) -> Duration {
+        let due = Duration::from_nanos((time.0 as f64 / self.ps_per_ns) as u64);
+        instant
+            .saturating_duration_since(self.at)
+            .saturating_sub(due)
+    }
+}
+
+/// Delays of replies, in whole microseconds of the machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Lateness {
+    counts: Vec<u64>,
+}
+
+/// Delay from which on replies count as late. µs.
+pub(crate) const LATE_US: usize = 100;
+/// Delays above are counted together. µs.
+const MAX_US: usize = 10_000;
+
+impl Default for Lateness {
+    fn default() -> Self {
+        Self {
+            counts: vec![0; MAX_US + 1],
+        }
+    }
+}
+
+impl Lateness {
+    pub(crate) fn count(&mut self, delay: Duration) {
+        self.counts[(delay.as_micros() as usize).min(MAX_US)] += 1;
+    }
+    pub(crate) fn replies(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+    /// Returns the median delay, rounded down. µs.
+    pub(crate) fn median_us(&self) -> usize {
+        let half = self.replies().div_ceil(2);
+        let mut sum = 0;
+        let place = self.counts.iter().position(|count| {
+            sum += count;
+            sum >= half
+        });
+        place.unwrap_or_default()
+    }
+    /// Returns the number of replies that were more than [`LATE_US`] late.
+    pub(crate) fn late(&self) -> u64 {
+        self.counts[LATE_US..].iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scaled_clock_runs_slower() {
+        let clock = Started::now(10.0);
+        let later = clock.at + Duration::from_micros(50);
+        assert_eq!(clock.time(later), Time::from_us(5));
+        let due = Time::from_us(7);
+        assert_eq!(clock.until(due, later), Duration::from_micros(20));
+        assert_eq!(clock.since(due, later), Duration::ZERO);
+        let past = Time::from_us(4);
+        assert_eq!(clock.until(past, later), Duration::ZERO);
+        assert_eq!(clock.since(past, later), Duration::from_micros(10));
+    }
+
+    #[test]
+    fn lateness_has_median_and_late_replies() {
+        let mut lateness = Lateness::default();
+        for delay in [3, 5, 7, 100, 1_000_000] {
+            lateness.count(Duration::from_micros(delay));
+        }
+        assert_eq!(lateness.replies(), 5);
+        assert_eq!(lateness.median_us(), 7);
+        assert_eq!(lateness.late(), 2);
+    }
+}

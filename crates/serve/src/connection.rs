@@ -1,0 +1,264 @@
+//! A connection: one thread that reads commands, and one that writes replies.
+
+use std::io::{self, BufReader, BufWriter, Cursor, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::data::Data;
+use crate::protocol::{
+    Command, Export, Fault, HEADER_BYTES, Handshake, Operation, Received, Stage, reply,
+};
+
+/// Time that a client may take for each message of the negotiation.
+const NEGOTIATION: Duration = Duration::from_secs(10);
+/// Commands of a connection without a reply. Further ones wait in the socket.
+const MAX_PENDING: usize = 4096;
+const BUFFER: usize = 256 << 10;
+
+/// Reply to a command.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    pub(crate) command: Command,
+    pub(crate) fault: Option<Fault>,
+}
+
+/// Command that a client sent, for the engine.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    pub(crate) command: Command,
+    /// Time at which the command was complete.
+    pub(crate) at: Instant,
+    /// Replies of the connection.
+    pub(crate) answers: Arc<Sender<Answer>>,
+}
+
+/// Parts of a server that each connection uses.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared {
+    pub(crate) export: Arc<Export>,
+    pub(crate) data: Arc<Data>,
+    pub(crate) engine: Sender<Arrived>,
+}
+
+/// Serves a client until it disconnects, or until the stream is shut down.
+pub(crate) fn serve(stream: &UnixStream, shared: &Shared) {
+    let served = negotiate(stream, &shared.export).and_then(|input| match input {
+        Some(input) => transmit(stream, shared, input),
+        None => Ok(()),
+    });
+    // A client that vanished or broke the protocol ends its own connection only.
+    drop(served);
+    // The server holds the stream as well, so dropping it here would leave the connection open. The
+    // client may have closed it already.
+    let _ = stream.shutdown(Shutdown::Both);
+}
+
+/// Negotiates. Returns the input after the negotiation; `None` if the connection ends.
+fn negotiate(mut stream: &UnixStream, export: &Export) -> io::Result<Option<Vec<u8>>> {
+    stream.set_read_timeout(Some(NEGOTIATION))?;
+    stream.set_write_timeout(Some(NEGOTIATION))?;
+    let (mut input, mut out) = (Vec::new(), Vec::new());
+    let mut handshake = Handshake::start(&mut out);
+    let mut part = [0; 4096];
+    loop {
+        let mut handled = 0;
+        loop {
+            let step = handshake.advance(export, &input[handled..], &mut out);
+            handled += step;
+            if step == 0 {
+                break;
+            }
+        }
+        input.drain(..handled);
+        stream.write_all(&out)?;
+        out.clear();
+        match handshake.stage() {
+            Stage::Transmission => break,
+            Stage::Closed => return Ok(None),
+            Stage::Flags | Stage::Options => {}
+        }
+        match stream.read(&mut part)? {
+            0 => return Ok(None),
+            length => input.extend(&part[..length]),
+        }
+    }
+    stream.set_read_timeout(None)?;
+    stream.set_write_timeout(None)?;
+    Ok(Some(input))
+}
+
+/// Reads commands until the client disconnects, and waits for the last reply.
+fn transmit(stream: &UnixStream, shared: &Shared, input: Vec<u8>) -> io::Result<()> {
+    let data = &*shared.data;
+    let (answers, replies) = mpsc::channel();
+    let (pending, done) = mpsc::sync_channel(MAX_PENDING);
+    thread::scope(|scope| {
+        let writer = thread::Builder::new().name("serve-write".to_owned());
+        let writer = writer.spawn_scoped(scope, move || write(stream, data, &replies, &done))?;
+        let rest = BufReader::with_capacity(BUFFER, stream);
+        let mut reader = Reader {
+            input: Cursor::new(input).chain(rest),
+            shared,
+            answers: Arc::new(answers),
+            pending,
+            payload: Vec::new(),
+        };
+        let read = reader.read_all();
+        // The writer ends when the engine has answered the last command.
+        drop(reader);
+        // A panic of the writer has ended the connection.
+        let _ = writer.join();
+        read
+    })
+}
+
+struct Reader<'a, I> {
+    input: I,
+    shared: &'a Shared,
+    answers: Arc<Sender<Answer>>,
+    pending: SyncSender<()>,
+    payload: Vec<u8>,
+}
+
+impl<I: Read> Reader<'_, I> {
+    fn read_all(&mut self) -> io::Result<()> {
+        let mut header = [0; HEADER_BYTES];
+        loop {
+            self.input.read_exact(&mut header)?;
+            match Received::decode(&header, self.shared.export.bytes) {
+                Received::Disconnect | Received::Garbage => return Ok(()),
+                Received::Command(command) => self.execute(command)?,
+                Received::Refused {
+                    cookie,
+                    fault,
+                    payload,
+                } => {
+                    let mut rest = self.input.by_ref().take(u64::from(payload));
+                    io::copy(&mut rest, &mut io::sink())?;
+                    self.answer(
+                        Command {
+                            cookie,
+                            operation: Operation::Flush,
+                            fua: false,
+                            offset: 0,
+                            bytes: 0,
+                        },
+                        fault,
+                    )?;
+                }
+            }
+        }
+    }
+    /// Applies the effect of a command on the data, and passes it to the engine.
+    fn execute(&mut self, command: Command) -> io::Result<()> {
+        let data = &self.shared.data;
+        let (offset, bytes) = (command.offset, u64::from(command.bytes));
+        let applied = match command.operation {
+            Operation::Write => {
+                self.payload.resize(command.bytes as usize, 0);
+                self.input.read_exact(&mut self.payload)?;
+                let applied = data.write(offset, &self.payload);
+                self.payload.shrink_to(BUFFER);
+                applied
+            }
+            Operation::Trim => data.zero(offset, bytes, true),
+            Operation::Zero { may_discard } => data.zero(offset, bytes, may_discard),
+            Operation::Read | Operation::Flush => Ok(()),
+        };
+        if let Err(error) = applied {
+            let fault = match error.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Fault::NoSpace,
+                _ => Fault::Io,
+            };
+            return self.answer(command, fault);
+        }
+        self.count()?;
+        let arrived = Arrived {
+            command,
+            at: Instant::now(),
+            answers: Arc::clone(&self.answers),
+        };
+        self.shared.engine.send(arrived).or_else(|_| {
+            let answer = Answer {
+                command,
+                fault: Some(Fault::ShuttingDown),
+            };
+            self.answers.send(answer).map_err(|_| ended())
+        })
+    }
+    /// Answers a command with an error.
+    fn answer(&self, command: Command, fault: Fault) -> io::Result<()> {
+        self.count()?;
+        let fault = Some(fault);
+        let sent = self.answers.send(Answer { command, fault });
+        sent.map_err(|_| ended())
+    }
+    /// Counts a pending command. Waits while the maximum is pending.
+    fn count(&self) -> io::Result<()> {
+        self.pending.send(()).map_err(|_| ended())
+    }
+}
+
+fn ended() -> io::Error {
+    io::ErrorKind::BrokenPipe.into()
+}
+
+/// Writes replies until all commands are answered. After an error of the stream, replies are
+/// dropped, and the reader ends.
+fn write(stream: &UnixStream, data: &Data, replies: &Receiver<Answer>, done: &Receiver<()>) {
+    let mut out = BufWriter::with_capacity(BUFFER, stream);
+    let mut content = Vec::new();
+    let mut is_open = true;
+    while let Some(answer) = next(replies, &mut out, &mut is_open) {
+        // The reader has counted the command before.
+        let _ = done.try_recv();
+        if is_open && put(&mut out, data, answer, &mut content).is_err() {
+            close(stream, &mut is_open);
+        }
+    }
+    if out.flush().is_err() {
+        close(stream, &mut is_open);
+    }
+}
+
+/// Returns the next reply. Flushes the output before it waits.
+fn next(
+    replies: &Receiver<Answer>,
+    out: &mut BufWriter<&UnixStream>,
+    is_open: &mut bool,
+) -> Option<Answer> {
+    if let Ok(answer) = replies.try_recv() {
+        return Some(answer);
+    }
+    if *is_open && out.flush().is_err() {
+        close(out.get_ref(), is_open);
+    }
+    replies.recv().ok()
+}
+
+fn close(stream: &UnixStream, is_open: &mut bool) {
+    *is_open = false;
+    // The client may have closed the stream already.
+    let _ = stream.shutdown(Shutdown::Both);
+}
+
+/// Appends a reply to the output.
+fn put(out: &mut impl Write, data: &Data, answer: Answer, content: &mut Vec<u8>) -> io::Result<()> {
+    let Answer { command, mut fault } = answer;
+    content.clear();
+    if fault.is_none() && command.operation == Operation::Read {
+        content.resize(command.bytes as usize, 0);
+        if data.read(command.offset, content).is_err() {
+            fault = Some(Fault::Io);
+            content.clear();
+        }
+    }
+    out.write_all(&reply(command.cookie, fault))?;
+    out.write_all(content)?;
+    content.shrink_to(BUFFER);
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! Errors of a server.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Reason why a server cannot start.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// The data file cannot be used.
+    #[error("--data {}: {fault}", .path.display())]
+    Data {
+        /// Data file.
+        path: PathBuf,
+        /// Fault, with the remedy.
+        fault: String,
+    },
+    /// The socket cannot be created.
+    #[error("--socket {}: {fault}", .path.display())]
+    Socket {
+        /// Path of the socket.
+        path: PathBuf,
+        /// Fault, with the remedy.
+        fault: String,
+    },
+    /// The data file cannot be made durable.
+    #[error("--data: the end of the data may be lost: {0}")]
+    Unsynced(std::io::Error),
+    /// The recording cannot be written.
+    #[error("--record: {0}")]
+    Record(String),
+}
+
+impl ServeError {
+    pub(crate) fn data(path: &Path, fault: impl Into<String>) -> Self {
+        Self::Data {
+            path: path.to_owned(),
+            fault: fault.into(),
+        }
+    }
+    pub(crate) fn socket(path: &Path, fault: impl Into<String>) -> Self {
+        Self::Socket {
+            path: path.to_owned(),
+            fault: fault.into(),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Live devices: an NBD server on a Unix socket, whose requests a simulated device times.
+
+#![cfg(unix)]
+
+mod clock;
+mod connection;
+mod data;
+mod engine;
+mod error;
+pub mod protocol;
+mod server;
+mod socket;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, mpsc};
+
+pub use self::clock::Clock;
+use self::connection::Shared;
+use self::data::Data;
+use self::engine::Engine;
+pub use self::error::ServeError;
+use self::protocol::{Export, SECTOR};
+use self::server::Server;
+use self::socket::Socket;
+use wordline_runner::simulation::Watch;
+use wordline_runner::{Done, JobError, RunSpec};
+use wordline_workload::Format;
+use wordline_workload::convert::TraceWriter;
+
+/// Options of a server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServeOptions {
+    /// Path of the Unix socket.
+    pub socket: PathBuf,
+    /// Sparse file of the data; `None` for data in memory.
+    pub data: Option<PathBuf>,
+    /// Trace to write, with the requests of the clients.
+    pub record: Option<PathBuf>,
+    /// Clock.
+    pub clock: Clock,
+}
+
+/// Serves a device until `stop` is set, and returns the results. `watch` receives the progress; its
+/// first report of the phase `Run` means that clients are served.
+///
+/// The device completes the requests that have arrived when `stop` is set. A watch that returns
+/// `false` ends the run at once, and clients get errors.
+pub fn serve(
+    spec: &RunSpec,
+    options: &ServeOptions,
+    stop: &Arc<AtomicBool>,
+    watch: Watch<'_>,
+) -> Result<Done, JobError> {
+    let start = |bytes| Ok(start(&spec.config_name, options, stop, bytes)?);
+    let (mut done, engine) = spec.serve(start, watch)?;
+    let notes = engine.finish()?;
+    done.results.summary.notes.splice(0..0, notes);
+    Ok(done)
+}
+
+impl From<ServeError> for JobError {
+    fn from(error: ServeError) -> Self {
+        Self::Clients(error.to_string())
+    }
+}
+
+/// Starts the server of a device of `bytes` bytes.
+fn start(
+    name: &str,
+    options: &ServeOptions,
+    stop: &Arc<AtomicBool>,
+    bytes: u64,
+) -> Result<Engine, ServeError> {
+    let export = Export {
+        bytes: bytes - bytes % u64::from(SECTOR),
+        description: format!("Wordline: {name}"),
+    };
+    let data = match &options.data {
+        Some(path) => Data::in_file(path, export.bytes)?,
+        None => Data::in_memory(),
+    };
+    let data = Arc::new(data);
+    let record = options.record.as_ref().map(|path| {
+        let created = TraceWriter::create(path, Format::Wordline, true);
+        created.map_err(|error| ServeError::Record(error.to_string()))
+    });
+    let record = record.transpose()?;
+    let socket = Socket::bind(&options.socket)?;
+    let (engine, arrivals) = mpsc::channel();
+    let shared = Shared {
+        export: Arc::new(export),
+        data: Arc::clone(&data),
+        engine,
+    };
+    let failed = |error: std::io::Error| ServeError::socket(&options.socket, error.to_string());
+    let server = Server::start(socket, shared).map_err(failed)?;
+    let timing = (options.clock, Arc::clone(stop));
+    Ok(Engine::new(server, arrivals, data, timing, record))
+}

@@ -1,0 +1,112 @@
+//! Accepts connections, and ends them.
+
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::connection::{Arrived, Shared, serve};
+use crate::socket::Socket;
+
+/// Maximum number of connections at a time. Further ones are closed at once.
+const MAX_CONNECTIONS: usize = 256;
+/// Time between two checks whether the server ends.
+const CHECK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 50_000_000,
+};
+/// Time that clients have at the end to receive their last replies.
+const LAST_REPLIES: Duration = Duration::from_secs(2);
+
+/// A connection: the stream, to end it, and its thread.
+type Connection = (UnixStream, JoinHandle<()>);
+
+/// Connections of a server.
+#[derive(Debug, Default)]
+struct Connections {
+    open: Mutex<Vec<Connection>>,
+    accepted: AtomicU64,
+    ends: AtomicBool,
+}
+
+/// Server that accepts connections in a thread of its own until it is closed.
+#[derive(Debug)]
+pub(crate) struct Server {
+    connections: Arc<Connections>,
+    accepting: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Starts to accept connections.
+    pub(crate) fn start(socket: Socket, shared: Shared) -> std::io::Result<Self> {
+        let connections = Arc::<Connections>::default();
+        let own = Arc::clone(&connections);
+        let thread = thread::Builder::new().name("serve-accept".to_owned());
+        let accepting = thread.spawn(move || accept(&socket, &shared, &own))?;
+        Ok(Self {
+            connections,
+            accepting: Some(accepting),
+        })
+    }
+    /// Returns the number of connections accepted so far.
+    pub(crate) fn accepted(&self) -> u64 {
+        self.connections.accepted.load(Ordering::Relaxed)
+    }
+    /// Ends all connections. Commands that nothing has answered by then are refused. `arrivals` is
+    /// what the connections have sent to the engine.
+    pub(crate) fn close(&mut self, arrivals: Receiver<Arrived>) {
+        self.connections.ends.store(true, Ordering::Relaxed);
+        if let Some(accepting) = self.accepting.take() {
+            // A panic of the thread has ended it.
+            let _ = accepting.join();
+        }
+        let open = &self.connections.open;
+        let open = std::mem::take(&mut *open.lock().unwrap_or_else(PoisonError::into_inner));
+        for (stream, _) in &open {
+            // The client may have closed the stream already.
+            let _ = stream.shutdown(Shutdown::Read);
+        }
+        drop(arrivals);
+        let until = Instant::now() + LAST_REPLIES;
+        while !open.iter().all(|(_, thread)| thread.is_finished()) && Instant::now() < until {
+            thread::sleep(Duration::from_millis(2));
+        }
+        for (stream, thread) in open {
+            let _ = stream.shutdown(Shutdown::Both);
+            let _ = thread.join();
+        }
+    }
+}
+
+fn accept(socket: &Socket, shared: &Shared, connections: &Connections) {
+    while !connections.ends.load(Ordering::Relaxed) {
+        let mut wait = [PollFd::new(&socket.listener, PollFlags::IN)];
+        if poll(&mut wait, Some(&CHECK)).is_ok_and(|ready| ready == 0) {
+            continue;
+        }
+        let Ok((stream, _)) = socket.listener.accept() else {
+            continue;
+        };
+        let mut open = connections
+            .open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        open.retain(|(_, thread)| !thread.is_finished());
+        if open.len() >= MAX_CONNECTIONS || stream.set_nonblocking(false).is_err() {
+            continue;
+        }
+        let (Ok(own), shared) = (stream.try_clone(), shared.clone()) else {
+            continue;
+        };
+        let thread = thread::Builder::new().name("serve-read".to_owned());
+        if let Ok(thread) = thread.spawn(move || serve(&own, &shared)) {
+            connections.accepted.fetch_add(1, Ordering::Relaxed);
+            open.push((stream, thread));
+        }
+    }
+}

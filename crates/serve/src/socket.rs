@@ -1,0 +1,82 @@
+//! The socket of a server.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use crate::error::ServeError;
+
+/// Maximum length of a path, so that the name in the private folder fits as well. Bytes.
+const MAX_PATH: usize = 90;
+
+/// Socket that listens at a path. Only the user of this process can connect. The path is removed at
+/// the end, unless it names another file by then.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    pub(crate) listener: UnixListener,
+    path: PathBuf,
+    inode: u64,
+}
+
+impl Socket {
+    /// Creates the socket. A socket at the same path on which no server listens is replaced.
+    pub(crate) fn bind(path: &Path) -> Result<Self, ServeError> {
+        let failed = |error: io::Error| ServeError::socket(path, error.to_string());
+        if path.as_os_str().len() > MAX_PATH {
+            let fault = format!("the path is longer than {MAX_PATH} bytes; choose a shorter one");
+            return Err(ServeError::socket(path, fault));
+        }
+        match fs::symlink_metadata(path) {
+            Ok(found) if !found.file_type().is_socket() => {
+                let fault = "the file exists and is not a socket; choose another path";
+                return Err(ServeError::socket(path, fault));
+            }
+            Ok(_) if UnixStream::connect(path).is_ok() => {
+                let fault =
+                    "another server listens there; stop that server, or choose another path";
+                return Err(ServeError::socket(path, fault));
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+        }
+        // The socket gets its mode in a folder that only this user can enter, and then its path.
+        let folder = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let private = folder.join(format!(".wl{}", std::process::id()));
+        fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&private)
+            .map_err(failed)?;
+        let made = Self::bind_in(&private.join("s"), path);
+        // Fails only if the folder is gone already.
+        let _ = fs::remove_dir_all(&private);
+        made.map_err(failed)
+    }
+    fn bind_in(private: &Path, path: &Path) -> io::Result<Self> {
+        let listener = UnixListener::bind(private)?;
+        listener.set_nonblocking(true)?;
+        fs::set_permissions(private, fs::Permissions::from_mode(0o600))?;
+        let inode = fs::symlink_metadata(private)?.ino();
+        fs::rename(private, path)?;
+        Ok(Self {
+            listener,
+            path: path.to_owned(),
+            inode,
+        })
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        let found = fs::symlink_metadata(&self.path);
+        if found.is_ok_and(|found| found.ino() == self.inode) {
+            // A path that cannot be removed is replaced by the next server.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Tests of live devices.
+
+mod protocol;
