@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         trace_formats,
     )
     from wordline._api.comparison import Comparison
+    from wordline._api.live import LiveDevice, serve
     from wordline._api.package import Package, package
     from wordline._api.policy import PolicyClass, PolicyError, Replacement, View
     from wordline._api.progress import Progress
@@ -65,6 +66,7 @@ _NAMES = {
         "trace_formats",
     ),
     "_api.comparison": ("Comparison",),
+    "_api.live": ("LiveDevice", "serve"),
     "_api.package": ("Package", "package"),
     "_api.policy": ("PolicyClass", "PolicyError", "Replacement", "View"),
     "_api.progress": ("Progress",),
@@ -121,6 +123,7 @@ __all__ = [
     "Interrupted",
     "Lab",
     "LabInterrupted",
+    "LiveDevice",
     "Metric",
     "MrcResult",
     "MrcSummary",
@@ -162,6 +165,7 @@ __all__ = [
     "resume",
     "run",
     "search",
+    "serve",
     "sweep",
     "sweep_plan",
     "trace_convert",

@@ -41,6 +41,18 @@ def run(
     progress: Callable[[Progress], None] | None,
 ) -> Outcome: ...
 
+class Stop:
+    def set(self) -> None: ...
+
+def serve(
+    config_text: str,
+    config_name: str,
+    overrides: Sequence[tuple[str, str]],
+    options: dict[str, object],
+    stop: Stop,
+    progress: Callable[[Progress], None] | None,
+) -> Outcome: ...
+
 class Decoded: ...
 
 class Inputs:

@@ -7,6 +7,8 @@ mod growth;
 mod memory;
 mod package;
 mod policy;
+#[cfg(unix)]
+mod serve;
 mod state;
 mod text;
 
@@ -567,6 +569,9 @@ mod _wordline {
     use super::package::{package_check, package_run};
     #[pymodule_export]
     use super::policy::{View, policy_run};
+    #[cfg(unix)]
+    #[pymodule_export]
+    use super::serve::{Stop, serve};
     #[pymodule_export]
     use super::state::{Decoded, build, preparation, prepare, state_header};
     #[pymodule_export]

@@ -324,6 +324,39 @@ PREPARE: Options = {
     ),
     **PROGRESS,
 }
+SERVE: Options = {
+    **SET,
+    "--socket": value("PATH", "Unix socket of the device.", "wordline.sock", of="path"),
+    "--data": value(
+        "FILE",
+        "Sparse file that keeps the data of the device. [default: in memory]",
+        of="path",
+    ),
+    "--clock": {
+        "type": ("simulated", "real"),
+        "default": "simulated",
+        "show_default": True,
+        "help": "simulated: simulated time passes only while requests are in progress. real: it "
+        "follows the clock of the machine, and replies are held until they are due.",
+    },
+    "--scale": value("N", "Seconds of the machine per simulated second, with --clock real.", 1.0),
+    "--record": value(
+        "FILE",
+        "Trace to write, such as asked.csv.gz. Its replay has the same digest.",
+        of="path",
+    ),
+    "--seed": value("N", "Seed of every random choice.", 1),
+    "--from": RUN["--from"],
+    "--out": value(
+        "DIR",
+        "Folder for the results. [default: out/DEVICE-live, numbered if taken]",
+        of="path",
+    ),
+    "--no-report": RUN["--no-report"],
+    **QUIET,
+    "--json": RUN["--json"],
+}
+
 RESUME: Options = {
     "--checkpoint-every": value(
         "TIME", "Time between checkpoints, such as 60s. [default: that of the interrupted run]"

@@ -202,7 +202,7 @@ def finished(
         result, is_late = _simulated(job, progress)
         if place is not None:
             is_late |= _keep(result, place)
-    early = _ended_early(result)
+    early = ended_early(result)
     if early is not None:
         raise early
     if is_late:
@@ -265,7 +265,7 @@ def _heard(
     return Result(outcome, overrides), is_late
 
 
-def _ended_early(result: Result) -> RunError | Interrupted | None:
+def ended_early(result: Result) -> RunError | Interrupted | None:
     """Returns the exception of a run that ended before its input; None otherwise."""
     outcome = result._outcome  # pyright: ignore[reportPrivateUsage]
     if outcome.interrupted:

@@ -23,6 +23,7 @@ TASKS = {
         "run": "wordline.cli.app:run",
         "prepare": "wordline.cli.states:prepare",
         "resume": "wordline.cli.states:resume",
+        "serve": "wordline.cli.live:serve",
     },
     "Many runs": {
         "sweep": "wordline.cli.sweeps:sweep_command",

@@ -61,7 +61,7 @@ def simulate(
     }
     # Without --out, the results go to an unused folder, which needs no claim.
     with claimed(None if out is None else place):
-        return _ended(
+        return ended(
             lambda: simulation.run(device, list(trace), **options),
             out or default,
             numbered=out is None,
@@ -85,7 +85,7 @@ def go_on(
     place = output_folder.check(folder, "run")
     job = state.resumable(place, checkpoint_every)
     with claimed(place):
-        return _ended(
+        return ended(
             lambda: simulation.finished(job, shows_progress(progress), None),
             place,
             no_report=no_report,
@@ -93,7 +93,7 @@ def go_on(
         )
 
 
-def _ended(
+def ended(
     run: Callable[[], Result],
     out: str | os.PathLike[str],
     *,
@@ -109,24 +109,24 @@ def _ended(
     # drawing it takes as long as a short run.
     with interruption.undisturbed([]):
         try:
-            ended = run()
+            result = run()
             code, reason = DONE, ""
         except simulation.RunError as early:
-            ended, code, reason = early.result, FAILED, str(early)
+            result, code, reason = early.result, FAILED, str(early)
         except simulation.Interrupted as early:
-            ended, code, reason = early.result, interruption.exit_code(), "interrupted"
+            result, code, reason = early.result, interruption.exit_code(), "interrupted"
         try:
-            files = simulation.write(ended, out, numbered=numbered)
+            files = simulation.write(result, out, numbered=numbered)
         except WordlineError as lost:
-            _show(ended, [], as_json=as_json)
+            _show(result, [], as_json=as_json)
             return fault(str(lost), FAILED)
     place = os.path.dirname(files[0])
     try:
-        files += [] if no_report else [simulation.draw(ended, place)]
+        files += [] if no_report else [simulation.draw(result, place)]
     except WordlineError as lost:
-        _show(ended, files, as_json=as_json)
+        _show(result, files, as_json=as_json)
         return fault(str(lost), FAILED)
-    _show(ended, files, as_json=as_json)
+    _show(result, files, as_json=as_json)
     if timeline and os.path.exists(timeline) and not as_json:
         print(f"Timeline: {timeline}; open it at https://ui.perfetto.dev")
     if reason:

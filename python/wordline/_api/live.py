@@ -1,0 +1,218 @@
+"""Live devices: `wordline.serve`."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+
+from wordline import _wordline
+from wordline._api import spelling
+from wordline._api.result import Result
+from wordline._api.simulation import ended_early
+from wordline._internal import output_folder
+from wordline._internal.arguments import path, whole
+from wordline._wordline import WordlineError
+from wordline.config import Device, Overrides, read, settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Any, Self
+
+    from wordline._api.progress import Progress
+
+CLOCKS = ("simulated", "real")
+LARGEST_SCALE = 1e6
+
+
+def serve(
+    device: Device,
+    *,
+    socket: str | os.PathLike[str] | None = None,
+    data: str | os.PathLike[str] | None = None,
+    clock: str = "simulated",
+    scale: float = 1.0,
+    record: str | os.PathLike[str] | None = None,
+    overrides: Overrides | None = None,
+    seed: int = 1,
+    prepared: str | os.PathLike[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+) -> LiveDevice:
+    """Serves a simulated device to real programs, which connect to it through NBD.
+
+        with wordline.serve("d4") as device:
+            subprocess.run(["qemu-io", "-f", "raw", "-c", "write 0 1M", device.uri], check=True)
+        device.result.summary["latency"]["write"]["p99_us"]
+
+    device     path of a TOML file, name of a preset, or a mapping with the same structure
+    socket     path of the Unix socket; None for one in a temporary folder
+    data       sparse file that keeps the data; None to keep them in memory until the end
+    clock      "simulated": simulated time passes only while requests are in progress. "real": it
+               follows the clock of the machine, and replies are held until they are due
+    scale      seconds of the machine per simulated second, for the real clock; at least 1
+    record     trace to write, with all requests and their simulated times of arrival
+    overrides  values of configuration keys, by key path
+    seed       seed of every random choice
+    prepared   file written by `wordline.prepare`: initial state of the device
+    out        folder for the results; None to write none
+
+    The device serves clients within the `with` block. Raises WordlineError if it cannot start.
+    """
+    text, name = read(device)
+    options = live_options(socket, data, clock, scale, record, seed, prepared)
+    place = None if out is None else output_folder.check(out, "run")
+    return LiveDevice(text, name, settings(overrides), options, place)
+
+
+def live_options(
+    socket: str | os.PathLike[str] | None,
+    data: str | os.PathLike[str] | None,
+    clock: str,
+    scale: float,
+    record: str | os.PathLike[str] | None,
+    seed: int,
+    prepared: str | os.PathLike[str] | None,
+) -> dict[str, Any]:
+    """Checks the options of a live device, and returns them for the simulator. Raises TypeError or
+    WordlineError."""
+    files = {"socket": socket, "data": data, "record": record, "prepared": prepared}
+    told: dict[str, Any] = {key: path(key, file) for key, file in files.items() if file is not None}
+    if clock not in CLOCKS:
+        raise WordlineError(f"clock: {clock!r} is not simulated or real; choose one of them")
+    if not isinstance(scale, (int, float)) or not 1 <= scale <= LARGEST_SCALE:
+        raise WordlineError(f"scale: {scale!r} is not a number from 1 to {LARGEST_SCALE:.0e}")
+    if clock == "real":
+        told["scale"] = float(scale)
+    elif scale != 1:
+        raise WordlineError(
+            "scale: simulated time follows no clock; add the real clock, or leave scale out"
+        )
+    return told | {"seed": whole("seed", seed, 0)}
+
+
+class LiveDevice:
+    """Device that real programs use, within a `with` block."""
+
+    socket: str
+    """Path of the Unix socket."""
+    result: Result | None
+    """Result, after the block; None if no request arrived."""
+
+    def __init__(
+        self,
+        text: str,
+        name: str,
+        overrides: list[tuple[str, str]],
+        options: dict[str, Any],
+        place: str | None,
+    ) -> None:
+        self._folder = None
+        if "socket" not in options:
+            self._folder = tempfile.TemporaryDirectory(prefix="wordline-")
+            options = options | {"socket": f"{self._folder.name}/nbd.sock"}
+        self.socket = options["socket"]
+        self.result = None
+        self._job = (text, name, overrides, options)
+        self._place = place
+        self._stop = _wordline.Stop()
+        self._ready = threading.Event()
+        self._outcome: _wordline.Outcome | None = None
+        self._fault: BaseException | None = None
+        self._thread = threading.Thread(target=self._serve, name="wordline-serve", daemon=True)
+
+    @property
+    def uri(self) -> str:
+        """URI of the device, for NBD clients."""
+        return uri(self.socket)
+
+    def _serve(self) -> None:
+        def heard(progress: Progress) -> None:
+            if progress["phase"] == "run":
+                self._ready.set()
+
+        try:
+            self._outcome = _wordline.serve(*self._job, self._stop, heard)
+        except BaseException as fault:  # raised in the thread of the caller
+            self._fault = fault
+        finally:
+            self._ready.set()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        try:
+            self._ready.wait()
+        except BaseException:
+            self._end()
+            raise
+        if self._fault is not None:
+            self._end()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end()
+        outcome = self._outcome
+        if outcome is None or outcome.requests == 0:
+            return
+        self.result = Result(outcome, self._job[2])
+        if self._place is not None:
+            self.result.write(self._place)
+        if outcome.error is not None and error is None:
+            raise WordlineError(spelling.message(outcome.error))
+
+    def _end(self) -> None:
+        """Stops the device. Raises what stopped it earlier."""
+        self._stop.set()
+        self._thread.join()
+        if self._folder is not None:
+            self._folder.cleanup()
+        if self._fault is not None:
+            raise self._fault
+
+
+def uri(socket: str) -> str:
+    """Returns the URI of a device with this Unix socket."""
+    from urllib.parse import quote
+
+    return f"nbd+unix:///?socket={quote(socket)}"
+
+
+def served(
+    text: str,
+    name: str,
+    overrides: list[tuple[str, str]],
+    options: dict[str, Any],
+    ready: Callable[[], None],
+) -> Result | None:
+    """Serves a device until a signal arrives. Calls `ready` when clients are served. Returns None
+    if no request arrived. Raises the exceptions of `wordline.run`."""
+    from wordline._internal import interruption
+
+    is_ready = False
+
+    def heard(progress: Progress) -> None:
+        nonlocal is_ready
+        if progress["phase"] == "run" and not is_ready:
+            is_ready = True
+            ready()
+
+    ended = interruption.ended()
+    outcome = _wordline.serve(text, name, overrides, options, _wordline.Stop(), heard)
+    ended.append(outcome)
+    if outcome.interrupted and not is_ready:
+        raise KeyboardInterrupt
+    if outcome.requests == 0:
+        if outcome.error is not None:
+            raise WordlineError(spelling.message(outcome.error))
+        return None
+    result = Result(outcome, overrides)
+    early = ended_early(result)
+    if early is not None:
+        raise early
+    return result

@@ -1,0 +1,88 @@
+"""`wordline serve`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from wordline._api import options
+from wordline.cli.command import command, device_argument
+from wordline.cli.exit import DONE
+from wordline.cli.run import ended
+from wordline.cli.streams import note
+
+
+@command(options.SERVE, writes="run")
+@device_argument()
+def serve(
+    device: str,
+    overrides: list[tuple[str, str]],
+    socket: Path,
+    data: Path | None,
+    clock: str,
+    scale: float,
+    record: Path | None,
+    seed: int,
+    prepared: Path | None,
+    out: Path | None,
+    no_report: bool,
+    as_json: bool,
+) -> int:
+    """Serve a simulated device to real programs.
+
+    Programs connect to a Unix socket with the protocol NBD: fio, QEMU, nbdfuse, nbd-client and
+    others. The data are real; the simulated device determines the latency of each request.
+
+    Ctrl-C or SIGTERM ends the device: it completes the requests that have arrived, and the results
+    are written. A second Ctrl-C ends it at once.
+
+    \b
+    Examples:
+      wordline serve d4
+      wordline serve mine.toml --socket /tmp/disk.sock --data disk.img
+      wordline serve d4 --clock real --scale 10
+      wordline serve d4 --record asked.csv.gz
+      wordline run d4 --trace asked.csv.gz             the same digest
+      qemu-io -f raw -c 'write 0 1M' 'nbd+unix:///?socket=wordline.sock'
+
+    The folder contains {files}.
+
+    Exit code: 0 done, 1 stopped by an error, 2 invalid command or input, 130 and 143 ended before
+    the device was ready, or at once.
+    """
+    from wordline._api import live
+    from wordline._internal import output_folder
+    from wordline._internal.claim import claimed
+    from wordline.config import read
+
+    text, name = read(device)
+    told = live.live_options(socket, data, clock, scale, record, seed, prepared)
+    default = os.fspath(Path("out", f"{Path(device).name.removesuffix('.toml')}-live"))
+    place = output_folder.check(out or output_folder.unused(default), "run")
+
+    def ready() -> None:
+        note(f"{device} is ready at {live.uri(os.fspath(socket))}; Ctrl-C ends it")
+
+    def run() -> Any:
+        result = live.served(text, name, overrides, told, ready)
+        if result is None:
+            raise NoRequestError
+        return result
+
+    with claimed(None if out is None else place):
+        try:
+            return ended(
+                run,
+                out or default,
+                numbered=out is None,
+                no_report=no_report,
+                as_json=as_json,
+            )
+        except NoRequestError:
+            note("no request arrived, so there are no results")
+            return DONE
+
+
+class NoRequestError(Exception):
+    """No client sent a request."""

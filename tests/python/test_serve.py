@@ -1,0 +1,368 @@
+"""Live devices: `wordline serve` and `wordline.serve`."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import TINY, USER_BYTES, Command, environment
+from nbd_client import (
+    EINVAL,
+    ENOSPC,
+    FIXED,
+    FLUSH,
+    FUA,
+    NO_HOLE,
+    NO_ZEROES,
+    READ,
+    TRIM,
+    WRITE,
+    ZERO,
+    command,
+    connected,
+    option,
+    raw,
+)
+
+import wordline
+
+LIMIT = 60
+
+
+@pytest.fixture
+def device(tiny: str) -> Iterator[wordline.LiveDevice]:
+    with wordline.serve(tiny) as served:
+        yield served
+
+
+@contextmanager
+def server(*args: str, more: dict[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
+    """Runs `wordline serve` until the end of the block, and waits until it is ready."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "wordline", "serve", *args],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment() | (more or {}),
+    )
+    assert process.stderr
+    try:
+        line = process.stderr.readline()
+        assert "is ready at nbd+unix:///?socket=" in line, line + process.stderr.read()
+        yield process
+    finally:
+        process.kill()
+        process.communicate(timeout=LIMIT)
+
+
+def summary(folder: str = "out") -> dict[str, Any]:
+    return json.loads(Path(folder, "summary.json").read_text())
+
+
+def test_data_are_kept(device: wordline.LiveDevice) -> None:
+    with connected(device.socket) as client, connected(device.socket) as other:
+        assert client.size == USER_BYTES
+        assert client.read(0, 4096) == bytes(4096)
+        assert client.call(WRITE, 512, data=b"a" * 8192) == 0
+        assert client.call(WRITE, 8192, data=b"b" * 512, flags=FUA) == 0
+        assert other.read(0, 9216) == bytes(512) + b"a" * 7680 + b"b" * 512 + bytes(512)
+        assert client.call(FLUSH) == 0
+        assert client.call(TRIM, 4096, 4096) == 0
+        assert client.call(ZERO, 1024, 512, flags=NO_HOLE | FUA) == 0
+        assert other.read(512, 4608) == b"a" * 512 + bytes(512) + b"a" * 2560 + bytes(1024)
+    assert device.result is None
+
+
+def test_summary_counts_what_was_asked(tiny: str) -> None:
+    with wordline.serve(tiny) as device, connected(device.socket) as client:
+        for page in range(10):
+            assert client.call(WRITE, page * 4096, data=bytes(4096)) == 0
+        for page in range(7):
+            client.read(page * 4096, 4096)
+        assert client.call(TRIM, 0, 8192) == 0
+    assert device.result is not None
+    counts = device.result.summary["input"]
+    assert (counts["writes"], counts["reads"], counts["trims"]) == (10, 7, 1)
+    assert counts["kind"] == "live"
+    assert device.result.summary["latency"]["write"]["p50_us"] > 100
+
+
+def test_invalid_commands_get_errors(device: wordline.LiveDevice) -> None:
+    with connected(device.socket) as client:
+        for kind, offset, size, data, error in [
+            (READ, 0, 33 << 20, b"", EINVAL),
+            (READ, 100, 512, b"", EINVAL),
+            (READ, USER_BYTES, 512, b"", EINVAL),
+            (WRITE, USER_BYTES, 512, bytes(512), ENOSPC),
+            (WRITE, 0, 33 << 20, bytes(33 << 20), EINVAL),
+            (99, 0, 512, b"", EINVAL),
+            (5, 0, 512, b"", EINVAL),
+        ]:
+            assert client.call(kind, offset, size, data) == error
+        assert client.read(0, 512) == bytes(512)
+
+
+def test_faulty_clients_harm_nobody(device: wordline.LiveDevice) -> None:
+    draw = random.Random(1)
+    for turn in range(200):
+        with raw(device.socket) as stream:
+            stream.recv(18)
+            flags = struct.pack(">I", FIXED | NO_ZEROES)
+            parts = [
+                b"",
+                flags[:2],
+                flags + option(draw.randrange(12), draw.randbytes(draw.randrange(40)))[:30],
+                flags + option(1) + command(WRITE, 0, 4096) + bytes(100),
+                flags + option(1) + draw.randbytes(64),
+                flags + option(1) + command(READ, 0, 4096) * 50,
+            ]
+            with suppress(BrokenPipeError, ConnectionResetError):
+                stream.sendall(parts[turn % len(parts)])
+    with connected(device.socket) as client:
+        assert client.call(WRITE, 0, data=b"c" * 512) == 0
+        assert client.read(0, 512) == b"c" * 512
+
+
+def test_requests_of_a_client_overlap(tiny: str) -> None:
+    """Programs on two dies overlap: together they take little more than half the time."""
+
+    def spans(together: bool) -> float:
+        with wordline.serve(tiny) as device, connected(device.socket) as client:
+            batch = b"".join(
+                command(WRITE, page * 4096, 4096, cookie=page) + bytes(4096) for page in range(256)
+            )
+            if together:
+                client.stream.sendall(batch)
+                cookies = {client.reply() for _ in range(256)}
+                assert cookies == {(page, 0) for page in range(256)}
+            else:
+                for page in range(256):
+                    assert client.call(WRITE, page * 4096, data=bytes(4096)) == 0
+        assert device.result
+        return device.result.summary["time"]["last_completion_s"]
+
+    assert spans(together=True) < 0.6 * spans(together=False)
+
+
+def test_one_request_at_a_time_is_deterministic(tiny: str) -> None:
+    def digest() -> str:
+        draw = random.Random(3)
+        with wordline.serve(tiny) as device, connected(device.socket) as client:
+            for _ in range(300):
+                assert client.call(WRITE, draw.randrange(1000) * 4096, data=bytes(4096)) == 0
+        assert device.result
+        return device.result.summary["digest"]
+
+    assert digest() == digest()
+
+
+@pytest.mark.parametrize("clock", ["simulated", "real"])
+def test_replay_of_the_recording_has_the_same_digest(
+    tiny: str, clock: str, wordline: Command
+) -> None:
+    args = [tiny, "--clock", clock, "--record", "asked.csv.gz", "--out", "out", "--no-report"]
+    with server(*args) as process:
+        load = [threading.Thread(target=many_requests, args=(seed,)) for seed in range(3)]
+        for one in load:
+            one.start()
+        for one in load:
+            one.join(LIMIT)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(LIMIT) == 0
+    replay = wordline("run", tiny, "--trace", "asked.csv.gz", "--out", "replay", "--no-report")
+    assert replay.returncode == 0, replay.stderr
+    live, again = summary(), summary("replay")
+    assert sum(live["input"][op] for op in ("reads", "writes", "trims")) == 3 * 200
+    for key in ("digest", "latency", "time", "flash"):
+        assert live[key] == again[key], key
+
+
+def many_requests(seed: int) -> None:
+    """Keeps eight requests in flight."""
+    draw = random.Random(seed)
+    with connected("wordline.sock") as client:
+        for sent in range(200 + 8):
+            if sent < 200:
+                kind = draw.choice([READ, WRITE, WRITE, TRIM])
+                data = bytes(4096) if kind == WRITE else b""
+                offset = draw.randrange(USER_BYTES // 4096) * 4096
+                cookie = kind << 32 | sent
+                client.stream.sendall(command(kind, offset, 4096, cookie=cookie) + data)
+            if sent >= 8:
+                cookie, error = client.reply()
+                assert error == 0
+                if cookie >> 32 == READ:
+                    client.take(4096)
+
+
+def test_real_clock_holds_replies(tiny: str) -> None:
+    """A program takes simulated time, and ten times as long with a scale of 10."""
+    took = []
+    for scale in (1, 10):
+        live = wordline.serve(tiny, clock="real", scale=scale)
+        with live as device, connected(device.socket) as client:
+            start = time.perf_counter()
+            for page in range(20):
+                assert client.call(WRITE, page * 4096, data=bytes(4096)) == 0
+            took.append(time.perf_counter() - start)
+        assert device.result
+        simulated = 20 * device.result.summary["latency"]["write"]["mean_us"] * 1e-6
+        assert took[-1] >= simulated * scale
+        assert any("late in the median" in note for note in device.result.summary["notes"])
+    assert took[1] > 4 * took[0]
+
+
+def test_socket_is_private_and_removed(tiny: str) -> None:
+    with wordline.serve(tiny, socket="s.sock") as device:
+        mode = os.lstat("s.sock").st_mode
+        assert stat.S_ISSOCK(mode)
+        assert stat.S_IMODE(mode) == 0o600
+        assert device.uri == "nbd+unix:///?socket=s.sock"
+        with pytest.raises(wordline.WordlineError, match="another server listens there"):
+            wordline.serve(tiny, socket="s.sock").__enter__()
+    assert [file.name for file in Path().iterdir()] == ["tiny.toml"]
+
+
+def test_stale_socket_is_replaced_and_other_files_are_not(tiny: str) -> None:
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind("s.sock")
+    with wordline.serve(tiny, socket="s.sock") as device, connected(device.socket) as client:
+        assert client.read(0, 512) == bytes(512)
+    Path("file").write_text("kept")
+    with pytest.raises(wordline.WordlineError, match="not a socket; choose another path"):
+        wordline.serve(tiny, socket="file").__enter__()
+    assert Path("file").read_text() == "kept"
+
+
+def test_data_file_outlives_the_device(tiny: str) -> None:
+    with wordline.serve(tiny, data="disk.img") as device, connected(device.socket) as client:
+        assert client.call(WRITE, 4096, data=b"d" * 4096) == 0
+        with pytest.raises(wordline.WordlineError, match="another server uses it"):
+            wordline.serve(tiny, data="disk.img").__enter__()
+    assert Path("disk.img").stat().st_size == USER_BYTES
+    with wordline.serve(tiny, data="disk.img") as device, connected(device.socket) as client:
+        assert client.read(4096, 4096) == b"d" * 4096
+    Path("disk.img").write_bytes(bytes(USER_BYTES + 512))
+    with pytest.raises(wordline.WordlineError, match="choose a larger device"):
+        wordline.serve(tiny, data="disk.img").__enter__()
+
+
+def test_sigterm_in_mid_write_loses_nothing_acknowledged(tiny: str) -> None:
+    written: dict[int, bytes] = {}
+    with server(tiny, "--data", "disk.img", "--out", "out", "--no-report") as process:
+        with connected("wordline.sock") as client:
+            for turn in range(2000):
+                if turn == 100:
+                    process.send_signal(signal.SIGTERM)
+                page, data = turn % 1000, turn.to_bytes(4) * 1024
+                try:
+                    error = client.call(WRITE, page * 4096, data=data)
+                except (EOFError, OSError):
+                    break
+                if error:
+                    break
+                written[page] = data
+        assert process.wait(LIMIT) == 0
+    assert len(written) >= 100
+    content = Path("disk.img").read_bytes()
+    for page, data in written.items():
+        assert content[page * 4096 :][:4096] == data
+    assert summary()["input"]["writes"] >= len(written)
+
+
+def test_full_data_file_is_reported(tiny: str) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full")
+    with pytest.raises(wordline.WordlineError, match=r"data.*not a regular file"):
+        wordline.serve(tiny, data="/dev/full").__enter__()
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"clock": "wall"}, "clock: 'wall' is not simulated or real"),
+        ({"scale": 10}, "scale: .*add the real clock"),
+        ({"clock": "real", "scale": 0.5}, "scale: 0.5 is not a number from 1"),
+        ({"socket": "no/such/folder"}, "No such file"),
+        ({"record": "no/such/folder/t.csv"}, "it does not exist"),
+        ({"socket": "s" * 200}, "longer than 90 bytes"),
+        ({"overrides": {"workload.requests": 5}}, r"leave \[workload\] out"),
+        ({"overrides": {"ftl.gc.schedule": "agc"}}, "choose another ftl.gc.schedule"),
+    ],
+)
+def test_wrong_options_are_refused(tiny: str, options: dict[str, object], fault: str) -> None:
+    with pytest.raises(wordline.WordlineError, match=fault):
+        wordline.serve(tiny, **options).__enter__()  # pyright: ignore
+    assert [file.name for file in Path().iterdir()] == ["tiny.toml"]
+
+
+def program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def called(*args: str) -> str:
+    done = subprocess.run(
+        args, capture_output=True, text=True, timeout=LIMIT, check=False, env=environment()
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_qemu_reads_what_it_wrote(device: wordline.LiveDevice) -> None:
+    actions = ["write -P 7 4k 64k", "writev -P 8 512 512", "flush", "discard 16k 8k"]
+    actions += ["write -z 32k 4k", "read -P 7 8k 8k", "read -P 8 512 512", "read -P 0 32k 4k"]
+    words = [word for action in actions for word in ("-c", action)]
+    out = called(program("qemu-io"), "-f", "raw", *words, device.uri)
+    assert "failed" not in out
+    info = json.loads(called(program("qemu-img"), "info", "--output=json", device.uri))
+    assert info["virtual-size"] == USER_BYTES
+
+
+def test_libnbd_copies_an_image(device: wordline.LiveDevice) -> None:
+    assert f"export-size: {USER_BYTES}" in called(program("nbdinfo"), device.uri)
+    image = random.Random(5).randbytes(USER_BYTES)
+    Path("image").write_bytes(image)
+    called(program("nbdcopy"), "image", device.uri)
+    called(program("nbdcopy"), device.uri, "back")
+    assert Path("back").read_bytes() == image
+
+
+def test_fio_verifies_its_data(device: wordline.LiveDevice) -> None:
+    job = "--name=x --rw=randrw --bs=4k --size=4m --iodepth=32 --verify=crc32c --output-format=json"
+    if "nbd" not in called(program("fio"), "--enghelp"):
+        pytest.skip("this fio has no engine nbd")
+    out = called("fio", "--ioengine=nbd", f"--uri={device.uri}", *job.split())
+    assert json.loads(out[out.index("{") :])["jobs"][0]["error"] == 0
+
+
+@pytest.mark.usefixtures("place")
+def test_fio_at_depth_32_agrees_with_a_closed_loop() -> None:
+    """The queue depth of a real client holds in simulated time."""
+    if "nbd" not in called(program("fio"), "--enghelp"):
+        pytest.skip("this fio has no engine nbd")
+    load = {"requests": 2048, "pattern": "uniform", "read_ratio": 0.0}
+    Path("tiny.toml").write_text(TINY)
+    with wordline.serve("tiny.toml") as device:
+        job = "--name=x --rw=randwrite --bs=4k --size=6m --io_size=8m --iodepth=32 --norandommap"
+        called("fio", "--ioengine=nbd", f"--uri={device.uri}", *job.split())
+    assert device.result
+    workload = load | {"arrival": {"closed-loop": {"queue_depth": 32}}}
+    closed = wordline.run("tiny.toml", overrides={"workload": workload})
+    live = device.result.summary["throughput"]["iops"]
+    assert live == pytest.approx(closed.summary["throughput"]["iops"], rel=0.1)
