@@ -5,6 +5,8 @@
 /// Relative precision at which the continued fraction ends.
 const PRECISION: f64 = 1e-15;
 const MAX_TERMS: u32 = 10_000;
+/// Half the distance between two draws, so that no draw maps to an impossible event.
+pub(crate) const HALF: f64 = 1.0 / (1_u64 << 54) as f64;
 
 /// Returns the natural logarithm of the binomial coefficient `n` over `k`.
 fn ln_choose(n: f64, k: f64) -> f64 {
@@ -76,8 +78,6 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
 /// `draw`, which is uniform in `[0, 1)`: the smallest `e` for which the probability that at least
 /// one codeword has more than `e` errors is at most `draw`.
 pub fn most_errors(n: u32, p: f64, words: u32, draw: f64) -> u32 {
-    /// Half the distance between two draws, so that no draw maps to an impossible event.
-    const HALF: f64 = 1.0 / (1_u64 << 54) as f64;
     if p <= 0.0 {
         return 0;
     }

@@ -6,6 +6,7 @@
 //! and the cost of correcting them.
 
 pub mod binomial;
+pub mod brackets;
 pub mod ecc;
 pub mod errors;
 pub mod failures;
@@ -18,6 +19,7 @@ pub mod programming;
 pub mod reader;
 pub mod variation;
 
+pub use brackets::ErrorDraws;
 pub use ecc::{Code, Ecc, Level};
 pub use errors::{Age, Errors};
 pub use failures::{Failing, Failures};

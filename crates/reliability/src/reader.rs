@@ -1,9 +1,9 @@
 //! Errors that a read of a page finds, and the cost of correcting them.
 
 use serde::{Deserialize, Serialize};
-use wordline_kernel::{Rng, Time};
+use wordline_kernel::Time;
 
-use crate::binomial::{most_errors, quantile};
+use crate::brackets::ErrorDraws;
 use crate::ecc::Code;
 use crate::errors::{Age, Err, Errors, Rate};
 use crate::mode::ProgramMode;
@@ -137,14 +137,19 @@ impl Reader {
     }
     /// Reads a page programmed in `mode`, starting at sense level `first`. Uses one random number
     /// from `draws`, unless the number of errors is the median.
-    pub fn read(&self, read: &Read, mode: ProgramMode, first: usize, draws: &mut Rng) -> Found {
+    pub fn read(
+        &self,
+        read: &Read,
+        mode: ProgramMode,
+        first: usize,
+        draws: &mut ErrorDraws,
+    ) -> Found {
         let rate = self.rate(read, mode);
         let errors = if self.expected {
             // The median of the worst codeword.
-            let above = -libm::expm1(-libm::log(2.0) / f64::from(self.words.max(1)));
-            quantile(self.code.bits, rate.rate, above)
+            draws.median(self.code.bits, rate.rate, self.words)
         } else {
-            most_errors(self.code.bits, rate.rate, self.words, draws.unit())
+            draws.most(self.code.bits, rate.rate, self.words)
         };
         Found {
             errors,

@@ -5,7 +5,7 @@ use wordline_kernel::{Rng, Time};
 use wordline_reliability::ecc::{Correct, bch::Bch};
 use wordline_reliability::errors::table::Table as Rates;
 use wordline_reliability::failures::{Fail, table::Table, weibull::Weibull};
-use wordline_reliability::{Errors, ProgramMode, Read, Reader, Variation};
+use wordline_reliability::{ErrorDraws, Errors, ProgramMode, Read, Reader, Variation};
 
 /// A block that has endured n cycles has survived the hazards of all of them:
 /// `exp(-(n/scale)^shape)`, for erases and for programs of all of its pages.
@@ -119,7 +119,7 @@ fn errors_are_overdispersed_and_scale_with_page_factors() {
         read_limit: 0,
         refresh_days: 0.0,
     };
-    let mut draws = Rng::new(5, "errors");
+    let mut draws = ErrorDraws::new(Rng::new(5, "errors"));
     let count = 100_000;
     for (page, factor) in [(0, 1.0), (1, 3.0)] {
         let mut errors = |block| {

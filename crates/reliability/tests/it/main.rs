@@ -6,6 +6,7 @@
     clippy::print_stdout
 )] // outside test functions too
 
+mod brackets;
 mod closed_forms;
 mod failures;
 mod programming;

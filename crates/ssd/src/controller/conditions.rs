@@ -6,7 +6,7 @@ use wordline_block::Ticket;
 use wordline_ftl::program_mode::Regulator;
 use wordline_kernel::{Rng, Time};
 use wordline_nand::{Block, Ppn};
-use wordline_reliability::{Due, Failing, Reader};
+use wordline_reliability::{Due, ErrorDraws, Failing, Reader};
 
 use super::errors::{ErrorCounts, ReadAnnotations};
 use super::failures::{FailureCounts, Failures};
@@ -41,8 +41,8 @@ pub(super) struct Conditions {
     pub decoding: Vec<Decoding>,
     /// Blocks whose data must be moved, each listed once with the reason.
     pub due: Vec<(Block, Due)>,
-    /// Generator of read errors.
-    pub error_draws: Rng,
+    /// Random numbers of read errors.
+    pub error_draws: ErrorDraws,
     /// Failures in progress.
     pub failing: Box<Failures>,
 }
@@ -67,7 +67,7 @@ impl Conditions {
             annotations: plan.has_page_conditions().then(FxHashMap::default),
             decoding: Vec::new(),
             due: Vec::new(),
-            error_draws: Rng::new(part.seed, "nand.errors"),
+            error_draws: ErrorDraws::new(Rng::new(part.seed, "nand.errors")),
             failing: Box::new(Failures::new(Rng::new(part.seed, "nand.failures"))),
         }
     }

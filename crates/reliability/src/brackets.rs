@@ -1,0 +1,177 @@
+//! Numbers of errors without the evaluation of a binomial tail per draw.
+//!
+//! The probability of more than `e` errors grows with the bit error rate. If a draw gives the same
+//! number of errors at a lower and at a higher rate, it gives this number at each rate between
+//! them. The rates of a fixed grid and their tails are kept; other draws are evaluated exactly.
+//! Results therefore equal those of [`most_errors`].
+
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Rng;
+
+use crate::binomial::{HALF, most_errors, probability, quantile, tail};
+
+/// Random numbers of read errors.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ErrorDraws {
+    draws: Rng,
+    #[serde(skip)]
+    brackets: Brackets,
+}
+
+impl ErrorDraws {
+    /// Creates the draws from a generator.
+    pub fn new(draws: Rng) -> Self {
+        Self {
+            draws,
+            brackets: Brackets::default(),
+        }
+    }
+    /// Returns the maximum number of errors among `words` codewords of `n` bits each with bit error
+    /// rate `p`: [`most_errors`] of the next random number.
+    pub fn most(&mut self, n: u32, p: f64, words: u32) -> u32 {
+        let draw = self.draws.unit();
+        self.brackets.most(n, p, words, draw)
+    }
+    /// Returns the median of [`Self::most`]. Uses no random number.
+    pub fn median(&mut self, n: u32, p: f64, words: u32) -> u32 {
+        let known = self.brackets.errors(n, p, words, 0.5);
+        known.unwrap_or_else(|| {
+            let above = -libm::expm1(-libm::log(2.0) / f64::from(words.max(1)));
+            quantile(n, p, above)
+        })
+    }
+}
+
+/// Tails at rates of the grid, for codewords of one length.
+#[derive(Clone, Debug, Default)]
+pub struct Brackets {
+    n: u32,
+    words: u32,
+    /// Tails by rate. The low bits of the rate's position in the grid select the row.
+    rows: Vec<Row>,
+}
+
+/// Rows kept. Count.
+const ROWS: usize = 4096;
+/// Maximum mean number of errors with a row. At higher means, most draws are near a threshold.
+const MAX_MEAN: f64 = 512.0;
+/// Relative distance from a threshold within which a draw is evaluated exactly. The errors of the
+/// tails are below a hundredth of it.
+const MARGIN: f64 = 1e-6;
+/// Draw from which on it is evaluated exactly.
+const MAX_DRAW: f64 = 1.0 - 1e-5;
+const GUIDES: usize = 64;
+
+/// Probabilities, at one rate, that at least one codeword has more than `e` errors.
+#[derive(Clone, Debug, Default)]
+struct Row {
+    /// Bit error rate; 0 if the row is unused.
+    rate: f64,
+    /// First `e` of the row. At smaller `e`, the probability is above [`MAX_DRAW`].
+    first: u32,
+    /// Probabilities, falling.
+    above: Vec<f64>,
+    /// Place to begin the search at, for each range of draws.
+    guides: Vec<u32>,
+}
+
+impl Row {
+    fn new(n: u32, rate: f64, words: u32) -> Self {
+        let (first, tails) = tails(n, rate, words);
+        let words = f64::from(words.max(1));
+        let failing = |tail: &f64| -libm::expm1(words * libm::log1p(-tail.min(1.0)));
+        let above: Vec<f64> = tails.iter().map(failing).collect();
+        let upper = |guide: usize| (guide + 1) as f64 / GUIDES as f64;
+        let start = |guide| above.partition_point(|&value| value > upper(guide)) as u32;
+        Self {
+            rate,
+            first,
+            guides: (0..GUIDES).map(start).collect(),
+            above,
+        }
+    }
+    /// Returns the smallest number of errors that is certainly not exceeded for `draw`.
+    fn at_most(&self, draw: f64) -> Option<u32> {
+        let start = *self.guides.get((draw * GUIDES as f64) as usize)?;
+        let rest = self.above.get(start as usize..)?;
+        let place = rest
+            .iter()
+            .position(|value| value * (1.0 + MARGIN) <= draw)?;
+        Some(self.first + start + place as u32)
+    }
+    /// Returns `true` if at least `errors` errors are certain for `draw`.
+    fn reaches(&self, errors: u32, draw: f64) -> bool {
+        let Some(place) = errors.checked_sub(self.first + 1) else {
+            return true;
+        };
+        let value = self.above.get(place as usize);
+        value.is_some_and(|value| value * (1.0 - MARGIN) > draw)
+    }
+}
+
+/// Returns the probabilities that a codeword has more than `e` errors, from the first `e` at which
+/// it is less than certain to the first at which no draw reaches it.
+fn tails(n: u32, p: f64, words: u32) -> (u32, Vec<f64>) {
+    /// Below half the smallest draw.
+    const NEVER: f64 = 1e-18;
+    let ratio = |k: u32| f64::from(n - k) / f64::from(k + 1) * p / (1.0 - p);
+    let mode = (f64::from(n) * p) as u32;
+    let at_mode = probability(n, p, mode);
+    let (mut last, mut at_last) = (mode, at_mode);
+    while last < n && at_last * f64::from(words) > NEVER {
+        at_last *= ratio(last);
+        last += 1;
+    }
+    let mut tails = vec![tail(n, p, last)];
+    let (mut errors, mut exactly) = (last, at_last);
+    // The sums begin at their smallest terms.
+    while errors > 0 && tails.last().is_some_and(|&tail| tail < 1.0 - 1e-6) {
+        tails.push(tails[tails.len() - 1] + exactly);
+        errors -= 1;
+        exactly /= ratio(errors);
+    }
+    tails.reverse();
+    (errors, tails)
+}
+
+impl Brackets {
+    /// Returns the same number as [`most_errors`].
+    pub fn most(&mut self, n: u32, p: f64, words: u32, draw: f64) -> u32 {
+        let known = self.errors(n, p, words, draw + HALF);
+        known.unwrap_or_else(|| most_errors(n, p, words, draw))
+    }
+    /// Returns the maximum number of errors among `words` codewords of `n` bits; `None` if `draw` is
+    /// near a threshold.
+    fn errors(&mut self, n: u32, p: f64, words: u32, draw: f64) -> Option<u32> {
+        /// Mantissa bits of a floating-point number.
+        const MANTISSA: u32 = 52;
+        if p <= 0.0 {
+            return Some(0);
+        }
+        let octave = f64::from_bits(p.to_bits() >> MANTISSA << MANTISSA);
+        let mean = f64::from(n) * octave;
+        if draw >= MAX_DRAW || p > 0.5 || mean > MAX_MEAN {
+            return None;
+        }
+        if (self.n, self.words) != (n, words) {
+            (self.n, self.words) = (n, words);
+            self.rows = vec![Row::default(); ROWS];
+        }
+        // The mean differs by at most 1/32 between two rates of the grid.
+        let shift = MANTISSA - 6 - (mean as u32).max(1).ilog2();
+        let cell = p.to_bits() >> shift;
+        let (low, high) = (self.row(cell, shift), self.row(cell + 1, shift));
+        let errors = self.rows[high].at_most(draw)?;
+        let certain = self.rows[low].reaches(errors, draw);
+        certain.then_some(errors)
+    }
+    /// Returns the place of the row of this cell's lowest rate.
+    fn row(&mut self, cell: u64, shift: u32) -> usize {
+        let rate = f64::from_bits(cell << shift);
+        let place = cell as usize % ROWS;
+        if self.rows[place].rate != rate {
+            self.rows[place] = Row::new(self.n, rate, self.words);
+        }
+        place
+    }
+}
