@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::refresh::Steps;
+use wordline_ftl::slc_cache::Caches;
 use wordline_ftl::{GcKind, JobId, Mapping};
 use wordline_kernel::Time;
 use wordline_nand::{Block, Plane};
@@ -28,6 +29,8 @@ pub(super) struct Collector<M> {
     /// Whether GC that a lack of free blocks requires is deferred and recorded while the host is
     /// served.
     pub puts_off: bool,
+    /// Whether every job pauses while the device serves a request, unless a write waits for it.
+    pub yields_to_requests: bool,
     /// Preemption of read reclaim and refresh.
     pub refresh_steps: Steps,
     pub reserve_blocks: u32,
@@ -42,6 +45,15 @@ pub(super) struct Collector<M> {
     pub waiting_erases: u32,
 }
 
+/// Returns `true` if the schedule pauses every job while the device serves a request. Folds of the
+/// SLC cache, and refresh by pages, have their own rules.
+fn yields_to_requests(plan: &Plan) -> bool {
+    let config = &plan.ftl.config;
+    let folds = config.slc_cache.size().is_some();
+    let by_page = config.refresh.steps == Steps::Page;
+    config.gc.schedule.policy().yields_to_requests() && !folds && !by_page
+}
+
 impl<M: Mapping> Collector<M> {
     pub fn new(plan: &Plan, mapping: M) -> Self {
         let planes = plan.part.layout.planes() as usize;
@@ -52,6 +64,7 @@ impl<M: Mapping> Collector<M> {
             internal_data_move: plan.internal_data_move,
             scheduling: schedule.clone(),
             puts_off: schedule.policy().puts_off(),
+            yields_to_requests: yields_to_requests(plan),
             refresh_steps: plan.ftl.config.refresh.steps,
             reserve_blocks: plan.ftl.reserve_blocks,
             jobs: Jobs::new(planes),
@@ -67,6 +80,12 @@ impl<M: Mapping> Collector<M> {
     pub fn is_awaited(&self, plane: Plane) -> bool {
         let erasing = self.erasing.get(plane.index());
         self.stalled.awaits(plane) || erasing.is_some_and(|waiting| !waiting.is_empty())
+    }
+    /// Returns `true` if a paused job may continue. Its schedule still decides.
+    #[inline]
+    pub fn may_resume(&self) -> bool {
+        let stays = self.yields_to_requests && self.base.requests.serving() > 0;
+        self.jobs.any_paused() && !stays
     }
     /// Removes a job that is over, and returns it.
     pub fn end(&mut self, id: JobId) -> Option<Job> {
@@ -88,6 +107,7 @@ impl<M: Mapping> LosesPower for Collector<M> {
             internal_data_move: _,
             scheduling: _,
             puts_off: _,
+            yields_to_requests: _,
             refresh_steps: _,
             reserve_blocks: _,
             jobs,

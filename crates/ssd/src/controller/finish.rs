@@ -144,7 +144,7 @@ impl<M: Mapping> Controller<M> {
                 }
             }
         }
-        if self.gc.jobs.any_paused() {
+        if self.gc.may_resume() {
             self.resume(cx)?;
         }
         Ok(())

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-use super::{Attention, Idle, PreemptionPoint, Schedule, Trigger, milliseconds};
+use super::{Attention, Idle, Schedule, Trigger, milliseconds};
 use crate::job::SpaceRequest;
 
 /// Advanced GC: GC runs before it is needed. Look-ahead: a tag announces a command before its data
@@ -68,8 +68,8 @@ impl Schedule for Agc {
     fn compacts_least_recent(&self) -> bool {
         self.compacts_least_recent
     }
-    fn yields(&self, checkpoint: &PreemptionPoint) -> bool {
-        checkpoint.requests > 0
+    fn yields_to_requests(&self) -> bool {
+        true
     }
     fn attention(&self) -> Option<Attention> {
         Some(Attention {

@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 
 use super::agc::Agc;
 use super::dgc::Dgc;
-use super::{Attention, Idle, PreemptionPoint, Schedule, Trigger};
+use super::{Attention, Idle, Schedule, Trigger};
 use crate::job::SpaceRequest;
 
 /// While the device serves the host, delayed GC (DGC) applies. When the device is idle, the delayed
@@ -35,8 +35,8 @@ impl Schedule for AgcDgc {
     fn compacts_least_recent(&self) -> bool {
         self.agc.compacts_least_recent()
     }
-    fn yields(&self, checkpoint: &PreemptionPoint) -> bool {
-        self.agc.yields(checkpoint)
+    fn yields_to_requests(&self) -> bool {
+        self.agc.yields_to_requests()
     }
     fn attention(&self) -> Option<Attention> {
         self.agc.attention()

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-use super::{Attention, Idle, PreemptionPoint, Schedule, Trigger};
+use super::{Attention, Idle, Schedule, Trigger};
 use crate::job::SpaceRequest;
 
 /// Delayed GC: GC runs after it would have been needed. While the device serves the host, a free
@@ -31,8 +31,8 @@ impl Schedule for Dgc {
     fn stepwise(&self) -> bool {
         true
     }
-    fn yields(&self, checkpoint: &PreemptionPoint) -> bool {
-        checkpoint.requests > 0
+    fn yields_to_requests(&self) -> bool {
+        true
     }
     fn attention(&self) -> Option<Attention> {
         Some(Attention {

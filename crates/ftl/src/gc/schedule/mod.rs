@@ -167,10 +167,15 @@ pub trait Schedule {
     fn stepwise(&self) -> bool {
         false
     }
+    /// Returns `true` if every GC run pauses while the device serves a request, regardless of the
+    /// state of its plane.
+    fn yields_to_requests(&self) -> bool {
+        false
+    }
     /// Returns `true` if a GC run pauses at a preemption point. The run continues as soon as the
     /// result is `false`. Not called for a GC run that a write waits for.
-    fn yields(&self, _checkpoint: &PreemptionPoint) -> bool {
-        false
+    fn yields(&self, checkpoint: &PreemptionPoint) -> bool {
+        self.yields_to_requests() && checkpoint.requests > 0
     }
     /// Returns the times at which the device checks whether it is idle, or `None` if it never does.
     fn attention(&self) -> Option<Attention> {
