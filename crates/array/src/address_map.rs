@@ -66,6 +66,29 @@ impl AddressMap {
             Self::Concatenated { ends } => ends.last().copied().unwrap_or_default(),
         }
     }
+    /// Returns the member of the byte at `offset`, and the byte's offset there; `None` beyond the end.
+    #[inline]
+    pub fn at(&self, offset: u64) -> Option<(u32, u64)> {
+        if offset >= self.user_bytes() {
+            return None;
+        }
+        match self {
+            Self::Striped {
+                stripe_bytes,
+                members,
+                ..
+            } => {
+                let stripe = offset / stripe_bytes;
+                let start = stripe / members * stripe_bytes;
+                Some(((stripe % members) as u32, start + offset % stripe_bytes))
+            }
+            Self::Concatenated { ends } => {
+                let member = ends.partition_point(|end| *end <= offset);
+                let before = member.checked_sub(1).map_or(0, |before| ends[before]);
+                Some((member as u32, offset - before))
+            }
+        }
+    }
     /// Splits `bytes` bytes (at least one) from `offset` into one extent for each member that they
     /// touch; successive stripes of a request are contiguous on a member. The extents are in the
     /// order in which the bytes reach the members.

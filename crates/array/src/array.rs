@@ -416,6 +416,14 @@ where
             self.pass_on(member, cx.queue);
         }
     }
+    /// Passes the hint to the member of the first byte.
+    #[inline]
+    fn prefetch(&mut self, request: &Request) {
+        if let Some((member, offset)) = self.map.at(request.offset) {
+            let device = &mut self.members[member as usize].device;
+            device.prefetch(&Request { offset, ..*request });
+        }
+    }
     fn submit(
         &mut self,
         cx: &mut Context<'_, ArrayEvent<D>, impl Probe<Observed<D>>>,

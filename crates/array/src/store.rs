@@ -160,6 +160,9 @@ impl BlockDevice for Store {
             array.look_ahead(&mut Context::new(cx.now, cx.queue, &mut probe), upcoming);
         });
     }
+    fn prefetch(&mut self, request: &Request) {
+        either!(self, one => one.device.prefetch(request), array => array.prefetch(request));
+    }
     fn submit(
         &mut self,
         cx: &mut Context<'_, Event, impl Probe<Self::Observation>>,

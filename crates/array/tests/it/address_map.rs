@@ -125,3 +125,20 @@ fn concatenated_members_follow_one_another() {
         [of(0, 512, 3584), of(1, 0, 8192), of(2, 0, 512)]
     );
 }
+
+/// The member and the offset of a byte are those of a request of one byte.
+#[test]
+fn a_byte_is_at_the_place_of_its_request() {
+    let maps = [
+        AddressMap::striped(1024, &[8192, 4096, 8192]),
+        AddressMap::striped(4096, &[10_752]),
+        AddressMap::concatenated(&[4096, 8192, 512]),
+    ];
+    for map in maps {
+        for offset in (0..map.user_bytes()).step_by(256) {
+            let extent = split(&map, offset, 1)[0];
+            assert_eq!(map.at(offset), Some((extent.member, extent.offset)));
+        }
+        assert_eq!(map.at(map.user_bytes()), None);
+    }
+}
