@@ -23,14 +23,38 @@ fn job(read_ratio: f64, pattern: &str, pages: u64, overwrite_ratio: f64) -> RunS
     ))
 }
 
-/// As [`job`], with dies that execute pages of several planes at once.
-fn planes(read_ratio: f64, pattern: &str, pages: u64, overwrite_ratio: f64) -> RunSpec {
-    let composition = ("ssd.composition".into(), "greedy".into());
+/// Returns the run with these configuration keys set.
+fn with(job: RunSpec, keys: &[(&str, &str)]) -> RunSpec {
+    let overrides = keys.iter().map(|&(key, value)| (key.into(), value.into()));
     RunSpec {
-        overrides: vec![composition],
-        ..job(read_ratio, pattern, pages, overwrite_ratio)
+        overrides: overrides.collect(),
+        ..job
     }
 }
+
+/// As [`job`], with dies that execute pages of several planes at once.
+fn planes(read_ratio: f64, pattern: &str, pages: u64, overwrite_ratio: f64) -> RunSpec {
+    let job = job(read_ratio, pattern, pages, overwrite_ratio);
+    with(job, &[("ssd.composition", "greedy")])
+}
+
+/// Returns a run of random reads that find bit errors. The rate of `rates` is the raw bit error rate
+/// of the pages, or rises with the reads of a block.
+fn errors(rates: &str) -> RunSpec {
+    let keys = [("nand.reliability.errors", rates), ("ssd.ecc", "bch")];
+    with(job(1.0, "uniform", 1, 0.0), &keys)
+}
+
+/// Returns a run of random writes with this schedule of GC.
+fn collecting(schedule: &str) -> RunSpec {
+    with(
+        job(0.0, "uniform", 1, 0.3),
+        &[("ftl.gc.schedule", schedule)],
+    )
+}
+
+const CONSTANT: &str = "{ table = {} }";
+const DISTURBED: &str = "{ table = { per_read = [1e-7] } }";
 
 #[library_benchmark]
 #[bench::rr4k(args = (job(1.0, "uniform", 1, 0.0)), config = ceiling(2_161, PAGES))]
@@ -39,6 +63,9 @@ fn planes(read_ratio: f64, pattern: &str, pages: u64, overwrite_ratio: f64) -> R
 #[bench::rr4k_planes(args = (planes(1.0, "uniform", 1, 0.0)), config = ceiling(3_190, PAGES))]
 #[bench::rw4k_planes(args = (planes(0.0, "uniform", 1, 0.3)), config = ceiling(19_650, PAGES))]
 #[bench::sw128k_planes(args = (planes(0.0, "sequential", 32, 0.0)), config = ceiling(2_165, PAGES))]
+#[bench::errors(args = (errors(CONSTANT)), config = ceiling(5_265, PAGES))]
+#[bench::errors_disturbed(args = (errors(DISTURBED)), config = ceiling(5_270, PAGES))]
+#[bench::rw4k_agc(args = (collecting("agc")), config = ceiling(26_365, PAGES))]
 fn run(job: RunSpec) -> Done {
     done(&job)
 }
