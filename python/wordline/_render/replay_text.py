@@ -20,6 +20,11 @@ def replayed(summary: Mapping[str, Any]) -> str:
     return f"{_loop(load)}; {told}{simulated}"
 
 
+def load_without_trace(summary: Mapping[str, Any]) -> str:
+    """Names the load of a run that replays no trace."""
+    return "live load" if summary["input"]["kind"] == "live" else "generated load"
+
+
 def _loop(load: Mapping[str, Any]) -> str:
     if load["kind"] == "live":
         return "requests of clients"

@@ -19,7 +19,7 @@ from wordline._render import html, miss_ratio_page, parts, plan_page, programmed
 from wordline._render.disk_load_text import disk_spared
 from wordline._render.metric import key_name
 from wordline._render.plotly import Figure
-from wordline._render.replay_text import replayed
+from wordline._render.replay_text import load_without_trace, replayed
 from wordline._render.report import disks, hit_curve, latency, time_series
 from wordline._render.report import wear as wear_charts
 from wordline._render.report.tables import Tables
@@ -90,6 +90,7 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
         ops=parts.of_data(summary),
         served=parts.ops(summary),
         replayed=replayed(summary),
+        load_without_trace=load_without_trace(summary),
         units=units,
         parts=parts.shown(summary),
         disk_spared=disk_spared(summary["cache"]) if summary["cache"] else "",

@@ -12,7 +12,7 @@ from rich.text import Text
 from wordline._render import parts as latency_parts
 from wordline._render import programmed_text
 from wordline._render.disk_load_text import disk_spared
-from wordline._render.replay_text import replayed
+from wordline._render.replay_text import load_without_trace, replayed
 from wordline._render.terminal.console import console, print_files
 from wordline._render.trace_format_text import formats
 from wordline._render.units import (
@@ -77,7 +77,7 @@ def _heading(summary: Mapping[str, Any]) -> Text:
     several = len(work["files"]) > 1 or len(summary["streams"]) > 1
     if several and summary["streams"]:
         files = ", ".join(stream["name"] for stream in summary["streams"])
-    text.append(files or "generated load", style="bold")
+    text.append(files or load_without_trace(summary), style="bold")
     trims = f" and {many(work['trims'], 'trim')}" if work["trims"] else ""
     text.append(f": {many(work['requests'], 'request')}{trims}, ")
     text.append(f"{duration(summary['time']['simulated_s'] * US_PER_S)} simulated in ")
