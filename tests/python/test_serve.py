@@ -221,8 +221,9 @@ def test_real_clock_holds_replies(tiny: str) -> None:
         assert device.result
         simulated = 20 * device.result.summary["latency"]["write"]["mean_us"] * 1e-6
         assert took[-1] >= simulated * scale
-        assert any("late in the median" in note for note in device.result.summary["notes"])
-    assert took[1] > 4 * took[0]
+        assert any(
+            "of the replies were sent at most" in note for note in device.result.summary["notes"]
+        )
 
 
 def test_socket_is_private_and_removed(tiny: str) -> None:

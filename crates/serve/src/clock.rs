@@ -86,7 +86,7 @@ impl Lateness {
         });
         place.unwrap_or_default()
     }
-    /// Returns the number of replies that were more than [`LATE_US`] late.
+    /// Returns the number of replies that were at least [`LATE_US`] late.
     pub(crate) fn late(&self) -> u64 {
         self.counts[LATE_US..].iter().sum()
     }

@@ -22,6 +22,10 @@ use crate::server::Server;
 /// Time of the machine for which simulated time stands still after a completion, until a client
 /// sends its next request.
 const PATIENCE: Duration = Duration::from_millis(1);
+/// Completions without a response for which simulated time does not stand still: one in this many
+/// requests in flight. Each wait costs a round trip through the socket, and the responses of the
+/// clients arrive in groups.
+const UNANSWERED: usize = 8;
 /// Last part of a wait, in which the processor does not sleep.
 const SPIN: Duration = Duration::from_micros(80);
 /// Longest wait without a report.
@@ -107,22 +111,22 @@ impl Engine {
     }
     fn notes(&self) -> Vec<String> {
         let connections = self.server.accepted();
-        let mut notes = Vec::new();
-        match self.clock {
-            Clock::Simulated => notes.push(format!(
-                "live device, {connections} connections; simulated time passed only while requests were in progress"
-            )),
-            Clock::Real { scale } => {
-                let replies = self.lateness.replies();
-                let share = 100.0 * self.lateness.late() as f64 / replies.max(1) as f64;
-                notes.push(format!(
-                    "live device, {connections} connections; simulated time followed the clock of the machine, \
-                     1 simulated second in {scale} s. {replies} replies were {} us late in the median, {share:.2} % by {LATE_US} us or more",
-                    self.lateness.median_us()
-                ));
+        let clients = format!("Live device (connections: {connections})");
+        let note = match self.clock {
+            Clock::Simulated => {
+                format!("{clients}: simulated time passed only while requests were in progress.")
             }
-        }
-        notes
+            Clock::Real { scale } => {
+                let share =
+                    100.0 * self.lateness.late() as f64 / self.lateness.replies().max(1) as f64;
+                format!(
+                    "{clients}: simulated time followed the clock of the machine, {scale} s per simulated second. \
+                     Half of the replies were sent at most {} us late, {share:.2} % at least {LATE_US} us late.",
+                    self.lateness.median_us()
+                )
+            }
+        };
+        vec![note]
     }
 
     fn in_progress(&self) -> usize {
@@ -180,7 +184,7 @@ impl Engine {
                 None => Turn::Pause,
             };
         }
-        if self.expected > 0 {
+        if self.expected > (self.in_progress() + self.expected) / UNANSWERED {
             let left = self.patient_until.saturating_duration_since(Instant::now());
             if let Some(arrived) = self.receive(Some(left)) {
                 return self.admit(arrived, now);
