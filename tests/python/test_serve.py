@@ -263,24 +263,26 @@ def test_data_file_outlives_the_device(tiny: str) -> None:
 
 def test_sigterm_in_mid_write_loses_nothing_acknowledged(tiny: str) -> None:
     written: dict[int, bytes] = {}
+    last = b""
     with server(tiny, "--data", "disk.img", "--out", "out", "--no-report") as process:
         with connected("wordline.sock") as client:
             for turn in range(2000):
                 if turn == 100:
                     process.send_signal(signal.SIGTERM)
-                page, data = turn % 1000, turn.to_bytes(4) * 1024
+                page, last = turn % 1000, turn.to_bytes(4) * 1024
                 try:
-                    error = client.call(WRITE, page * 4096, data=data)
+                    error = client.call(WRITE, page * 4096, data=last)
                 except (EOFError, OSError):
                     break
                 if error:
                     break
-                written[page] = data
+                written[page] = last
         assert process.wait(LIMIT) == 0
     assert len(written) >= 100
     content = Path("disk.img").read_bytes()
     for page, data in written.items():
-        assert content[page * 4096 :][:4096] == data
+        # The last write may have reached the file without an acknowledgement.
+        assert content[page * 4096 :][:4096] in (data, last)
     assert summary()["input"]["writes"] >= len(written)
 
 
