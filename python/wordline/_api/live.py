@@ -81,7 +81,8 @@ def live_options(
     told: dict[str, Any] = {key: path(key, file) for key, file in files.items() if file is not None}
     if clock not in CLOCKS:
         raise WordlineError(f"clock: {clock!r} is not simulated or real; choose one of them")
-    if not isinstance(scale, (int, float)) or not 1 <= scale <= LARGEST_SCALE:
+    is_number = isinstance(scale, (int, float))  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not is_number or not 1 <= scale <= LARGEST_SCALE:
         raise WordlineError(f"scale: {scale!r} is not a number from 1 to {LARGEST_SCALE:.0e}")
     if clock == "real":
         told["scale"] = float(scale)
