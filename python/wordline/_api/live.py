@@ -78,19 +78,21 @@ def live_options(
     """Checks the options of a live device, and returns them for the simulator. Raises TypeError or
     WordlineError."""
     files = {"socket": socket, "data": data, "record": record, "prepared": prepared}
-    told: dict[str, Any] = {key: path(key, file) for key, file in files.items() if file is not None}
+    options: dict[str, Any] = {
+        key: path(key, file) for key, file in files.items() if file is not None
+    }
     if clock not in CLOCKS:
         raise WordlineError(f"clock: {clock!r} is not simulated or real; choose one of them")
     is_number = isinstance(scale, (int, float))  # pyright: ignore[reportUnnecessaryIsInstance]
     if not is_number or not 1 <= scale <= LARGEST_SCALE:
         raise WordlineError(f"scale: {scale!r} is not a number from 1 to {LARGEST_SCALE:.0e}")
     if clock == "real":
-        told["scale"] = float(scale)
+        options["scale"] = float(scale)
     elif scale != 1:
         raise WordlineError(
             "scale: simulated time follows no clock; add the real clock, or leave scale out"
         )
-    return told | {"seed": whole("seed", seed, 0)}
+    return options | {"seed": whole("seed", seed, 0)}
 
 
 class LiveDevice:
@@ -129,12 +131,12 @@ class LiveDevice:
         return uri(self.socket)
 
     def _serve(self) -> None:
-        def heard(progress: Progress) -> None:
+        def report(progress: Progress) -> None:
             if progress["phase"] == "run":
                 self._ready.set()
 
         try:
-            self._outcome = _wordline.serve(*self._job, self._stop, heard)
+            self._outcome = _wordline.serve(*self._job, self._stop, report)
         except BaseException as fault:  # raised in the thread of the caller
             self._fault = fault
         finally:
@@ -197,14 +199,14 @@ def served(
 
     is_ready = False
 
-    def heard(progress: Progress) -> None:
+    def report(progress: Progress) -> None:
         nonlocal is_ready
         if progress["phase"] == "run" and not is_ready:
             is_ready = True
             ready()
 
     ended = interruption.ended()
-    outcome = _wordline.serve(text, name, overrides, options, _wordline.Stop(), heard)
+    outcome = _wordline.serve(text, name, overrides, options, _wordline.Stop(), report)
     ended.append(outcome)
     if outcome.interrupted and not is_ready:
         raise KeyboardInterrupt

@@ -57,7 +57,7 @@ def serve(
     from wordline.config import read
 
     text, name = read(device)
-    told = live.live_options(socket, data, clock, scale, record, seed, prepared)
+    live_options = live.live_options(socket, data, clock, scale, record, seed, prepared)
     default = os.fspath(Path("out", f"{Path(device).name.removesuffix('.toml')}-live"))
     place = output_folder.check(out or output_folder.unused(default), "run")
 
@@ -65,7 +65,7 @@ def serve(
         note(f"{device} is ready at {live.uri(os.fspath(socket))}; Ctrl-C ends it")
 
     def run() -> Any:
-        result = live.served(text, name, overrides, told, ready)
+        result = live.served(text, name, overrides, live_options, ready)
         if result is None:
             raise NoRequestError
         return result
