@@ -41,11 +41,12 @@ impl Buffer {
         while let Some(entry) = self.late.pop() {
             self.settle(now, entry, backing)?;
         }
-        if request.op == Op::Flush {
+        let is_flush = request.op == Op::Flush;
+        if is_flush && !self.plan.ignores_flush {
             self.flush(now, ticket, backing);
             return Ok(());
         }
-        if request.bytes == 0 {
+        if is_flush || request.bytes == 0 {
             self.expect(ticket, 1);
             self.part_done(&Part::nothing(ticket, now));
             return Ok(());
@@ -53,6 +54,7 @@ impl Buffer {
         let page_bytes = u64::from(self.grid.page_bytes);
         let end = request.offset + request.bytes;
         let (first, last) = (request.offset / page_bytes, (end - 1) / page_bytes);
+        let durable = self.plan.write_through || request.fua && !self.plan.ignores_flush;
         self.expect(ticket, (last - first) as u32 + 1);
         for page in first..=last {
             let from = request.offset.max(page * page_bytes) - page * page_bytes;
@@ -68,7 +70,7 @@ impl Buffer {
                 kind,
                 from: from as u32,
                 bytes: bytes as u32,
-                durable: kind == Kind::Write && (self.plan.write_through || request.fua),
+                durable: kind == Kind::Write && durable,
                 version: 0,
                 since: now,
                 parts: LatencyComponents::default(),

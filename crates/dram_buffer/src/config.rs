@@ -22,6 +22,10 @@ pub struct Buffer {
     /// Whether capacitors power the buffer in a power cut until its dirty pages are saved. The
     /// pages are in the buffer again afterwards. Without capacitors they are lost.
     pub capacitors: bool,
+    /// Whether flushes complete at once and writes with FUA are treated as other writes, as in
+    /// drives that acknowledge a flush before the data is on flash. A power cut then loses data that
+    /// the host regards as durable, unless there are capacitors.
+    pub ignores_flush: bool,
     /// Read-ahead: into the buffer, or into registers of the dies.
     pub read_ahead: ReadAhead,
     /// Destaging of dirty pages to flash.
@@ -46,6 +50,7 @@ impl Default for Buffer {
             replacement: Replacement::default(),
             write_through: false,
             capacitors: false,
+            ignores_flush: false,
             read_ahead: ReadAhead::default(),
             flush: Flush::default(),
             idle_flush_ms: 0.0,

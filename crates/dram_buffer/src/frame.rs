@@ -207,6 +207,14 @@ impl Frames {
     }
     /// Returns the number of pages of a range that are in memory and newer than on flash.
     pub fn count_ahead_of(&self, pages: &Range<u64>) -> usize {
+        if pages.end - pages.start < self.all.len() as u64 {
+            let end = pages.end.min(self.numbers.len() as u64);
+            let numbers = &self.numbers[pages.start.min(end) as usize..end as usize];
+            let known = numbers.iter().filter(|number| **number > 0);
+            return known
+                .filter(|number| self.all[**number as usize - 1].is_held_ahead())
+                .count();
+        }
         let all = self.all.iter().filter(|frame| frame.is_held_ahead());
         all.filter(|frame| pages.contains(&u64::from(frame.page.0)))
             .count()

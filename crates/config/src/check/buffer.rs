@@ -39,6 +39,7 @@ pub(super) fn buffer(
         replacement: config.replacement.clone(),
         write_through: config.write_through,
         capacitors: config.capacitors,
+        ignores_flush: config.ignores_flush,
         batch_pages,
         read_ahead: config.read_ahead.policy().pages(),
         idle_flush: (config.idle_flush_ms > 0.0)

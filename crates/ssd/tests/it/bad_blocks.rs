@@ -484,6 +484,7 @@ fn draw(family: &Family, schedule: &Scheduling, random: &mut Rng) -> Option<Plan
         plan.buffer = Some(wordline_dram_buffer::Plan {
             write_through: random.below(4) == 0,
             capacitors: random.below(2) == 0,
+            ignores_flush: false,
             batch_pages: [0, 2][random.below(2) as usize],
             idle_flush: (random.below(3) == 0).then_some(US(300)),
             read_ahead: [0, 4][random.below(2) as usize],

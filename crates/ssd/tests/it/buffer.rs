@@ -132,6 +132,7 @@ fn draw(replacement: &Replacement, random: &mut Rng) -> Option<Plan> {
         replacement: replacement.clone(),
         write_through: random.below(4) == 0,
         capacitors: random.below(2) == 0,
+        ignores_flush: false,
         watches_balance: false,
         batch_pages: if random.below(2) == 0 {
             0

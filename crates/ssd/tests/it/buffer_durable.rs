@@ -13,6 +13,7 @@ use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Lpn, Map, Mapping, Precondition};
 use wordline_kernel::{AnyProbe, Context, EventQueue, Rng, Time};
+use wordline_nand::Operation;
 use wordline_ssd::{Event, Plan, Ssd};
 
 const PAGE: u64 = 4096;
@@ -39,6 +40,7 @@ fn plan(random: &mut Rng, replacement: &Replacement, capacitors: bool) -> Plan {
         replacement: replacement.clone(),
         write_through: random.below(4) == 0,
         capacitors,
+        ignores_flush: false,
         batch_pages: if random.below(2) == 0 {
             0
         } else {
@@ -338,5 +340,40 @@ fn empty_flush_takes_no_time() {
         let (played, _) = play(&mut ssd, &asked);
         assert_eq!(played[0].done, asked[0].arrival);
         assert_eq!(played[0].parts.total(), Time::ZERO);
+    }
+}
+
+/// A buffer that ignores flushes completes flush and FUA write as fast as other requests, and a power
+/// cut loses what they made durable. A buffer that obeys keeps both pages.
+#[test]
+fn buffer_that_ignores_flushes_loses_data_that_the_host_regards_as_durable() {
+    for ignores_flush in [false, true] {
+        let mut random = Rng::new(4, "draw");
+        let mut plan = plan(&mut random, &Replacement::default(), false);
+        plan.queue_depth = 8;
+        let buffer = plan.buffer.as_mut().unwrap();
+        (buffer.pages, buffer.write_through) = (4, false);
+        (buffer.batch_pages, buffer.idle_flush) = (0, None);
+        buffer.ignores_flush = ignores_flush;
+        let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+        ssd.expect_power_cuts();
+        let asked = [
+            at(Time::ZERO, Op::Write, 0, PAGE),
+            at(Time::from_ms(1), Op::Flush, 0, 0),
+            Request {
+                fua: true,
+                ..at(Time::from_ms(20), Op::Write, PAGE, PAGE)
+            },
+        ];
+        let (played, _) = play(&mut ssd, &asked);
+        let program = plan.part.chains.unloaded(Operation::Program, 0);
+        for (durable, request) in played[1..].iter().zip(&asked[1..]) {
+            let is_fast = durable.done - request.arrival < program;
+            assert_eq!(is_fast, ignores_flush, "{request:?}");
+        }
+        let lost = ssd.volatile_pages(0, 2 * PAGE);
+        assert_eq!(lost, if ignores_flush { 2 } else { 0 });
+        let cut = ssd.cut_power(Time::from_ms(40), &mut ()).unwrap();
+        assert_eq!(cut.pages_lost, lost);
     }
 }

@@ -32,6 +32,7 @@ fn device(dies: u32, pages: u32, batch_pages: u32, idle_flush: Option<Time>) -> 
         replacement: Replacement::default(),
         write_through: false,
         capacitors: false,
+        ignores_flush: false,
         batch_pages,
         idle_flush,
         read_ahead: 0,

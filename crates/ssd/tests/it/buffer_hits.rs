@@ -39,6 +39,7 @@ fn plan(pages: u32, replacement: &Replacement, write_through: bool) -> Plan {
         replacement: replacement.clone(),
         write_through,
         capacitors: false,
+        ignores_flush: false,
         batch_pages: 0,
         idle_flush: None,
         read_ahead: 0,

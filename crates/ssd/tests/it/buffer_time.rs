@@ -33,6 +33,7 @@ fn device(dies: u32, pages: Option<u32>, depth: u32) -> (Plan, Ssd<Map>) {
         replacement: Replacement::default(),
         write_through: false,
         capacitors: false,
+        ignores_flush: false,
         batch_pages: 0,
         idle_flush: None,
         read_ahead: 0,

@@ -309,6 +309,7 @@ fn runs_continue_identically_with_every_buffer_replacement() {
             replacement: replacement.clone(),
             write_through: false,
             capacitors: replacement.name().len().is_multiple_of(2),
+            ignores_flush: false,
             batch_pages: 0,
             idle_flush: None,
             read_ahead: 0,

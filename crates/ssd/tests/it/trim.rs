@@ -236,6 +236,7 @@ fn draw(round: u64, random: &mut Rng) -> Option<Plan> {
             replacement: Replacement::default(),
             write_through: random.below(3) == 0,
             capacitors: false,
+            ignores_flush: false,
             batch_pages: 0,
             idle_flush: None,
             read_ahead: 0,

@@ -94,6 +94,7 @@ pub fn buffer(pages: u32) -> buffer::Plan {
         replacement: wordline_cache::Replacement::default(),
         write_through: false,
         capacitors: false,
+        ignores_flush: false,
         watches_balance: false,
         batch_pages: 0,
         idle_flush: None,
