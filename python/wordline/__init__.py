@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         trace_formats,
     )
     from wordline._api.comparison import Comparison
+    from wordline._api.control import control
     from wordline._api.live import LiveDevice, serve
     from wordline._api.package import Package, package
     from wordline._api.policy import PolicyClass, PolicyError, Replacement, View
@@ -66,6 +67,7 @@ _NAMES = {
         "trace_formats",
     ),
     "_api.comparison": ("Comparison",),
+    "_api.control": ("control",),
     "_api.live": ("LiveDevice", "serve"),
     "_api.package": ("Package", "package"),
     "_api.policy": ("PolicyClass", "PolicyError", "Replacement", "View"),
@@ -153,6 +155,7 @@ __all__ = [
     "calibrate",
     "compare",
     "config",
+    "control",
     "lab",
     "metrics",
     "mrc",

@@ -452,6 +452,18 @@ impl Plan {
         self.has_buffer() || leaves.any(|leaf| leaf.of.plan().is_volatile())
     }
 
+    /// Returns `true` if data that a flush or FUA has made durable survives a power cut.
+    pub fn keeps_flushed_data(&self) -> bool {
+        let ignores_flush = self.ssds().any(|ssd| {
+            let buffer = ssd.device.buffer.as_ref();
+            buffer.is_some_and(|buffer| buffer.ignores_flush)
+        });
+        let cache = self.cached().map(|cached| &cached.cache);
+        let loses_writes =
+            cache.is_some_and(|cache| cache.mode.keeps_writes() && cache.journal.is_none());
+        !ignores_flush && !loses_writes
+    }
+
     /// Returns the cache; `None` if the store is not a cache.
     pub fn cached(&self) -> Option<&Cached> {
         if let Store::Cached(cached) = &self.store {

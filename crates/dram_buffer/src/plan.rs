@@ -7,6 +7,7 @@ use wordline_kernel::Time;
 
 /// Validated parameters of a buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(clippy::struct_excessive_bools)]
 pub struct Plan {
     /// Capacity; at least 1. Pages.
     pub pages: u32,

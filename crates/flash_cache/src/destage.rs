@@ -404,6 +404,17 @@ impl<B: BlockDevice> Cached<B> {
         })
         .sum()
     }
+    /// Returns the number of dirty pages in a byte range that a power cut would lose because there
+    /// is no journal.
+    pub(super) fn unjournaled(&self, offset: u64, bytes: u64) -> u32 {
+        let residents = self.residents();
+        if self.plan.journal.is_some() || residents.dirty() == 0 {
+            return 0;
+        }
+        let page_bytes = u64::from(self.plan.page_bytes);
+        let pages = offset / page_bytes..(offset + bytes).div_ceil(page_bytes);
+        pages.filter(|page| residents.is_dirty(*page)).count() as u32
+    }
     /// Destages dirty pages while the backing store is idle and too many pages are dirty. At the
     /// end of the flash's life, destages all dirty pages, one group at a time, even if the backing
     /// store is busy.

@@ -586,7 +586,8 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
     }
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
         let below = self.backing.volatile_pages(offset, bytes);
-        below.saturating_sub(self.volatile_in_flash(offset..offset + bytes))
+        let below = below.saturating_sub(self.volatile_in_flash(offset..offset + bytes));
+        below + self.unjournaled(offset, bytes)
     }
     /// Removes the given requests. After a power cut there are none left, because it drops all
     /// requests.

@@ -263,6 +263,7 @@ fn spec(
         verify: option(options, "verify")?.unwrap_or(false),
         max_requests: option(options, "max_requests")?,
         power_cut_every: option(options, "power_cut_every")?,
+        power_cuts_on_demand: option(options, "power_cuts")?.unwrap_or_default(),
         timeline: timeline_options(options)?,
         slowdown: option(options, "slowdown")?.unwrap_or(false),
         buffer_policy: option(options, "buffer")?

@@ -51,6 +51,8 @@ pub struct RunSpec {
     pub max_requests: Option<u64>,
     /// Mean number of requests between random power cuts.
     pub power_cut_every: Option<u64>,
+    /// Whether the clients of a live device may cut the power.
+    pub power_cuts_on_demand: bool,
     /// Timeline to write, if any.
     pub timeline: Option<TimelineOptions>,
     /// Whether to run each stream alone afterwards, to measure how much the others slow it down.
@@ -142,9 +144,14 @@ pub enum JobError {
     SlowdownOfCuts(String),
     /// First-read layout is combined with power cuts.
     #[error(
-        "{0}: power-cut recovery does not support first-read layout, which spare areas do not record; set precondition.layout to \"address\" or leave out --power-cut-every"
+        "{config}: power-cut recovery does not support first-read layout, which spare areas do not record; set precondition.layout to \"address\" or leave out {option}"
     )]
-    FirstReadOfCuts(String),
+    FirstReadOfCuts {
+        /// Configuration.
+        config: String,
+        /// Option that asks for power cuts.
+        option: &'static str,
+    },
     /// Slowdown is combined with a warm-up.
     #[error(
         "{0}: --slowdown compares whole runs and cannot be combined with a warm-up; leave out --slowdown or the warm-up ([observe])"
@@ -358,7 +365,7 @@ impl RunSpec {
     /// in place of traces and of the load of the configuration (see [`simulation::run_live`]).
     pub fn serve<C: Clients>(
         &self,
-        connect: impl FnOnce(u64) -> Result<C, JobError>,
+        connect: impl FnOnce(&Plan) -> Result<C, JobError>,
         watch: Watch<'_>,
     ) -> Result<(Done, C), JobError> {
         let loaded = load(&self.config, &self.config_name, &self.overrides)?;
@@ -380,7 +387,8 @@ impl RunSpec {
         }) {
             return Err(JobError::LookaheadOfLive(self.config_name.clone()));
         }
-        let mut clients = connect(plan.user_bytes())?;
+        self.require_recoverable(&plan)?;
+        let mut clients = connect(&plan)?;
         let mut results = run_live(&plan, &mut clients, &self.options(), watch)?;
         results.summary.references = Reference::of(&loaded.config);
         results.describe_input(vec![Provenance {
@@ -397,15 +405,26 @@ impl RunSpec {
         ))
     }
 
+    /// Rejects power cuts of a device that could not recover from them.
+    fn require_recoverable(&self, plan: &Plan) -> Result<(), JobError> {
+        let option = match (self.power_cut_every, self.power_cuts_on_demand) {
+            (Some(_), _) => "--power-cut-every",
+            (None, true) => "--power-cuts",
+            (None, false) => return Ok(()),
+        };
+        if plan.ssds().any(|ssd| ssd.device.first_read_pages > 0) {
+            let config = self.config_name.clone();
+            return Err(JobError::FirstReadOfCuts { config, option });
+        }
+        Ok(())
+    }
+
     /// Rejects options that do not apply to the device, or that exclude each other.
     fn require_meaning(&self, plan: &Plan) -> Result<(), JobError> {
         if self.slowdown && self.power_cut_every.is_some() {
             return Err(JobError::SlowdownOfCuts(self.config_name.clone()));
         }
-        if self.power_cut_every.is_some() && plan.ssds().any(|ssd| ssd.device.first_read_pages > 0)
-        {
-            return Err(JobError::FirstReadOfCuts(self.config_name.clone()));
-        }
+        self.require_recoverable(plan)?;
         if self.slowdown && plan.observe.warm_up.is_some() {
             return Err(JobError::SlowdownAfterWarmUp(self.config_name.clone()));
         }
@@ -611,6 +630,7 @@ impl RunSpec {
             verify: self.verify,
             max_requests: self.max_requests,
             power_cut_every: self.power_cut_every,
+            power_cuts_on_demand: self.power_cuts_on_demand,
             timeline: self.timeline.clone(),
             buffer_policy: self.buffer_policy.clone(),
             checkpoint: self.checkpoint.clone(),

@@ -8,10 +8,12 @@ use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::control::Asked;
 use crate::data::Data;
 use crate::protocol::{
     Command, Export, Fault, HEADER_BYTES, Handshake, Operation, Received, Stage, reply,
 };
+use crate::undo::{Serial, Undo};
 
 /// Time that a client may take for each message of the negotiation.
 const NEGOTIATION: Duration = Duration::from_secs(10);
@@ -26,10 +28,21 @@ pub(crate) struct Answer {
     pub(crate) fault: Option<Fault>,
 }
 
+/// Message to the engine.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// A client sent a command.
+    Arrived(Arrived),
+    /// A client of the control socket sent a request.
+    Asked(Asked),
+}
+
 /// Command that a client sent, for the engine.
 #[derive(Debug)]
 pub(crate) struct Arrived {
     pub(crate) command: Command,
+    /// Number of a write, if power cuts are possible.
+    pub(crate) serial: Option<Serial>,
     /// Time at which the command was complete.
     pub(crate) at: Instant,
     /// Replies of the connection.
@@ -41,7 +54,44 @@ pub(crate) struct Arrived {
 pub(crate) struct Shared {
     pub(crate) export: Arc<Export>,
     pub(crate) data: Arc<Data>,
-    pub(crate) engine: Sender<Arrived>,
+    /// Undo log, if power cuts are possible.
+    pub(crate) undo: Option<Arc<Undo>>,
+    pub(crate) engine: Sender<Message>,
+}
+
+impl Arrived {
+    /// Refuses the command, because the connection ends.
+    pub(crate) fn refuse(self) {
+        let fault = Some(Fault::ShuttingDown);
+        let command = self.command;
+        // The client may have disconnected.
+        let _ = self.answers.send(Answer { command, fault });
+    }
+}
+
+impl Shared {
+    /// Applies the effect of a command on the data. Returns the number of a write, if power cuts are
+    /// possible.
+    fn apply(&self, command: &Command, payload: &[u8]) -> io::Result<Option<Serial>> {
+        let data = &*self.data;
+        let (offset, bytes) = (command.offset, u64::from(command.bytes));
+        let may_discard = match command.operation {
+            Operation::Write => {
+                return match &self.undo {
+                    Some(undo) => undo.write(data, offset, payload).map(Some),
+                    None => data.write(offset, payload).map(|()| None),
+                };
+            }
+            Operation::Trim => true,
+            Operation::Zero { may_discard } => may_discard,
+            Operation::Read | Operation::Flush => return Ok(None),
+        };
+        match &self.undo {
+            Some(undo) => undo.zero(data, offset, bytes, may_discard)?,
+            None => data.zero(offset, bytes, may_discard)?,
+        }
+        Ok(None)
+    }
 }
 
 /// Serves a client until it disconnects, or until the stream is shut down.
@@ -155,40 +205,40 @@ impl<I: Read> Reader<'_, I> {
     }
     /// Applies the effect of a command on the data, and passes it to the engine.
     fn execute(&mut self, command: Command) -> io::Result<()> {
-        let data = &self.shared.data;
-        let (offset, bytes) = (command.offset, u64::from(command.bytes));
-        let applied = match command.operation {
-            Operation::Write => {
-                self.payload.resize(command.bytes as usize, 0);
-                self.input.read_exact(&mut self.payload)?;
-                let applied = data.write(offset, &self.payload);
-                self.payload.shrink_to(BUFFER);
-                applied
-            }
-            Operation::Trim => data.zero(offset, bytes, true),
-            Operation::Zero { may_discard } => data.zero(offset, bytes, may_discard),
-            Operation::Read | Operation::Flush => Ok(()),
-        };
-        if let Err(error) = applied {
-            let fault = match error.kind() {
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Fault::NoSpace,
-                _ => Fault::Io,
-            };
-            return self.answer(command, fault);
+        if command.operation == Operation::Write {
+            self.payload.resize(command.bytes as usize, 0);
+            self.input.read_exact(&mut self.payload)?;
         }
+        let applied = self.shared.apply(&command, &self.payload);
+        self.payload.clear();
+        self.payload.shrink_to(BUFFER);
+        let serial = match applied {
+            Ok(serial) => serial,
+            Err(error) => {
+                let fault = match error.kind() {
+                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Fault::NoSpace,
+                    _ => Fault::Io,
+                };
+                return self.answer(command, fault);
+            }
+        };
         self.count()?;
         let arrived = Arrived {
             command,
+            serial,
             at: Instant::now(),
             answers: Arc::clone(&self.answers),
         };
-        self.shared.engine.send(arrived).or_else(|_| {
-            let answer = Answer {
-                command,
-                fault: Some(Fault::ShuttingDown),
-            };
-            self.answers.send(answer).map_err(|_| ended())
-        })
+        self.shared
+            .engine
+            .send(Message::Arrived(arrived))
+            .or_else(|_| {
+                let answer = Answer {
+                    command,
+                    fault: Some(Fault::ShuttingDown),
+                };
+                self.answers.send(answer).map_err(|_| ended())
+            })
     }
     /// Answers a command with an error.
     fn answer(&self, command: Command, fault: Fault) -> io::Result<()> {

@@ -6,18 +6,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use wordline_block::Op;
-use wordline_kernel::Time;
-use wordline_runner::simulation::{Clients, LiveRequest, Turn};
+use serde_json::{Value, json};
+use wordline_block::{Op, PowerCut};
+use wordline_kernel::{Rng, Time};
+use wordline_runner::simulation::{Clients, LiveRequest, Turn, Volatile};
 use wordline_workload::Request;
 use wordline_workload::convert::TraceWriter;
 
 use crate::clock::{Clock, LATE_US, Lateness, Started};
-use crate::connection::{Answer, Arrived};
+use crate::connection::{Answer, Arrived, Message};
+use crate::control::{Asked, Control, ControlRequest, Response};
 use crate::data::Data;
 use crate::error::ServeError;
+use crate::faults::Faults;
 use crate::protocol::{Command, Fault, Operation};
 use crate::server::Server;
+use crate::undo::{Mark, Serial, Undo};
 
 /// Time of the machine for which simulated time stands still after a completion, until a client
 /// sends its next request.
@@ -35,15 +39,66 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 struct Pending {
     command: Command,
+    /// What the completion makes durable, if power cuts are possible.
+    effect: Effect,
     answers: Arc<Sender<Answer>>,
+}
+
+/// Effect of a command on the undo log.
+#[derive(Clone, Copy, Debug)]
+enum Effect {
+    None,
+    Write(Serial),
+    Flush(Mark),
+}
+
+/// Power cuts on demand.
+#[derive(Debug)]
+pub(crate) struct PowerCuts {
+    undo: Arc<Undo>,
+    random: Rng,
+    /// Request for a power cut, and the number of blocks that it has reverted.
+    asked: Option<(Sender<Response>, u64)>,
+    /// Number of power cuts.
+    done: u64,
+}
+
+impl PowerCuts {
+    pub(crate) fn new(undo: Arc<Undo>, seed: u64) -> Self {
+        Self {
+            undo,
+            random: Rng::new(seed, "torn writes"),
+            asked: None,
+            done: 0,
+        }
+    }
+}
+
+/// Parts of an engine.
+pub(crate) struct Parts {
+    pub(crate) server: Server,
+    pub(crate) control: Control,
+    pub(crate) arrivals: Receiver<Message>,
+    pub(crate) data: Arc<Data>,
+    /// Size of the device. Bytes.
+    pub(crate) capacity: u64,
+    pub(crate) seed: u64,
+    pub(crate) power: Option<PowerCuts>,
+    pub(crate) clock: Clock,
+    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) record: Option<TraceWriter>,
 }
 
 /// Clients of a live device.
 pub(crate) struct Engine {
     server: Server,
-    /// Commands of all connections; `None` once the server is closed.
-    arrivals: Option<Receiver<Arrived>>,
+    control: Control,
+    /// Messages of all connections; `None` once the server is closed.
+    arrivals: Option<Receiver<Message>>,
     data: Arc<Data>,
+    capacity: u64,
+    faults: Faults,
+    power: Option<PowerCuts>,
     stop: Arc<AtomicBool>,
     clock: Clock,
     /// Real clock, from the first turn on.
@@ -60,17 +115,27 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(
-        server: Server,
-        arrivals: Receiver<Arrived>,
-        data: Arc<Data>,
-        (clock, stop): (Clock, Arc<AtomicBool>),
-        record: Option<TraceWriter>,
-    ) -> Self {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts {
+            server,
+            control,
+            arrivals,
+            data,
+            capacity,
+            seed,
+            power,
+            clock,
+            stop,
+            record,
+        } = parts;
         Self {
             server,
+            control,
             arrivals: Some(arrivals),
             data,
+            capacity,
+            faults: Faults::new(seed),
+            power,
             stop,
             clock,
             started: None,
@@ -99,15 +164,11 @@ impl Engine {
         Ok(self.notes())
     }
     fn close(&mut self) {
-        for pending in self.pending.drain(..).flatten() {
-            let Pending { command, answers } = pending;
-            let fault = Some(Fault::ShuttingDown);
-            // The client may have disconnected.
-            let _ = answers.send(Answer { command, fault });
-        }
+        refuse(&mut self.pending);
         if let Some(arrivals) = self.arrivals.take() {
             self.server.close(arrivals);
         }
+        self.control.close();
     }
     fn notes(&self) -> Vec<String> {
         let connections = self.server.accepted();
@@ -126,31 +187,103 @@ impl Engine {
                 )
             }
         };
-        vec![note]
+        let cuts = self.power.as_ref().map_or(0, |power| power.done);
+        let cut = (cuts > 0).then(|| {
+            format!(
+                "Power cuts on demand: {cuts}. A replay of the recorded requests has no power cuts, so its digest differs."
+            )
+        });
+        std::iter::once(note).chain(cut).collect()
     }
 
     fn in_progress(&self) -> usize {
         self.pending.len() - self.unused.len()
     }
-    /// Returns the next command of a client; waits for it until `until`.
-    fn receive(&self, until: Option<Duration>) -> Option<Arrived> {
+    /// Returns the next message; waits for it until `until`.
+    fn receive(&self, until: Option<Duration>) -> Option<Message> {
         let arrivals = self.arrivals.as_ref()?;
         match until {
             None => arrivals.try_recv().ok(),
             Some(wait) => arrivals.recv_timeout(wait).ok(),
         }
     }
+    /// Handles a message. `arrival` returns the time of a command.
+    fn take(&mut self, message: Message, arrival: impl FnOnce(&Arrived) -> Time) -> Turn {
+        match message {
+            Message::Arrived(arrived) => {
+                let arrival = arrival(&arrived);
+                self.admit(arrived, arrival)
+            }
+            Message::Asked(asked) => self.execute(asked),
+        }
+    }
+    /// Executes a request of the control socket.
+    fn execute(&mut self, asked: Asked) -> Turn {
+        let Asked { request, response } = asked;
+        if request == ControlRequest::PowerCut
+            && let Some(power) = &mut self.power
+        {
+            power.asked = Some((response, 0));
+            return Turn::PowerCut;
+        }
+        // The client may have disconnected.
+        let _ = response.send(self.inject(&request));
+        Turn::Pause
+    }
+    /// Executes a request that the simulation does not see.
+    fn inject(&mut self, request: &ControlRequest) -> Response {
+        match *request {
+            ControlRequest::PowerCut => {
+                return Err(
+                    "power cuts need records for the recovery: start the server with --power-cuts"
+                        .to_owned(),
+                );
+            }
+            ControlRequest::ReadError { offset, bytes } => {
+                let end = offset.saturating_add(bytes);
+                if bytes == 0 || end > self.capacity {
+                    return Err(format!(
+                        "bytes {offset} to {end} are not a part of the device, which has {} bytes",
+                        self.capacity
+                    ));
+                }
+                self.faults.add(offset, end);
+            }
+            ControlRequest::ReadErrorRate { rate } => {
+                if !(0.0..=1.0).contains(&rate) {
+                    return Err(format!("the rate {rate} is not a share from 0 to 1"));
+                }
+                self.faults.set_rate(rate);
+            }
+            ControlRequest::Heal => self.faults.clear(),
+        }
+        Ok(Value::Null)
+    }
     /// Passes a command to the simulation.
     fn admit(&mut self, arrived: Arrived, arrival: Time) -> Turn {
         let Arrived {
-            command, answers, ..
+            command,
+            serial,
+            answers,
+            ..
         } = arrived;
+        let effect = match (serial, &self.power) {
+            (Some(serial), _) => Effect::Write(serial),
+            (None, Some(power)) if command.operation == Operation::Flush => {
+                Effect::Flush(power.undo.flush_arrives())
+            }
+            _ => Effect::None,
+        };
         self.expected = self.expected.saturating_sub(1);
         let place = self.unused.pop().unwrap_or_else(|| {
             self.pending.push(None);
             self.pending.len() - 1
         });
-        self.pending[place] = Some(Pending { command, answers });
+        self.pending[place] = Some(Pending {
+            command,
+            effect,
+            answers,
+        });
         let op = match command.operation {
             Operation::Read => Op::Read,
             Operation::Write | Operation::Zero { may_discard: false } => Op::Write,
@@ -170,9 +303,22 @@ impl Engine {
         self.stop.load(Ordering::Relaxed) || self.record_fault.is_some()
     }
 
+    /// Returns `true` if a read fails on demand. A write makes its range readable.
+    fn fails(&mut self, command: &Command) -> bool {
+        let (offset, bytes) = range(command);
+        match command.operation {
+            Operation::Read => self.faults.fails(offset, bytes),
+            Operation::Flush => false,
+            Operation::Write | Operation::Trim | Operation::Zero { .. } => {
+                self.faults.remove(offset, offset + bytes);
+                false
+            }
+        }
+    }
+
     fn simulated(&mut self, now: Time) -> Turn {
-        if let Some(arrived) = self.receive(None) {
-            return self.admit(arrived, now);
+        if let Some(message) = self.receive(None) {
+            return self.take(message, |_| now);
         }
         if self.ends() {
             return Turn::End;
@@ -180,14 +326,14 @@ impl Engine {
         if self.in_progress() == 0 {
             self.expected = 0;
             return match self.receive(Some(PAUSE)) {
-                Some(arrived) => self.admit(arrived, now),
+                Some(message) => self.take(message, |_| now),
                 None => Turn::Pause,
             };
         }
         if self.expected > (self.in_progress() + self.expected) / UNANSWERED {
             let left = self.patient_until.saturating_duration_since(Instant::now());
-            if let Some(arrived) = self.receive(Some(left)) {
-                return self.admit(arrived, now);
+            if let Some(message) = self.receive(Some(left)) {
+                return self.take(message, |_| now);
             }
             self.expected = 0;
         }
@@ -198,9 +344,8 @@ impl Engine {
         let clock = *self.started.get_or_insert_with(|| Started::now(scale));
         let until = Instant::now() + PAUSE;
         loop {
-            if let Some(arrived) = self.receive(None) {
-                let arrival = clock.time(arrived.at);
-                return self.admit(arrived, arrival);
+            if let Some(message) = self.receive(None) {
+                return self.take(message, |arrived| clock.time(arrived.at));
             }
             if self.ends() {
                 return Turn::End;
@@ -220,14 +365,30 @@ impl Engine {
                 let wait = wait
                     .saturating_sub(SPIN)
                     .min(until.saturating_duration_since(now));
-                if let Some(arrived) = self.receive(Some(wait)) {
-                    let arrival = clock.time(arrived.at);
-                    return self.admit(arrived, arrival);
+                if let Some(message) = self.receive(Some(wait)) {
+                    return self.take(message, |arrived| clock.time(arrived.at));
                 }
             } else {
                 std::hint::spin_loop();
             }
         }
+    }
+}
+
+/// Returns the offset and the length of a command's byte range.
+fn range(command: &Command) -> (u64, u64) {
+    (command.offset, u64::from(command.bytes))
+}
+
+/// Refuses all commands in progress, because the connection ends.
+fn refuse(pending: &mut Vec<Option<Pending>>) {
+    for pending in pending.drain(..).flatten() {
+        let Pending {
+            command, answers, ..
+        } = pending;
+        let fault = Some(Fault::ShuttingDown);
+        // The client may have disconnected.
+        let _ = answers.send(Answer { command, fault });
     }
 }
 
@@ -246,12 +407,38 @@ impl Clients for Engine {
             self.record = None;
         }
     }
-    fn complete(&mut self, now: Time, id: u64, failed: bool) {
-        let place = id as usize;
-        let Some(Pending { command, answers }) = self.pending.get_mut(place).and_then(Option::take)
-        else {
+    fn submitted(&mut self, id: u64, volatile: Volatile<'_>) {
+        let Some(power) = &self.power else {
             return;
         };
+        if let Some(Some(pending)) = self.pending.get(id as usize)
+            && let Effect::Write(serial) = pending.effect
+        {
+            power
+                .undo
+                .submitted(serial, range(&pending.command), volatile);
+        }
+    }
+    fn complete(&mut self, now: Time, id: u64, failed: bool) {
+        let place = id as usize;
+        let Some(pending) = self.pending.get_mut(place).and_then(Option::take) else {
+            return;
+        };
+        let Pending {
+            command,
+            effect,
+            answers,
+        } = pending;
+        if let Some(power) = &self.power {
+            match effect {
+                Effect::Write(serial) => {
+                    let undo = &power.undo;
+                    undo.completed(serial, range(&command), command.fua && !failed);
+                }
+                Effect::Flush(mark) => power.undo.flushed(mark, !failed),
+                Effect::None => {}
+            }
+        }
         self.unused.push(place);
         self.expected += 1;
         let instant = Instant::now();
@@ -261,9 +448,55 @@ impl Clients for Engine {
         {
             self.lateness.count(clock.since(now, instant));
         }
-        let fault = failed.then_some(Fault::Io);
+        let has_failed = failed || self.fails(&command);
+        let fault = has_failed.then_some(Fault::Io);
         // The client may have disconnected.
         let _ = answers.send(Answer { command, fault });
+    }
+    fn power_fails(&mut self, volatile: Volatile<'_>) {
+        let (Some(power), Some(arrivals)) = (&mut self.power, &self.arrivals) else {
+            return;
+        };
+        let (pending, mut asked) = (&mut self.pending, Vec::new());
+        self.server.disconnect(|| {
+            refuse(pending);
+            for message in arrivals.try_iter() {
+                match message {
+                    Message::Arrived(arrived) => arrived.refuse(),
+                    Message::Asked(other) => asked.push(other),
+                }
+            }
+        });
+        self.unused.clear();
+        self.expected = 0;
+        power.done += 1;
+        let reverted = power.undo.revert(&self.data, volatile, &mut power.random);
+        match (reverted, &mut power.asked) {
+            (Ok(blocks), Some((_, reverted))) => *reverted = blocks,
+            (Err(error), _) => self.record_fault = Some(error.to_string()),
+            (Ok(_), None) => {}
+        }
+        for Asked { response, .. } in asked {
+            // The client may have disconnected.
+            let _ = response.send(Err("a power cut was in progress; try again".to_owned()));
+        }
+    }
+    fn power_returns(&mut self, now: Time, cut: &PowerCut) {
+        let power = self.power.as_mut();
+        if let Some((response, reverted)) = power.and_then(|power| power.asked.take()) {
+            let result = json!({
+                "time_us": now.0 as f64 / 1e6,
+                "recovery_us": cut.time.0 as f64 / 1e6,
+                "requests_lost": cut.requests_lost,
+                "pages_lost": cut.pages_lost,
+                "pages_saved": cut.pages_saved,
+                "pages_torn": cut.pages_torn,
+                "erases_torn": cut.erases_torn,
+                "blocks_reverted": reverted,
+            });
+            // The client may have disconnected.
+            let _ = response.send(Ok(result));
+        }
     }
 }
 

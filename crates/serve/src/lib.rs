@@ -4,12 +4,15 @@
 
 mod clock;
 mod connection;
+mod control;
 mod data;
 mod engine;
 mod error;
+mod faults;
 pub mod protocol;
 mod server;
 mod socket;
+mod undo;
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -17,12 +20,16 @@ use std::sync::{Arc, mpsc};
 
 pub use self::clock::Clock;
 use self::connection::Shared;
+use self::control::Control;
+pub use self::control::{ControlRequest, control_socket};
 use self::data::Data;
-use self::engine::Engine;
+use self::engine::{Engine, Parts, PowerCuts};
 pub use self::error::ServeError;
 use self::protocol::{Export, SECTOR};
 use self::server::Server;
 use self::socket::Socket;
+use self::undo::Undo;
+use wordline_config::Plan;
 use wordline_runner::simulation::Watch;
 use wordline_runner::{Done, JobError, RunSpec};
 use wordline_workload::Format;
@@ -52,7 +59,7 @@ pub fn serve(
     stop: &Arc<AtomicBool>,
     watch: Watch<'_>,
 ) -> Result<Done, JobError> {
-    let start = |bytes| Ok(start(&spec.config_name, options, stop, bytes)?);
+    let start = |plan: &Plan| Ok(start(spec, options, stop, plan)?);
     let (mut done, engine) = spec.serve(start, watch)?;
     let notes = engine.finish()?;
     done.results.summary.notes.splice(0..0, notes);
@@ -65,22 +72,26 @@ impl From<ServeError> for JobError {
     }
 }
 
-/// Starts the server of a device of `bytes` bytes.
+/// Starts the server of a device.
 fn start(
-    name: &str,
+    spec: &RunSpec,
     options: &ServeOptions,
     stop: &Arc<AtomicBool>,
-    bytes: u64,
+    plan: &Plan,
 ) -> Result<Engine, ServeError> {
+    let capacity = plan.user_bytes() - plan.user_bytes() % u64::from(SECTOR);
     let export = Export {
-        bytes: bytes - bytes % u64::from(SECTOR),
-        description: format!("Wordline: {name}"),
+        bytes: capacity,
+        description: format!("Wordline: {}", spec.config_name),
     };
     let data = match &options.data {
-        Some(path) => Data::in_file(path, export.bytes)?,
+        Some(path) => Data::in_file(path, capacity)?,
         None => Data::in_memory(),
     };
     let data = Arc::new(data);
+    let undo = spec
+        .power_cuts_on_demand
+        .then(|| Arc::new(Undo::new(capacity, plan.keeps_flushed_data())));
     let record = options.record.as_ref().map(|path| {
         let created = TraceWriter::create(path, Format::Wordline, true);
         created.map_err(|error| ServeError::Record(error.to_string()))
@@ -88,13 +99,26 @@ fn start(
     let record = record.transpose()?;
     let socket = Socket::bind(&options.socket)?;
     let (engine, arrivals) = mpsc::channel();
+    let control = Control::start(&options.socket, engine.clone())?;
     let shared = Shared {
         export: Arc::new(export),
         data: Arc::clone(&data),
+        undo: undo.clone(),
         engine,
     };
     let failed = |error: std::io::Error| ServeError::socket(&options.socket, error.to_string());
     let server = Server::start(socket, shared).map_err(failed)?;
-    let timing = (options.clock, Arc::clone(stop));
-    Ok(Engine::new(server, arrivals, data, timing, record))
+    let parts = Parts {
+        server,
+        control,
+        arrivals,
+        data,
+        capacity,
+        seed: spec.seed,
+        power: undo.map(|undo| PowerCuts::new(undo, spec.seed)),
+        clock: options.clock,
+        stop: Arc::clone(stop),
+        record,
+    };
+    Ok(Engine::new(parts))
 }

@@ -8,18 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
-use crate::connection::{Arrived, Shared, serve};
-use crate::socket::Socket;
+use crate::connection::{Message, Shared, serve};
+use crate::socket::{CHECK, Socket};
 
 /// Maximum number of connections at a time. Further ones are closed at once.
 const MAX_CONNECTIONS: usize = 256;
-/// Time between two checks whether the server ends.
-const CHECK: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 50_000_000,
-};
 /// Time that clients have at the end to receive their last replies.
 const LAST_REPLIES: Duration = Duration::from_secs(2);
 
@@ -57,9 +50,25 @@ impl Server {
     pub(crate) fn accepted(&self) -> u64 {
         self.connections.accepted.load(Ordering::Relaxed)
     }
+    /// Disconnects all clients at once, without replies; new ones can connect afterwards. `drain`
+    /// takes what the connections have sent to the engine, until all have ended.
+    pub(crate) fn disconnect(&self, mut drain: impl FnMut()) {
+        let open = &self.connections.open;
+        let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+        for (stream, _) in &*open {
+            // The client may have closed the stream already.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        while !open.iter().all(|(_, thread)| thread.is_finished()) {
+            drain();
+            thread::sleep(Duration::from_micros(200));
+        }
+        drain();
+        open.clear();
+    }
     /// Ends all connections. Commands that nothing has answered by then are refused. `arrivals` is
     /// what the connections have sent to the engine.
-    pub(crate) fn close(&mut self, arrivals: Receiver<Arrived>) {
+    pub(crate) fn close(&mut self, arrivals: Receiver<Message>) {
         self.connections.ends.store(true, Ordering::Relaxed);
         if let Some(accepting) = self.accepting.take() {
             // A panic of the thread has ended it.
@@ -85,11 +94,7 @@ impl Server {
 
 fn accept(socket: &Socket, shared: &Shared, connections: &Connections) {
     while !connections.ends.load(Ordering::Relaxed) {
-        let mut wait = [PollFd::new(&socket.listener, PollFlags::IN)];
-        if poll(&mut wait, Some(&CHECK)).is_ok_and(|ready| ready == 0) {
-            continue;
-        }
-        let Ok((stream, _)) = socket.listener.accept() else {
+        let Some(stream) = socket.accept(&CHECK) else {
             continue;
         };
         let mut open = connections
@@ -97,7 +102,7 @@ fn accept(socket: &Socket, shared: &Shared, connections: &Connections) {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         open.retain(|(_, thread)| !thread.is_finished());
-        if open.len() >= MAX_CONNECTIONS || stream.set_nonblocking(false).is_err() {
+        if open.len() >= MAX_CONNECTIONS {
             continue;
         }
         let (Ok(own), shared) = (stream.try_clone(), shared.clone()) else {

@@ -6,10 +6,18 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt}
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use crate::error::ServeError;
 
-/// Maximum length of a path, so that the name in the private folder fits as well. Bytes.
+/// Maximum length of a path, so that the name in the private folder and the path of the control
+/// socket fit as well. Bytes.
 const MAX_PATH: usize = 90;
+/// Time between two checks whether a server ends.
+pub(crate) const CHECK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 50_000_000,
+};
 
 /// Socket that listens at a path. Only the user of this process can connect. The path is removed at
 /// the end, unless it names another file by then.
@@ -23,11 +31,15 @@ pub(crate) struct Socket {
 impl Socket {
     /// Creates the socket. A socket at the same path on which no server listens is replaced.
     pub(crate) fn bind(path: &Path) -> Result<Self, ServeError> {
-        let failed = |error: io::Error| ServeError::socket(path, error.to_string());
         if path.as_os_str().len() > MAX_PATH {
             let fault = format!("the path is longer than {MAX_PATH} bytes; choose a shorter one");
             return Err(ServeError::socket(path, fault));
         }
+        Self::bind_named(path)
+    }
+    /// Creates a socket whose path is derived from that of another.
+    pub(crate) fn bind_named(path: &Path) -> Result<Self, ServeError> {
+        let failed = |error: io::Error| ServeError::socket(path, error.to_string());
         match fs::symlink_metadata(path) {
             Ok(found) if !found.file_type().is_socket() => {
                 let fault = "the file exists and is not a socket; choose another path";
@@ -56,6 +68,16 @@ impl Socket {
         // Fails only if the folder is gone already.
         let _ = fs::remove_dir_all(&private);
         made.map_err(failed)
+    }
+    /// Waits for a client for some time. Returns its connection.
+    pub(crate) fn accept(&self, wait: &Timespec) -> Option<UnixStream> {
+        let mut ready = [PollFd::new(&self.listener, PollFlags::IN)];
+        if poll(&mut ready, Some(wait)).is_ok_and(|ready| ready == 0) {
+            return None;
+        }
+        let (stream, _) = self.listener.accept().ok()?;
+        stream.set_nonblocking(false).ok()?;
+        Some(stream)
     }
     fn bind_in(private: &Path, path: &Path) -> io::Result<Self> {
         let listener = UnixListener::bind(private)?;

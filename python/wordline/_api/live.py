@@ -8,6 +8,7 @@ import threading
 
 from wordline import _wordline
 from wordline._api import spelling
+from wordline._api.control import control
 from wordline._api.result import Result
 from wordline._api.simulation import ended_early
 from wordline._internal import output_folder
@@ -35,6 +36,7 @@ def serve(
     clock: str = "simulated",
     scale: float = 1.0,
     record: str | os.PathLike[str] | None = None,
+    power_cuts: bool = False,
     overrides: Overrides | None = None,
     seed: int = 1,
     prepared: str | os.PathLike[str] | None = None,
@@ -53,6 +55,7 @@ def serve(
                follows the clock of the machine, and replies are held until they are due
     scale      seconds of the machine per simulated second, for the real clock; at least 1
     record     trace to write, with all requests and their simulated times of arrival
+    power_cuts allow `control("power-cut")`; takes memory for writes that are not durable yet
     overrides  values of configuration keys, by key path
     seed       seed of every random choice
     prepared   file written by `wordline.prepare`: initial state of the device
@@ -61,7 +64,7 @@ def serve(
     The device serves clients within the `with` block. Raises WordlineError if it cannot start.
     """
     text, name = read(device)
-    options = live_options(socket, data, clock, scale, record, seed, prepared)
+    options = live_options(socket, data, clock, scale, record, power_cuts, seed, prepared)
     place = None if out is None else output_folder.check(out, "run")
     return LiveDevice(text, name, settings(overrides), options, place)
 
@@ -72,6 +75,7 @@ def live_options(
     clock: str,
     scale: float,
     record: str | os.PathLike[str] | None,
+    power_cuts: bool,
     seed: int,
     prepared: str | os.PathLike[str] | None,
 ) -> dict[str, Any]:
@@ -92,7 +96,7 @@ def live_options(
         raise WordlineError(
             "scale: simulated time follows no clock; add the real clock, or leave scale out"
         )
-    return options | {"seed": whole("seed", seed, 0)}
+    return options | {"power_cuts": bool(power_cuts), "seed": whole("seed", seed, 0)}
 
 
 class LiveDevice:
@@ -129,6 +133,10 @@ class LiveDevice:
     def uri(self) -> str:
         """URI of the device, for NBD clients."""
         return uri(self.socket)
+
+    def control(self, request: str, /, **values: float) -> dict[str, int | float]:
+        """Sends a request to the device (see `wordline.control`)."""
+        return control(self.socket, request, **values)
 
     def _serve(self) -> None:
         def report(progress: Progress) -> None:

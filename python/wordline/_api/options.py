@@ -345,6 +345,11 @@ SERVE: Options = {
         "Trace to write, such as asked.csv.gz. Its replay has the same digest.",
         of="path",
     ),
+    "--power-cuts": {
+        "is_flag": True,
+        "help": "Allow `wordline control SOCKET power-cut`. Takes memory for writes that are not "
+        "durable yet.",
+    },
     "--seed": value("N", "Seed of every random choice.", 1),
     "--from": RUN["--from"],
     "--out": value(
@@ -355,6 +360,11 @@ SERVE: Options = {
     "--no-report": RUN["--no-report"],
     **QUIET,
     "--json": RUN["--json"],
+}
+
+CONTROL: Options = {
+    **QUIET,
+    "--json": {"name": "as_json", "is_flag": True, "help": "Print the result as JSON."},
 }
 
 RESUME: Options = {

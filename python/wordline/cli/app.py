@@ -24,6 +24,7 @@ TASKS = {
         "prepare": "wordline.cli.states:prepare",
         "resume": "wordline.cli.states:resume",
         "serve": "wordline.cli.live:serve",
+        "control": "wordline.cli.live:control_command",
     },
     "Many runs": {
         "sweep": "wordline.cli.sweeps:sweep_command",

@@ -1,13 +1,17 @@
-"""`wordline serve`."""
+"""`wordline serve` and `wordline control`."""
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
+import click
+
 from wordline._api import options
-from wordline.cli.command import command, device_argument
+from wordline._api.control import REQUESTS, control
+from wordline.cli.command import Function, command, device_argument
 from wordline.cli.exit import DONE
 from wordline.cli.run import ended
 from wordline.cli.streams import note
@@ -23,6 +27,7 @@ def serve(
     clock: str,
     scale: float,
     record: Path | None,
+    power_cuts: bool,
     seed: int,
     prepared: Path | None,
     out: Path | None,
@@ -57,7 +62,7 @@ def serve(
     from wordline.config import read
 
     text, name = read(device)
-    live_options = live.live_options(socket, data, clock, scale, record, seed, prepared)
+    live_options = live.live_options(socket, data, clock, scale, record, power_cuts, seed, prepared)
     default = os.fspath(Path("out", f"{Path(device).name.removesuffix('.toml')}-live"))
     place = output_folder.check(out or output_folder.unused(default), "run")
 
@@ -86,3 +91,56 @@ def serve(
 
 class NoRequestError(Exception):
     """No client sent a request."""
+
+
+def _with_requests(function: Function) -> Function:
+    """Puts the requests into the help of a command."""
+    named = {
+        " ".join([name, *(value.upper() for value in request.values)]): request.help
+        for name, request in REQUESTS.items()
+    }
+    width = max(map(len, named))
+    listed = "\n".join(f"      {name:{width}}  {text}" for name, text in named.items())
+    function.__doc__ = (function.__doc__ or "").replace("{requests}", listed.strip())
+    return function
+
+
+@command(options.CONTROL, name="control")
+@click.argument("socket", type=click.Path(path_type=Path))
+@click.argument("request", type=click.Choice(list(REQUESTS)), metavar="REQUEST")
+@click.argument("values", nargs=-1)
+@_with_requests
+def control_command(socket: Path, request: str, values: tuple[str, ...], as_json: bool) -> None:
+    """Cause a fault of a live device.
+
+    SOCKET is that of `wordline serve`. After a power cut, clients can connect again as soon as the
+    command ends.
+
+    \b
+    Requests:
+      {requests}
+
+    \b
+    Examples:
+      wordline serve d4 --power-cuts
+      wordline control wordline.sock read-error 1048576 4096
+      wordline control wordline.sock power-cut
+    """
+    names = REQUESTS[request].values
+    if len(values) != len(names):
+        needed = " ".join(name.upper() for name in names) or "no values"
+        raise click.UsageError(f"{request} takes {needed}")
+    read: dict[str, Any] = {}
+    for (name, parse), text in zip(names.items(), values, strict=True):
+        try:
+            read[name] = parse(text)
+        except ValueError:
+            raise click.UsageError(
+                f"{request}: {name.upper()} is {text!r}, which is not a number"
+            ) from None
+    result = control(socket, request, **read)
+    if as_json:
+        click.echo(json.dumps(result))
+        return
+    for name, value in result.items():
+        click.echo(f"{name.replace('_', ' ')}: {value:,}")

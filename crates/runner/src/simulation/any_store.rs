@@ -130,7 +130,7 @@ impl Builder<'_> {
                 let device = cached.ssd.device(&self.plan.streams);
                 let backing = self.build(&cached.backing);
                 let mut store = Cached::new(&cached.cache, &device, backing);
-                if self.options.power_cut_every.is_some() {
+                if self.options.has_power_cuts() {
                     store.expect_power_cuts();
                 }
                 if self.options.verify {

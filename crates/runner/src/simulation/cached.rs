@@ -91,7 +91,7 @@ impl RunShape for Cached<Array<Disk>> {
         let cached = cached(plan);
         let device = cached.ssd.device(&plan.streams);
         let mut store = Self::new(&cached.cache, &device, disks_of(&cached.backing));
-        if options.power_cut_every.is_some() {
+        if options.has_power_cuts() {
             store.expect_power_cuts();
         }
         if options.verify {

@@ -471,7 +471,7 @@ pub(super) fn cut_power<S: BlockDevice>(
     ended.now += cut.map_err(|error| Stop::of(&error))?.time;
     cx.now = ended.now;
     ended.digest.mix(ended.now.0);
-    host.lost(ended.now, store);
+    host.lost(ended.now, store, |_| ());
     let resumed = store.resume(cx);
     resumed.map_err(|error| Stop::of(&error))?;
     host.completed(ended.now, store, cx.probe.recorder_mut());

@@ -311,12 +311,16 @@ impl<'a> Intake<'a> {
             response_quarters: self.at.trend.quarters(),
         }
     }
-    /// Stops issuing requests.
-    pub(super) fn close(&mut self) {
+    /// Drops the next request, if it has been fetched.
+    pub(super) fn drop_next(&mut self) {
         self.at.dropped += self.at.held();
-        self.at.open = false;
         self.at.ahead = None;
         self.at.beyond.clear();
+    }
+    /// Stops issuing requests.
+    pub(super) fn close(&mut self) {
+        self.drop_next();
+        self.at.open = false;
     }
     /// Appends up to `most` of the next requests to `upcoming`, if their times are known.
     pub(super) fn look_ahead(&mut self, most: usize, upcoming: &mut Vec<Request>) {

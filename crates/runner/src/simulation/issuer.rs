@@ -389,13 +389,29 @@ impl<'a> Host<'a> {
         }
     }
     /// Handles a power cut: requests in progress are lost, and closed loops continue with the next.
-    pub(super) fn lost(&mut self, now: Time, store: &mut impl BlockDevice) {
+    /// Passes each on.
+    pub(super) fn lost(
+        &mut self,
+        now: Time,
+        store: &mut impl BlockDevice,
+        mut pass_on: impl FnMut(&Completion),
+    ) {
         self.soonest = Time::ZERO;
         for done in store.completions() {
+            pass_on(&done);
             let intake = &mut self.intakes[done.stream as usize];
             intake.at.lost += 1;
             intake.completed(now);
         }
+    }
+    /// Drops the request of a live run, which has one stream, that was to be submitted next.
+    pub(super) fn drop_next(&mut self) {
+        self.soonest = Time::ZERO;
+        self.intakes[0].drop_next();
+    }
+    /// Counts submitted requests of a live run that a power cut has cancelled.
+    pub(super) fn cancelled(&mut self, requests: u64) {
+        self.intakes[0].at.lost += requests;
     }
     /// Announces the next requests to the device, as many as it looks ahead.
     #[cold]

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use serde::Serialize;
-use wordline_block::{BlockDevice, Event, Op};
-use wordline_kernel::{Context, Probe, Time};
+use wordline_block::{BlockDevice, Event, Op, PowerCut, Ticket};
+use wordline_kernel::{Context, EventQueue, Probe, Time};
 use wordline_recorder::{Lanes, Recorder};
 use wordline_state::Kept;
 use wordline_workload::{Request, Source, WorkloadError};
@@ -46,9 +46,15 @@ pub enum Turn {
     Event,
     /// Nothing has happened for some milliseconds.
     Pause,
+    /// The power fails. Only in runs with power cuts on demand ([`super::Options`]).
+    PowerCut,
     /// No request will follow. The device completes all requests.
     End,
 }
+
+/// Data that a power cut would lose now: returns `true` for a byte range, given by its offset and
+/// its length, if the latest write of some of it would be lost.
+pub type Volatile<'a> = &'a dyn Fn(u64, u64) -> bool;
 
 /// Clients of a live run, and its clock.
 pub trait Clients {
@@ -58,9 +64,18 @@ pub trait Clients {
     fn turn(&mut self, now: Time, due: Time) -> Turn;
     /// Reports the time at which a request arrived, in order of arrival.
     fn arrived(&mut self, request: &Request);
+    /// Reports that the store takes a request next.
+    fn submitted(&mut self, _id: u64, _volatile: Volatile<'_>) {}
     /// Completes a request of the clients at `now`. `failed`: whether it ended with an error.
     fn complete(&mut self, now: Time, id: u64, failed: bool);
+    /// Reports that power fails: no request that has arrived will complete.
+    fn power_fails(&mut self, _volatile: Volatile<'_>) {}
+    /// Reports the losses of a power cut, and the time at which the store has recovered.
+    fn power_returns(&mut self, _now: Time, _cut: &PowerCut) {}
 }
+
+/// Number for a ticket that is not in progress.
+const NO_REQUEST: u64 = u64::MAX;
 
 /// Requests that have arrived and were not submitted.
 #[derive(Debug, Default)]
@@ -131,7 +146,7 @@ pub(super) struct Live<'a> {
     flushes: bool,
     /// Numbers of the waiting requests, without flushes that the store does not see.
     ids: VecDeque<u64>,
-    /// Number of the request of each ticket.
+    /// Number of the request of each ticket in progress, or [`NO_REQUEST`].
     by_ticket: Vec<u64>,
     /// Earliest time at which the next request can arrive.
     earliest: Time,
@@ -212,6 +227,10 @@ impl<'a> Live<'a> {
                         is_due = true;
                         Ok(())
                     }
+                    Turn::PowerCut => {
+                        is_due = true;
+                        self.cut_power(store, host, cx, &mut ended)
+                    }
                     Turn::End => {
                         self.ended = true;
                         self.waiting.borrow_mut().ended = true;
@@ -288,14 +307,17 @@ impl<'a> Live<'a> {
             ended.begin_measuring(now, store, host, cx.probe);
         }
         ended.mix_request(&request);
+        let id = self.ids.pop_front().unwrap_or(NO_REQUEST);
+        let volatile = |offset, bytes| store.volatile_pages(offset, bytes) > 0;
+        self.clients.submitted(id, &volatile);
         let ticket = store
             .submit(cx, request)
             .map_err(|error| Stop::of(&error))?;
         let place = ticket as usize;
         if self.by_ticket.len() <= place {
-            self.by_ticket.resize(place + 1, 0);
+            self.by_ticket.resize(place + 1, NO_REQUEST);
         }
-        self.by_ticket[place] = self.ids.pop_front().unwrap_or_default();
+        self.by_ticket[place] = id;
         host.take(now, (&request, ticket), cx.probe.recorder());
         self.complete(now, store, host, cx.probe);
         Ok(())
@@ -345,9 +367,53 @@ impl<'a> Live<'a> {
         if !store.has_completions() {
             return;
         }
-        let (clients, by_ticket) = (&mut *self.clients, &self.by_ticket);
+        let (clients, by_ticket) = (&mut *self.clients, &mut self.by_ticket);
         host.completed_live(now, store, observer.recorder_mut(), |done| {
-            clients.complete(now, by_ticket[done.ticket as usize], done.failed);
+            let id = std::mem::replace(&mut by_ticket[done.ticket as usize], NO_REQUEST);
+            clients.complete(now, id, done.failed);
         });
+    }
+
+    /// Cuts the power. All requests that have arrived are lost.
+    #[cold]
+    #[inline(never)]
+    fn cut_power<S, O>(
+        &mut self,
+        store: &mut S,
+        host: &mut Host<'_>,
+        cx: &mut Context<'_, S::Event, O>,
+        ended: &mut LoopEnd,
+    ) -> Result<(), Stop>
+    where
+        S: BlockDevice,
+        O: Observer<S::Observation>,
+    {
+        let volatile = |offset, bytes| store.volatile_pages(offset, bytes) > 0;
+        self.clients.power_fails(&volatile);
+        self.waiting.borrow_mut().requests.clear();
+        self.ids.clear();
+        host.drop_next();
+        *cx.queue = EventQueue::default();
+        ended.break_off(store, cx.probe);
+        let cut = store.cut_power(ended.now, cx.probe);
+        let cut = cut.map_err(|error| Stop::of(&error))?;
+        ended.now += cut.time;
+        cx.now = ended.now;
+        self.earliest = self.earliest.max(ended.now + Time(1));
+        ended.digest.mix(ended.now.0);
+        let by_ticket = &mut self.by_ticket;
+        host.lost(ended.now, store, |lost| {
+            by_ticket[lost.ticket as usize] = NO_REQUEST;
+        });
+        let queued = (0..).zip(&*by_ticket).filter(|(_, id)| **id != NO_REQUEST);
+        let queued: Vec<Ticket> = queued.map(|(ticket, _)| ticket).collect();
+        store.cancel(&queued);
+        host.cancelled(queued.len() as u64);
+        by_ticket.fill(NO_REQUEST);
+        let resumed = store.resume(cx);
+        resumed.map_err(|error| Stop::of(&error))?;
+        self.clients.power_returns(ended.now, &cut);
+        self.complete(ended.now, store, host, cx.probe);
+        Ok(())
     }
 }

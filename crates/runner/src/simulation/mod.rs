@@ -24,7 +24,7 @@ pub use self::intake::Input;
 use self::intake::Intake;
 use self::issuer::Host;
 use self::live::{Arrivals, Live};
-pub use self::live::{Clients, LiveRequest, Turn};
+pub use self::live::{Clients, LiveRequest, Turn, Volatile};
 use self::shape::{Capabilities, OnShape, RunOutput, RunShape, StoreOutcome, on_shape};
 use self::start::{Start, Started, preconditioned, pristine};
 use self::watch::Watcher;
@@ -48,6 +48,7 @@ use wordline_results::results::Results;
 
 /// Run options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)]
 pub struct Options {
     /// Whether to record a row per request, in memory.
     pub requests: bool,
@@ -57,6 +58,8 @@ pub struct Options {
     pub max_requests: Option<u64>,
     /// Mean number of requests between random power cuts.
     pub power_cut_every: Option<u64>,
+    /// Whether the clients of a live run may cut the power.
+    pub power_cuts_on_demand: bool,
     /// Timeline to write, if any.
     pub timeline: Option<TimelineOptions>,
     /// Maker of the replacement policies of the DRAM buffers, in place of the plan's.
@@ -72,6 +75,10 @@ pub struct Options {
 }
 
 impl Options {
+    /// Returns `true` if the power may fail.
+    pub fn has_power_cuts(&self) -> bool {
+        self.power_cut_every.is_some() || self.power_cuts_on_demand
+    }
     /// Returns the options that take memory in a run of `plan`.
     fn memory(&self, plan: &Plan) -> memory::Checks {
         memory::Checks {
@@ -80,7 +87,7 @@ impl Options {
                 memory::generated(plan).map_or(self.max_requests.unwrap_or(0), |all| all.min(most))
             }),
             verify: self.verify,
-            power_cuts: self.power_cut_every.is_some(),
+            power_cuts: self.has_power_cuts(),
         }
     }
 }

@@ -96,7 +96,7 @@ impl Start<'_, '_, '_, '_> {
         let preconditioned = match &options.prepared {
             None => preconditioned(plan, &mut ssds, self.watcher)?,
             Some(path) => {
-                let cut = options.power_cut_every.is_some();
+                let cut = options.has_power_cuts();
                 wordline_state::prepared::read(path, plan, cut, &mut ssds)?
             }
         };
@@ -127,7 +127,7 @@ impl Start<'_, '_, '_, '_> {
 /// replacement policy if the run has them.
 pub(super) fn pristine(plan: &Plan, options: &Options) -> Result<Vec<Ssd<Map>>, DeviceError> {
     let mut ssds = devices::pristine(plan);
-    if options.power_cut_every.is_some() {
+    if options.has_power_cuts() {
         ssds.iter_mut().for_each(Ssd::expect_power_cuts);
     }
     if let Some(maker) = &options.buffer_policy {

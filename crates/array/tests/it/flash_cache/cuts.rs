@@ -539,7 +539,9 @@ fn a_cache_without_a_journal_loses_its_dirty_pages_in_a_power_cut() {
     let mut run = Run::new("move", &table, Below::Constant, 1);
     run.go_on(8, 3_000);
     let dirty = run.store.residents().dirty();
+    assert_eq!(run.store.volatile_pages(0, PAGES * PAGE), dirty);
     let cut = run.store.cut_power(run.now, &mut run.heard).unwrap();
+    assert_eq!(run.store.volatile_pages(0, PAGES * PAGE), 0);
     assert_eq!((cut.pages_lost, cut.dirty_restored), (dirty, 0));
     assert!(dirty > 0 && run.store.residents().is_empty());
 }

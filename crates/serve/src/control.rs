@@ -1,0 +1,128 @@
+//! The control socket of a server: faults on demand. Each connection sends one request, a line of
+//! JSON, and receives one line of JSON.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::connection::Message;
+use crate::error::ServeError;
+use crate::socket::{CHECK, Socket};
+
+/// Time that a client may take to send its request, or to receive the response.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Maximum length of a request. Bytes.
+const MAX_REQUEST: u64 = 4096;
+
+/// Request on the control socket.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ControlRequest {
+    /// Cuts the power: all clients are disconnected, and data that is not durable is lost. Clients
+    /// can connect again after the response.
+    PowerCut,
+    /// Makes a byte range unreadable until it is written.
+    ReadError {
+        /// First byte.
+        offset: u64,
+        /// Length, at least 1. Bytes.
+        bytes: u64,
+    },
+    /// Sets the share of reads that fail at random.
+    ReadErrorRate {
+        /// Share, 0 to 1.
+        rate: f64,
+    },
+    /// Ends all read errors.
+    Heal,
+}
+
+/// Request that waits for its response.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) request: ControlRequest,
+    pub(crate) response: Sender<Response>,
+}
+
+/// Result of a request, or why it was refused.
+pub(crate) type Response = Result<Value, String>;
+
+/// Returns the path of the control socket of a server.
+pub fn control_socket(socket: &Path) -> PathBuf {
+    let mut path = socket.as_os_str().to_owned();
+    path.push(".control");
+    path.into()
+}
+
+/// Control socket, served by a thread of its own.
+#[derive(Debug)]
+pub(crate) struct Control {
+    ends: Arc<AtomicBool>,
+    serving: Option<JoinHandle<()>>,
+}
+
+impl Control {
+    /// Serves the control socket of the server at `socket`.
+    pub(crate) fn start(socket: &Path, engine: Sender<Message>) -> Result<Self, ServeError> {
+        let path = control_socket(socket);
+        let listening = Socket::bind_named(&path)?;
+        let ends = Arc::<AtomicBool>::default();
+        let own = Arc::clone(&ends);
+        let thread = thread::Builder::new().name("serve-control".to_owned());
+        let serving = thread.spawn(move || {
+            while !own.load(Ordering::Relaxed) {
+                if let Some(stream) = listening.accept(&CHECK) {
+                    // A client that vanished ends its own connection only.
+                    let _ = answer(&stream, &engine);
+                }
+            }
+        });
+        let failed = |error: io::Error| ServeError::socket(&path, error.to_string());
+        Ok(Self {
+            ends,
+            serving: Some(serving.map_err(failed)?),
+        })
+    }
+    /// Ends the control socket. Requests without a response must have been dropped.
+    pub(crate) fn close(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        if let Some(serving) = self.serving.take() {
+            // A panic of the thread has ended it.
+            let _ = serving.join();
+        }
+    }
+}
+
+/// Answers the request of a client.
+fn answer(mut stream: &UnixStream, engine: &Sender<Message>) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut line = String::new();
+    BufReader::new(stream.take(MAX_REQUEST)).read_line(&mut line)?;
+    let response = match ask(&line, engine) {
+        Ok(result) => json!({ "result": result }),
+        Err(error) => json!({ "error": error }),
+    };
+    stream.write_all(format!("{response}\n").as_bytes())
+}
+
+/// Passes a request to the engine, and waits for its response.
+fn ask(line: &str, engine: &Sender<Message>) -> Response {
+    let request = serde_json::from_str(line)
+        .map_err(|error| format!("the request is not valid ({error})"))?;
+    let (response, result) = mpsc::channel();
+    let ended = |_| "the device has ended".to_owned();
+    let asked = Message::Asked(Asked { request, response });
+    engine
+        .send(asked)
+        .map_err(|_| "the device has ended".to_owned())?;
+    result.recv().map_err(ended)?
+}
