@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from conftest import Command
-from nbd_client import EIO, FLUSH, FUA, READ, WRITE, command, connected
+from nbd_client import EIO, FLUSH, FUA, READ, TRIM, WRITE, command, connected
 
 import wordline
 
@@ -175,6 +175,41 @@ def test_read_errors_last_until_the_range_is_written(tiny: str) -> None:
         assert client.call(READ, 0, 512) == EIO
 
 
+def test_device_at_the_end_of_its_life_is_read_only(tiny: str) -> None:
+    with wordline.serve(tiny) as device, connected(device.socket) as client:
+        assert client.call(WRITE, 0, data=b"a" * 512) == 0
+        device.control("end-of-life")
+        assert client.call(WRITE, 0, data=b"b" * 512) == EIO
+        assert client.call(TRIM, 0, 4096) == EIO
+        assert client.read(0, 512) == b"a" * 512
+        assert client.call(FLUSH) == 0
+        device.control("heal")
+        assert client.call(WRITE, 0, data=b"b" * 512) == 0
+
+
+def test_slow_die_takes_longer_for_its_pages(tiny: str) -> None:
+    """Each of two dies has half of the pages, so one slow die adds half of what two add. A power
+    cut does not end the slowness."""
+
+    def mean_us(*slow: tuple[int, float]) -> float:
+        with wordline.serve(tiny, power_cuts=True) as device:
+            for die, factor in slow:
+                device.control("slow-die", die=die, factor=factor)
+            device.control("power-cut")
+            with connected(device.socket) as client:
+                for page in range(64):
+                    client.read(page * 4096, 4096)
+        assert device.result
+        latency = device.result.summary["latency"]["read"]
+        assert latency
+        return latency["mean_us"]
+
+    normal, one, both = mean_us(), mean_us((1, 10.0)), mean_us((0, 10.0), (1, 10.0))
+    assert both > 3 * normal
+    assert one - normal == pytest.approx((both - normal) / 2)
+    assert mean_us((0, 10.0), (0, 1.0)) == normal
+
+
 @pytest.mark.parametrize(
     ("request_", "values", "reason"),
     [
@@ -183,6 +218,8 @@ def test_read_errors_last_until_the_range_is_written(tiny: str) -> None:
         ("read-error", {"offset": 0, "bytes": 2**60}, "not a part of the device"),
         ("read-error", {"offset": 0.5, "bytes": 1}, "not valid"),
         ("read-error-rate", {"rate": 2}, "not a share"),
+        ("slow-die", {"die": 99, "factor": 2}, "no flash die of this number"),
+        ("slow-die", {"die": 0, "factor": 0}, "not from 0.001"),
     ],
 )
 def test_wrong_request_is_refused(

@@ -517,6 +517,19 @@ where
         }
         Ok(())
     }
+    fn slow_die(&mut self, die: u32, slowness: u32) -> bool {
+        let mut of_member = die;
+        for Member { device, .. } in &mut self.members {
+            let mut own = Busy::default();
+            device.busy(&mut own);
+            let dies = own.dies.len() as u32;
+            if of_member < dies {
+                return device.slow_die(of_member, slowness);
+            }
+            of_member -= dies;
+        }
+        false
+    }
     fn die_backlog(&self, times: &mut Vec<Time>) {
         self.members().for_each(|device| device.die_backlog(times));
     }

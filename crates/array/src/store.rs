@@ -220,6 +220,9 @@ impl BlockDevice for Store {
             Ok(array.resume(&mut Context::new(cx.now, cx.queue, &mut probe))?)
         })
     }
+    fn slow_die(&mut self, die: u32, slowness: u32) -> bool {
+        either!(self, one => one.device.slow_die(die, slowness), array => array.slow_die(die, slowness))
+    }
     fn die_backlog(&self, times: &mut Vec<Time>) {
         either!(self, one => one.device.die_backlog(times), array => array.die_backlog(times));
         if let Self::Cached(cached) = self {

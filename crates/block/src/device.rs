@@ -107,6 +107,12 @@ pub trait BlockDevice {
     ) -> Result<(), Self::Error> {
         Ok(())
     }
+    /// Makes the array of a flash die slower: its times in operations that start from now on are
+    /// multiplied by `slowness` thousandths, at least 1. Dies are numbered as in
+    /// [`BlockDevice::busy`]. Returns `false` if that die does not exist or is not of flash.
+    fn slow_die(&mut self, _die: u32, _slowness: u32) -> bool {
+        false
+    }
     /// Starts the measurement: counters count from `now` on. The behaviour of the device does not
     /// change.
     fn begin_measuring(&mut self, now: Time);

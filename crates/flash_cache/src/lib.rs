@@ -615,6 +615,10 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         self.let_go(cx, 0)?;
         self.settle(cx)
     }
+    /// Makes a die of the flash slower. The dies of the backing store are not numbered here.
+    fn slow_die(&mut self, die: u32, slowness: u32) -> bool {
+        self.flash.slow_die(die, slowness)
+    }
     fn die_backlog(&self, times: &mut Vec<Time>) {
         self.flash.die_backlog(times);
     }

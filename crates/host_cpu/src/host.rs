@@ -534,6 +534,9 @@ impl<S: BlockDevice<Observation: GcObservation>> BlockDevice for Host<S> {
         self.settle(cx.now);
         self.advance(cx)
     }
+    fn slow_die(&mut self, die: u32, slowness: u32) -> bool {
+        self.store.slow_die(die, slowness)
+    }
     fn die_backlog(&self, times: &mut Vec<Time>) {
         self.store.die_backlog(times);
     }

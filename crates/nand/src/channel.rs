@@ -66,6 +66,7 @@ impl<D: Clone, B: Clone> Channels<D, B> {
             suspending: false,
             suspensions: 0,
             suspended: None,
+            slowness: 0,
         };
         let bus = Bus {
             own: of_bus,
@@ -120,13 +121,26 @@ impl<D, B> Channels<D, B> {
     pub fn is_free(&self, die: Die) -> bool {
         self.lanes[die.index()].state == State::Free
     }
+    /// Makes the array of a die work slower in operations that start from now on: all its times are
+    /// multiplied by `slowness` thousandths, at least 1.
+    pub fn slow_down(&mut self, die: Die, slowness: u32) {
+        self.lanes[die.index()].slowness = slowness;
+    }
+    /// Makes the dies as slow as those of other channels of the same size.
+    pub fn keep_slow_dies(&mut self, other: &Self) {
+        for (own, other) in self.lanes.iter_mut().zip(&other.lanes) {
+            own.slowness = other.slowness;
+        }
+    }
     /// Loads a chain into a free die. `build` appends its steps, at least one.
     pub fn load(&mut self, die: Die, build: impl FnOnce(&Chains, &mut Vec<Step>)) {
         let lane = &mut self.lanes[die.index()];
-        let steps = &mut lane.rest.steps;
-        steps.clear();
-        build(&self.chains, steps);
-        lane.rest.count = steps.len() as u32 - 1;
+        lane.rest.steps.clear();
+        build(&self.chains, &mut lane.rest.steps);
+        if lane.slowness > 0 {
+            lane.slow_steps();
+        }
+        lane.rest.count = lane.rest.steps.len() as u32 - 1;
         lane.begin_with(lane.rest.steps[0]);
     }
     /// Returns exclusive access to a die and its bus.
@@ -416,6 +430,7 @@ impl<D, B> DieAccess<'_, D, B> {
             lane,
             bus,
         } = self;
+        let time = lane.own_time(time);
         lane.rest.operation = operation;
         if L::Features::GENERAL {
             lane.rest.steps.clear();

@@ -56,6 +56,18 @@ impl Confirm {
             Self::CacheReadEnd | Self::QueuePlane => None,
         }
     }
+    /// Returns the array time of the command, if it starts an array operation.
+    pub const fn array_time(&mut self) -> Option<&mut Time> {
+        match self {
+            Self::Read(time)
+            | Self::CacheRead(time)
+            | Self::ReadAhead(time)
+            | Self::Program(time)
+            | Self::CacheProgram(time)
+            | Self::Erase(time) => Some(time),
+            Self::CacheReadEnd | Self::QueuePlane => None,
+        }
+    }
 }
 
 /// Interval during which the array works, from `from` to `until`; empty if both are equal.

@@ -4,6 +4,7 @@ use std::io::{self, BufReader, BufWriter, Cursor, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -56,6 +57,8 @@ pub(crate) struct Shared {
     pub(crate) data: Arc<Data>,
     /// Undo log, if power cuts are possible.
     pub(crate) undo: Option<Arc<Undo>>,
+    /// Whether writes and TRIMs are rejected.
+    pub(crate) is_read_only: Arc<AtomicBool>,
     pub(crate) engine: Sender<Message>,
 }
 
@@ -70,6 +73,11 @@ impl Arrived {
 }
 
 impl Shared {
+    /// Returns `true` if a command would change data and the device is read-only.
+    fn rejects(&self, command: &Command) -> bool {
+        let changes = !matches!(command.operation, Operation::Read | Operation::Flush);
+        changes && self.is_read_only.load(Ordering::Relaxed)
+    }
     /// Applies the effect of a command on the data. Returns the number of a write, if power cuts are
     /// possible.
     fn apply(&self, command: &Command, payload: &[u8]) -> io::Result<Option<Serial>> {
@@ -208,6 +216,9 @@ impl<I: Read> Reader<'_, I> {
         if command.operation == Operation::Write {
             self.payload.resize(command.bytes as usize, 0);
             self.input.read_exact(&mut self.payload)?;
+        }
+        if self.shared.rejects(&command) {
+            return self.answer(command, Fault::Io);
         }
         let applied = self.shared.apply(&command, &self.payload);
         self.payload.clear();

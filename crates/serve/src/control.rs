@@ -41,7 +41,16 @@ pub enum ControlRequest {
         /// Share, 0 to 1.
         rate: f64,
     },
-    /// Ends all read errors.
+    /// Multiplies the times of a flash die by a factor, in operations that start from now on.
+    SlowDie {
+        /// Number of the die.
+        die: u32,
+        /// Factor, from 0.001 to 1 million; 1 for the times of the configuration.
+        factor: f64,
+    },
+    /// Makes the device read-only: it rejects writes and TRIMs.
+    EndOfLife,
+    /// Ends all read errors, and makes the device writable.
     Heal,
 }
 

@@ -1,6 +1,7 @@
 //! The side of the engine: hands the commands of all connections to the simulation, at the times of
 //! its clock, and its completions to the connections.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
@@ -32,6 +33,8 @@ const PATIENCE: Duration = Duration::from_millis(1);
 const UNANSWERED: usize = 8;
 /// Last part of a wait, in which the processor does not sleep.
 const SPIN: Duration = Duration::from_micros(80);
+/// Factors of a slow die.
+const FACTORS: RangeInclusive<f64> = 0.001..=1e6;
 /// Longest wait without a report.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -83,6 +86,8 @@ pub(crate) struct Parts {
     /// Size of the device. Bytes.
     pub(crate) capacity: u64,
     pub(crate) seed: u64,
+    /// Whether the connections reject writes and TRIMs.
+    pub(crate) is_read_only: Arc<AtomicBool>,
     pub(crate) power: Option<PowerCuts>,
     pub(crate) clock: Clock,
     pub(crate) stop: Arc<AtomicBool>,
@@ -98,6 +103,10 @@ pub(crate) struct Engine {
     data: Arc<Data>,
     capacity: u64,
     faults: Faults,
+    /// Whether the connections reject writes and TRIMs.
+    is_read_only: Arc<AtomicBool>,
+    /// Request for a slow die.
+    slowing: Option<Sender<Response>>,
     power: Option<PowerCuts>,
     stop: Arc<AtomicBool>,
     clock: Clock,
@@ -123,6 +132,7 @@ impl Engine {
             data,
             capacity,
             seed,
+            is_read_only,
             power,
             clock,
             stop,
@@ -135,6 +145,8 @@ impl Engine {
             data,
             capacity,
             faults: Faults::new(seed),
+            is_read_only,
+            slowing: None,
             power,
             stop,
             clock,
@@ -220,11 +232,17 @@ impl Engine {
     /// Executes a request of the control socket.
     fn execute(&mut self, asked: Asked) -> Turn {
         let Asked { request, response } = asked;
-        if request == ControlRequest::PowerCut
-            && let Some(power) = &mut self.power
-        {
-            power.asked = Some((response, 0));
-            return Turn::PowerCut;
+        match (&request, &mut self.power) {
+            (ControlRequest::PowerCut, Some(power)) => {
+                power.asked = Some((response, 0));
+                return Turn::PowerCut;
+            }
+            (&ControlRequest::SlowDie { die, factor }, _) if FACTORS.contains(&factor) => {
+                self.slowing = Some(response);
+                let slowness = (factor * 1000.0).round() as u32;
+                return Turn::SlowDie { die, slowness };
+            }
+            _ => {}
         }
         // The client may have disconnected.
         let _ = response.send(self.inject(&request));
@@ -255,7 +273,16 @@ impl Engine {
                 }
                 self.faults.set_rate(rate);
             }
-            ControlRequest::Heal => self.faults.clear(),
+            ControlRequest::SlowDie { factor, .. } => {
+                return Err(format!(
+                    "the factor {factor} is not from 0.001 to 1 million"
+                ));
+            }
+            ControlRequest::EndOfLife => self.is_read_only.store(true, Ordering::Relaxed),
+            ControlRequest::Heal => {
+                self.faults.clear();
+                self.is_read_only.store(false, Ordering::Relaxed);
+            }
         }
         Ok(Value::Null)
     }
@@ -452,6 +479,13 @@ impl Clients for Engine {
         let fault = has_failed.then_some(Fault::Io);
         // The client may have disconnected.
         let _ = answers.send(Answer { command, fault });
+    }
+    fn slowed(&mut self, exists: bool) {
+        if let Some(response) = self.slowing.take() {
+            let fault = "the device has no flash die of this number".to_owned();
+            // The client may have disconnected.
+            let _ = response.send(exists.then_some(Value::Null).ok_or(fault));
+        }
     }
     fn power_fails(&mut self, volatile: Volatile<'_>) {
         let (Some(power), Some(arrivals)) = (&mut self.power, &self.arrivals) else {

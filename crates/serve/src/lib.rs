@@ -100,7 +100,9 @@ fn start(
     let socket = Socket::bind(&options.socket)?;
     let (engine, arrivals) = mpsc::channel();
     let control = Control::start(&options.socket, engine.clone())?;
+    let is_read_only = Arc::<AtomicBool>::default();
     let shared = Shared {
+        is_read_only: Arc::clone(&is_read_only),
         export: Arc::new(export),
         data: Arc::clone(&data),
         undo: undo.clone(),
@@ -115,6 +117,7 @@ fn start(
         data,
         capacity,
         seed: spec.seed,
+        is_read_only,
         power: undo.map(|undo| PowerCuts::new(undo, spec.seed)),
         clock: options.clock,
         stop: Arc::clone(stop),

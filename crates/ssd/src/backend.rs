@@ -279,6 +279,15 @@ impl BackEnd {
         self.channels.dies().map(|state| state.usage)
     }
 
+    /// Makes a die slower, as [`Channels::slow_down`] does.
+    pub fn slow_die(&mut self, die: Die, slowness: u32) {
+        self.channels.slow_down(die, slowness);
+    }
+    /// Makes the dies as slow as those of another back end of the same size.
+    pub fn keep_slow_dies(&mut self, other: &Self) {
+        self.channels.keep_slow_dies(&other.channels);
+    }
+
     /// Returns the occupied time of each die since power-on.
     pub fn dies_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
         self.channels.dies().map(DieState::busy)

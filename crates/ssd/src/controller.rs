@@ -58,7 +58,7 @@ use wordline_ftl::{Lpn, Mapping};
 use wordline_io_scheduler::schedule::IssueQueue;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{BusyTime, Plus, Time};
-use wordline_nand::{Array, Block, Health, PageModes};
+use wordline_nand::{Array, Block, Die, Health, PageModes};
 use write::Writes;
 
 use crate::error::Result;
@@ -209,6 +209,10 @@ impl<M: Mapping> Controller<M> {
     /// Returns the busy time of each bus since power-on.
     pub fn buses_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
         self.gc.base.flash.backend.buses_busy()
+    }
+    /// Makes a die slower, as [`wordline_nand::Channels::slow_down`] does.
+    pub fn slow_die(&mut self, die: Die, slowness: u32) {
+        self.gc.base.flash.backend.slow_die(die, slowness);
     }
     /// Returns the occupied time of each die since power-on.
     pub fn dies_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {

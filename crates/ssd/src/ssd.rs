@@ -472,6 +472,13 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         let buffered = self.buffer.as_ref();
         buffered.map_or(0, |buffered| buffered.volatile_pages(&pages))
     }
+    fn slow_die(&mut self, die: u32, slowness: u32) -> bool {
+        let exists = die < self.plan.part.layout.dies;
+        if exists {
+            self.controller.slow_die(Die(die), slowness);
+        }
+        exists
+    }
     fn die_backlog(&self, times: &mut Vec<Time>) {
         let dies = 0..self.plan.part.layout.dies;
         times.extend(dies.map(|die| self.die_time(Die(die))));

@@ -26,7 +26,9 @@ REQUESTS: dict[str, Request] = {
     "power-cut": Request("Cut the power. Volatile data is lost.", {}),
     "read-error": Request("Make bytes unreadable until written.", {"offset": int, "bytes": int}),
     "read-error-rate": Request("Let this share of reads fail at random.", {"rate": float}),
-    "heal": Request("End all read errors.", {}),
+    "slow-die": Request("Multiply the times of a flash die.", {"die": int, "factor": float}),
+    "end-of-life": Request("Make the device read-only.", {}),
+    "heal": Request("End the read errors and the end of life.", {}),
 }
 """All requests, by name."""
 PATIENCE_S = 30.0

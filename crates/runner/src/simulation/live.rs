@@ -48,6 +48,13 @@ pub enum Turn {
     Pause,
     /// The power fails. Only in runs with power cuts on demand ([`super::Options`]).
     PowerCut,
+    /// A die of the store becomes slower ([`BlockDevice::slow_die`]).
+    SlowDie {
+        /// Number of the die.
+        die: u32,
+        /// Factor of its times, in thousandths, at least 1.
+        slowness: u32,
+    },
     /// No request will follow. The device completes all requests.
     End,
 }
@@ -68,6 +75,8 @@ pub trait Clients {
     fn submitted(&mut self, _id: u64, _volatile: Volatile<'_>) {}
     /// Completes a request of the clients at `now`. `failed`: whether it ended with an error.
     fn complete(&mut self, now: Time, id: u64, failed: bool);
+    /// Reports whether the store has made a die slower.
+    fn slowed(&mut self, _exists: bool) {}
     /// Reports that power fails: no request that has arrived will complete.
     fn power_fails(&mut self, _volatile: Volatile<'_>) {}
     /// Reports the losses of a power cut, and the time at which the store has recovered.
@@ -230,6 +239,11 @@ impl<'a> Live<'a> {
                     Turn::PowerCut => {
                         is_due = true;
                         self.cut_power(store, host, cx, &mut ended)
+                    }
+                    Turn::SlowDie { die, slowness } => {
+                        let exists = store.slow_die(die, slowness);
+                        self.clients.slowed(exists);
+                        Ok(())
                     }
                     Turn::End => {
                         self.ended = true;

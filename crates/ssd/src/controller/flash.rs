@@ -145,7 +145,9 @@ impl LosesPower for Flash {
         for (all, usage) in usage.iter_mut().zip(of_dies.usage()) {
             *all = all.plus(usage);
         }
-        *of_dies = backend(plan, of_dies.draws().clone(), *counts_waiting);
+        let mut fresh = backend(plan, of_dies.draws().clone(), *counts_waiting);
+        fresh.keep_slow_dies(of_dies);
+        *of_dies = fresh;
         *issue = IssueStage::new(plan);
         superseding.fill(0);
         refreshing.clear();
