@@ -3,22 +3,19 @@
 import json
 import os
 import random
-import shutil
 import signal
 import socket
 import stat
 import struct
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import TINY, USER_BYTES, Command, environment
+from conftest import TINY, USER_BYTES, Command
 from nbd_client import (
     EINVAL,
     ENOSPC,
@@ -36,36 +33,15 @@ from nbd_client import (
     option,
     raw,
 )
+from serving import LIMIT, called, program, server
 
 import wordline
-
-LIMIT = 60
 
 
 @pytest.fixture
 def device(tiny: str) -> Iterator[wordline.LiveDevice]:
     with wordline.serve(tiny) as served:
         yield served
-
-
-@contextmanager
-def server(*args: str, more: dict[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
-    """Runs `wordline serve` until the end of the block, and waits until it is ready."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "wordline", "serve", *args],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment() | (more or {}),
-    )
-    assert process.stderr
-    try:
-        line = process.stderr.readline()
-        assert "is ready at nbd+unix:///?socket=" in line, line + process.stderr.read()
-        yield process
-    finally:
-        process.kill()
-        process.communicate(timeout=LIMIT)
 
 
 def summary(folder: str = "out") -> dict[str, Any]:
@@ -310,21 +286,6 @@ def test_wrong_options_are_refused(tiny: str, options: dict[str, object], fault:
     with pytest.raises(wordline.WordlineError, match=fault):
         wordline.serve(tiny, **options).__enter__()  # pyright: ignore
     assert [file.name for file in Path().iterdir()] == ["tiny.toml"]
-
-
-def program(name: str) -> str:
-    found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"{name} is not installed")
-    return found
-
-
-def called(*args: str) -> str:
-    done = subprocess.run(
-        args, capture_output=True, text=True, timeout=LIMIT, check=False, env=environment()
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def test_qemu_reads_what_it_wrote(device: wordline.LiveDevice) -> None:

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use crate::control::Asked;
 use crate::data::Data;
 use crate::protocol::{
-    Command, Export, Fault, HEADER_BYTES, Handshake, Operation, Received, Stage, reply,
+    Command, Export, Fault, HEADER_BYTES, Handshake, Operation, Query, Received, Replies, Stage,
+    Terms,
 };
 use crate::undo::{Serial, Undo};
 
@@ -22,11 +23,18 @@ const NEGOTIATION: Duration = Duration::from_secs(10);
 const MAX_PENDING: usize = 4096;
 const BUFFER: usize = 256 << 10;
 
-/// Reply to a command.
+/// Answer for a client.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer {
-    pub(crate) command: Command,
-    pub(crate) fault: Option<Fault>,
+pub(crate) enum Answer {
+    /// A command was executed, or failed.
+    Done {
+        command: Command,
+        fault: Option<Fault>,
+    },
+    /// A command was invalid.
+    Refused { cookie: u64, fault: Fault },
+    /// A query can be answered from the data.
+    Extents(Query),
 }
 
 /// Message to the engine.
@@ -68,7 +76,7 @@ impl Arrived {
         let fault = Some(Fault::ShuttingDown);
         let command = self.command;
         // The client may have disconnected.
-        let _ = self.answers.send(Answer { command, fault });
+        let _ = self.answers.send(Answer::Done { command, fault });
     }
 }
 
@@ -105,7 +113,7 @@ impl Shared {
 /// Serves a client until it disconnects, or until the stream is shut down.
 pub(crate) fn serve(stream: &UnixStream, shared: &Shared) {
     let served = negotiate(stream, &shared.export).and_then(|input| match input {
-        Some(input) => transmit(stream, shared, input),
+        Some((terms, input)) => transmit(stream, shared, terms, input),
         None => Ok(()),
     });
     // A client that vanished or broke the protocol ends its own connection only.
@@ -115,8 +123,9 @@ pub(crate) fn serve(stream: &UnixStream, shared: &Shared) {
     let _ = stream.shutdown(Shutdown::Both);
 }
 
-/// Negotiates. Returns the input after the negotiation; `None` if the connection ends.
-fn negotiate(mut stream: &UnixStream, export: &Export) -> io::Result<Option<Vec<u8>>> {
+/// Negotiates. Returns the terms, and the input after the negotiation; `None` if the connection
+/// ends.
+fn negotiate(mut stream: &UnixStream, export: &Export) -> io::Result<Option<(Terms, Vec<u8>)>> {
     stream.set_read_timeout(Some(NEGOTIATION))?;
     stream.set_write_timeout(Some(NEGOTIATION))?;
     let (mut input, mut out) = (Vec::new(), Vec::new());
@@ -146,21 +155,28 @@ fn negotiate(mut stream: &UnixStream, export: &Export) -> io::Result<Option<Vec<
     }
     stream.set_read_timeout(None)?;
     stream.set_write_timeout(None)?;
-    Ok(Some(input))
+    Ok(Some((handshake.terms(), input)))
 }
 
 /// Reads commands until the client disconnects, and waits for the last reply.
-fn transmit(stream: &UnixStream, shared: &Shared, input: Vec<u8>) -> io::Result<()> {
-    let data = &*shared.data;
+fn transmit(stream: &UnixStream, shared: &Shared, terms: Terms, input: Vec<u8>) -> io::Result<()> {
+    let mut writer = Writer {
+        out: BufWriter::with_capacity(BUFFER, stream),
+        data: &shared.data,
+        replies: Replies::new(terms),
+        reply: Vec::new(),
+        is_open: true,
+    };
     let (answers, replies) = mpsc::channel();
     let (pending, done) = mpsc::sync_channel(MAX_PENDING);
     thread::scope(|scope| {
-        let writer = thread::Builder::new().name("serve-write".to_owned());
-        let writer = writer.spawn_scoped(scope, move || write(stream, data, &replies, &done))?;
+        let thread = thread::Builder::new().name("serve-write".to_owned());
+        let thread = thread.spawn_scoped(scope, move || writer.write_all(&replies, &done))?;
         let rest = BufReader::with_capacity(BUFFER, stream);
         let mut reader = Reader {
             input: Cursor::new(input).chain(rest),
             shared,
+            terms,
             answers: Arc::new(answers),
             pending,
             payload: Vec::new(),
@@ -169,7 +185,7 @@ fn transmit(stream: &UnixStream, shared: &Shared, input: Vec<u8>) -> io::Result<
         // The writer ends when the engine has answered the last command.
         drop(reader);
         // A panic of the writer has ended the connection.
-        let _ = writer.join();
+        let _ = thread.join();
         read
     })
 }
@@ -177,6 +193,7 @@ fn transmit(stream: &UnixStream, shared: &Shared, input: Vec<u8>) -> io::Result<
 struct Reader<'a, I> {
     input: I,
     shared: &'a Shared,
+    terms: Terms,
     answers: Arc<Sender<Answer>>,
     pending: SyncSender<()>,
     payload: Vec<u8>,
@@ -187,9 +204,10 @@ impl<I: Read> Reader<'_, I> {
         let mut header = [0; HEADER_BYTES];
         loop {
             self.input.read_exact(&mut header)?;
-            match Received::decode(&header, self.shared.export.bytes) {
+            match Received::decode(&header, self.terms, self.shared.export.bytes) {
                 Received::Disconnect | Received::Garbage => return Ok(()),
                 Received::Command(command) => self.execute(command)?,
+                Received::Query(query) => self.answer(Answer::Extents(query))?,
                 Received::Refused {
                     cookie,
                     fault,
@@ -197,16 +215,7 @@ impl<I: Read> Reader<'_, I> {
                 } => {
                     let mut rest = self.input.by_ref().take(u64::from(payload));
                     io::copy(&mut rest, &mut io::sink())?;
-                    self.answer(
-                        Command {
-                            cookie,
-                            operation: Operation::Flush,
-                            fua: false,
-                            offset: 0,
-                            bytes: 0,
-                        },
-                        fault,
-                    )?;
+                    self.answer(Answer::Refused { cookie, fault })?;
                 }
             }
         }
@@ -218,7 +227,8 @@ impl<I: Read> Reader<'_, I> {
             self.input.read_exact(&mut self.payload)?;
         }
         if self.shared.rejects(&command) {
-            return self.answer(command, Fault::Io);
+            let fault = Some(Fault::Io);
+            return self.answer(Answer::Done { command, fault });
         }
         let applied = self.shared.apply(&command, &self.payload);
         self.payload.clear();
@@ -230,7 +240,8 @@ impl<I: Read> Reader<'_, I> {
                     io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Fault::NoSpace,
                     _ => Fault::Io,
                 };
-                return self.answer(command, fault);
+                let fault = Some(fault);
+                return self.answer(Answer::Done { command, fault });
             }
         };
         self.count()?;
@@ -240,23 +251,17 @@ impl<I: Read> Reader<'_, I> {
             at: Instant::now(),
             answers: Arc::clone(&self.answers),
         };
-        self.shared
-            .engine
-            .send(Message::Arrived(arrived))
-            .or_else(|_| {
-                let answer = Answer {
-                    command,
-                    fault: Some(Fault::ShuttingDown),
-                };
-                self.answers.send(answer).map_err(|_| ended())
-            })
+        let sent = self.shared.engine.send(Message::Arrived(arrived));
+        sent.or_else(|_| {
+            let fault = Some(Fault::ShuttingDown);
+            let answer = Answer::Done { command, fault };
+            self.answers.send(answer).map_err(|_| ended())
+        })
     }
-    /// Answers a command with an error.
-    fn answer(&self, command: Command, fault: Fault) -> io::Result<()> {
+    /// Sends an answer that needs no simulated time.
+    fn answer(&self, answer: Answer) -> io::Result<()> {
         self.count()?;
-        let fault = Some(fault);
-        let sent = self.answers.send(Answer { command, fault });
-        sent.map_err(|_| ended())
+        self.answers.send(answer).map_err(|_| ended())
     }
     /// Counts a pending command. Waits while the maximum is pending.
     fn count(&self) -> io::Result<()> {
@@ -268,58 +273,85 @@ fn ended() -> io::Error {
     io::ErrorKind::BrokenPipe.into()
 }
 
-/// Writes replies until all commands are answered. After an error of the stream, replies are
-/// dropped, and the reader ends.
-fn write(stream: &UnixStream, data: &Data, replies: &Receiver<Answer>, done: &Receiver<()>) {
-    let mut out = BufWriter::with_capacity(BUFFER, stream);
-    let mut content = Vec::new();
-    let mut is_open = true;
-    while let Some(answer) = next(replies, &mut out, &mut is_open) {
-        // The reader has counted the command before.
-        let _ = done.try_recv();
-        if is_open && put(&mut out, data, answer, &mut content).is_err() {
-            close(stream, &mut is_open);
+/// The side of a connection that writes.
+struct Writer<'a> {
+    out: BufWriter<&'a UnixStream>,
+    data: &'a Data,
+    replies: Replies,
+    reply: Vec<u8>,
+    is_open: bool,
+}
+
+impl Writer<'_> {
+    /// Writes replies until all commands are answered. After an error of the stream, replies are
+    /// dropped, and the reader ends.
+    fn write_all(&mut self, answers: &Receiver<Answer>, done: &Receiver<()>) {
+        while let Some(answer) = self.next(answers) {
+            // The reader has counted the command before.
+            let _ = done.try_recv();
+            if self.is_open {
+                self.encode(answer);
+                let written = self.out.write_all(&self.reply);
+                self.check(&written);
+                self.reply.clear();
+                self.reply.shrink_to(BUFFER);
+            }
+        }
+        self.flush();
+    }
+    /// Returns the next answer. Flushes the output before it waits.
+    fn next(&mut self, answers: &Receiver<Answer>) -> Option<Answer> {
+        if let Ok(answer) = answers.try_recv() {
+            return Some(answer);
+        }
+        self.flush();
+        answers.recv().ok()
+    }
+    fn flush(&mut self) {
+        if self.is_open {
+            let flushed = self.out.flush();
+            self.check(&flushed);
         }
     }
-    if out.flush().is_err() {
-        close(stream, &mut is_open);
-    }
-}
-
-/// Returns the next reply. Flushes the output before it waits.
-fn next(
-    replies: &Receiver<Answer>,
-    out: &mut BufWriter<&UnixStream>,
-    is_open: &mut bool,
-) -> Option<Answer> {
-    if let Ok(answer) = replies.try_recv() {
-        return Some(answer);
-    }
-    if *is_open && out.flush().is_err() {
-        close(out.get_ref(), is_open);
-    }
-    replies.recv().ok()
-}
-
-fn close(stream: &UnixStream, is_open: &mut bool) {
-    *is_open = false;
-    // The client may have closed the stream already.
-    let _ = stream.shutdown(Shutdown::Both);
-}
-
-/// Appends a reply to the output.
-fn put(out: &mut impl Write, data: &Data, answer: Answer, content: &mut Vec<u8>) -> io::Result<()> {
-    let Answer { command, mut fault } = answer;
-    content.clear();
-    if fault.is_none() && command.operation == Operation::Read {
-        content.resize(command.bytes as usize, 0);
-        if data.read(command.offset, content).is_err() {
-            fault = Some(Fault::Io);
-            content.clear();
+    /// Closes the stream after an error.
+    fn check(&mut self, result: &io::Result<()>) {
+        if result.is_err() {
+            self.is_open = false;
+            // The client may have closed the stream already.
+            let _ = self.out.get_ref().shutdown(Shutdown::Both);
         }
     }
-    out.write_all(&reply(command.cookie, fault))?;
-    out.write_all(content)?;
-    content.shrink_to(BUFFER);
-    Ok(())
+    fn encode(&mut self, answer: Answer) {
+        let (replies, out) = (self.replies, &mut self.reply);
+        match answer {
+            Answer::Refused { cookie, fault } => replies.failed(cookie, fault, out),
+            Answer::Done {
+                command,
+                fault: Some(fault),
+            } => replies.failed(command.cookie, fault, out),
+            Answer::Done { command, .. } if command.operation == Operation::Read => {
+                self.read(command);
+            }
+            Answer::Done { command, .. } => replies.done(command.cookie, out),
+            Answer::Extents(query) => match self.data.extents(query) {
+                Ok(extents) => replies.extents(query.cookie, &extents, out),
+                Err(_) => replies.failed(query.cookie, Fault::Io, out),
+            },
+        }
+    }
+    fn read(&mut self, command: Command) {
+        let Command {
+            cookie,
+            offset,
+            bytes,
+            ..
+        } = command;
+        self.replies.read(cookie, offset, bytes, &mut self.reply);
+        let start = self.reply.len();
+        self.reply.resize(start + bytes as usize, 0);
+        if self.data.read(offset, &mut self.reply[start..]).is_err() {
+            self.reply.clear();
+            self.replies.failed(cookie, Fault::Io, &mut self.reply);
+        }
+    }
 }

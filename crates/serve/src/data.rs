@@ -1,5 +1,7 @@
 //! Data of a live device: in memory, or in a sparse file.
 
+mod extents;
+
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt;

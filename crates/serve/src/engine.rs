@@ -415,7 +415,7 @@ fn refuse(pending: &mut Vec<Option<Pending>>) {
         } = pending;
         let fault = Some(Fault::ShuttingDown);
         // The client may have disconnected.
-        let _ = answers.send(Answer { command, fault });
+        let _ = answers.send(Answer::Done { command, fault });
     }
 }
 
@@ -478,7 +478,7 @@ impl Clients for Engine {
         let has_failed = failed || self.fails(&command);
         let fault = has_failed.then_some(Fault::Io);
         // The client may have disconnected.
-        let _ = answers.send(Answer { command, fault });
+        let _ = answers.send(Answer::Done { command, fault });
     }
     fn slowed(&mut self, exists: bool) {
         if let Some(response) = self.slowing.take() {

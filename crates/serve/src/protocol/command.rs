@@ -1,15 +1,19 @@
-//! The transmission phase: commands, and simple replies.
+//! The transmission phase: commands.
 
-use super::{MAX_PAYLOAD, SECTOR, first};
+use super::{MAX_EXTENTS, MAX_PAYLOAD, SECTOR, Terms, first};
 
 /// Length of a command without its payload. Bytes.
 pub const HEADER_BYTES: usize = 28;
 
-const REQUEST_MAGIC: u32 = 0x2560_9513;
-const REPLY_MAGIC: u32 = 0x6744_6698;
+const MAGIC: u32 = 0x2560_9513;
 
 const FUA: u16 = 1 << 0;
 const NO_HOLE: u16 = 1 << 1;
+const DONT_FRAGMENT: u16 = 1 << 2;
+const REQ_ONE: u16 = 1 << 3;
+
+const WRITE: u16 = 1;
+const BLOCK_STATUS: u16 = 7;
 
 /// Operation of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,18 +48,68 @@ pub struct Command {
     pub bytes: u32,
 }
 
-/// Error of a command, as an error number of the protocol.
+/// Query of the block status: which parts of a range hold data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
+pub struct Query {
+    /// Number by which the client recognises the reply.
+    pub cookie: u64,
+    /// Offset of the first byte.
+    pub offset: u64,
+    /// Length. Bytes.
+    pub bytes: u32,
+    /// Maximum number of extents in the reply.
+    pub extents: usize,
+}
+
+/// Reason why a command fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The device could not read or write the data.
-    Io = 5,
-    /// The command is invalid.
-    Invalid = 22,
-    /// The range of a write ends beyond the device, or its data file is full.
-    NoSpace = 28,
+    Io,
+    /// The operation is unknown.
+    Unknown,
+    /// The operation was not negotiated.
+    NotNegotiated,
+    /// A flag is unknown, or does not belong to the operation.
+    Flags,
+    /// The length is 0, or the payload is too long.
+    Length,
+    /// Offset or length is not a multiple of [`SECTOR`].
+    Alignment,
+    /// The range of a command without data of the client ends beyond the device.
+    Beyond,
+    /// The range of a write ends beyond the device.
+    BeyondSpace,
+    /// The data file is full.
+    NoSpace,
     /// The server ends.
-    ShuttingDown = 108,
+    ShuttingDown,
+}
+
+impl Fault {
+    /// Returns the error number of the protocol.
+    pub fn number(self) -> u32 {
+        match self {
+            Self::Io => 5,
+            Self::BeyondSpace | Self::NoSpace => 28,
+            Self::ShuttingDown => 108,
+            _ => 22,
+        }
+    }
+    /// Returns a message for the user of the client.
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::Io => "the device could not read or write the data",
+            Self::Unknown => "the command is not supported",
+            Self::NotNegotiated => "block status needs the context base:allocation",
+            Self::Flags => "the command has a flag that does not belong to it",
+            Self::Length => "the length is 0, or the payload has more than 32 MiB",
+            Self::Alignment => "offset and length must be multiples of 512 bytes",
+            Self::Beyond | Self::BeyondSpace => "the range ends beyond the device",
+            Self::NoSpace => "the data file is full",
+            Self::ShuttingDown => "the server ends",
+        }
+    }
 }
 
 /// Header that a client sent.
@@ -63,6 +117,8 @@ pub enum Fault {
 pub enum Received {
     /// A command to execute. The payload of a write follows it.
     Command(Command),
+    /// A query of the block status, which the device does not execute.
+    Query(Query),
     /// A command to answer with an error.
     Refused {
         /// Number by which the client recognises the reply.
@@ -78,86 +134,117 @@ pub enum Received {
     Garbage,
 }
 
+/// Fields of a header.
+#[derive(Clone, Copy, Debug)]
+struct Header {
+    flags: u16,
+    kind: u16,
+    cookie: u64,
+    offset: u64,
+    bytes: u32,
+}
+
 impl Received {
     /// Decodes a header for a device of `capacity` bytes.
-    pub fn decode(header: &[u8; HEADER_BYTES], capacity: u64) -> Self {
+    pub fn decode(header: &[u8; HEADER_BYTES], terms: Terms, capacity: u64) -> Self {
         let word = |from: usize| first(&header[from..]).map_or(0, u32::from_be_bytes);
         let half = |from: usize| first(&header[from..]).map_or(0, u16::from_be_bytes);
         let long = |from: usize| u64::from(word(from)) << 32 | u64::from(word(from + 4));
-        if word(0) != REQUEST_MAGIC {
+        if word(0) != MAGIC {
             return Self::Garbage;
         }
-        let (flags, kind, cookie) = (half(4), half(6), long(8));
-        let (offset, bytes) = (long(16), word(24));
-        let operation = match kind {
-            0 => Some(Operation::Read),
-            1 => Some(Operation::Write),
-            2 => return Self::Disconnect,
-            3 => Some(Operation::Flush),
-            4 => Some(Operation::Trim),
-            6 => Some(Operation::Zero {
-                may_discard: flags & NO_HOLE == 0,
-            }),
-            _ => None,
+        let header = Header {
+            flags: half(4),
+            kind: half(6),
+            cookie: long(8),
+            offset: long(16),
+            bytes: word(24),
         };
-        let command = operation.map(|operation| Command {
-            cookie,
-            operation,
-            fua: flags & FUA != 0,
-            offset,
-            bytes,
-        });
-        let checked = command.ok_or(Fault::Invalid).and_then(|command| {
-            command.check(flags, capacity)?;
-            Ok(command)
-        });
-        match checked {
-            Ok(command) => Self::Command(command),
-            Err(fault) => Self::Refused {
-                cookie,
+        header
+            .decode(terms, capacity)
+            .unwrap_or_else(|fault| Self::Refused {
+                cookie: header.cookie,
                 fault,
-                payload: if kind == 1 { bytes } else { 0 },
-            },
-        }
+                payload: match header.kind {
+                    WRITE => header.bytes,
+                    _ => 0,
+                },
+            })
     }
 }
 
-impl Command {
-    /// Returns the error of an invalid command.
-    fn check(&self, flags: u16, capacity: u64) -> Result<(), Fault> {
-        let allowed = match self.operation {
-            Operation::Zero { .. } => FUA | NO_HOLE,
-            _ => FUA,
+impl Header {
+    fn decode(self, terms: Terms, capacity: u64) -> Result<Received, Fault> {
+        let operation = match self.kind {
+            0 => Operation::Read,
+            WRITE => Operation::Write,
+            2 => return Ok(Received::Disconnect),
+            3 => Operation::Flush,
+            4 => Operation::Trim,
+            6 => Operation::Zero {
+                may_discard: self.flags & NO_HOLE == 0,
+            },
+            BLOCK_STATUS => return self.query(terms, capacity).map(Received::Query),
+            _ => return Err(Fault::Unknown),
         };
-        let is_payload = matches!(self.operation, Operation::Read | Operation::Write);
-        if flags & !allowed != 0 || is_payload && self.bytes > MAX_PAYLOAD {
-            return Err(Fault::Invalid);
+        self.flags(match operation {
+            Operation::Zero { .. } => FUA | NO_HOLE,
+            Operation::Read if terms.structured_replies => FUA | DONT_FRAGMENT,
+            _ => FUA,
+        })?;
+        match operation {
+            Operation::Flush if self.offset != 0 => return Err(Fault::Beyond),
+            Operation::Flush if self.bytes != 0 => return Err(Fault::Length),
+            Operation::Flush => {}
+            Operation::Read | Operation::Write if self.bytes > MAX_PAYLOAD => {
+                return Err(Fault::Length);
+            }
+            Operation::Read | Operation::Trim => self.range(capacity, Fault::Beyond)?,
+            Operation::Write | Operation::Zero { .. } => {
+                self.range(capacity, Fault::BeyondSpace)?;
+            }
         }
-        if self.operation == Operation::Flush {
-            return match (self.offset, self.bytes) {
-                (0, 0) => Ok(()),
-                _ => Err(Fault::Invalid),
-            };
+        Ok(Received::Command(Command {
+            cookie: self.cookie,
+            operation,
+            fua: self.flags & FUA != 0,
+            offset: self.offset,
+            bytes: self.bytes,
+        }))
+    }
+    fn query(self, terms: Terms, capacity: u64) -> Result<Query, Fault> {
+        if !terms.allocation {
+            return Err(Fault::NotNegotiated);
         }
-        let sector = u64::from(SECTOR);
-        let (offset, bytes) = (self.offset, u64::from(self.bytes));
-        if bytes == 0 || !offset.is_multiple_of(sector) || !bytes.is_multiple_of(sector) {
-            return Err(Fault::Invalid);
+        self.flags(FUA | REQ_ONE)?;
+        self.range(capacity, Fault::Beyond)?;
+        Ok(Query {
+            cookie: self.cookie,
+            offset: self.offset,
+            bytes: self.bytes,
+            extents: match self.flags & REQ_ONE {
+                0 => MAX_EXTENTS,
+                _ => 1,
+            },
+        })
+    }
+    /// Checks that there are no other flags.
+    fn flags(self, allowed: u16) -> Result<(), Fault> {
+        match self.flags & !allowed {
+            0 => Ok(()),
+            _ => Err(Fault::Flags),
+        }
+    }
+    /// Checks the range; a range that ends beyond the device has the error `beyond`.
+    fn range(self, capacity: u64, beyond: Fault) -> Result<(), Fault> {
+        let (offset, bytes, sector) = (self.offset, u64::from(self.bytes), u64::from(SECTOR));
+        if bytes == 0 {
+            return Err(Fault::Length);
+        }
+        if !offset.is_multiple_of(sector) || !bytes.is_multiple_of(sector) {
+            return Err(Fault::Alignment);
         }
         let fits = offset.checked_add(bytes).is_some_and(|end| end <= capacity);
-        match self.operation {
-            _ if fits => Ok(()),
-            Operation::Write | Operation::Zero { .. } => Err(Fault::NoSpace),
-            _ => Err(Fault::Invalid),
-        }
+        if fits { Ok(()) } else { Err(beyond) }
     }
-}
-
-/// Returns the header of a simple reply. The data of a successful read follows it.
-pub fn reply(cookie: u64, fault: Option<Fault>) -> [u8; 16] {
-    let mut reply = [0; 16];
-    reply[..4].copy_from_slice(&REPLY_MAGIC.to_be_bytes());
-    reply[4..8].copy_from_slice(&fault.map_or(0, |fault| fault as u32).to_be_bytes());
-    reply[8..].copy_from_slice(&cookie.to_be_bytes());
-    reply
 }

@@ -1,7 +1,7 @@
 //! The negotiation phase.
 
 use super::option::{Answered, answer};
-use super::{Export, first};
+use super::{Export, Terms, first};
 
 const GREETING: &[u8; 16] = b"NBDMAGICIHAVEOPT";
 const OPTION_MAGIC: u64 = u64::from_be_bytes(*b"IHAVEOPT");
@@ -33,7 +33,7 @@ pub enum Stage {
 #[derive(Clone, Debug)]
 pub struct Handshake {
     stage: Stage,
-    no_zeroes: bool,
+    terms: Terms,
     options: u32,
 }
 
@@ -44,13 +44,17 @@ impl Handshake {
         out.extend((FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes());
         Self {
             stage: Stage::Flags,
-            no_zeroes: false,
+            terms: Terms::default(),
             options: 0,
         }
     }
     /// Returns the position of the connection.
     pub fn stage(&self) -> Stage {
         self.stage
+    }
+    /// Returns the terms, which are final when the transmission begins.
+    pub fn terms(&self) -> Terms {
+        self.terms
     }
     /// Handles the next complete message at the start of `input`, and appends the answer to `out`.
     /// Returns the number of bytes handled; 0 if the message is incomplete or the negotiation has
@@ -68,7 +72,7 @@ impl Handshake {
         };
         let known = u32::from(FIXED_NEWSTYLE | NO_ZEROES);
         let is_fixed = flags & u32::from(FIXED_NEWSTYLE) != 0;
-        self.no_zeroes = flags & u32::from(NO_ZEROES) != 0;
+        self.terms.no_zeroes = flags & u32::from(NO_ZEROES) != 0;
         self.stage = if is_fixed && flags & !known == 0 {
             Stage::Options
         } else {
@@ -92,7 +96,7 @@ impl Handshake {
             return 0;
         };
         self.options += 1;
-        self.stage = match answer(export, self.no_zeroes, (option, data), out) {
+        self.stage = match answer(export, &mut self.terms, (option, data), out) {
             Answered::Continue => Stage::Options,
             Answered::Transmit => Stage::Transmission,
             Answered::Close => Stage::Closed,

@@ -1,6 +1,7 @@
 //! Options of the negotiation, and their replies.
 
-use super::{Export, MAX_PAYLOAD, SECTOR, first, transmission};
+use super::context::{ALLOCATION, Contexts, NAME};
+use super::{Export, MAX_PAYLOAD, SECTOR, Terms, counted, first};
 
 const REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
 
@@ -9,10 +10,14 @@ const ABORT: u32 = 2;
 const LIST: u32 = 3;
 const INFO: u32 = 6;
 const GO: u32 = 7;
+const STRUCTURED_REPLY: u32 = 8;
+const LIST_META_CONTEXT: u32 = 9;
+const SET_META_CONTEXT: u32 = 10;
 
 const ACK: u32 = 1;
 const SERVER: u32 = 2;
 const REPLY_INFO: u32 = 3;
+const META_CONTEXT: u32 = 4;
 const ERR_UNSUP: u32 = (1 << 31) + 1;
 const ERR_INVALID: u32 = (1 << 31) + 3;
 const ERR_UNKNOWN: u32 = (1 << 31) + 6;
@@ -23,6 +28,8 @@ const INFO_BLOCK_SIZE: u16 = 3;
 
 /// Preferred granularity of requests. Bytes.
 const PREFERRED: u32 = 4096;
+
+const ONLY_ONE: &str = "there is only the export with the empty name";
 
 /// Result of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,18 +42,18 @@ pub(super) enum Answered {
     Close,
 }
 
-/// Answers an option.
+/// Answers an option, which may change the terms.
 pub(super) fn answer(
     export: &Export,
-    no_zeroes: bool,
+    terms: &mut Terms,
     (option, data): (u32, &[u8]),
     out: &mut Vec<u8>,
 ) -> Answered {
     match option {
         EXPORT_NAME if data.is_empty() => {
             out.extend(export.bytes.to_be_bytes());
-            out.extend(transmission::FLAGS.to_be_bytes());
-            out.extend([0; 124].iter().take(if no_zeroes { 0 } else { 124 }));
+            out.extend(terms.flags().to_be_bytes());
+            out.extend(&[0; 124][..if terms.no_zeroes { 0 } else { 124 }]);
             return Answered::Transmit;
         }
         // This option has no reply for an error.
@@ -62,29 +69,79 @@ pub(super) fn answer(
             reply(option, ACK, &[], out);
         }
         LIST => refuse(option, ERR_INVALID, "NBD_OPT_LIST has no data", out),
-        INFO | GO => return select(export, option, data, out),
+        INFO | GO => return select(export, *terms, (option, data), out),
+        STRUCTURED_REPLY if data.is_empty() => {
+            terms.structured_replies = true;
+            reply(option, ACK, &[], out);
+        }
+        STRUCTURED_REPLY => {
+            refuse(
+                option,
+                ERR_INVALID,
+                "NBD_OPT_STRUCTURED_REPLY has no data",
+                out,
+            );
+        }
+        LIST_META_CONTEXT | SET_META_CONTEXT => contexts(terms, option, data, out),
         _ => refuse(option, ERR_UNSUP, "the option is not supported", out),
     }
     Answered::Continue
 }
 
+/// Answers `NBD_OPT_LIST_META_CONTEXT` and `NBD_OPT_SET_META_CONTEXT`. The latter replaces an
+/// earlier selection, even if it fails.
+fn contexts(terms: &mut Terms, option: u32, data: &[u8], out: &mut Vec<u8>) {
+    let is_selection = option == SET_META_CONTEXT;
+    if is_selection {
+        terms.allocation = false;
+    }
+    if !terms.structured_replies {
+        let fault = "metadata contexts need structured replies";
+        return refuse(option, ERR_INVALID, fault, out);
+    }
+    let Some(contexts) = Contexts::decode(data) else {
+        let fault = "the length of the name or of a query is wrong";
+        return refuse(option, ERR_INVALID, fault, out);
+    };
+    if !contexts.export.is_empty() {
+        return refuse(option, ERR_UNKNOWN, ONLY_ONE, out);
+    }
+    if is_selection {
+        terms.allocation = contexts.selects();
+    }
+    let (number, is_found) = if is_selection {
+        (ALLOCATION, terms.allocation)
+    } else {
+        (0, contexts.lists())
+    };
+    if is_found {
+        let context = [&number.to_be_bytes(), NAME].concat();
+        reply(option, META_CONTEXT, &context, out);
+    }
+    reply(option, ACK, &[], out);
+}
+
 /// Answers `NBD_OPT_INFO` and `NBD_OPT_GO`.
-fn select(export: &Export, option: u32, data: &[u8], out: &mut Vec<u8>) -> Answered {
+fn select(
+    export: &Export,
+    terms: Terms,
+    (option, data): (u32, &[u8]),
+    out: &mut Vec<u8>,
+) -> Answered {
     let Some((name, asked)) = selection(data) else {
         let fault = "the length of the name or of the list is wrong";
         refuse(option, ERR_INVALID, fault, out);
         return Answered::Continue;
     };
     if !name.is_empty() {
-        let fault = "there is only the export with the empty name";
-        refuse(option, ERR_UNKNOWN, fault, out);
+        refuse(option, ERR_UNKNOWN, ONLY_ONE, out);
         return Answered::Continue;
     }
     let mut info = |kind: u16, content: &[u8]| {
         let whole = [&kind.to_be_bytes(), content].concat();
         reply(option, REPLY_INFO, &whole, out);
     };
-    let flags = transmission::FLAGS.to_be_bytes();
+    let flags = terms.flags().to_be_bytes();
     info(
         INFO_EXPORT,
         &[&export.bytes.to_be_bytes()[..], &flags].concat(),
@@ -104,8 +161,7 @@ fn select(export: &Export, option: u32, data: &[u8], out: &mut Vec<u8>) -> Answe
 /// Splits the data of `NBD_OPT_INFO` and `NBD_OPT_GO` into the name and the requested information;
 /// `None` if the lengths are wrong.
 fn selection(data: &[u8]) -> Option<(&[u8], Vec<u16>)> {
-    let length = u32::from_be_bytes(first(data)?) as usize;
-    let (name, rest) = data[4..].split_at_checked(length)?;
+    let (name, rest) = counted(data)?;
     let count = usize::from(u16::from_be_bytes(first(rest)?));
     let asked = &rest[2..];
     if asked.len() != 2 * count {

@@ -2,12 +2,14 @@
 
 use proptest::prelude::*;
 use wordline_serve::protocol::{
-    Command, Export, Fault, HEADER_BYTES, Handshake, MAX_PAYLOAD, Operation, Received, Stage, reply,
+    Command, Export, Extent, Fault, HEADER_BYTES, Handshake, MAX_EXTENTS, MAX_PAYLOAD, Operation,
+    Query, Received, Replies, Stage, Terms,
 };
 
 const BYTES: u64 = 1 << 40;
 const FIXED: u32 = 1;
 const NO_ZEROES: u32 = 2;
+const ERROR: u32 = 1 << 31;
 
 fn export() -> Export {
     Export {
@@ -49,6 +51,11 @@ fn option_reply(number: u32, kind: u32, data: &[u8]) -> Vec<u8> {
 
 /// Returns the stage after `messages`, and the output without the greeting.
 fn negotiate(flags: u32, messages: &[Vec<u8>]) -> (Stage, Vec<u8>) {
+    let (handshake, out) = negotiated(flags, messages);
+    (handshake.stage(), out)
+}
+
+fn negotiated(flags: u32, messages: &[Vec<u8>]) -> (Handshake, Vec<u8>) {
     let mut out = Vec::new();
     let mut handshake = Handshake::start(&mut out);
     assert_eq!(out, b"NBDMAGICIHAVEOPT\x00\x03");
@@ -58,7 +65,7 @@ fn negotiate(flags: u32, messages: &[Vec<u8>]) -> (Stage, Vec<u8>) {
     let mut at = 0;
     loop {
         match handshake.advance(&export(), &input[at..], &mut out) {
-            0 => return (handshake.stage(), out),
+            0 => return (handshake, out),
             handled => at += handled,
         }
     }
@@ -109,12 +116,11 @@ fn list_names_the_export() {
 
 #[test]
 fn refused_options_leave_the_negotiation_open() {
-    const ERROR: u32 = 1 << 31;
-    // STARTTLS, STRUCTURED_REPLY and an unknown option; an unknown name; a wrong length; a list with
-    // data.
+    // STARTTLS and an unknown option; an unknown name; a wrong length; data of options that have
+    // none.
     let cases = [
         (5, vec![], ERROR + 1),
-        (8, vec![], ERROR + 1),
+        (8, vec![1], ERROR + 3),
         (4711, vec![1; 100], ERROR + 1),
         (7, selection(b"other", &[]), ERROR + 6),
         (7, vec![0, 0, 0, 9, 1], ERROR + 3),
@@ -148,6 +154,105 @@ fn faulty_clients_are_disconnected() {
     assert_eq!(negotiate(FIXED, &vec![option(3, &[]); 65]).0, Stage::Closed);
 }
 
+/// Data of NBD_OPT_LIST_META_CONTEXT and NBD_OPT_SET_META_CONTEXT.
+fn contexts(name: &[u8], queries: &[&str]) -> Vec<u8> {
+    let mut data = (name.len() as u32).to_be_bytes().to_vec();
+    data.extend(name);
+    data.extend((queries.len() as u32).to_be_bytes());
+    for query in queries {
+        data.extend((query.len() as u32).to_be_bytes());
+        data.extend(query.as_bytes());
+    }
+    data
+}
+
+#[test]
+fn structured_replies_are_agreed_on() {
+    let go = option(7, &selection(b"", &[]));
+    let (handshake, out) = negotiated(FIXED, &[option(8, &[]), go]);
+    let terms = Terms {
+        structured_replies: true,
+        ..Terms::default()
+    };
+    assert_eq!(handshake.terms(), terms);
+    assert!(out.starts_with(&option_reply(8, 1, &[])));
+    let structured = [&[0, 0], &BYTES.to_be_bytes()[..], &[0x01, 0xed]].concat();
+    let info = option_reply(7, 3, &structured);
+    assert!(out.windows(info.len()).any(|part| part == info));
+}
+
+#[test]
+fn contexts_are_listed_and_selected() {
+    const NAME: &str = "base:allocation";
+    let found = |option: u32, number: u32| {
+        let context = [&number.to_be_bytes(), NAME.as_bytes()].concat();
+        [
+            option_reply(option, 4, &context),
+            option_reply(option, 1, &[]),
+        ]
+        .concat()
+    };
+    let none = |option: u32| option_reply(option, 1, &[]);
+    // Option, queries, reply, and whether the context is selected.
+    let cases: [(u32, &[&str], Vec<u8>, bool); 7] = [
+        (9, &[], found(9, 0), false),
+        (9, &["base:"], found(9, 0), false),
+        (9, &["x:y", NAME, NAME], found(9, 0), false),
+        (9, &["qemu:dirty-bitmap:x"], none(9), false),
+        (10, &[NAME, "x:y"], found(10, 1), true),
+        (10, &["base:"], none(10), false),
+        (10, &[], none(10), false),
+    ];
+    for (number, queries, reply, is_selected) in cases {
+        let messages = [option(8, &[]), option(number, &contexts(b"", queries))];
+        let (handshake, out) = negotiated(FIXED, &messages);
+        assert_eq!(
+            out,
+            [option_reply(8, 1, &[]), reply].concat(),
+            "{queries:?}"
+        );
+        assert_eq!(handshake.terms().allocation, is_selected, "{queries:?}");
+    }
+}
+
+#[test]
+fn wrong_queries_of_contexts_are_refused() {
+    let wrong = contexts(b"", &["base:allocation"]);
+    let short = [&wrong[..7], &[9][..], &wrong[8..]].concat();
+    let cases = [
+        (vec![option(10, &wrong)], 3),
+        (vec![option(8, &[]), option(9, &contexts(b"x", &[]))], 6),
+        (vec![option(8, &[]), option(9, &short)], 3),
+        (
+            vec![
+                option(8, &[]),
+                option(9, &[wrong.clone(), vec![0]].concat()),
+            ],
+            3,
+        ),
+        (vec![option(8, &[]), option(9, &[])], 3),
+        // A selection that fails replaces the selection before it.
+        (
+            vec![option(8, &[]), option(10, &wrong), option(10, &short)],
+            3,
+        ),
+    ];
+    for (messages, error) in cases {
+        let (handshake, out) = negotiated(FIXED, &messages);
+        assert_eq!(handshake.stage(), Stage::Options);
+        assert!(!handshake.terms().allocation);
+        let kind = (ERROR + error).to_be_bytes();
+        assert!(out.windows(4).any(|part| part == kind), "{messages:?}");
+    }
+}
+
+/// Terms with structured replies and block status.
+const ALL: Terms = Terms {
+    no_zeroes: true,
+    structured_replies: true,
+    allocation: true,
+};
+
 fn header(flags: u16, kind: u16, offset: u64, bytes: u32) -> [u8; HEADER_BYTES] {
     let mut header = vec![0x25, 0x60, 0x95, 0x13];
     header.extend(flags.to_be_bytes());
@@ -180,33 +285,37 @@ fn commands_are_decoded() {
             bytes: 4096,
         };
         let header = header(flags, kind, BYTES - 4096, 4096);
-        assert_eq!(Received::decode(&header, BYTES), Received::Command(command));
+        assert_eq!(
+            Received::decode(&header, Terms::default(), BYTES),
+            Received::Command(command)
+        );
     }
-    let disconnect = Received::decode(&header(0, 2, 0, 0), BYTES);
+    let disconnect = Received::decode(&header(0, 2, 0, 0), ALL, BYTES);
     assert_eq!(disconnect, Received::Disconnect);
     let mut garbage = header(0, 0, 0, 512);
     garbage[0] = 0;
-    assert_eq!(Received::decode(&garbage, BYTES), Received::Garbage);
+    assert_eq!(Received::decode(&garbage, ALL, BYTES), Received::Garbage);
 }
 
 #[test]
 fn invalid_commands_are_refused() {
     const FAR: u32 = MAX_PAYLOAD + 512;
     let cases = [
-        (0, 0, 0, FAR, Fault::Invalid),
-        (0, 1, 0, FAR, Fault::Invalid),
-        (0, 0, 100, 512, Fault::Invalid),
-        (0, 1, 512, 100, Fault::Invalid),
-        (0, 0, 0, 0, Fault::Invalid),
-        (0, 3, 0, 512, Fault::Invalid),
-        (0, 5, 0, 512, Fault::Invalid),
-        (0, 99, 0, 512, Fault::Invalid),
-        (1 << 4, 6, 0, 512, Fault::Invalid),
-        (1 << 2, 0, 0, 512, Fault::Invalid),
-        (0, 0, BYTES, 512, Fault::Invalid),
-        (0, 4, BYTES, 512, Fault::Invalid),
-        (0, 1, BYTES - 512, 1024, Fault::NoSpace),
-        (0, 6, u64::MAX - 511, 1024, Fault::NoSpace),
+        (0, 0, 0, FAR, Fault::Length),
+        (0, 1, 0, FAR, Fault::Length),
+        (0, 0, 100, 512, Fault::Alignment),
+        (0, 1, 512, 100, Fault::Alignment),
+        (0, 0, 0, 0, Fault::Length),
+        (0, 3, 0, 512, Fault::Length),
+        (0, 5, 0, 512, Fault::Unknown),
+        (0, 99, 0, 512, Fault::Unknown),
+        (1 << 4, 6, 0, 512, Fault::Flags),
+        (1 << 2, 0, 0, 512, Fault::Flags),
+        (0, 7, 0, 512, Fault::NotNegotiated),
+        (0, 0, BYTES, 512, Fault::Beyond),
+        (0, 4, BYTES, 512, Fault::Beyond),
+        (0, 1, BYTES - 512, 1024, Fault::BeyondSpace),
+        (0, 6, u64::MAX - 511, 1024, Fault::BeyondSpace),
     ];
     for (flags, kind, offset, bytes, fault) in cases {
         let refused = Received::Refused {
@@ -215,29 +324,101 @@ fn invalid_commands_are_refused() {
             payload: if kind == 1 { bytes } else { 0 },
         };
         let header = header(flags, kind, offset, bytes);
-        assert_eq!(Received::decode(&header, BYTES), refused, "{header:?}");
+        assert_eq!(
+            Received::decode(&header, Terms::default(), BYTES),
+            refused,
+            "{header:?}"
+        );
     }
 }
 
 #[test]
-fn replies_carry_error_and_cookie() {
+fn block_status_is_decoded() {
+    for (flags, extents) in [(0, MAX_EXTENTS), (1 << 3, 1)] {
+        let query = Query {
+            cookie: 77,
+            offset: 512,
+            bytes: 4096,
+            extents,
+        };
+        let header = header(flags, 7, 512, 4096);
+        let received = Received::decode(&header, ALL, BYTES);
+        assert_eq!(received, Received::Query(query));
+    }
+    for (flags, offset, bytes, fault) in [
+        (1 << 2, 0, 512, Fault::Flags),
+        (0, 0, 0, Fault::Length),
+        (0, 0, 100, Fault::Alignment),
+        (0, u64::MAX - 511, 512, Fault::Beyond),
+    ] {
+        let refused = Received::Refused {
+            cookie: 77,
+            fault,
+            payload: 0,
+        };
+        let header = header(flags, 7, offset, bytes);
+        assert_eq!(Received::decode(&header, ALL, BYTES), refused);
+    }
+    let unfragmented = Received::decode(&header(1 << 2, 0, 0, 512), ALL, BYTES);
+    assert!(matches!(unfragmented, Received::Command(_)));
+}
+
+/// Returns what `encode` appends, with these terms.
+fn encoded(terms: Terms, encode: impl Fn(Replies, &mut Vec<u8>)) -> Vec<u8> {
+    let mut out = Vec::new();
+    encode(Replies::new(terms), &mut out);
+    out
+}
+
+#[test]
+fn simple_replies_carry_error_and_cookie() {
+    let simple = Terms::default();
     let ok = [0x67, 0x44, 0x66, 0x98, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 77];
-    assert_eq!(reply(77, None), ok);
+    assert_eq!(encoded(simple, |to, out| to.done(77, out)), ok);
+    assert_eq!(encoded(simple, |to, out| to.read(77, 512, 512, out)), ok);
+    assert_eq!(encoded(ALL, |to, out| to.done(77, out)), ok);
     for (fault, number) in [
         (Fault::Io, 5),
-        (Fault::Invalid, 22),
+        (Fault::Flags, 22),
+        (Fault::Beyond, 22),
+        (Fault::BeyondSpace, 28),
         (Fault::NoSpace, 28),
         (Fault::ShuttingDown, 108),
     ] {
-        assert_eq!(reply(77, Some(fault))[4..8], [0, 0, 0, number]);
+        let failed = encoded(simple, |to, out| to.failed(77, fault, out));
+        assert_eq!(failed[4..8], [0, 0, 0, number]);
+        assert_eq!(failed.len(), 16);
     }
+}
+
+#[test]
+fn structured_replies_are_one_chunk() {
+    let chunk = |kind: u16, data: &[u8]| {
+        let mut bytes = vec![0x66, 0x8e, 0x33, 0xef, 0, 1];
+        bytes.extend(kind.to_be_bytes());
+        bytes.extend(77u64.to_be_bytes());
+        bytes.extend((data.len() as u32).to_be_bytes());
+        bytes.extend(data);
+        bytes
+    };
+    let mut read = encoded(ALL, |to, out| to.read(77, 4096, 4, out));
+    read.extend(b"data");
+    assert_eq!(read, chunk(1, b"\0\0\0\0\0\0\x10\0data"));
+    let failed = encoded(ALL, |to, out| to.failed(77, Fault::ShuttingDown, out));
+    assert_eq!(failed, chunk(0x8001, b"\0\0\0\x6c\0\x0fthe server ends"));
+    let extents = [(4096, false), (512, true)].map(|(bytes, is_hole)| Extent { bytes, is_hole });
+    let status = encoded(ALL, |to, out| to.extents(77, &extents, out));
+    let expected = [[1, 4096], [0, 512]].concat();
+    let expected = [expected, vec![3]].concat();
+    let words = expected.iter().flat_map(|word: &u32| word.to_be_bytes());
+    assert_eq!(status, chunk(5, &words.collect::<Vec<_>>()));
 }
 
 proptest! {
     /// Any input is handled in bounded steps and with bounded output, and equally in parts.
     #[test]
     fn any_input_is_handled(
-        options in prop::collection::vec((0u32..12, prop::collection::vec(any::<u8>(), 0..40)), 0..6),
+        options in prop::collection::vec((0u32..13, prop::collection::vec(any::<u8>(), 0..40)), 0..6),
         noise in prop::collection::vec(any::<u8>(), 0..80),
         cut in 0usize..200,
     ) {
@@ -275,7 +456,7 @@ proptest! {
         let mut all = header(0, kind, 0, 0);
         all[4..28].copy_from_slice(&bytes);
         all[6..8].copy_from_slice(&kind.to_be_bytes());
-        if let Received::Command(command) = Received::decode(&all, BYTES) {
+        if let Received::Command(command) = Received::decode(&all, ALL, BYTES) {
             prop_assert!(command.offset + u64::from(command.bytes) <= BYTES);
         }
     }

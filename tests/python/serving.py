@@ -1,0 +1,56 @@
+"""Servers and programs for the tests of live devices."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from conftest import environment
+
+LIMIT = 60
+
+GIB = 1 << 30
+
+
+def ram(capacity: int) -> str:
+    """Writes a device without flash, which may be large, and returns its file."""
+    Path("ram.toml").write_text(f'schema = 1\nname = "ram"\n\n[ram]\ncapacity_bytes = {capacity}\n')
+    return "ram.toml"
+
+
+@contextmanager
+def server(*args: str, more: dict[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
+    """Runs `wordline serve` until the end of the block, and waits until it is ready."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "wordline", "serve", *args],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment() | (more or {}),
+    )
+    assert process.stderr
+    try:
+        line = process.stderr.readline()
+        assert "is ready at nbd+unix:///?socket=" in line, line + process.stderr.read()
+        yield process
+    finally:
+        process.kill()
+        process.communicate(timeout=LIMIT)
+
+
+def program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def called(*args: str) -> str:
+    done = subprocess.run(
+        args, capture_output=True, text=True, timeout=LIMIT, check=False, env=environment()
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
