@@ -6,10 +6,10 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-READ, WRITE, DISCONNECT, FLUSH, TRIM, ZERO = 0, 1, 2, 3, 4, 6
+READ, WRITE, DISCONNECT, FLUSH, TRIM, ZERO, STATUS = 0, 1, 2, 3, 4, 6, 7
 FUA, NO_HOLE = 1, 2
 FIXED, NO_ZEROES = 1, 2
-GO, EXPORT_NAME = 7, 1
+GO, EXPORT_NAME, STRUCTURED = 7, 1, 8
 EIO, EINVAL, ENOSPC = 5, 22, 28
 ACK = 1
 

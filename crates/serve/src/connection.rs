@@ -22,6 +22,8 @@ const NEGOTIATION: Duration = Duration::from_secs(10);
 /// Commands of a connection without a reply. Further ones wait in the socket.
 const MAX_PENDING: usize = 4096;
 const BUFFER: usize = 256 << 10;
+/// Message for a client that is refused.
+const FULL: &str = "the server has its maximum of 256 connections; end one of them";
 
 /// Answer for a client.
 #[derive(Clone, Copy, Debug)]
@@ -110,9 +112,23 @@ impl Shared {
     }
 }
 
+/// Decision about a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// The client may use the device.
+    Served,
+    /// There are too many clients, which the negotiation states.
+    Refused,
+}
+
 /// Serves a client until it disconnects, or until the stream is shut down.
-pub(crate) fn serve(stream: &UnixStream, shared: &Shared) {
-    let served = negotiate(stream, &shared.export).and_then(|input| match input {
+pub(crate) fn serve(stream: &UnixStream, shared: &Shared, admission: Admission) {
+    let mut out = Vec::new();
+    let handshake = match admission {
+        Admission::Served => Handshake::start(&mut out),
+        Admission::Refused => Handshake::refuse(FULL, &mut out),
+    };
+    let served = negotiate(stream, &shared.export, handshake, out).and_then(|input| match input {
         Some((terms, input)) => transmit(stream, shared, terms, input),
         None => Ok(()),
     });
@@ -125,11 +141,15 @@ pub(crate) fn serve(stream: &UnixStream, shared: &Shared) {
 
 /// Negotiates. Returns the terms, and the input after the negotiation; `None` if the connection
 /// ends.
-fn negotiate(mut stream: &UnixStream, export: &Export) -> io::Result<Option<(Terms, Vec<u8>)>> {
+fn negotiate(
+    mut stream: &UnixStream,
+    export: &Export,
+    mut handshake: Handshake,
+    mut out: Vec<u8>,
+) -> io::Result<Option<(Terms, Vec<u8>)>> {
     stream.set_read_timeout(Some(NEGOTIATION))?;
     stream.set_write_timeout(Some(NEGOTIATION))?;
-    let (mut input, mut out) = (Vec::new(), Vec::new());
-    let mut handshake = Handshake::start(&mut out);
+    let mut input = Vec::new();
     let mut part = [0; 4096];
     loop {
         let mut handled = 0;
@@ -237,7 +257,9 @@ impl<I: Read> Reader<'_, I> {
             Ok(serial) => serial,
             Err(error) => {
                 let fault = match error.kind() {
-                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Fault::NoSpace,
+                    io::ErrorKind::StorageFull
+                    | io::ErrorKind::QuotaExceeded
+                    | io::ErrorKind::FileTooLarge => Fault::NoSpace,
                     _ => Fault::Io,
                 };
                 let fault = Some(fault);

@@ -8,16 +8,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::connection::{Message, Shared, serve};
+use crate::connection::{Admission, Message, Shared, serve};
 use crate::socket::{CHECK, Socket};
 
-/// Maximum number of connections at a time. Further ones are closed at once.
+/// Maximum number of connections at a time.
 const MAX_CONNECTIONS: usize = 256;
+/// Maximum number of further connections at a time, which get the reason of the refusal. Yet further
+/// ones are closed at once.
+const MAX_REFUSALS: usize = 64;
 /// Time that clients have at the end to receive their last replies.
 const LAST_REPLIES: Duration = Duration::from_secs(2);
 
 /// A connection: the stream, to end it, and its thread.
-type Connection = (UnixStream, JoinHandle<()>);
+type Connection = (Arc<UnixStream>, JoinHandle<()>);
 
 /// Connections of a server.
 #[derive(Debug, Default)]
@@ -46,7 +49,7 @@ impl Server {
             accepting: Some(accepting),
         })
     }
-    /// Returns the number of connections accepted so far.
+    /// Returns the number of connections served so far.
     pub(crate) fn accepted(&self) -> u64 {
         self.connections.accepted.load(Ordering::Relaxed)
     }
@@ -94,23 +97,24 @@ impl Server {
 
 fn accept(socket: &Socket, shared: &Shared, connections: &Connections) {
     while !connections.ends.load(Ordering::Relaxed) {
-        let Some(stream) = socket.accept(&CHECK) else {
-            continue;
-        };
-        let mut open = connections
-            .open
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let stream = socket.accept(&CHECK);
+        let open = connections.open.lock();
+        let mut open = open.unwrap_or_else(PoisonError::into_inner);
         open.retain(|(_, thread)| !thread.is_finished());
-        if open.len() >= MAX_CONNECTIONS {
-            continue;
-        }
-        let (Ok(own), shared) = (stream.try_clone(), shared.clone()) else {
+        let Some(stream) = stream else { continue };
+        let admission = if open.len() < MAX_CONNECTIONS {
+            Admission::Served
+        } else if open.len() < MAX_CONNECTIONS + MAX_REFUSALS {
+            Admission::Refused
+        } else {
             continue;
         };
+        let stream = Arc::new(stream);
+        let (own, shared) = (Arc::clone(&stream), shared.clone());
         let thread = thread::Builder::new().name("serve-read".to_owned());
-        if let Ok(thread) = thread.spawn(move || serve(&own, &shared)) {
-            connections.accepted.fetch_add(1, Ordering::Relaxed);
+        if let Ok(thread) = thread.spawn(move || serve(&own, &shared, admission)) {
+            let served = u64::from(admission == Admission::Served);
+            connections.accepted.fetch_add(served, Ordering::Relaxed);
             open.push((stream, thread));
         }
     }

@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -18,6 +20,8 @@ pub(crate) const CHECK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
+/// Time until the next attempt to accept a client after an error.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Socket that listens at a path. Only the user of this process can connect. The path is removed at
 /// the end, unless it names another file by then.
@@ -75,7 +79,16 @@ impl Socket {
         if poll(&mut ready, Some(wait)).is_ok_and(|ready| ready == 0) {
             return None;
         }
-        let (stream, _) = self.listener.accept().ok()?;
+        let stream = match self.listener.accept() {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Without a free descriptor, the client would wake this thread again at once.
+                if error.kind() != ErrorKind::WouldBlock {
+                    thread::sleep(PAUSE);
+                }
+                return None;
+            }
+        };
         stream.set_nonblocking(false).ok()?;
         Some(stream)
     }

@@ -1,6 +1,6 @@
 //! The negotiation phase.
 
-use super::option::{Answered, answer};
+use super::option::{Answered, answer, refuse_all};
 use super::{Export, Terms, first};
 
 const GREETING: &[u8; 16] = b"NBDMAGICIHAVEOPT";
@@ -35,6 +35,7 @@ pub struct Handshake {
     stage: Stage,
     terms: Terms,
     options: u32,
+    refusal: Option<&'static str>,
 }
 
 impl Handshake {
@@ -46,6 +47,14 @@ impl Handshake {
             stage: Stage::Flags,
             terms: Terms::default(),
             options: 0,
+            refusal: None,
+        }
+    }
+    /// Starts a negotiation that fails with this message, and appends the greeting to `out`.
+    pub fn refuse(message: &'static str, out: &mut Vec<u8>) -> Self {
+        Self {
+            refusal: Some(message),
+            ..Self::start(out)
         }
     }
     /// Returns the position of the connection.
@@ -96,7 +105,11 @@ impl Handshake {
             return 0;
         };
         self.options += 1;
-        self.stage = match answer(export, &mut self.terms, (option, data), out) {
+        let answered = match self.refusal {
+            Some(message) => refuse_all(option, message, out),
+            None => answer(export, &mut self.terms, (option, data), out),
+        };
+        self.stage = match answered {
             Answered::Continue => Stage::Options,
             Answered::Transmit => Stage::Transmission,
             Answered::Close => Stage::Closed,

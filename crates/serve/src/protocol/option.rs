@@ -19,6 +19,7 @@ const SERVER: u32 = 2;
 const REPLY_INFO: u32 = 3;
 const META_CONTEXT: u32 = 4;
 const ERR_UNSUP: u32 = (1 << 31) + 1;
+const ERR_POLICY: u32 = (1 << 31) + 2;
 const ERR_INVALID: u32 = (1 << 31) + 3;
 const ERR_UNKNOWN: u32 = (1 << 31) + 6;
 
@@ -84,6 +85,20 @@ pub(super) fn answer(
         }
         LIST_META_CONTEXT | SET_META_CONTEXT => contexts(terms, option, data, out),
         _ => refuse(option, ERR_UNSUP, "the option is not supported", out),
+    }
+    Answered::Continue
+}
+
+/// Answers an option of a client that may not use the device.
+pub(super) fn refuse_all(option: u32, message: &str, out: &mut Vec<u8>) -> Answered {
+    match option {
+        // This option has no reply for an error.
+        EXPORT_NAME => return Answered::Close,
+        ABORT => {
+            reply(option, ACK, &[], out);
+            return Answered::Close;
+        }
+        _ => refuse(option, ERR_POLICY, message, out),
     }
     Answered::Continue
 }

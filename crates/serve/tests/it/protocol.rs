@@ -139,6 +139,27 @@ fn refused_options_leave_the_negotiation_open() {
 }
 
 #[test]
+fn refused_clients_get_the_reason() {
+    let mut out = Vec::new();
+    let mut handshake = Handshake::refuse("full", &mut out);
+    out.clear();
+    let messages = [option(8, &[]), option(7, &selection(b"", &[]))].concat();
+    let input = [&FIXED.to_be_bytes()[..], &messages].concat();
+    let mut at = 0;
+    for _ in 0..3 {
+        at += handshake.advance(&export(), &input[at..], &mut out);
+    }
+    let expected = [8, 7].map(|number| option_reply(number, ERROR + 2, b"full"));
+    assert_eq!(out, expected.concat());
+    assert_eq!(handshake.stage(), Stage::Options);
+    for (number, answer) in [(2, option_reply(2, 1, &[])), (1, vec![])] {
+        let (mut last, mut out) = (handshake.clone(), Vec::new());
+        last.advance(&export(), &option(number, &[]), &mut out);
+        assert_eq!((last.stage(), out), (Stage::Closed, answer));
+    }
+}
+
+#[test]
 fn faulty_clients_are_disconnected() {
     assert_eq!(negotiate(0, &[]).0, Stage::Closed);
     assert_eq!(negotiate(FIXED | 1 << 2, &[]).0, Stage::Closed);
