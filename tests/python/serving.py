@@ -24,6 +24,15 @@ def ram(capacity: int) -> str:
 @contextmanager
 def server(*args: str, more: dict[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
     """Runs `wordline serve` until the end of the block, and waits until it is ready."""
+    with announced(*args, more=more) as (process, _):
+        yield process
+
+
+@contextmanager
+def announced(
+    *args: str, more: dict[str, str] | None = None
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Like `server`, with the line that the command prints when it is ready."""
     process = subprocess.Popen(
         [sys.executable, "-m", "wordline", "serve", *args],
         stdout=subprocess.PIPE,
@@ -35,7 +44,7 @@ def server(*args: str, more: dict[str, str] | None = None) -> Iterator[subproces
     try:
         line = process.stderr.readline()
         assert "is ready at nbd+unix:///?socket=" in line, line + process.stderr.read()
-        yield process
+        yield process, line
     finally:
         process.kill()
         process.communicate(timeout=LIMIT)

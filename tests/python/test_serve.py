@@ -7,6 +7,7 @@ import signal
 import socket
 import stat
 import struct
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ from nbd_client import (
     option,
     raw,
 )
-from serving import LIMIT, called, program, server
+from serving import LIMIT, announced, called, program, server
 
 import wordline
 
@@ -275,6 +276,7 @@ def test_full_data_file_is_reported(tiny: str) -> None:
         ({"clock": "wall"}, "clock: 'wall' is not simulated or real"),
         ({"scale": 10}, "scale: .*add the real clock"),
         ({"clock": "real", "scale": 0.5}, "scale: 0.5 is not a number from 1"),
+        ({"tcp": 65536}, "tcp: 65536 is not a port; choose one from 0 to 65535"),
         ({"socket": "no/such/folder"}, "No such file"),
         ({"record": "no/such/folder/t.csv"}, "it does not exist"),
         ({"socket": "s" * 200}, "longer than 90 bytes"),
@@ -330,3 +332,44 @@ def test_fio_at_depth_32_agrees_with_a_closed_loop() -> None:
     closed = wordline.run("tiny.toml", overrides={"workload": workload})
     live = device.result.summary["throughput"]["iops"]
     assert live == pytest.approx(closed.summary["throughput"]["iops"], rel=0.1)
+
+
+def listening() -> set[tuple[str, int]]:
+    """Returns address and port of each TCP socket on which this process listens."""
+    own = {str(one.readlink()) for one in Path("/proc/self/fd").iterdir() if one.is_symlink()}
+    found = set[tuple[str, int]]()
+    for table in ("tcp", "tcp6"):
+        for line in Path("/proc/net", table).read_text().splitlines()[1:]:
+            _, local, _, state, *_, inode = line.split()[:10]
+            if state == "0A" and f"socket:[{inode}]" in own:
+                address, _, port = local.partition(":")
+                found.add((address, int(port, 16)))
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_tcp_is_opened_on_request_and_on_this_machine_only(tiny: str) -> None:
+    before = listening()
+    with wordline.serve(tiny) as device:
+        assert device.port is None
+        assert listening() == before
+    with wordline.serve(tiny, tcp=0) as device:
+        assert device.port
+        assert listening() - before == {("0100007F", device.port)}
+        with pytest.raises(wordline.WordlineError, match=rf"--tcp {device.port}: .*choose another"):
+            wordline.serve(tiny, tcp=device.port)
+    assert listening() == before
+
+
+def test_clients_use_tcp(tiny: str) -> None:
+    with announced(tiny, "--tcp", "0", "--out", "out", "--no-report") as (process, line):
+        uri = line.split(" and ")[1].split(";")[0]
+        assert uri.startswith("nbd://127.0.0.1:")
+        assert f"export-size: {USER_BYTES}" in called(program("nbdinfo"), uri)
+        out = called(program("qemu-io"), "-f", "raw", "-c", "write -P 7 0 64k", uri)
+        assert "failed" not in out
+        with connected("wordline.sock") as client:
+            assert client.read(0, 65536) == b"\7" * 65536
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(LIMIT) == 0
+    assert summary()["input"]["written_bytes"] == 65536

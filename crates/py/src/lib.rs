@@ -572,7 +572,7 @@ mod _wordline {
     use super::policy::{View, policy_run};
     #[cfg(unix)]
     #[pymodule_export]
-    use super::serve::{Stop, serve};
+    use super::serve::{Loopback, Stop, serve};
     #[pymodule_export]
     use super::state::{Decoded, build, preparation, prepare, state_header};
     #[pymodule_export]

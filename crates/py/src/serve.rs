@@ -1,12 +1,13 @@
 //! Live devices.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use wordline_kernel::memory::is_short;
+use wordline_runner::JobError;
 use wordline_runner::{Phase, Progress};
 use wordline_serve::{Clock, ServeOptions};
 
@@ -28,6 +29,39 @@ impl Stop {
     }
 }
 
+/// TCP port on 127.0.0.1 for the clients of one live device.
+#[pyclass(module = "wordline._wordline", frozen)]
+pub struct Loopback {
+    unused: Mutex<Option<wordline_serve::Loopback>>,
+    /// Port.
+    #[pyo3(get)]
+    port: u16,
+}
+
+#[pymethods]
+impl Loopback {
+    /// Listens on a port; 0 chooses a free one. Raises WordlineError.
+    #[new]
+    fn new(port: u16) -> PyResult<Self> {
+        let bound = wordline_serve::Loopback::bind(port);
+        let bound = bound.map_err(|error| refused(JobError::from(error)))?;
+        Ok(Self {
+            port: bound.port(),
+            unused: Mutex::new(Some(bound)),
+        })
+    }
+}
+
+/// Returns the TCP port of the options, which the server owns from then on.
+fn loopback(options: &Bound<'_, PyDict>) -> PyResult<Option<wordline_serve::Loopback>> {
+    let Some(given) = options.get_item("tcp")? else {
+        return Ok(None);
+    };
+    let unused = &given.cast::<Loopback>()?.get().unused;
+    let mut unused = unused.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(unused.take())
+}
+
 /// Serves a device until `stop` is set or a signal arrives, and returns the outcome.
 ///
 /// `progress` is called as by `run`; its first call in the phase `run` means that clients are
@@ -47,6 +81,7 @@ pub fn serve(
     let scale: Option<f64> = option(options, "scale")?;
     let serve = ServeOptions {
         socket: option(options, "socket")?.unwrap_or_else(|| PathBuf::from("wordline.sock")),
+        tcp: loopback(options)?,
         data: option(options, "data")?,
         record: option(options, "record")?,
         clock: scale.map_or(Clock::Simulated, |scale| Clock::Real { scale }),

@@ -2,7 +2,6 @@
 
 use std::io::{self, BufReader, BufWriter, Cursor, Read, Write};
 use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
@@ -15,6 +14,7 @@ use crate::protocol::{
     Command, Export, Fault, HEADER_BYTES, Handshake, Operation, Query, Received, Replies, Stage,
     Terms,
 };
+use crate::stream::Stream;
 use crate::undo::{Serial, Undo};
 
 /// Time that a client may take for each message of the negotiation.
@@ -122,7 +122,7 @@ pub(crate) enum Admission {
 }
 
 /// Serves a client until it disconnects, or until the stream is shut down.
-pub(crate) fn serve(stream: &UnixStream, shared: &Shared, admission: Admission) {
+pub(crate) fn serve(stream: &Stream, shared: &Shared, admission: Admission) {
     let mut out = Vec::new();
     let handshake = match admission {
         Admission::Served => Handshake::start(&mut out),
@@ -134,21 +134,19 @@ pub(crate) fn serve(stream: &UnixStream, shared: &Shared, admission: Admission) 
     });
     // A client that vanished or broke the protocol ends its own connection only.
     drop(served);
-    // The server holds the stream as well, so dropping it here would leave the connection open. The
-    // client may have closed it already.
-    let _ = stream.shutdown(Shutdown::Both);
+    // The server holds the stream as well, so dropping it here would leave the connection open.
+    stream.shutdown(Shutdown::Both);
 }
 
 /// Negotiates. Returns the terms, and the input after the negotiation; `None` if the connection
 /// ends.
 fn negotiate(
-    mut stream: &UnixStream,
+    mut stream: &Stream,
     export: &Export,
     mut handshake: Handshake,
     mut out: Vec<u8>,
 ) -> io::Result<Option<(Terms, Vec<u8>)>> {
-    stream.set_read_timeout(Some(NEGOTIATION))?;
-    stream.set_write_timeout(Some(NEGOTIATION))?;
+    stream.set_timeout(Some(NEGOTIATION))?;
     let mut input = Vec::new();
     let mut part = [0; 4096];
     loop {
@@ -173,13 +171,12 @@ fn negotiate(
             length => input.extend(&part[..length]),
         }
     }
-    stream.set_read_timeout(None)?;
-    stream.set_write_timeout(None)?;
+    stream.set_timeout(None)?;
     Ok(Some((handshake.terms(), input)))
 }
 
 /// Reads commands until the client disconnects, and waits for the last reply.
-fn transmit(stream: &UnixStream, shared: &Shared, terms: Terms, input: Vec<u8>) -> io::Result<()> {
+fn transmit(stream: &Stream, shared: &Shared, terms: Terms, input: Vec<u8>) -> io::Result<()> {
     let mut writer = Writer {
         out: BufWriter::with_capacity(BUFFER, stream),
         data: &shared.data,
@@ -297,7 +294,7 @@ fn ended() -> io::Error {
 
 /// The side of a connection that writes.
 struct Writer<'a> {
-    out: BufWriter<&'a UnixStream>,
+    out: BufWriter<&'a Stream>,
     data: &'a Data,
     replies: Replies,
     reply: Vec<u8>,
@@ -339,8 +336,7 @@ impl Writer<'_> {
     fn check(&mut self, result: &io::Result<()>) {
         if result.is_err() {
             self.is_open = false;
-            // The client may have closed the stream already.
-            let _ = self.out.get_ref().shutdown(Shutdown::Both);
+            self.out.get_ref().shutdown(Shutdown::Both);
         }
     }
     fn encode(&mut self, answer: Answer) {

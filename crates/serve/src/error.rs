@@ -23,6 +23,14 @@ pub enum ServeError {
         /// Fault, with the remedy.
         fault: String,
     },
+    /// The TCP port cannot be used.
+    #[error("--tcp {port}: {fault}; choose another port, or 0 for a free one")]
+    Tcp {
+        /// Port.
+        port: u16,
+        /// Fault.
+        fault: String,
+    },
     /// The data file cannot be made durable.
     #[error("--data: the end of the data may be lost: {0}")]
     Unsynced(std::io::Error),

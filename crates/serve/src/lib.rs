@@ -1,4 +1,5 @@
-//! Live devices: an NBD server on a Unix socket, whose requests a simulated device times.
+//! Live devices: an NBD server whose requests a simulated device times. It listens on a Unix socket
+//! and, on request, on a TCP port of this machine.
 
 #![cfg(unix)]
 
@@ -12,6 +13,7 @@ mod faults;
 pub mod protocol;
 mod server;
 mod socket;
+mod stream;
 mod undo;
 
 use std::path::PathBuf;
@@ -28,6 +30,8 @@ pub use self::error::ServeError;
 use self::protocol::{Export, SECTOR};
 use self::server::Server;
 use self::socket::Socket;
+use self::stream::Listeners;
+pub use self::stream::Loopback;
 use self::undo::Undo;
 use wordline_config::Plan;
 use wordline_runner::simulation::Watch;
@@ -36,10 +40,12 @@ use wordline_workload::Format;
 use wordline_workload::convert::TraceWriter;
 
 /// Options of a server.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ServeOptions {
     /// Path of the Unix socket.
     pub socket: PathBuf,
+    /// TCP port on 127.0.0.1; `None` for the Unix socket only.
+    pub tcp: Option<Loopback>,
     /// Sparse file of the data; `None` for data in memory.
     pub data: Option<PathBuf>,
     /// Trace to write, with the requests of the clients.
@@ -109,7 +115,11 @@ fn start(
         engine,
     };
     let failed = |error: std::io::Error| ServeError::socket(&options.socket, error.to_string());
-    let server = Server::start(socket, shared).map_err(failed)?;
+    let listeners = Listeners {
+        socket,
+        loopback: options.tcp.clone(),
+    };
+    let server = Server::start(listeners, shared).map_err(failed)?;
     let parts = Parts {
         server,
         control,

@@ -1,7 +1,6 @@
 //! Accepts connections, and ends them.
 
 use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +8,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::connection::{Admission, Message, Shared, serve};
-use crate::socket::{CHECK, Socket};
+use crate::socket::CHECK;
+use crate::stream::{Listeners, Stream};
 
 /// Maximum number of connections at a time.
 const MAX_CONNECTIONS: usize = 256;
@@ -20,7 +20,7 @@ const MAX_REFUSALS: usize = 64;
 const LAST_REPLIES: Duration = Duration::from_secs(2);
 
 /// A connection: the stream, to end it, and its thread.
-type Connection = (Arc<UnixStream>, JoinHandle<()>);
+type Connection = (Arc<Stream>, JoinHandle<()>);
 
 /// Connections of a server.
 #[derive(Debug, Default)]
@@ -39,11 +39,11 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts to accept connections.
-    pub(crate) fn start(socket: Socket, shared: Shared) -> std::io::Result<Self> {
+    pub(crate) fn start(listeners: Listeners, shared: Shared) -> std::io::Result<Self> {
         let connections = Arc::<Connections>::default();
         let own = Arc::clone(&connections);
         let thread = thread::Builder::new().name("serve-accept".to_owned());
-        let accepting = thread.spawn(move || accept(&socket, &shared, &own))?;
+        let accepting = thread.spawn(move || accept(&listeners, &shared, &own))?;
         Ok(Self {
             connections,
             accepting: Some(accepting),
@@ -59,8 +59,7 @@ impl Server {
         let open = &self.connections.open;
         let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
         for (stream, _) in &*open {
-            // The client may have closed the stream already.
-            let _ = stream.shutdown(Shutdown::Both);
+            stream.shutdown(Shutdown::Both);
         }
         while !open.iter().all(|(_, thread)| thread.is_finished()) {
             drain();
@@ -80,8 +79,7 @@ impl Server {
         let open = &self.connections.open;
         let open = std::mem::take(&mut *open.lock().unwrap_or_else(PoisonError::into_inner));
         for (stream, _) in &open {
-            // The client may have closed the stream already.
-            let _ = stream.shutdown(Shutdown::Read);
+            stream.shutdown(Shutdown::Read);
         }
         drop(arrivals);
         let until = Instant::now() + LAST_REPLIES;
@@ -89,33 +87,34 @@ impl Server {
             thread::sleep(Duration::from_millis(2));
         }
         for (stream, thread) in open {
-            let _ = stream.shutdown(Shutdown::Both);
+            stream.shutdown(Shutdown::Both);
             let _ = thread.join();
         }
     }
 }
 
-fn accept(socket: &Socket, shared: &Shared, connections: &Connections) {
+fn accept(listeners: &Listeners, shared: &Shared, connections: &Connections) {
     while !connections.ends.load(Ordering::Relaxed) {
-        let stream = socket.accept(&CHECK);
+        let streams = listeners.accept(&CHECK);
         let open = connections.open.lock();
         let mut open = open.unwrap_or_else(PoisonError::into_inner);
         open.retain(|(_, thread)| !thread.is_finished());
-        let Some(stream) = stream else { continue };
-        let admission = if open.len() < MAX_CONNECTIONS {
-            Admission::Served
-        } else if open.len() < MAX_CONNECTIONS + MAX_REFUSALS {
-            Admission::Refused
-        } else {
-            continue;
-        };
-        let stream = Arc::new(stream);
-        let (own, shared) = (Arc::clone(&stream), shared.clone());
-        let thread = thread::Builder::new().name("serve-read".to_owned());
-        if let Ok(thread) = thread.spawn(move || serve(&own, &shared, admission)) {
-            let served = u64::from(admission == Admission::Served);
-            connections.accepted.fetch_add(served, Ordering::Relaxed);
-            open.push((stream, thread));
+        for stream in streams {
+            let admission = if open.len() < MAX_CONNECTIONS {
+                Admission::Served
+            } else if open.len() < MAX_CONNECTIONS + MAX_REFUSALS {
+                Admission::Refused
+            } else {
+                continue;
+            };
+            let stream = Arc::new(stream);
+            let (own, shared) = (Arc::clone(&stream), shared.clone());
+            let thread = thread::Builder::new().name("serve-read".to_owned());
+            if let Ok(thread) = thread.spawn(move || serve(&own, &shared, admission)) {
+                let served = u64::from(admission == Admission::Served);
+                connections.accepted.fetch_add(served, Ordering::Relaxed);
+                open.push((stream, thread));
+            }
         }
     }
 }

@@ -79,16 +79,11 @@ impl Socket {
         if poll(&mut ready, Some(wait)).is_ok_and(|ready| ready == 0) {
             return None;
         }
-        let stream = match self.listener.accept() {
-            Ok((stream, _)) => stream,
-            Err(error) => {
-                // Without a free descriptor, the client would wake this thread again at once.
-                if error.kind() != ErrorKind::WouldBlock {
-                    thread::sleep(PAUSE);
-                }
-                return None;
-            }
-        };
+        self.take()
+    }
+    /// Returns the connection of a client that waits.
+    pub(crate) fn take(&self) -> Option<UnixStream> {
+        let (stream, _) = taken(self.listener.accept())?;
         stream.set_nonblocking(false).ok()?;
         Some(stream)
     }
@@ -104,6 +99,16 @@ impl Socket {
             inode,
         })
     }
+}
+
+/// Returns an accepted connection. Waits after an error: without a free descriptor, the client would
+/// wake this thread again at once.
+pub(crate) fn taken<T>(accepted: io::Result<T>) -> Option<T> {
+    let is_fault = |error: &io::Error| error.kind() != ErrorKind::WouldBlock;
+    if accepted.as_ref().is_err_and(is_fault) {
+        thread::sleep(PAUSE);
+    }
+    accepted.ok()
 }
 
 impl Drop for Socket {

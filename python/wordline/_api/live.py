@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 
 CLOCKS = ("simulated", "real")
 LARGEST_SCALE = 1e6
+LARGEST_PORT = 65_535
 
 
 def serve(
     device: Device,
     *,
     socket: str | os.PathLike[str] | None = None,
+    tcp: int | None = None,
     data: str | os.PathLike[str] | None = None,
     clock: str = "simulated",
     scale: float = 1.0,
@@ -50,6 +52,8 @@ def serve(
 
     device     path of a TOML file, name of a preset, or a mapping with the same structure
     socket     path of the Unix socket; None for one in a temporary folder
+    tcp        port of 127.0.0.1 to listen on as well, 0 for a free one; every user of this machine
+               can connect to it. None for the Unix socket only
     data       sparse file that keeps the data; None to keep them in memory until the end
     clock      "simulated": simulated time passes only while requests are in progress. "real": it
                follows the clock of the machine, and replies are held until they are due
@@ -64,13 +68,14 @@ def serve(
     The device serves clients within the `with` block. Raises WordlineError if it cannot start.
     """
     text, name = read(device)
-    options = live_options(socket, data, clock, scale, record, power_cuts, seed, prepared)
+    options = live_options(socket, tcp, data, clock, scale, record, power_cuts, seed, prepared)
     place = None if out is None else output_folder.check(out, "run")
     return LiveDevice(text, name, settings(overrides), options, place)
 
 
 def live_options(
     socket: str | os.PathLike[str] | None,
+    tcp: int | None,
     data: str | os.PathLike[str] | None,
     clock: str,
     scale: float,
@@ -96,7 +101,16 @@ def live_options(
         raise WordlineError(
             "scale: simulated time follows no clock; add the real clock, or leave scale out"
         )
+    if tcp is not None:
+        options["tcp"] = _wordline.Loopback(port(tcp))
     return options | {"power_cuts": bool(power_cuts), "seed": whole("seed", seed, 0)}
+
+
+def port(value: int) -> int:
+    """Checks a TCP port. Raises TypeError or WordlineError."""
+    if whole("tcp", value, 0) > LARGEST_PORT:
+        raise WordlineError(f"tcp: {value} is not a port; choose one from 0 to {LARGEST_PORT}")
+    return value
 
 
 class LiveDevice:
@@ -104,6 +118,8 @@ class LiveDevice:
 
     socket: str
     """Path of the Unix socket."""
+    port: int | None
+    """TCP port on 127.0.0.1; None without `tcp`."""
     result: Result | None
     """Result, after the block; None if no request arrived."""
 
@@ -120,6 +136,7 @@ class LiveDevice:
             self._folder = tempfile.TemporaryDirectory(prefix="wordline-")
             options = options | {"socket": f"{self._folder.name}/nbd.sock"}
         self.socket = options["socket"]
+        self.port = options["tcp"].port if "tcp" in options else None
         self.result = None
         self._job = (text, name, overrides, options)
         self._place = place

@@ -327,6 +327,12 @@ PREPARE: Options = {
 SERVE: Options = {
     **SET,
     "--socket": value("PATH", "Unix socket of the device.", "wordline.sock", of="path"),
+    "--tcp": value(
+        "PORT",
+        "Also listen on this TCP port of 127.0.0.1; 0 chooses a free one. Every user of this "
+        "machine can connect. [default: only the Unix socket]",
+        of=int,
+    ),
     "--data": value(
         "FILE",
         "Sparse file that keeps the data of the device. [default: in memory]",

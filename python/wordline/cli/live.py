@@ -23,6 +23,7 @@ def serve(
     device: str,
     overrides: list[tuple[str, str]],
     socket: Path,
+    tcp: int | None,
     data: Path | None,
     clock: str,
     scale: float,
@@ -36,8 +37,9 @@ def serve(
 ) -> int:
     """Serve a simulated device to real programs.
 
-    Programs connect to a Unix socket with the protocol NBD: fio, QEMU, nbdfuse, nbd-client and
-    others. The data are real; the simulated device determines the latency of each request.
+    Programs connect to a Unix socket, or with --tcp to a port of this machine, with the protocol
+    NBD: fio, QEMU, nbdfuse, nbd-client and others. The data are real; the simulated device
+    determines the latency of each request.
 
     Ctrl-C or SIGTERM ends the device: it completes the requests that have arrived, and the results
     are written. A second Ctrl-C ends it at once.
@@ -47,6 +49,7 @@ def serve(
       wordline serve d4
       wordline serve mine.toml --socket /tmp/disk.sock --data disk.img
       wordline serve d4 --clock real --scale 10
+      wordline serve d4 --tcp 0                        also at nbd://127.0.0.1:PORT
       wordline serve d4 --record asked.csv.gz
       wordline run d4 --trace asked.csv.gz             the same digest
       qemu-io -f raw -c 'write 0 1M' 'nbd+unix:///?socket=wordline.sock'
@@ -62,12 +65,15 @@ def serve(
     from wordline.config import read
 
     text, name = read(device)
-    live_options = live.live_options(socket, data, clock, scale, record, power_cuts, seed, prepared)
+    live_options = live.live_options(
+        socket, tcp, data, clock, scale, record, power_cuts, seed, prepared
+    )
     default = os.fspath(Path("out", f"{Path(device).name.removesuffix('.toml')}-live"))
     place = output_folder.check(out or output_folder.unused(default), "run")
 
     def ready() -> None:
-        note(f"{device} is ready at {live.uri(os.fspath(socket))}; Ctrl-C ends it")
+        loopback = f" and nbd://127.0.0.1:{live_options['tcp'].port}" if tcp is not None else ""
+        note(f"{device} is ready at {live.uri(os.fspath(socket))}{loopback}; Ctrl-C ends it")
 
     def run() -> Any:
         result = live.served(text, name, overrides, live_options, ready)
