@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::{Rng, Time};
 use wordline_reliability::{ModeCosts, ProgramMode};
 
+use crate::Die;
 use crate::command::Command;
 use crate::registers::{Busy, Confirm};
+use crate::slowness::Slowness;
 use crate::transaction::{Operation, Transaction};
 use crate::{Cell, Geometry, Latencies, Layout, Ppn, Timing};
 
@@ -149,6 +151,7 @@ pub struct Chains {
     /// Two steps of a single-page or single-block operation, per operation; array times are filled
     /// in later. A move has no entry.
     legacy: [[Step; 2]; 3],
+    slowness: Slowness,
 }
 
 const fn command(first: Command, data_in: bool, confirm: Command) -> Hold {
@@ -189,6 +192,7 @@ impl Chains {
                 ..Hold::default()
             },
             legacy: [[Step::IDLE; 2]; 3],
+            slowness: Slowness::default(),
         };
         let status = chains.status;
         let read = command(Command::Read, false, Command::ReadConfirm);
@@ -241,6 +245,20 @@ impl Chains {
     pub const fn latencies(&self) -> &Latencies {
         &self.latencies
     }
+    /// Multiplies the array times of a die by `slowness` thousandths, at least 1.
+    pub(super) fn slow_down(&mut self, die: Die, slowness: u32) {
+        self.slowness.set(die, slowness);
+        self.latencies.varies = true;
+    }
+    /// Makes the dies as slow as those of other chains.
+    pub(super) fn keep_slow_dies(&mut self, other: &Self) {
+        self.slowness.clone_from(&other.slowness);
+        self.latencies.varies = other.latencies.varies;
+    }
+    /// Returns the slowness of the dies.
+    pub(super) const fn slowness(&self) -> &Slowness {
+        &self.slowness
+    }
     /// Returns the bus time of a page of data.
     pub const fn data(&self) -> Time {
         self.data
@@ -251,12 +269,7 @@ impl Chains {
     /// program; its read takes the array time of a read in addition.
     #[inline]
     pub fn array_time(&self, operation: Operation, offset: u32, draws: &mut Rng) -> Time {
-        let time = match operation {
-            Operation::Read => self.latencies.read(offset),
-            Operation::Program | Operation::Move => self.latencies.program(offset),
-            Operation::Erase => self.latencies.erase,
-        };
-        self.varied(time, draws)
+        self.varied(self.latencies.of(operation, offset), draws)
     }
 
     /// Returns the duration of a single-page or single-block operation on an idle die and bus. If
@@ -310,6 +323,12 @@ impl Chains {
             0 => time,
             _ => self.latencies.jittered(time, draws.bits()),
         }
+    }
+    /// Returns the array time of a die for one of the part, with jitter.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn varied_of(&self, die: Die, time: Time, draws: &mut Rng) -> Time {
+        self.slowness.time(die, self.varied(time, draws))
     }
     /// Sets the read times, the program times, or both, of a chain to those of single-level mode,
     /// if the part has it. If the part has jitter, `draws` supplies one value per array time.

@@ -13,7 +13,7 @@ mod suspension;
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
-use wordline_kernel::{BusyTime, Time};
+use wordline_kernel::{BusyTime, Rng, Time};
 
 use self::lane::{Bus, Lane, Rest, State};
 pub use self::listen::{BusHold, ChannelCallbacks, Event, ReadyOutcome, Released};
@@ -66,7 +66,6 @@ impl<D: Clone, B: Clone> Channels<D, B> {
             suspending: false,
             suspensions: 0,
             suspended: None,
-            slowness: 0,
         };
         let bus = Bus {
             own: of_bus,
@@ -124,22 +123,18 @@ impl<D, B> Channels<D, B> {
     /// Makes the array of a die work slower in operations that start from now on: all its times are
     /// multiplied by `slowness` thousandths, at least 1.
     pub fn slow_down(&mut self, die: Die, slowness: u32) {
-        self.lanes[die.index()].slowness = slowness;
+        self.chains.slow_down(die, slowness);
     }
     /// Makes the dies as slow as those of other channels of the same size.
     pub fn keep_slow_dies(&mut self, other: &Self) {
-        for (own, other) in self.lanes.iter_mut().zip(&other.lanes) {
-            own.slowness = other.slowness;
-        }
+        self.chains.keep_slow_dies(&other.chains);
     }
     /// Loads a chain into a free die. `build` appends its steps, at least one.
     pub fn load(&mut self, die: Die, build: impl FnOnce(&Chains, &mut Vec<Step>)) {
         let lane = &mut self.lanes[die.index()];
         lane.rest.steps.clear();
         build(&self.chains, &mut lane.rest.steps);
-        if lane.slowness > 0 {
-            lane.slow_steps();
-        }
+        self.chains.slowness().apply(die, &mut lane.rest.steps);
         lane.rest.count = lane.rest.steps.len() as u32 - 1;
         lane.begin_with(lane.rest.steps[0]);
     }
@@ -414,6 +409,16 @@ impl<D, B> DieAccess<'_, D, B> {
     pub fn chains(&self) -> &Chains {
         self.chains
     }
+    /// Returns the array time of an operation of this die on the page at `offset` of its block, as
+    /// [`Chains::array_time`] does for a die of normal speed.
+    #[inline]
+    pub fn array_time(&self, operation: Operation, offset: u32, draws: &mut Rng) -> Time {
+        let time = self.chains.latencies().of(operation, offset);
+        if !self.chains.latencies().varies {
+            return time;
+        }
+        self.chains.varied_of(self.die, time, draws)
+    }
     /// Starts a single-page or single-block operation on the die, which must be free. The array
     /// works for `time`.
     #[inline]
@@ -430,7 +435,6 @@ impl<D, B> DieAccess<'_, D, B> {
             lane,
             bus,
         } = self;
-        let time = lane.own_time(time);
         lane.rest.operation = operation;
         if L::Features::GENERAL {
             lane.rest.steps.clear();

@@ -5,6 +5,7 @@ use wordline_kernel::Time;
 
 use crate::cell::PageTypes;
 use crate::timing::{Model, PerLevel, Timing};
+use crate::transaction::Operation;
 use crate::{Cell, Geometry};
 
 /// Value of 1 in the units of [`Latencies::jitter`].
@@ -20,6 +21,8 @@ pub struct Latencies {
     pub erase: Time,
     /// Maximum deviation of a time, in units of 2^-20. If zero, no random number is needed.
     pub jitter: u32,
+    /// Whether the array times of an operation may differ from those of its page.
+    pub varies: bool,
 }
 
 impl Latencies {
@@ -29,11 +32,23 @@ impl Latencies {
         let pages = geometry.pages_per_block;
         let levels: Vec<u8> = (0..pages).map(|offset| cell.level(offset, pages)).collect();
         let of = |times, typical_ns| page_times(timing.model, &levels, times, typical_ns);
+        let jitter = (timing.jitter_ratio * WHOLE).round() as u32;
         Self {
             read: of(&timing.read_ns, timing.typical_read_ns),
             program: of(&timing.program_ns, timing.typical_program_ns),
             erase: Time::from_ns(timing.erase_ns),
-            jitter: (timing.jitter_ratio * WHOLE).round() as u32,
+            jitter,
+            varies: jitter > 0,
+        }
+    }
+    /// Returns the array time of an operation on the page at `offset` in its block; of a move, that
+    /// of its program.
+    #[inline]
+    pub fn of(&self, operation: Operation, offset: u32) -> Time {
+        match operation {
+            Operation::Read => self.read(offset),
+            Operation::Program | Operation::Move => self.program(offset),
+            Operation::Erase => self.erase,
         }
     }
     /// Returns tR of the page at `offset` in its block.

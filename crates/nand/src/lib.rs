@@ -23,6 +23,7 @@ pub mod registers;
 pub mod rule;
 pub mod schedule;
 pub mod slc_mode;
+mod slowness;
 pub mod suspend;
 pub mod target;
 pub mod timing;

@@ -86,8 +86,6 @@ pub(super) struct Lane<D> {
     pub(super) suspending: bool,
     pub(super) suspensions: u32,
     pub(super) suspended: Option<Box<Suspended>>,
-    /// Factor of the array times, in thousandths; 0 for none.
-    pub(super) slowness: u32,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -105,29 +103,7 @@ pub(super) struct Bus<B> {
     pub(super) line: VecDeque<Asking>,
 }
 
-#[cold]
-fn slowed(time: Time, slowness: u32) -> Time {
-    Time((u128::from(time.0) * u128::from(slowness) / 1000) as u64)
-}
-
 impl<D> Lane<D> {
-    /// Returns the array time of an operation of this die.
-    #[inline]
-    pub(super) fn own_time(&self, time: Time) -> Time {
-        match self.slowness {
-            0 => time,
-            slowness => slowed(time, slowness),
-        }
-    }
-    /// Sets the array times of the loaded chain to those of this die.
-    #[cold]
-    pub(super) fn slow_steps(&mut self) {
-        for step in &mut self.rest.steps {
-            if let Some(time) = step.confirm.as_mut().and_then(Confirm::array_time) {
-                *time = slowed(*time, self.slowness);
-            }
-        }
-    }
     /// Loads the first step of a chain.
     #[inline]
     pub(super) fn begin_with(&mut self, step: Step) {

@@ -262,7 +262,7 @@ impl BackEnd {
         state.command.interleaved = interleaved;
         let is_legacy = pages == 1 && operation != Operation::Move && !self.has_page_conditions;
         if !F::GENERAL || (is_legacy && self.ahead.is_none()) {
-            let time = at.chains().array_time(operation, offset, &mut self.draws);
+            let time = at.array_time(operation, offset, &mut self.draws);
             let none = &mut ();
             let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, none);
             at.start_single(now, operation, time, &mut listener);
