@@ -166,6 +166,21 @@ impl Histogram {
             .collect()
     }
 
+    /// Returns a histogram with 16 buckets per power of two: the upper end of each bucket that is not
+    /// empty, in microseconds, and its count. The ends are numbers with 5 significant binary digits,
+    /// among them all powers of two.
+    pub fn coarse(&self) -> Vec<(f64, u64)> {
+        let mut coarse: Vec<(f64, u64)> = Vec::new();
+        for bucket in self.buckets.iter_recorded() {
+            let end = rounded_up(self.upper(bucket.value_iterated_to()).as_us());
+            match coarse.last_mut() {
+                Some((last, count)) if *last == end => *count += bucket.count_at_value(),
+                _ => coarse.push((end, bucket.count_at_value())),
+            }
+        }
+        coarse
+    }
+
     /// Returns the longest span that the bucket of `value` can hold: its upper end, or the exact
     /// maximum for the bucket that contains it.
     fn upper(&self, value: u64) -> Time {
@@ -174,6 +189,12 @@ impl Histogram {
             _ => Time(self.buckets.highest_equivalent(value)),
         }
     }
+}
+
+/// Rounds a number that is not negative up to 5 significant binary digits.
+fn rounded_up(number: f64) -> f64 {
+    const REST: u64 = (1 << 48) - 1;
+    f64::from_bits((number.to_bits() + REST) & !REST)
 }
 
 /// Returns the maximum number of bits after the leading one for which the buckets fall into at most
@@ -304,6 +325,23 @@ mod tests {
             prop_assert_eq!(merged.cdf(), together.cdf());
             prop_assert_eq!(merged.std_us(), together.std_us());
             prop_assert_eq!(merged.sum_ps(), together.sum_ps());
+        }
+
+        #[test]
+        fn coarse_buckets_end_at_most_a_sixteenth_above_their_spans(spans in spans()) {
+            let coarse = of(&spans).coarse();
+            prop_assert!(coarse.windows(2).all(|pair| pair[0].0 < pair[1].0));
+            let mut sorted = spans;
+            sorted.sort_unstable();
+            let mut rank = 0;
+            for (end, count) in coarse {
+                for &ps in &sorted[rank..rank + count as usize] {
+                    let us = ps as f64 / 1e6;
+                    prop_assert!(us <= end && end <= us * 1.001 * (17.0 / 16.0));
+                }
+                rank += count as usize;
+            }
+            prop_assert_eq!(rank, sorted.len());
         }
 
         #[test]

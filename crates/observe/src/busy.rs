@@ -113,6 +113,19 @@ impl Busy {
         }
     }
 
+    /// Returns a map of one interval with the sum of all.
+    #[must_use]
+    pub fn summed(&self) -> Self {
+        let mut cursor = Cursor::new(self.grid());
+        cursor.widen(self.grid().span());
+        Self {
+            cursor,
+            lanes: self.lanes,
+            cells: self.totals().into_iter().map(Time::ps).collect(),
+            read: self.read.clone(),
+        }
+    }
+
     /// Returns the current grid.
     pub const fn grid(&self) -> Grid {
         self.cursor.grid
@@ -285,6 +298,7 @@ mod tests {
             let whole = lanes.iter().flatten().filter(|span| !span.2);
             let expected: u64 = whole.map(|span| span.1 - span.0).sum();
             prop_assert_eq!(busy.totals().into_iter().sum::<Time>(), Time(expected));
+            prop_assert_eq!(busy.summed().totals(), busy.totals());
             prop_assert!(busy.rows() <= limit);
         }
     }

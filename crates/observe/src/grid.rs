@@ -67,6 +67,10 @@ impl Grid {
     pub const fn width(&self) -> Time {
         Time(self.width)
     }
+    /// Returns the width of the maximum number of intervals.
+    pub(crate) const fn span(&self) -> Time {
+        Time(self.width.saturating_mul(self.limit as u64))
+    }
     /// Returns the maximum number of intervals.
     pub const fn limit(&self) -> usize {
         self.limit

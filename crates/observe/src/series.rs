@@ -92,6 +92,17 @@ impl<T: Merge + Default> Intervals<T> {
         self.swap();
     }
 
+    /// Returns a series of one interval with the sum of all.
+    #[must_use]
+    pub fn summed(&self) -> Self {
+        let mut summed = Self::new(self.grid());
+        summed.cursor.widen(self.grid().span());
+        for interval in self.iter() {
+            summed.here.merge(interval.value);
+        }
+        summed
+    }
+
     /// Returns the current grid.
     pub const fn grid(&self) -> Grid {
         self.cursor.grid
@@ -196,6 +207,8 @@ mod tests {
             prop_assert_eq!(&values, &rebinned(&instants, &series));
             prop_assert_eq!(values.iter().sum::<u64>(), instants.len() as u64);
             prop_assert!(values.len() <= 8);
+            let summed: Vec<u64> = series.summed().iter().map(|i| *i.value).collect();
+            prop_assert_eq!(summed, [instants.len() as u64]);
         }
 
         #[test]

@@ -63,6 +63,21 @@ impl Record {
             ..self.clone()
         }
     }
+    /// Returns a copy whose series of counts have one interval.
+    fn summed(&self) -> Self {
+        Self {
+            streams: self.streams.clone(),
+            total: self.total.clone(),
+            series: self.series.summed(),
+            worst: self.worst.clone(),
+            channels: self.channels.summed(),
+            dies: self.dies.summed(),
+            commands: self.commands,
+            collections: self.collections.clone(),
+            power: self.power,
+            reads_met: self.reads_met.clone(),
+        }
+    }
     /// Sums the streams and ends all series at `end`. All series but the longest response times get
     /// intervals of the same width.
     fn close(&mut self, end: Time) {

@@ -120,6 +120,20 @@ impl Recorder {
             rows_error: None,
         }
     }
+    /// Returns a copy from which a summary can be computed, but no series and no rows of requests.
+    #[must_use]
+    pub fn summed(&self) -> Self {
+        Self {
+            record: self.record.summed(),
+            unmeasured: None,
+            warm_up: self.warm_up.clone(),
+            in_flight: self.in_flight,
+            busy_since: self.busy_since,
+            rows: None,
+            unnumbered: VecDeque::new(),
+            rows_error: None,
+        }
+    }
     /// Returns the memory of a record of a run, with `rows` rows of requests if they are kept.
     pub fn memory(plan: &Plan, rows: Option<u64>) -> [memory::Table; 4] {
         let intervals = match plan.series {

@@ -1,6 +1,7 @@
 //! Results of a run: the summary and the tables.
 
 use wordline_observe::{ObserveError, Table};
+use wordline_recorder::Served;
 use wordline_workload::InputFile;
 
 use crate::outcome::Outcome;
@@ -93,6 +94,10 @@ impl Results {
             stream.input.lines_skipped = provenance.lines_skipped;
             stream.input.requests_adjusted = provenance.requests_adjusted;
         }
+    }
+    /// Returns the requests served to all streams.
+    pub fn served(&self) -> &Served {
+        &self.outcome.record.total
     }
     /// Returns the number of measured requests of all kinds, per stream.
     pub fn issued(&self) -> impl Iterator<Item = u64> + '_ {

@@ -43,6 +43,18 @@ pub(crate) trait Observer<O>: Probe<O> {
     }
 }
 
+/// Observer that can be copied while a run proceeds.
+pub(crate) trait Summed {
+    /// Returns a copy from which a summary can be computed, but no table.
+    fn summed(&self) -> Self;
+}
+
+impl Summed for Recorder {
+    fn summed(&self) -> Self {
+        self.summed()
+    }
+}
+
 impl Observer<Observation> for Recorder {
     #[inline]
     fn recorder(&self) -> &Recorder {
@@ -105,6 +117,18 @@ struct Member {
     hits: Option<Hits>,
 }
 
+impl Summed for Member {
+    fn summed(&self) -> Self {
+        Self {
+            recorder: self.recorder.summed(),
+            channels: self.channels.clone(),
+            dies: self.dies.clone(),
+            is_behind: self.is_behind,
+            hits: self.hits.clone(),
+        }
+    }
+}
+
 impl Member {
     /// Returns the device's channels and dies among those of the store.
     fn own<'a>(&self, all: Lanes<'a>) -> Lanes<'a> {
@@ -137,6 +161,17 @@ pub(crate) struct Several {
     is_hosted: bool,
     /// Parts of host requests that are in progress in the devices that serve the host. Count.
     serving: u32,
+}
+
+impl Summed for Several {
+    fn summed(&self) -> Self {
+        Self {
+            whole: self.whole.summed(),
+            members: self.members.iter().map(Member::summed).collect(),
+            places: self.places.clone(),
+            ..*self
+        }
+    }
 }
 
 /// Records of the store and of each device, and hit statistics of each cache.

@@ -389,12 +389,8 @@ impl RunSpec {
         }
         self.require_recoverable(&plan)?;
         let mut clients = connect(&plan)?;
-        let mut results = run_live(&plan, &mut clients, &self.options(), watch)?;
-        results.summary.references = Reference::of(&loaded.config);
-        results.describe_input(vec![Provenance {
-            kind: "live",
-            ..Provenance::default()
-        }]);
+        let references = Reference::of(&loaded.config);
+        let results = run_live(&plan, &mut clients, references, &self.options(), watch)?;
         let resolved_toml = loaded.resolved_toml;
         Ok((
             Done {

@@ -1,4 +1,4 @@
-//! The control socket of a server: faults on demand. Each connection sends one request, a line of
+//! The control socket of a server: status, and faults on demand. Each connection sends one request, a line of
 //! JSON, and receives one line of JSON.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::connection::Message;
 use crate::error::ServeError;
 use crate::socket::{CHECK, Socket};
+use crate::status::Status;
 
 /// Time that a client may take to send its request, or to receive the response.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -26,6 +27,8 @@ const MAX_REQUEST: u64 = 4096;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ControlRequest {
+    /// Returns what the run has measured so far.
+    Status,
     /// Cuts the power: all clients are disconnected, and data that is not durable is lost. Clients
     /// can connect again after the response.
     PowerCut,
@@ -62,7 +65,23 @@ pub(crate) struct Asked {
 }
 
 /// Result of a request, or why it was refused.
-pub(crate) type Response = Result<Value, String>;
+pub(crate) type Response = Result<Answer, String>;
+
+/// Result of a request.
+pub(crate) enum Answer {
+    Done(Value),
+    /// Status, whose JSON is not computed yet: that would delay the engine.
+    Status(Status),
+}
+
+impl Answer {
+    fn json(self) -> serde_json::Result<String> {
+        match self {
+            Self::Done(value) => serde_json::to_string(&value),
+            Self::Status(status) => status.json(),
+        }
+    }
+}
 
 /// Returns the path of the control socket of a server.
 pub fn control_socket(socket: &Path) -> PathBuf {
@@ -116,9 +135,11 @@ fn answer(mut stream: &UnixStream, engine: &Sender<Message>) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut line = String::new();
     BufReader::new(stream.take(MAX_REQUEST)).read_line(&mut line)?;
-    let response = match ask(&line, engine) {
-        Ok(result) => json!({ "result": result }),
-        Err(error) => json!({ "error": error }),
+    let answer =
+        ask(&line, engine).and_then(|answer| answer.json().map_err(|error| error.to_string()));
+    let response = match answer {
+        Ok(result) => format!("{{\"result\":{result}}}"),
+        Err(error) => json!({ "error": error }).to_string(),
     };
     stream.write_all(format!("{response}\n").as_bytes())
 }

@@ -10,18 +10,19 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use wordline_block::{Op, PowerCut};
 use wordline_kernel::{Rng, Time};
-use wordline_runner::simulation::{Clients, LiveRequest, Turn, Volatile};
+use wordline_runner::simulation::{Clients, LiveRequest, Snapshot, Turn, Volatile};
 use wordline_workload::Request;
 use wordline_workload::convert::TraceWriter;
 
 use crate::clock::{Clock, LATE_US, Lateness, Started};
 use crate::connection::{Answer, Arrived, Message};
-use crate::control::{Asked, Control, ControlRequest, Response};
+use crate::control::{self, Asked, Control, ControlRequest, Response};
 use crate::data::Data;
 use crate::error::ServeError;
 use crate::faults::Faults;
 use crate::protocol::{Command, Fault, Operation};
 use crate::server::Server;
+use crate::status::{self, LiveFacts};
 use crate::undo::{Mark, Serial, Undo};
 
 /// Time of the machine for which simulated time stands still after a completion, until a client
@@ -121,6 +122,8 @@ pub(crate) struct Engine {
     record: Option<TraceWriter>,
     record_fault: Option<String>,
     lateness: Lateness,
+    /// Request for the status.
+    status: Option<Sender<Response>>,
 }
 
 impl Engine {
@@ -158,6 +161,7 @@ impl Engine {
             record,
             record_fault: None,
             lateness: Lateness::default(),
+            status: None,
         }
     }
 
@@ -199,7 +203,7 @@ impl Engine {
                 )
             }
         };
-        let cuts = self.power.as_ref().map_or(0, |power| power.done);
+        let cuts = self.power_cuts();
         let cut = (cuts > 0).then(|| {
             format!(
                 "Power cuts on demand: {cuts}. A replay of the recorded requests has no power cuts, so its digest differs."
@@ -208,6 +212,27 @@ impl Engine {
         std::iter::once(note).chain(cut).collect()
     }
 
+    /// Returns the number of power cuts.
+    fn power_cuts(&self) -> u64 {
+        self.power.as_ref().map_or(0, |power| power.done)
+    }
+    /// Returns the facts at the simulated time `now`.
+    fn facts(&self, now: Time) -> LiveFacts {
+        let clock = self.started.map(|clock| clock.time(Instant::now()));
+        let facts = LiveFacts {
+            simulated_s: clock.unwrap_or(now).max(now).as_secs(),
+            scale: None,
+            connections: self.server.connected(),
+            connections_accepted: self.server.accepted(),
+            in_flight: self.in_progress() as u64,
+            power_cuts: self.power_cuts(),
+            replies: None,
+            lateness_median_us: None,
+            late_replies: None,
+            late_ratio: None,
+        };
+        facts.with_lateness(self.clock, &self.lateness)
+    }
     fn in_progress(&self) -> usize {
         self.pending.len() - self.unused.len()
     }
@@ -244,13 +269,18 @@ impl Engine {
             }
             _ => {}
         }
+        if request == ControlRequest::Status {
+            self.status = Some(response);
+            return Turn::Status;
+        }
         // The client may have disconnected.
-        let _ = response.send(self.inject(&request));
+        let _ = response.send(self.inject(&request).map(control::Answer::Done));
         Turn::Pause
     }
     /// Executes a request that the simulation does not see.
-    fn inject(&mut self, request: &ControlRequest) -> Response {
+    fn inject(&mut self, request: &ControlRequest) -> Result<Value, String> {
         match *request {
+            ControlRequest::Status => {}
             ControlRequest::PowerCut => {
                 return Err(
                     "power cuts need records for the recovery: start the server with --power-cuts"
@@ -484,7 +514,16 @@ impl Clients for Engine {
         if let Some(response) = self.slowing.take() {
             let fault = "the device has no flash die of this number".to_owned();
             // The client may have disconnected.
-            let _ = response.send(exists.then_some(Value::Null).ok_or(fault));
+            let _ = response.send(
+                exists
+                    .then_some(control::Answer::Done(Value::Null))
+                    .ok_or(fault),
+            );
+        }
+    }
+    fn status(&mut self, now: Time, snapshot: Box<Snapshot>) {
+        if let Some(waiting) = self.status.take() {
+            status::send(&waiting, self.facts(now), snapshot);
         }
     }
     fn power_fails(&mut self, volatile: Volatile<'_>) {
@@ -529,7 +568,7 @@ impl Clients for Engine {
                 "blocks_reverted": reverted,
             });
             // The client may have disconnected.
-            let _ = response.send(Ok(result));
+            let _ = response.send(Ok(control::Answer::Done(result)));
         }
     }
 }

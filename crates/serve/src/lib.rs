@@ -13,6 +13,7 @@ mod faults;
 pub mod protocol;
 mod server;
 mod socket;
+mod status;
 mod stream;
 mod undo;
 

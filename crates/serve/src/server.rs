@@ -53,6 +53,14 @@ impl Server {
     pub(crate) fn accepted(&self) -> u64 {
         self.connections.accepted.load(Ordering::Relaxed)
     }
+    /// Returns the number of open connections.
+    pub(crate) fn connected(&self) -> u64 {
+        let open = &self.connections.open;
+        let open = open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.iter()
+            .filter(|(_, thread)| !thread.is_finished())
+            .count() as u64
+    }
     /// Disconnects all clients at once, without replies; new ones can connect afterwards. `drain`
     /// takes what the connections have sent to the engine, until all have ended.
     pub(crate) fn disconnect(&self, mut drain: impl FnMut()) {

@@ -29,16 +29,16 @@ REQUESTS: dict[str, Request] = {
     "slow-die": Request("Multiply the times of a flash die.", {"die": int, "factor": float}),
     "end-of-life": Request("Make the device read-only.", {}),
     "heal": Request("End the read errors and the end of life.", {}),
+    "status": Request("Get the summary so far, and facts about the clients.", {}),
 }
 """All requests, by name."""
 PATIENCE_S = 30.0
 
 
-def control(
-    socket: str | os.PathLike[str], request: str, /, **values: float
-) -> dict[str, int | float]:
-    """Sends a request to a live device: a fault on demand.
+def control(socket: str | os.PathLike[str], request: str, /, **values: float) -> dict[str, Any]:
+    """Sends a request to a live device: for its status, or a fault on demand.
 
+        wordline.control("wordline.sock", "status")["summary"]["flash"]["write_amplification"]
         wordline.control("wordline.sock", "read-error", offset=0, bytes=4096)
         wordline.control("wordline.sock", "power-cut")["requests_lost"]
 
@@ -58,7 +58,7 @@ def control(
     return _response(os.fspath(socket), {"command": request} | values)
 
 
-def _response(path: str, request: dict[str, Any]) -> dict[str, int | float]:
+def _response(path: str, request: dict[str, Any]) -> dict[str, Any]:
     place = f"{path}.control"
     try:
         with sockets.socket(sockets.AF_UNIX) as stream:

@@ -17,7 +17,7 @@ use wordline_ssd::Ssd;
 use super::Options;
 use super::disks::disks_of;
 use super::shape::{Capabilities, RunShape, StoreOutcome};
-use crate::observer::Observer;
+use crate::observer::{Observer, Summed};
 
 /// Observation of the devices behind the cache.
 type OfDisks = wordline_block::ArrayObservation<wordline_hdd::Observation>;
@@ -27,6 +27,15 @@ type OfDisks = wordline_block::ArrayObservation<wordline_hdd::Observation>;
 pub(super) struct OfCache {
     recorder: Recorder,
     hits: Hits,
+}
+
+impl Summed for OfCache {
+    fn summed(&self) -> Self {
+        Self {
+            recorder: self.recorder.summed(),
+            hits: self.hits.clone(),
+        }
+    }
 }
 
 impl Observer<Observation<OfDisks>> for OfCache {

@@ -15,7 +15,7 @@ use wordline_ssd::Ssd;
 
 use super::Options;
 use super::shape::{Capabilities, RunShape, StoreOutcome};
-use crate::observer::Observer;
+use crate::observer::{Observer, Summed};
 
 /// Returns the disks of a store, which is a disk or an array of disks, as an array.
 pub(super) fn disks_of(store: &Store) -> Array<Disk> {
@@ -33,6 +33,15 @@ pub(super) struct OfDisks {
     recorder: Recorder,
     /// Parts of requests that are in progress in the disks. Count.
     serving: u32,
+}
+
+impl Summed for OfDisks {
+    fn summed(&self) -> Self {
+        Self {
+            recorder: self.recorder.summed(),
+            serving: self.serving,
+        }
+    }
 }
 
 impl Observer<Observation<wordline_hdd::Observation>> for OfDisks {

@@ -59,7 +59,7 @@ impl Stop {
 }
 
 /// Event counter that reports the end of each stride.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Count {
     /// Events in earlier strides.
     pub(super) before: u64,
@@ -134,6 +134,17 @@ impl LoopEnd {
             next_look: Time::ZERO,
             warm_until: Time::MAX,
             measured_from: None,
+        }
+    }
+    /// Returns a copy of what the results need, if the run ended now.
+    pub(super) fn so_far(&self) -> Self {
+        Self {
+            now: self.now,
+            events: self.events,
+            digest: self.digest,
+            chip_loads: self.chip_loads.clone(),
+            measured_from: self.measured_from,
+            ..Self::new(None)
         }
     }
     fn looking(plan: &Plan, stride: u32) -> Self {

@@ -7,17 +7,18 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use serde::Serialize;
 use wordline_block::{BlockDevice, Event, Op, PowerCut, Ticket};
 use wordline_kernel::{Context, EventQueue, Probe, Time};
 use wordline_recorder::{Lanes, Recorder};
-use wordline_state::Kept;
+use wordline_results::summary::Reference;
 use wordline_workload::{Request, Source, WorkloadError};
 
-use super::event_loop::{CLOCK_END, LoopEnd, LoopState, Stop, finish};
+use super::event_loop::{CLOCK_END, LoopEnd, LoopState, Stop, finish, read};
 use super::issuer::Host;
+use super::shape::RunShape;
+use super::snapshot::{Origin, Snapshot};
 use super::watch::Watcher;
-use crate::observer::Observer;
+use crate::observer::{Observer, Summed};
 use crate::timeline::Timeline;
 
 /// Request of a client.
@@ -55,6 +56,8 @@ pub enum Turn {
         /// Factor of its times, in thousandths, at least 1.
         slowness: u32,
     },
+    /// The clients want to know what the run has measured so far.
+    Status,
     /// No request will follow. The device completes all requests.
     End,
 }
@@ -77,6 +80,8 @@ pub trait Clients {
     fn complete(&mut self, now: Time, id: u64, failed: bool);
     /// Reports whether the store has made a die slower.
     fn slowed(&mut self, _exists: bool) {}
+    /// Passes on what the run has measured until `now`, after [`Turn::Status`].
+    fn status(&mut self, _now: Time, _snapshot: Box<Snapshot>) {}
     /// Reports that power fails: no request that has arrived will complete.
     fn power_fails(&mut self, _volatile: Volatile<'_>) {}
     /// Reports the losses of a power cut, and the time at which the store has recovered.
@@ -160,10 +165,17 @@ pub(super) struct Live<'a> {
     /// Earliest time at which the next request can arrive.
     earliest: Time,
     ended: bool,
+    /// Policies with a paper, for the summary.
+    references: Vec<Reference>,
 }
 
 impl<'a> Live<'a> {
-    pub(super) fn new(clients: &'a mut dyn Clients, arrivals: &Arrivals, flushes: bool) -> Self {
+    pub(super) fn new(
+        clients: &'a mut dyn Clients,
+        arrivals: &Arrivals,
+        flushes: bool,
+        references: Vec<Reference>,
+    ) -> Self {
         Self {
             clients,
             waiting: Rc::clone(&arrivals.0),
@@ -172,46 +184,41 @@ impl<'a> Live<'a> {
             by_ticket: Vec::new(),
             earliest: Time::ZERO,
             ended: false,
+            references,
         }
     }
 
     /// Simulates a run.
-    pub(super) fn simulate<S, O>(
+    pub(super) fn simulate<S: RunShape>(
         mut self,
         store: &mut S,
         host: &mut Host<'_>,
-        observer: O,
+        observer: S::Recorder,
         watcher: &mut Watcher<'_>,
         state: LoopState<S::Event>,
-    ) -> (LoopEnd, O, Option<Box<Timeline>>)
-    where
-        S: BlockDevice<Event: Serialize> + Kept,
-        O: Observer<S::Observation>,
-    {
+        origin: &Origin<'_>,
+    ) -> (LoopEnd, S::Recorder, Option<Box<Timeline>>) {
         store.begin_measuring(Time::ZERO);
         if observer.recorder().keeps_rows() {
             host.keep_numbers();
         }
         let mut apart = Apart(observer);
-        let ended = self.serve(store, host, &mut apart, watcher, state);
+        let ended = self.serve(store, host, &mut apart, watcher, state, origin);
         let Apart(mut observer) = apart;
         let ended = finish(store, host, &mut observer, ended);
         (ended, observer, None)
     }
 
     /// Runs the event loop.
-    fn serve<S, O>(
+    fn serve<S: RunShape>(
         &mut self,
         store: &mut S,
         host: &mut Host<'_>,
-        observer: &mut O,
+        observer: &mut Apart<S::Recorder>,
         watcher: &mut Watcher<'_>,
         state: LoopState<S::Event>,
-    ) -> LoopEnd
-    where
-        S: BlockDevice<Event: Serialize> + Kept,
-        O: Observer<S::Observation>,
-    {
+        origin: &Origin<'_>,
+    ) -> LoopEnd {
         let LoopState {
             mut ended,
             mut queue,
@@ -243,6 +250,11 @@ impl<'a> Live<'a> {
                     Turn::SlowDie { die, slowness } => {
                         let exists = store.slow_die(die, slowness);
                         self.clients.slowed(exists);
+                        Ok(())
+                    }
+                    Turn::Status => {
+                        let recorder = cx.probe.0.summed();
+                        self.report(store, host, recorder, &mut ended, origin);
                         Ok(())
                     }
                     Turn::End => {
@@ -386,6 +398,24 @@ impl<'a> Live<'a> {
             let id = std::mem::replace(&mut by_ticket[done.ticket as usize], NO_REQUEST);
             clients.complete(now, id, done.failed);
         });
+    }
+
+    /// Passes what the run has measured so far to the clients. Leaves the run as it is; `recorder`
+    /// is a copy.
+    #[cold]
+    #[inline(never)]
+    fn report<S: RunShape>(
+        &mut self,
+        store: &S,
+        host: &Host<'_>,
+        mut recorder: S::Recorder,
+        ended: &mut LoopEnd,
+        origin: &Origin<'_>,
+    ) {
+        recorder.break_off(ended.now, read(&mut ended.busy, store));
+        let measured = (ended.so_far(), recorder);
+        let snapshot = Snapshot::of_live(origin, &self.references, measured, store, host);
+        self.clients.status(ended.now, Box::new(snapshot));
     }
 
     /// Cuts the power. All requests that have arrived are lost.

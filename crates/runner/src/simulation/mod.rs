@@ -12,20 +12,22 @@ mod live;
 mod power_cuts;
 mod resume;
 mod shape;
+mod snapshot;
 mod ssds;
 mod start;
 mod trend;
 mod watch;
 
 pub use self::checkpoint::CheckpointOptions;
-use self::checkpoint::{Checkpoints, Spent};
-use self::event_loop::Stop;
+use self::checkpoint::Checkpoints;
 pub use self::intake::Input;
 use self::intake::Intake;
 use self::issuer::Host;
 use self::live::{Arrivals, Live};
 pub use self::live::{Clients, LiveRequest, Turn, Volatile};
-use self::shape::{Capabilities, OnShape, RunOutput, RunShape, StoreOutcome, on_shape};
+use self::shape::{Capabilities, OnShape, RunOutput, RunShape, on_shape};
+pub use self::snapshot::Snapshot;
+use self::snapshot::{Cost, describe_live, issued};
 use self::start::{Start, Started, preconditioned, pristine};
 use self::watch::Watcher;
 pub use self::watch::{Phase, Progress, Watch};
@@ -43,8 +45,9 @@ use wordline_cache::replacement::foreign::Maker;
 use wordline_config::Plan;
 use wordline_config::plan::{Replay, Shape};
 use wordline_memory::Limits;
-use wordline_results::outcome::{self, Issued, Outcome, Speed};
+use wordline_results::outcome;
 use wordline_results::results::Results;
+use wordline_results::summary::Reference;
 
 /// Run options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -120,34 +123,38 @@ pub fn run(
         None => Run::start(plan, inputs, options, &mut watcher, None, clocks),
         Some(path) => Run::resume(plan, inputs, options, path, &mut watcher, clocks),
     }?;
-    Ok(run.results(plan, &watcher, clocks))
+    Ok(run.results(plan, &watcher))
 }
 
 /// Simulates the requests that `clients` send while the run proceeds.
 ///
 /// The run ends when the clients end it. An interruption or a device error ends it earlier, with the
 /// results so far. Requests are replayed by time stamp: a run on the recorded requests has the same
-/// digest.
+/// digest. `references` are the policies with a paper, for the summary.
 ///
 /// # Panics
 /// If a run that reached its end has not served every request, which is a bug of the simulator.
 pub fn run_live(
     plan: &Plan,
     clients: &mut dyn Clients,
+    references: Vec<Reference>,
     options: &Options,
     watch: Watch<'_>,
 ) -> Result<Results, SimulationError> {
     let clocks = (Instant::now(), ProcessTime::now());
     let mut watcher = Watcher::new(watch);
     let mut arrivals = Arrivals::default();
-    let live = Live::new(clients, &arrivals, plan.takes_flushes());
+    let live = Live::new(clients, &arrivals, plan.takes_flushes(), references.clone());
     let input = Input {
         source: &mut arrivals,
         replay: Replay::OpenLoop { time_scale: 1.0 },
     };
     let live = Some(live);
     let run = Run::start(plan, vec![input], options, &mut watcher, live, clocks)?;
-    Ok(run.results(plan, &watcher, clocks))
+    let mut results = run.results(plan, &watcher);
+    results.summary.references = references;
+    describe_live(&mut results);
+    Ok(results)
 }
 
 /// Start of a run, in wall-clock and CPU time.
@@ -157,11 +164,7 @@ type Clocks = (Instant, ProcessTime);
 struct Run<'a> {
     host: Host<'a>,
     left: RunOutput,
-    /// Time spent before the clocks started, and the CPU time of preconditioning.
-    spent: Spent,
-    /// Resident memory before the devices were filled; of a resumed run, before they were read.
-    /// Bytes.
-    memory: u64,
+    cost: Cost,
     notes: Vec<String>,
 }
 
@@ -196,27 +199,21 @@ impl<'a> Run<'a> {
             timeline,
             live,
         };
-        let Started {
-            left,
-            spent,
-            memory,
-        } = on_shape(plan, start)?;
+        let Started { left, cost } = on_shape(plan, start)?;
         Ok(Self {
             host,
             left,
-            spent,
-            memory,
+            cost,
             notes,
         })
     }
 
     /// Builds the results.
-    fn results(self, plan: &Plan, watcher: &Watcher<'_>, (wall, cpu): Clocks) -> Results {
+    fn results(self, plan: &Plan, watcher: &Watcher<'_>) -> Results {
         let Self {
             host,
             left,
-            spent,
-            memory,
+            cost,
             notes,
         } = self;
         let RunOutput {
@@ -225,62 +222,36 @@ impl<'a> Run<'a> {
             timeline,
             store,
         } = left;
-        let StoreOutcome {
-            recorder,
-            members,
-            devices,
-            stats,
-            caches,
-            host_side,
-        } = store;
         let mut error = ended.stop.as_ref().map(ToString::to_string);
         if error.is_none() {
             let counts = host.intakes.iter().map(Intake::counts);
             let served = counts.map(|counts| counts.issued() - counts.lost);
             assert!(
-                recorder.completed().eq(served),
+                store.recorder.completed().eq(served),
                 "every request of every stream is served"
             );
         }
-        let speed = Speed {
-            wall: spent.wall + wall.elapsed(),
-            cpu: spent.cpu + cpu.elapsed(),
-            precondition_cpu: spent.precondition_cpu,
-            events: ended.events.total(),
-            resident_bytes: resident_bytes.saturating_sub(memory),
-        };
-        let issued: Vec<Issued> = host.intakes.iter().map(Intake::issued_so_far).collect();
+        let speed = cost.speed(ended.events.total(), resident_bytes);
+        let issued = issued(&host);
         let mut drawn = None;
         if let Some(timeline) = timeline {
             let (note, written) = timeline.finish(outcome::first_arrival(&issued), ended.now);
             drawn = note;
             error = error.or(written.err().map(|error| error.to_string()));
         }
-        let (record, rows) = recorder.finish(ended.now);
-        let members = members.into_iter().map(|member| member.finish(ended.now).0);
-        let outcome = Outcome {
-            plan: plan.clone(),
-            record,
-            chip_loads: ended.chip_loads,
-            members: members.collect(),
-            devices,
-            stats,
-            caches,
-            host_side,
-            streams: issued,
-            contention: host.contention.window(),
-            digest: ended.digest.value(),
-            measured_from: ended.measured_from,
-            end: ended.now,
-            error,
-            interrupted: matches!(ended.stop, Some(Stop::Interrupted)),
-            speed,
-        };
-        let mut results = Results::new(outcome, rows);
         let unwritten = watcher.checkpoints.as_ref().and_then(Checkpoints::note);
-        let notes = drawn.into_iter().chain(notes).chain(unwritten);
-        results.summary.notes.extend(notes);
-        results
+        let snapshot = Snapshot {
+            plan: plan.clone(),
+            ended,
+            store,
+            issued,
+            contention: host.contention.window(),
+            error,
+            speed,
+            notes: drawn.into_iter().chain(notes).chain(unwritten).collect(),
+            references: Vec::new(),
+        };
+        snapshot.results()
     }
 }
 

@@ -9,6 +9,7 @@ use super::event_loop::{LoopState, simulate};
 use super::intake::Input;
 use super::issuer::{Host, HostState};
 use super::shape::{OnShape, RunOutput, RunShape, on_shape, resident_bytes};
+use super::snapshot::Cost;
 use super::watch::Watcher;
 use super::{Clocks, Options, Run, identity, require_memory};
 use crate::error::SimulationError;
@@ -51,8 +52,11 @@ impl<'a> Run<'a> {
         Ok(Self {
             host,
             left,
-            spent: before.spent,
-            memory,
+            cost: Cost {
+                spent: before.spent,
+                clocks,
+                memory,
+            },
             notes: memory_note.into_iter().collect(),
         })
     }

@@ -18,7 +18,7 @@ use wordline_state::Kept;
 
 use super::Options;
 use super::event_loop::LoopEnd;
-use crate::observer::Observer;
+use crate::observer::{Observer, Summed};
 use crate::timeline::{Shown, Timeline};
 
 /// Capabilities of runs on a shape.
@@ -35,7 +35,7 @@ pub(super) trait RunShape:
     BlockDevice<Event: Copy + Default + Serialize + DeserializeOwned, Observation: Shown> + Kept
 {
     /// Observer that records the store.
-    type Recorder: Observer<Self::Observation> + Serialize + DeserializeOwned;
+    type Recorder: Observer<Self::Observation> + Summed + Serialize + DeserializeOwned;
     /// Capabilities of runs on this shape.
     const CAN: Capabilities;
 

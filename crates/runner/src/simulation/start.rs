@@ -11,6 +11,7 @@ use super::issuer::Host;
 use super::live::Live;
 use super::power_cuts::PowerCuts;
 use super::shape::{OnShape, RunOutput, RunShape, resident_bytes};
+use super::snapshot::{Cost, Origin};
 use super::watch::{BETWEEN_REPORTS, Phase, Progress, Watcher};
 use super::{Clocks, Options, identity};
 use crate::devices;
@@ -33,9 +34,7 @@ pub(super) struct Start<'b, 'a, 'w, 'l> {
 /// A run that has ended.
 pub(super) struct Started {
     pub(super) left: RunOutput,
-    pub(super) spent: Spent,
-    /// Resident memory before the devices were filled. Bytes.
-    pub(super) memory: u64,
+    pub(super) cost: Cost,
 }
 
 impl OnShape for Start<'_, '_, '_, '_> {
@@ -52,6 +51,11 @@ impl OnShape for Start<'_, '_, '_, '_> {
             preconditioned,
             spent,
         } = self.prepare(ssds)?;
+        let cost = Cost {
+            spent,
+            clocks: self.clocks,
+            memory,
+        };
         let mut store = S::build(plan, options, ssds);
         if let Some(timeline) = &mut self.timeline {
             timeline.begin(store.free_blocks());
@@ -67,13 +71,19 @@ impl OnShape for Start<'_, '_, '_, '_> {
             let Self { host, watcher, .. } = self;
             match self.live {
                 None => simulate_drawn(&mut store, host, recorder, self.timeline, watcher, state),
-                Some(live) => live.simulate(&mut store, host, recorder, watcher, state),
+                Some(live) => {
+                    let origin = Origin {
+                        plan,
+                        preconditioned: &preconditioned,
+                        cost,
+                    };
+                    live.simulate(&mut store, host, recorder, watcher, state, &origin)
+                }
             }
         };
         Ok(Started {
             left: RunOutput::new(ended, recorder, timeline, &store, &preconditioned),
-            spent,
-            memory,
+            cost,
         })
     }
 }

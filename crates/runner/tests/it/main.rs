@@ -16,6 +16,7 @@ mod drives;
 mod duration;
 mod energy;
 mod limits;
+mod live;
 mod mixed;
 mod overload;
 mod parallelism;

@@ -25,7 +25,7 @@ const ERRORS: &str =
 
 /// Returns named configurations: stores of every shape, and stores with features that have their
 /// own counters.
-fn stores() -> Vec<(&'static str, String)> {
+pub(crate) fn stores() -> Vec<(&'static str, String)> {
     vec![
         ("ssd", FLASH.into()),
         ("buffer", format!("{FLASH}[buffer]\ncapacity_kib = 64\n")),
