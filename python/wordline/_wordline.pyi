@@ -48,6 +48,7 @@ class Loopback:
 
 class Stop:
     def set(self) -> None: ...
+    def abort(self) -> None: ...
 
 def serve(
     config_text: str,

@@ -15,17 +15,25 @@ use crate::{Outcome, Raised, memory, option, refused, spec, tell, told_of_memory
 
 /// Ends a live device from another thread.
 #[pyclass(module = "wordline._wordline", frozen)]
-pub struct Stop(Arc<AtomicBool>);
+#[derive(Default)]
+pub struct Stop {
+    ends: Arc<AtomicBool>,
+    aborts: AtomicBool,
+}
 
 #[pymethods]
 impl Stop {
     #[new]
     fn new() -> Self {
-        Self(Arc::default())
+        Self::default()
     }
     /// Ends the device: it completes the requests that have arrived.
     fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.ends.store(true, Ordering::Relaxed);
+    }
+    /// Ends the device at once: clients get errors, and the outcome reports an interruption.
+    fn abort(&self) {
+        self.aborts.store(true, Ordering::Relaxed);
     }
 }
 
@@ -62,11 +70,11 @@ fn loopback(options: &Bound<'_, PyDict>) -> PyResult<Option<wordline_serve::Loop
     Ok(unused.take())
 }
 
-/// Serves a device until `stop` is set or a signal arrives, and returns the outcome.
+/// Serves a device until `stop` ends it, and returns the outcome.
 ///
-/// `progress` is called as by `run`; its first call in the phase `run` means that clients are
-/// served. From then on the first KeyboardInterrupt ends the device as `stop` does. An earlier or a
-/// second one interrupts the run, which the outcome reports.
+/// `progress` is called as by `run` until its first call in the phase `run`, which means that clients
+/// are served. From then on the device does not need the interpreter, so that a thread that holds it
+/// cannot delay replies.
 #[pyfunction]
 pub fn serve(
     py: Python<'_>,
@@ -88,19 +96,18 @@ pub fn serve(
     };
     let raised = Raised::default();
     memory::reserve();
-    let mut is_interrupted = false;
+    let mut is_ready = false;
     let mut watch = |now: &Progress| {
-        if is_short() {
+        if is_short() || stop.aborts.load(Ordering::Relaxed) {
             return false;
         }
-        if Python::attach(|py| raised.is_none(py, tell(py, progress.as_ref(), now))) {
+        if is_ready {
             return true;
         }
-        stop.set();
-        let is_first = !std::mem::replace(&mut is_interrupted, true);
-        is_first && now.phase == Phase::Run
+        is_ready = now.phase == Phase::Run;
+        Python::attach(|py| raised.is_none(py, tell(py, progress.as_ref(), now)))
     };
-    let done = py.detach(|| wordline_serve::serve(&job, &serve, &stop.0, &mut watch));
+    let done = py.detach(|| wordline_serve::serve(&job, &serve, &stop.ends, &mut watch));
     if let Some(error) = raised.take() {
         return Err(error);
     }

@@ -142,6 +142,9 @@ class LiveDevice:
         self._place = place
         self._stop = _wordline.Stop()
         self._ready = threading.Event()
+        # Thread.join loses the thread if a signal interrupts it (bpo-45274).
+        self._done = threading.Event()
+        self._was_ready = False  # whether clients have been served
         self._outcome: _wordline.Outcome | None = None
         self._fault: BaseException | None = None
         self._thread = threading.Thread(target=self._serve, name="wordline-serve", daemon=True)
@@ -151,13 +154,14 @@ class LiveDevice:
         """URI of the device, for NBD clients."""
         return uri(self.socket)
 
-    def control(self, request: str, /, **values: float) -> dict[str, int | float]:
+    def control(self, request: str, /, **values: float) -> dict[str, Any]:
         """Sends a request to the device (see `wordline.control`)."""
         return control(self.socket, request, **values)
 
     def _serve(self) -> None:
         def report(progress: Progress) -> None:
             if progress["phase"] == "run":
+                self._was_ready = True
                 self._ready.set()
 
         try:
@@ -165,7 +169,36 @@ class LiveDevice:
         except BaseException as fault:  # raised in the thread of the caller
             self._fault = fault
         finally:
+            self._done.set()
             self._ready.set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Waits until the device has ended; returns False if it has not after some seconds."""
+        return self._done.wait(seconds)
+
+    def attended(self, attend: Callable[[LiveDevice], None]) -> _wordline.Outcome:
+        """Serves the device until a KeyboardInterrupt, and calls `attend` when clients are served.
+        Another interrupt, or one before that, ends it at once."""
+        self._thread.start()
+        try:
+            self._ready.wait()
+            if self._was_ready:
+                attend(self)
+        except KeyboardInterrupt:
+            (self._stop.set if self._was_ready else self._stop.abort)()
+        except BaseException:
+            self._end()
+            raise
+        try:
+            self.wait()
+        except KeyboardInterrupt:
+            self._stop.abort()
+            self.wait()
+        self._end()
+        assert self._outcome is not None
+        if not self._was_ready and self._outcome.interrupted:
+            raise KeyboardInterrupt
+        return self._outcome
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -216,25 +249,17 @@ def served(
     name: str,
     overrides: list[tuple[str, str]],
     options: dict[str, Any],
-    ready: Callable[[], None],
+    attend: Callable[[LiveDevice], None],
 ) -> Result | None:
-    """Serves a device until a signal arrives. Calls `ready` when clients are served. Returns None
-    if no request arrived. Raises the exceptions of `wordline.run`."""
+    """Serves a device until a signal arrives. Calls `attend` when clients are served, which returns
+    when the device has ended (`LiveDevice.wait`). Returns None if no request arrived. Raises the
+    exceptions of `wordline.run`."""
     from wordline._internal import interruption
 
-    is_ready = False
-
-    def report(progress: Progress) -> None:
-        nonlocal is_ready
-        if progress["phase"] == "run" and not is_ready:
-            is_ready = True
-            ready()
-
+    device = LiveDevice(text, name, overrides, options, None)
     ended = interruption.ended()
-    outcome = _wordline.serve(text, name, overrides, options, _wordline.Stop(), report)
+    outcome = device.attended(attend)
     ended.append(outcome)
-    if outcome.interrupted and not is_ready:
-        raise KeyboardInterrupt
     if outcome.requests == 0:
         if outcome.error is not None:
             raise WordlineError(spelling.message(outcome.error))

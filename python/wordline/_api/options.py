@@ -356,6 +356,16 @@ SERVE: Options = {
         "help": "Allow `wordline control SOCKET power-cut`. Takes memory for writes that are not "
         "durable yet.",
     },
+    "--metrics": value(
+        "PORT|unix:PATH",
+        "Serve metrics for Prometheus at this port of 127.0.0.1 (0 chooses a free one), or on a "
+        "Unix socket.",
+    ),
+    "--page/--no-page": {
+        "default": None,
+        "help": "Page on standard error that shows the device's load, renewed each second. "
+        "[default: if it is a terminal]",
+    },
     "--seed": value("N", "Seed of every random choice.", 1),
     "--from": RUN["--from"],
     "--out": value(

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wordline._api import options
 from wordline._api.control import REQUESTS, control
+from wordline._wordline import WordlineError
 from wordline.cli.command import Function, command, device_argument
 from wordline.cli.exit import DONE
 from wordline.cli.run import ended
-from wordline.cli.streams import note
+from wordline.cli.streams import note, shows_progress
+
+if TYPE_CHECKING:
+    from wordline._api.live import LiveDevice
+
+RENEWAL_S = 1.0
+"""Time between two renewals of the page."""
 
 
 @command(options.SERVE, writes="run")
@@ -29,6 +37,8 @@ def serve(
     scale: float,
     record: Path | None,
     power_cuts: bool,
+    metrics: str | None,
+    page: bool | None,
     seed: int,
     prepared: Path | None,
     out: Path | None,
@@ -42,7 +52,7 @@ def serve(
     determines the latency of each request.
 
     Ctrl-C or SIGTERM ends the device: it completes the requests that have arrived, and the results
-    are written. A second Ctrl-C ends it at once.
+    are written. A second Ctrl-C ends it at once. On a terminal, a page shows the load meanwhile.
 
     \b
     Examples:
@@ -50,6 +60,7 @@ def serve(
       wordline serve mine.toml --socket /tmp/disk.sock --data disk.img
       wordline serve d4 --clock real --scale 10
       wordline serve d4 --tcp 0                        also at nbd://127.0.0.1:PORT
+      wordline serve d4 --metrics 9101                 for Prometheus
       wordline serve d4 --record asked.csv.gz
       wordline run d4 --trace asked.csv.gz             the same digest
       qemu-io -f raw -c 'write 0 1M' 'nbd+unix:///?socket=wordline.sock'
@@ -59,7 +70,7 @@ def serve(
     Exit code: 0 done, 1 stopped by an error, 2 invalid command or input, 130 and 143 ended before
     the device was ready, or at once.
     """
-    from wordline._api import live
+    from wordline._api import exporter, live
     from wordline._internal import output_folder
     from wordline._internal.claim import claimed
     from wordline.config import read
@@ -71,12 +82,23 @@ def serve(
     default = os.fspath(Path("out", f"{Path(device).name.removesuffix('.toml')}-live"))
     place = output_folder.check(out or output_folder.unused(default), "run")
 
-    def ready() -> None:
-        loopback = f" and nbd://127.0.0.1:{live_options['tcp'].port}" if tcp is not None else ""
-        note(f"{device} is ready at {live.uri(os.fspath(socket))}{loopback}; Ctrl-C ends it")
+    def attend(served: LiveDevice) -> None:
+        loopback = f" and nbd://127.0.0.1:{served.port}" if tcp is not None else ""
+        note(f"{device} is ready at {served.uri}{loopback}; Ctrl-C ends it")
+        if shows_progress(page):
+            _show(served)
+        else:
+            served.wait()
+
+    def status() -> dict[str, Any]:
+        return control(socket, "status")
 
     def run() -> Any:
-        result = live.served(text, name, overrides, live_options, ready)
+        with ExitStack() as also:
+            if metrics is not None:
+                where = also.enter_context(exporter.exported(exporter.address(metrics), status))
+                note(f"metrics: {where}")
+            result = live.served(text, name, overrides, live_options, attend)
         if result is None:
             raise NoRequestError
         return result
@@ -93,6 +115,21 @@ def serve(
         except NoRequestError:
             note("no request arrived, so there are no results")
             return DONE
+
+
+def _show(device: LiveDevice) -> None:
+    """Shows the page of a device until it ends."""
+    from wordline._render.terminal.live import LivePage
+
+    with LivePage() as page:
+        while True:
+            try:
+                page.show(device.control("status"))
+            except WordlineError:  # The device is about to end.
+                device.wait()
+                return
+            if device.wait(RENEWAL_S):
+                return
 
 
 class NoRequestError(Exception):
@@ -117,7 +154,7 @@ def _with_requests(function: Function) -> Function:
 @click.argument("values", nargs=-1)
 @_with_requests
 def control_command(socket: Path, request: str, values: tuple[str, ...], as_json: bool) -> None:
-    """Cause a fault of a live device.
+    """Ask a live device for its status, or cause a fault.
 
     SOCKET is that of `wordline serve`. After a power cut, clients can connect again as soon as the
     command ends.
@@ -129,6 +166,7 @@ def control_command(socket: Path, request: str, values: tuple[str, ...], as_json
     \b
     Examples:
       wordline serve d4 --power-cuts
+      wordline control wordline.sock status --json
       wordline control wordline.sock read-error 1048576 4096
       wordline control wordline.sock power-cut
     """
@@ -147,6 +185,11 @@ def control_command(socket: Path, request: str, values: tuple[str, ...], as_json
     result = control(socket, request, **read)
     if as_json:
         click.echo(json.dumps(result))
+        return
+    if request == "status":
+        from wordline._render.terminal.live import print_status
+
+        print_status(result)
         return
     for name, value in result.items():
         click.echo(f"{name.replace('_', ' ')}: {value:,}")
