@@ -12,7 +12,7 @@ pub mod in_order;
 pub mod off;
 mod queues;
 
-pub use queues::{Look, MAX_PLANES, PlaneQueues};
+pub use queues::{Look, MAX_IN_LINE, MAX_PLANES, PlaneQueues};
 
 /// Operation that waits for the die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,8 +28,8 @@ pub struct Waiting {
 pub trait Compose {
     /// Returns `true` if a command may have several operations.
     fn joins(&self) -> bool;
-    /// Returns `true` if only the first operation of each plane makes a difference to what is
-    /// picked.
+    /// Returns `true` if only operations that fit and are the first of their planes make a
+    /// difference to what is picked.
     fn skips(&self) -> bool {
         false
     }
@@ -139,13 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_operation_of_each_plane_matters_to_policies_that_skip() {
+    fn only_fitting_first_operations_of_planes_matter_to_policies_that_skip() {
         let mut random = Rng::new(1, "skipped");
         for _ in 0..2_000 {
             let line = line(&mut random);
-            // The first operation of each plane alone, at its place in the line.
+            // The first operations of the planes that fit, at their places in the line.
             let is_first = |place: usize| line[..place].iter().all(|one| one.0 != line[place].0);
-            let firsts: Vec<_> = (0..line.len()).filter(|&place| is_first(place)).collect();
+            let matters = |place: usize| place == 0 || line[place].1 && is_first(place);
+            let firsts: Vec<_> = (0..line.len()).filter(|&place| matters(place)).collect();
             let short: Vec<_> = firsts.iter().map(|&place| line[place]).collect();
             for policy in Composition::defaults().iter().filter(|one| one.skips()) {
                 let picked: Vec<_> = picks(policy, &short, 3)

@@ -15,7 +15,7 @@ const NONE: Slot = Slot::MAX;
 pub const MAX_PLANES: usize = 64;
 
 /// Maximum number of transactions that are examined for one command, including its head.
-const MAX_IN_LINE: usize = 64;
+pub const MAX_IN_LINE: usize = 64;
 
 /// Queued transactions of each plane in order, for dies that execute commands on several planes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -23,14 +23,19 @@ pub struct PlaneQueues {
     planes_per_die: u32,
     /// First and last transaction of each plane.
     ends: Vec<(Slot, Slot)>,
-    /// By transaction: the next one of its plane, and its place in the order in which all entered.
+    /// By transaction: the next one of its plane, and its place in the order in which those of its
+    /// die entered.
     links: Vec<(Slot, u64)>,
+    dies: Vec<OfDie>,
+}
+
+/// Queued transactions of a die.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct OfDie {
+    /// Planes with queued transactions. Bit mask.
+    occupied: u64,
     /// Transactions that have entered. Count.
     entered: u64,
-    /// Queued transactions by die. Count.
-    queued: Vec<u32>,
-    /// Planes with queued transactions by die. Bit mask.
-    occupied: Vec<u64>,
 }
 
 impl PlaneQueues {
@@ -40,35 +45,29 @@ impl PlaneQueues {
             planes_per_die: layout.planes_per_die,
             ends: vec![(NONE, NONE); (layout.dies * layout.planes_per_die) as usize],
             links: Vec::new(),
-            entered: 0,
-            queued: vec![0; layout.dies as usize],
-            occupied: vec![0; layout.dies as usize],
+            dies: vec![OfDie::default(); layout.dies as usize],
         }
     }
+    #[inline]
     fn ends(&mut self, die: Die, plane: u8) -> &mut (Slot, Slot) {
         &mut self.ends[(die.0 * self.planes_per_die) as usize + usize::from(plane)]
     }
     /// Returns the planes of a die that have queued transactions, as a bit mask.
     #[inline]
     pub fn occupied(&self, die: Die) -> u64 {
-        self.occupied[die.index()]
-    }
-    /// Returns `true` if one command can examine the whole queue of a die.
-    #[inline]
-    pub fn fits_in_line(&self, die: Die) -> bool {
-        self.queued[die.index()] < MAX_IN_LINE as u32
+        self.dies[die.index()].occupied
     }
     /// Appends a transaction that joins the queue of its die.
     #[inline]
     pub fn enter(&mut self, slot: Slot, die: Die, plane: u8) {
         let place = slot as usize;
         if self.links.len() <= place {
-            self.links.resize(place + 1, (NONE, 0));
+            self.extend(place);
         }
-        self.entered += 1;
-        self.links[place] = (NONE, self.entered);
-        self.queued[die.index()] += 1;
-        self.occupied[die.index()] |= 1 << plane;
+        let of_die = &mut self.dies[die.index()];
+        of_die.entered += 1;
+        of_die.occupied |= 1 << plane;
+        self.links[place] = (NONE, of_die.entered);
         let ends = self.ends(die, plane);
         let last = mem::replace(&mut ends.1, slot);
         if last == NONE {
@@ -77,17 +76,22 @@ impl PlaneQueues {
             self.links[last as usize].0 = slot;
         }
     }
+    /// Makes room for the link of a transaction.
+    #[cold]
+    #[inline(never)]
+    fn extend(&mut self, place: usize) {
+        self.links.resize(place + 1, (NONE, 0));
+    }
     /// Removes a transaction that leaves the queue of its die.
     #[inline]
     pub fn leave(&mut self, slot: Slot, die: Die, plane: u8) {
-        self.queued[die.index()] -= 1;
         let next = self.links[slot as usize].0;
         let ends = self.ends(die, plane);
         if ends.0 == slot {
             ends.0 = next;
             if next == NONE {
                 ends.1 = NONE;
-                self.occupied[die.index()] &= !(1 << plane);
+                self.dies[die.index()].occupied &= !(1 << plane);
             }
         } else {
             self.leave_from_the_middle(slot, die, plane);
@@ -106,26 +110,15 @@ impl PlaneQueues {
             self.ends(die, plane).1 = before;
         }
     }
-    /// Returns the first transaction of each occupied plane in the bit mask `planes`, in the order in
-    /// which they entered, and their number.
+    /// Returns the first transaction of a plane, which must be occupied.
     #[inline]
-    pub fn firsts(&self, die: Die, mut planes: u64) -> ([Slot; MAX_PLANES], usize) {
-        let base = (die.0 * self.planes_per_die) as usize;
-        let mut firsts = [NONE; MAX_PLANES];
-        let mut count = 0;
-        let entered = |slot: Slot| self.links[slot as usize].1;
-        while planes != 0 {
-            let first = self.ends[base + planes.trailing_zeros() as usize].0;
-            planes &= planes - 1;
-            let mut place = count;
-            while place > 0 && entered(firsts[place - 1]) > entered(first) {
-                firsts[place] = firsts[place - 1];
-                place -= 1;
-            }
-            firsts[place] = first;
-            count += 1;
-        }
-        (firsts, count)
+    pub fn first(&self, die: Die, plane: u32) -> Slot {
+        self.ends[(die.0 * self.planes_per_die + plane) as usize].0
+    }
+    /// Returns the place of a queued transaction in the order in which those of its die entered.
+    #[inline]
+    pub fn entered(&self, slot: Slot) -> u64 {
+        self.links[slot as usize].1
     }
 }
 
@@ -158,11 +151,6 @@ impl Look {
     #[inline]
     pub fn is_over(&self) -> bool {
         self.open == 0 || self.line.len() == MAX_IN_LINE
-    }
-    /// Returns the planes with a queued transaction that has not been examined, as a bit mask.
-    #[inline]
-    pub fn open(&self) -> u64 {
-        self.open
     }
     /// Examines a transaction of the queue; `fits` is as [`Waiting::fits`].
     #[inline]

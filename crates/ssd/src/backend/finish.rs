@@ -65,7 +65,7 @@ impl BackEnd {
         }
         if released.ended {
             let head = self.finish::<F>(cx, die);
-            if F::GENERAL {
+            if F::GENERAL && self.ahead.is_some() {
                 self.end_ahead(cx, die);
                 if self.channels.of(die).command.head != NONE {
                     return Some(head);
@@ -84,7 +84,9 @@ impl BackEnd {
             if self.suspends {
                 self.suspend_for_waiting(cx, die, array);
             }
-            self.abort_ahead(cx, die);
+            if self.ahead.is_some() {
+                self.abort_ahead(cx, die);
+            }
         }
         None
     }
@@ -99,7 +101,7 @@ impl BackEnd {
     ) -> Slot {
         let now = cx.now;
         let pages = self.channels.of(die).command.pages;
-        let sensed = if F::GENERAL {
+        let sensed = if F::GENERAL && self.ahead.is_some() {
             self.sensed(die, pages)
         } else {
             pages
@@ -135,7 +137,7 @@ impl BackEnd {
         let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, cx.probe);
         match self.channels.ready(now, die, &mut listener) {
             ReadyOutcome::Done(worked) => {
-                if F::GENERAL && self.brings(now, die, worked) {
+                if F::GENERAL && self.ahead.is_some() && self.brings(now, die, worked) {
                     return DieReady::Worked(ArrayDone {
                         head: self.channels.of(die).command.head,
                         operation: Operation::Read,

@@ -30,6 +30,7 @@ impl BackEnd {
 
     /// Records the page conditions of an operation, if the device has any. Counts an operation of a
     /// request as waiting, if waiting operations are counted.
+    #[inline]
     fn admitted(&mut self, slot: Slot) {
         if self.has_page_conditions {
             self.table.grade(slot, mem::take(&mut self.next_grade));
@@ -42,6 +43,7 @@ impl BackEnd {
         }
     }
     /// Removes an operation that no longer waits from the counts of waiting operations.
+    #[inline]
     fn begins(&mut self, slot: Slot) {
         if let Some(waiting) = &mut self.waiting {
             let transaction = &self.table.transactions[slot as usize];
@@ -110,6 +112,7 @@ impl BackEnd {
     /// Queues an operation at a die that is not basic. An idle die starts it at once. It starts
     /// with [`BackEnd::begin`] instead if the die can join operations or read ahead, or if a
     /// scheduler may still commit earlier operations to other dies.
+    #[inline]
     pub(super) fn line_up(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -133,7 +136,7 @@ impl BackEnd {
         }
         if idle && is_first {
             self.begin_later(cx, die);
-        } else if !idle {
+        } else if !idle && self.ahead.is_some() {
             self.abort_ahead(cx, die);
         }
     }
@@ -161,21 +164,26 @@ impl BackEnd {
     /// their commands arrived.
     pub fn begin(&mut self, cx: &mut Context<impl DeviceProbe>, array: &Array) {
         let mut to_begin = mem::take(&mut self.to_begin);
-        to_begin.sort_unstable_by_key(|die| {
-            let head = self.head(cx.now, *die, array);
-            head.map_or(0, |head| self.get(head).number)
-        });
+        if to_begin.len() > 1 {
+            to_begin.sort_unstable_by_key(|die| {
+                let head = self.head(cx.now, *die, array);
+                head.map_or(0, |head| self.get(head).number)
+            });
+        }
         for die in to_begin.drain(..) {
             debug_assert!(self.channels.is_free(die), "the die was idle until now");
             self.start_next::<Full>(cx, die, array);
         }
         self.to_begin = to_begin;
-        self.run_ahead(cx, array);
+        if self.ahead.is_some() {
+            self.run_ahead(cx, array);
+        }
     }
 
     /// Returns the operation with which an idle die starts: the first of its queue. If operations
     /// can be suspended for reads, host reads come first, because they would suspend the operation
     /// at once, until the first operation has waited for `nand.suspend.longest_ns`.
+    #[inline]
     pub(super) fn head(&self, now: Time, die: Die, array: &Array) -> Option<Slot> {
         let first = self.channels.of(die).first;
         if first == NONE {
@@ -220,15 +228,16 @@ impl BackEnd {
         array: &Array,
     ) {
         self.table.unlink(self.channels.of_mut(die), head);
+        let mut pages = 1;
         if self.planes > 1 {
             self.leave_plane(head);
+            if self.ahead.is_none() || !self.holds(die, head) {
+                pages = self.join(die, head, array);
+            }
         }
-        let pages = if self.planes > 1 && !self.holds(die, head) {
-            self.join(die, head, array)
-        } else {
-            1
-        };
-        self.look_at_registers(cx, die, (head, pages), array);
+        if self.ahead.is_some() {
+            self.look_at_registers(cx, die, (head, pages), array);
+        }
         self.start::<Full>(cx, die, head, pages);
     }
 

@@ -148,6 +148,7 @@ impl TransactionTable {
     }
 
     /// Removes a transaction from its die's queue.
+    #[inline]
     pub(super) fn unlink(&mut self, state: &mut DieState, slot: Slot) {
         let transaction = &mut self.transactions[slot as usize];
         let (previous, next) = (transaction.previous, transaction.next);
@@ -161,6 +162,9 @@ impl TransactionTable {
             state.last = previous;
         } else {
             self.transactions[next as usize].previous = previous;
+        }
+        if state.reads.is_empty() {
+            return;
         }
         if state.reads.front() == Some(&slot) {
             state.reads.pop_front();
