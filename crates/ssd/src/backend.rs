@@ -36,7 +36,7 @@ use wordline_nand::{Block, Channels, Die, Layout, Operation, PlaneRule, Ppn};
 use wordline_reliability::{Code, ModeCosts};
 
 use crate::observation::PageComponents;
-use crate::plan::Plan;
+use crate::plan::{DieFeatures, Plan};
 use wordline_io_scheduler::compose::{Compose, Composition, Look, MAX_PLANES, PlaneQueues};
 use wordline_io_scheduler::schedule::Load;
 
@@ -79,7 +79,7 @@ pub(crate) struct BackEnd {
     loads: Vec<Load>,
     /// Whether a scheduler is notified of dies whose load has changed.
     is_scheduled: bool,
-    is_basic: bool,
+    features: DieFeatures,
     /// Die whose load changed with the last bus grant or signal of an R/B# pin.
     load_changed: Option<Die>,
     /// Whether operations depend on the modes or errors of their pages, or may fail.
@@ -138,7 +138,7 @@ impl BackEnd {
             to_begin: Vec::new(),
             loads: vec![Load::default(); layout.dies as usize],
             is_scheduled: plan.is_scheduled(),
-            is_basic: plan.has_basic_dies(),
+            features: plan.die_features(),
             load_changed: None,
             has_page_conditions: plan.has_page_conditions(),
             next_grade: PageConditions::default(),
@@ -266,12 +266,10 @@ impl BackEnd {
         })
     }
 
-    /// Returns `true` if every command is one page or block, executed in queue order and without
-    /// interruption, as [`Plan::has_basic_dies`] states. Basic dies use the code compiled for
-    /// [`wordline_nand::Basic`].
+    /// Returns the features of the dies, which select the compiled code.
     #[inline]
-    pub fn is_basic(&self) -> bool {
-        self.is_basic
+    pub fn features(&self) -> DieFeatures {
+        self.features
     }
 
     /// Returns the usage of each die since power-on.

@@ -21,5 +21,5 @@ pub use controller::{
 pub use error::DeviceError;
 pub use event::Event;
 pub use observation::{Observation, PageComponents};
-pub use plan::Plan;
+pub use plan::{DieFeatures, Plan};
 pub use ssd::Ssd;

@@ -43,6 +43,18 @@ pub struct Plan {
     pub first_read_pages: u32,
 }
 
+/// Features of the dies of a device. Each has code compiled for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DieFeatures {
+    /// Dies execute one operation after another, each on one page or block and without
+    /// interruption ([`wordline_nand::Basic`]).
+    Basic,
+    /// As `Basic`, with commands on several planes ([`wordline_nand::Planes`]).
+    Planes,
+    /// All features ([`wordline_nand::Full`]).
+    Full,
+}
+
 impl Plan {
     /// Returns `true` if operations on several planes can share a command.
     pub fn joins(&self) -> bool {
@@ -52,21 +64,24 @@ impl Plan {
     pub fn is_scheduled(&self) -> bool {
         !matches!(self.scheduler, Scheduler::Immediate(_))
     }
-    /// Returns `true` if dies execute one operation after another, each on one page or block and
-    /// without interruption. This excludes multi-plane commands, suspension, schedulers, copyback,
-    /// several dies per package, several program modes, an SLC cache, read errors, failures,
-    /// read-ahead, and R/B# pins.
-    pub fn has_basic_dies(&self) -> bool {
+    /// Returns the features that the dies need. Suspension, schedulers, copyback, several dies per
+    /// package, several program modes, an SLC cache, read errors, failures, read-ahead, and R/B#
+    /// pins need all.
+    pub fn die_features(&self) -> DieFeatures {
         let suspend = &self.part.suspend;
-        !(self.joins()
-            || suspend.program
+        let needs_all = suspend.program
             || suspend.erase
             || self.is_scheduled()
             || self.internal_data_move
             || self.dies_per_package > 1
             || self.read_ahead.is_some()
             || self.part.chains.has_pins()
-            || self.has_page_conditions())
+            || self.has_page_conditions();
+        match (needs_all, self.joins()) {
+            (true, _) => DieFeatures::Full,
+            (false, true) => DieFeatures::Planes,
+            (false, false) => DieFeatures::Basic,
+        }
     }
     /// Returns `true` if operations depend on the modes or errors of their pages, or may fail.
     pub fn has_page_conditions(&self) -> bool {

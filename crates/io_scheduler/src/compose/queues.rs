@@ -58,7 +58,7 @@ impl PlaneQueues {
         self.dies[die.index()].occupied
     }
     /// Appends a transaction that joins the queue of its die.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&mut self, slot: Slot, die: Die, plane: u8) {
         let place = slot as usize;
         if self.links.len() <= place {
@@ -83,7 +83,7 @@ impl PlaneQueues {
         self.links.resize(place + 1, (NONE, 0));
     }
     /// Removes a transaction that leaves the queue of its die.
-    #[inline]
+    #[inline(always)]
     pub fn leave(&mut self, slot: Slot, die: Die, plane: u8) {
         let next = self.links[slot as usize].0;
         let ends = self.ends(die, plane);

@@ -73,7 +73,7 @@ impl BackEnd {
             }
             if F::GENERAL && self.suspends && self.channels.of(die).suspended.is_some() {
                 self.serve_reads(cx, die, array);
-            } else if F::GENERAL && (self.is_scheduled || !self.to_begin.is_empty()) {
+            } else if F::PLANES && (F::GENERAL && self.is_scheduled || !self.to_begin.is_empty()) {
                 self.begin_with_others(cx, die);
             } else {
                 self.start_next::<F>(cx, die, array);

@@ -13,7 +13,7 @@ use super::transaction::Transaction;
 
 impl BackEnd {
     /// Queues a transaction that has joined the queue of its die with those of its plane.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enter_plane(&mut self, slot: Slot) {
         let transaction = &mut self.table.transactions[slot as usize];
         let plane = self.layout.plane_of_page(transaction.place).0;
@@ -23,7 +23,7 @@ impl BackEnd {
     }
 
     /// Removes a transaction that has left the queue of its die from those of its plane.
-    #[inline]
+    #[inline(always)]
     pub(super) fn leave_plane(&mut self, slot: Slot) {
         let transaction = &self.table.transactions[slot as usize];
         self.queues.leave(slot, transaction.die, transaction.plane);
@@ -31,7 +31,7 @@ impl BackEnd {
 
     /// Removes the transactions that the composition picks from the queue and links them to `head`,
     /// which has left the queue. Returns the number of transactions in the command.
-    #[inline]
+    #[inline(always)]
     pub(super) fn join(&mut self, die: Die, head: Slot, array: &Array) -> u32 {
         let others = self.queues.occupied(die) & !(1 << self.get(head).plane);
         if others == 0 {
@@ -104,7 +104,9 @@ impl BackEnd {
             let slot = self.queues.first(die, *plane);
             self.belongs(head, slot) && self.can_begin(slot, array) && self.is_in_line(die, slot)
         };
-        planes(others).filter(fits).fold(0, |mask, plane| mask | 1 << plane)
+        planes(others)
+            .filter(fits)
+            .fold(0, |mask, plane| mask | 1 << plane)
     }
 
     /// Returns `true` if one command can examine the queue of a die as far as this transaction.

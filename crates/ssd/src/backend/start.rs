@@ -15,6 +15,7 @@ use super::transaction::{Order, Outcome, PageConditions, Purpose, Queued};
 use super::{BackEnd, MAX_PLANES};
 use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, PageComponents};
+use crate::plan::DieFeatures;
 use wordline_io_scheduler::Slot;
 
 impl BackEnd {
@@ -30,7 +31,7 @@ impl BackEnd {
 
     /// Records the page conditions of an operation, if the device has any. Counts an operation of a
     /// request as waiting, if waiting operations are counted.
-    #[inline]
+    #[inline(always)]
     fn admitted(&mut self, slot: Slot) {
         if self.has_page_conditions {
             self.table.grade(slot, mem::take(&mut self.next_grade));
@@ -43,7 +44,7 @@ impl BackEnd {
         }
     }
     /// Removes an operation that no longer waits from the counts of waiting operations.
-    #[inline]
+    #[inline(always)]
     fn begins(&mut self, slot: Slot) {
         if let Some(waiting) = &mut self.waiting {
             let transaction = &self.table.transactions[slot as usize];
@@ -66,7 +67,7 @@ impl BackEnd {
         let state = self.channels.of_mut(die);
         let slot = self.table.admit(now, die, state.gc.read(now), order);
         *self.loads[die.index()].of(order.purpose.operation()) += u32::from(!order.purpose.is_gc());
-        if !self.is_basic {
+        if self.features != DieFeatures::Basic {
             self.enqueue_general(cx, die, slot);
         } else if state.command.head != NONE {
             self.table.append::<Basic>(state, slot);
@@ -112,7 +113,7 @@ impl BackEnd {
     /// Queues an operation at a die that is not basic. An idle die starts it at once. It starts
     /// with [`BackEnd::begin`] instead if the die can join operations or read ahead, or if a
     /// scheduler may still commit earlier operations to other dies.
-    #[inline]
+    #[inline(always)]
     pub(super) fn line_up(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
@@ -207,20 +208,25 @@ impl BackEnd {
         if state.first == NONE {
             return;
         }
-        let is_simple = self.planes == 1 && self.ahead.is_none();
-        if !F::GENERAL || is_simple && !self.suspends {
+        let is_simple = || self.planes == 1 && self.ahead.is_none() && !self.suspends;
+        if !F::PLANES || F::GENERAL && is_simple() {
             let head = self.table.pop_front::<F>(state);
             self.start::<F>(cx, die, head, 1);
             return;
         }
-        if let Some(head) = self.head(cx.now, die, array) {
-            self.begin_with(cx, die, head, array);
+        let head = if F::GENERAL {
+            self.head(cx.now, die, array)
+        } else {
+            Some(state.first)
+        };
+        if let Some(head) = head {
+            self.begin_with::<F>(cx, die, head, array);
         }
     }
 
     /// Starts a transaction of the queue, and those that fit its command, on an idle die.
     #[inline(never)]
-    pub(super) fn begin_with(
+    pub(super) fn begin_with<F: Features>(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
         die: Die,
@@ -231,14 +237,14 @@ impl BackEnd {
         let mut pages = 1;
         if self.planes > 1 {
             self.leave_plane(head);
-            if self.ahead.is_none() || !self.holds(die, head) {
+            if !F::GENERAL || self.ahead.is_none() || !self.holds(die, head) {
                 pages = self.join(die, head, array);
             }
         }
-        if self.ahead.is_some() {
+        if F::GENERAL && self.ahead.is_some() {
             self.look_at_registers(cx, die, (head, pages), array);
         }
-        self.start::<Full>(cx, die, head, pages);
+        self.start::<F>(cx, die, head, pages);
     }
 
     /// Starts a command on an idle die.
@@ -269,8 +275,9 @@ impl BackEnd {
             .command
             .begin((now, gc_before), head, operation, gc, pages);
         state.command.interleaved = interleaved;
-        let is_legacy = pages == 1 && operation != Operation::Move && !self.has_page_conditions;
-        if !F::GENERAL || (is_legacy && self.ahead.is_none()) {
+        let is_alone = pages == 1 && operation != Operation::Move;
+        let is_plain = !F::GENERAL || !self.has_page_conditions && self.ahead.is_none();
+        if !F::PLANES || is_alone && is_plain {
             let time = at.array_time(operation, offset, &mut self.draws);
             let none = &mut ();
             let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, none);

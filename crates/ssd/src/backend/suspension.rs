@@ -82,7 +82,7 @@ impl BackEnd {
         if waits < self.longest
             && let Some(slot) = self.waiting_read(die, array)
         {
-            self.begin_with(cx, die, slot, array);
+            self.begin_with::<Full>(cx, die, slot, array);
             return;
         }
         let state = self.channels.of_mut(die);

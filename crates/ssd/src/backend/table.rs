@@ -140,7 +140,7 @@ impl TransactionTable {
             state.first = slot;
         } else {
             self.transactions[state.last as usize].next = slot;
-            if F::GENERAL {
+            if F::PLANES {
                 self.transactions[slot as usize].previous = state.last;
             }
         }
@@ -148,7 +148,7 @@ impl TransactionTable {
     }
 
     /// Removes a transaction from its die's queue.
-    #[inline]
+    #[inline(always)]
     pub(super) fn unlink(&mut self, state: &mut DieState, slot: Slot) {
         let transaction = &mut self.transactions[slot as usize];
         let (previous, next) = (transaction.previous, transaction.next);
@@ -180,7 +180,7 @@ impl TransactionTable {
         let slot = state.first;
         let next = std::mem::replace(&mut self.transactions[slot as usize].next, NONE);
         state.first = next;
-        if F::GENERAL && next != NONE {
+        if F::PLANES && next != NONE {
             self.transactions[next as usize].previous = NONE;
         }
         slot

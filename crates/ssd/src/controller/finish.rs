@@ -3,7 +3,7 @@
 
 use wordline_ftl::{JobId, Lpn, Mapping, Programmed};
 use wordline_kernel::Time;
-use wordline_nand::{Basic, Die, Event as Flash, Features, Full, Operation, Ppn};
+use wordline_nand::{Basic, Die, Event as Flash, Features, Full, Operation, Planes, Ppn};
 
 use super::Controller;
 use super::base::Base;
@@ -12,14 +12,25 @@ use crate::backend::{ArrayDone, DieReady, Outcome, Purpose};
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, Observation};
+use crate::plan::DieFeatures;
 use wordline_io_scheduler::Slot;
 
 impl<M: Mapping> Controller<M> {
     /// Handles the end of a bus grant, or a die that becomes ready.
     #[inline]
     pub fn flash(&mut self, cx: &mut Context<impl DeviceProbe>, event: Flash) -> Result<()> {
-        if self.gc.base.flash.backend.is_basic() {
+        if self.gc.base.flash.backend.features() == DieFeatures::Basic {
             self.flash_of::<Basic>(cx, event)
+        } else {
+            self.flash_of_several(cx, event)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn flash_of_several(&mut self, cx: &mut Context<impl DeviceProbe>, event: Flash) -> Result<()> {
+        if self.gc.base.flash.backend.features() == DieFeatures::Planes {
+            self.flash_of::<Planes>(cx, event)
         } else {
             self.flash_of_any(cx, event)
         }
@@ -74,7 +85,7 @@ impl<M: Mapping> Controller<M> {
         let mut next = head;
         while let Some(slot) = next {
             let joined = || self.gc.base.flash.backend.joined(slot);
-            next = F::GENERAL.then(joined).flatten();
+            next = F::PLANES.then(joined).flatten();
             if F::GENERAL && self.gc.base.has_page_conditions {
                 self.finish_graded(cx, slot)?;
             } else {
@@ -263,7 +274,7 @@ impl<M: Mapping> Base<M> {
         while let Some(slot) = next {
             let transaction = self.flash.backend.get(slot);
             let (place, target) = (transaction.place, transaction.target);
-            next = F::GENERAL.then(|| transaction.joined()).flatten();
+            next = F::PLANES.then(|| transaction.joined()).flatten();
             if F::GENERAL
                 && self.conditions.failure_model.is_some()
                 && self.is_failure(now, slot, operation)

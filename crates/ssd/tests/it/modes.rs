@@ -16,7 +16,7 @@ use wordline_kernel::{AnyProbe, BusyTime, Context, EventQueue, Probe, Rng, Time}
 use wordline_nand::{
     Arbitration, Cell, Chains, Geometry, Operation, PerLevel, PlaneRule, Suspend, Timing,
 };
-use wordline_ssd::{Observation, Plan, Ssd};
+use wordline_ssd::{DieFeatures, Observation, Plan, Ssd};
 
 const US: fn(u64) -> Time = Time::from_us;
 
@@ -167,29 +167,35 @@ fn every_read_is_correct_on_random_devices() {
     assert!(collections > 10_000, "{collections} collections");
 }
 
-/// Basic dies use specialised code, and untracked pages of a request are allocated in rows. A part
-/// that may suspend operations but never does, and a run with verification, take the general paths
-/// to the same result.
+/// Basic dies and those whose only feature is multi-plane commands use specialised code, and
+/// untracked pages of a request are allocated in rows. A part that may suspend operations but never
+/// does, and a run with verification, take the general paths to the same result.
 #[test]
 fn fast_paths_and_general_paths_give_equal_results() {
     let mut random = Rng::new(8, "devices");
-    let mut collections = 0;
-    for _ in 0..80 {
+    let mut collections = [0; 2];
+    for turn in 0..160 {
+        let joins = turn % 2 == 1;
         let Some((mut plan, load)) = drawn(&mut random) else {
             continue;
         };
         plan.dies_per_package = 1;
-        plan.composition = Composition::default();
+        if !joins {
+            plan.composition = Composition::default();
+        } else if !plan.joins() {
+            continue;
+        }
         plan.internal_data_move = false;
         plan.part.suspend = Suspend::default();
-        assert!(plan.has_basic_dies());
+        let fewest = [DieFeatures::Basic, DieFeatures::Planes][usize::from(joins)];
+        assert_eq!(plan.die_features(), fewest);
         let mut looking = plan.clone();
         looking.part.suspend = Suspend {
             most: 0,
             longest_ns: 0,
             ..suspending()
         };
-        assert!(!looking.has_basic_dies());
+        assert_eq!(looking.die_features(), DieFeatures::Full);
         let done = |plan: &Plan, verify| {
             let fill = plan.ftl.user_pages / 2;
             let run = closed_loop(plan, PageMap::new(&plan.ftl), load, fill, verify);
@@ -200,9 +206,10 @@ fn fast_paths_and_general_paths_give_equal_results() {
         let short = done(&plan, false);
         assert_eq!(short, done(&looking, false), "{plan:?}");
         assert_eq!(short, done(&plan, true), "{plan:?}");
-        collections += short.0;
+        collections[usize::from(joins)] += short.0;
     }
-    assert!(collections > 5_000, "{collections} collections");
+    let enough = collections.iter().all(|count| *count > 5_000);
+    assert!(enough, "{collections:?} collections");
 }
 
 /// Returns the geometry of a small device.
