@@ -262,14 +262,14 @@ impl<D, B> Channels<D, B> {
         listen.released(now, held, &lane.step);
         let rows = lane.step.reports;
         let began = Self::release(now, die, lane, &self.chains, listen);
-        let ended = !began && (!L::Features::PLANES || lane.rest.count == 0);
+        let ended = !began && (!L::Features::CHAINS || lane.rest.count == 0);
         if ended {
             lane.state = State::Free;
         }
         if !bus.line.is_empty() {
             self.serve(now, channel, listen);
         }
-        if L::Features::PLANES && !began && !ended {
+        if L::Features::CHAINS && !began && !ended {
             self.go_on(now, die, listen);
         }
         Released {
@@ -383,7 +383,7 @@ impl<D, B> Channels<D, B> {
         if L::Features::GENERAL && lane.suspending {
             lane.suspending = !bus.withdraw(die);
         }
-        lane.step = if L::Features::PLANES {
+        lane.step = if L::Features::CHAINS {
             lane.rest.next(&self.chains)
         } else {
             self.chains.collect(lane.rest.operation)
@@ -436,7 +436,7 @@ impl<D, B> DieAccess<'_, D, B> {
             bus,
         } = self;
         lane.rest.operation = operation;
-        if L::Features::PLANES {
+        if L::Features::CHAINS {
             lane.rest.steps.clear();
             lane.rest.count = 1;
             lane.begin_with(chains.issue(operation, time));

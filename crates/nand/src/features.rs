@@ -1,13 +1,15 @@
 //! Optional die features beyond single-page and single-block commands.
 
 /// Features of the dies of a device, fixed at compile time, so that unused features cost nothing.
-/// For devices that need only [`Basic`], [`Planes`] and [`Full`] give the same results; for those
-/// that need only [`Planes`], [`Full`] does.
+/// For devices that need only [`Basic`], [`Uninterrupted`] and [`Full`] give the same results; for
+/// those that need only [`Uninterrupted`], [`Full`] does.
 pub trait Features {
-    /// Whether commands may address several planes, so that chains have any number of steps.
-    const PLANES: bool;
-    /// Whether dies use features beyond [`Planes`]: cache commands, copyback, read-ahead, several dies per package, ready/busy pins, suspension of programs and erases for
-    /// reads, operations that wait for a scheduler, or that depend on modes or errors of pages.
+    /// Whether chains may have any number of steps: commands may address several planes, or depend
+    /// on modes, errors or failures of pages.
+    const CHAINS: bool;
+    /// Whether dies use features beyond [`Uninterrupted`]: cache commands, copyback, read-ahead,
+    /// several dies per package, ready/busy pins, suspension of programs and erases for reads, or
+    /// operations that wait for a scheduler.
     const GENERAL: bool;
 }
 
@@ -17,17 +19,17 @@ pub trait Features {
 pub struct Basic;
 
 impl Features for Basic {
-    const PLANES: bool = false;
+    const CHAINS: bool = false;
     const GENERAL: bool = false;
 }
 
-/// Each command addresses pages or blocks of one plane or several. A die executes its commands
-/// without interruption.
+/// Commands may address several planes, or depend on the conditions of their pages. A die executes
+/// its commands without interruption.
 #[derive(Clone, Copy, Debug)]
-pub struct Planes;
+pub struct Uninterrupted;
 
-impl Features for Planes {
-    const PLANES: bool = true;
+impl Features for Uninterrupted {
+    const CHAINS: bool = true;
     const GENERAL: bool = false;
 }
 
@@ -36,6 +38,6 @@ impl Features for Planes {
 pub struct Full;
 
 impl Features for Full {
-    const PLANES: bool = true;
+    const CHAINS: bool = true;
     const GENERAL: bool = true;
 }

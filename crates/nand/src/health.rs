@@ -59,6 +59,7 @@ impl Health {
         &self.reads
     }
     /// Returns the conditions of a read at `now` of the first page of a block with `erases` erases.
+    #[inline]
     pub fn of(&self, now: Time, block: Block, erases: u32) -> Read {
         let since = self.since[block.index()].checked_sub(1).map(Time);
         Read {

@@ -28,6 +28,7 @@ impl ErrorDraws {
     }
     /// Returns the maximum number of errors among `words` codewords of `n` bits each with bit error
     /// rate `p`: [`most_errors`] of the next random number.
+    #[inline]
     pub fn most(&mut self, n: u32, p: f64, words: u32) -> u32 {
         let draw = self.draws.unit();
         self.brackets.most(n, p, words, draw)
@@ -136,12 +137,14 @@ fn tails(n: u32, p: f64, words: u32) -> (u32, Vec<f64>) {
 
 impl Brackets {
     /// Returns the same number as [`most_errors`].
+    #[inline]
     pub fn most(&mut self, n: u32, p: f64, words: u32, draw: f64) -> u32 {
         let known = self.errors(n, p, words, draw + HALF);
         known.unwrap_or_else(|| most_errors(n, p, words, draw))
     }
     /// Returns the maximum number of errors among `words` codewords of `n` bits; `None` if `draw` is
     /// near a threshold.
+    #[inline]
     fn errors(&mut self, n: u32, p: f64, words: u32, draw: f64) -> Option<u32> {
         /// Mantissa bits of a floating-point number.
         const MANTISSA: u32 = 52;
@@ -166,6 +169,7 @@ impl Brackets {
         certain.then_some(errors)
     }
     /// Returns the place of the row of this cell's lowest rate.
+    #[inline]
     fn row(&mut self, cell: u64, shift: u32) -> usize {
         let rate = f64::from_bits(cell << shift);
         let place = cell as usize % ROWS;

@@ -91,12 +91,18 @@ pub struct Found {
 
 impl Reader {
     /// Returns the retention time of a block's data, at the temperature of the model. Days.
+    #[inline]
     fn age_days(&self, read: &Read) -> f64 {
         let lain = read.lain.map_or_else(
             || self.retention_days + read.now.as_secs() / DAY,
             |lain| lain.as_secs() / DAY,
         );
         lain * self.acceleration
+    }
+    /// Returns `true` if data is moved after a number of reads or a retention time.
+    #[inline]
+    pub fn moves_data(&self) -> bool {
+        self.read_limit > 0 || self.refresh_days > 0.0
     }
     /// Returns the reason why the data of a block must be moved, if any. Called after a read;
     /// `read.reads` includes it.
@@ -108,6 +114,7 @@ impl Reader {
     }
     /// Returns the raw bit error rate of a page programmed in `mode`, or in single-level mode, for
     /// which page types do not matter.
+    #[inline]
     pub fn rate(&self, read: &Read, mode: ProgramMode) -> Rate {
         let age = Age {
             cycles: self.cycles + f64::from(read.erases),
@@ -137,6 +144,7 @@ impl Reader {
     }
     /// Reads a page programmed in `mode`, starting at sense level `first`. Uses one random number
     /// from `draws`, unless the number of errors is the median.
+    #[inline]
     pub fn read(
         &self,
         read: &Read,

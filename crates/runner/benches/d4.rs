@@ -60,11 +60,11 @@ const DISTURBED: &str = "{ table = { per_read = [1e-7] } }";
 #[bench::rr4k(args = (job(1.0, "uniform", 1, 0.0)), config = ceiling(2_161, PAGES))]
 #[bench::rw4k(args = (job(0.0, "uniform", 1, 0.3)), config = ceiling(9_648, PAGES))]
 #[bench::sw128k(args = (job(0.0, "sequential", 32, 0.0)), config = ceiling(1_107, PAGES))]
-#[bench::rr4k_planes(args = (planes(1.0, "uniform", 1, 0.0)), config = ceiling(2_690, PAGES))]
-#[bench::rw4k_planes(args = (planes(0.0, "uniform", 1, 0.3)), config = ceiling(13_910, PAGES))]
-#[bench::sw128k_planes(args = (planes(0.0, "sequential", 32, 0.0)), config = ceiling(1_611, PAGES))]
-#[bench::errors(args = (errors(CONSTANT)), config = ceiling(5_265, PAGES))]
-#[bench::errors_disturbed(args = (errors(DISTURBED)), config = ceiling(5_270, PAGES))]
+#[bench::rr4k_planes(args = (planes(1.0, "uniform", 1, 0.0)), config = ceiling(2_732, PAGES))]
+#[bench::rw4k_planes(args = (planes(0.0, "uniform", 1, 0.3)), config = ceiling(14_230, PAGES))]
+#[bench::sw128k_planes(args = (planes(0.0, "sequential", 32, 0.0)), config = ceiling(1_655, PAGES))]
+#[bench::errors(args = (errors(CONSTANT)), config = ceiling(4_120, PAGES))]
+#[bench::errors_disturbed(args = (errors(DISTURBED)), config = ceiling(4_120, PAGES))]
 #[bench::rw4k_agc(args = (collecting("agc")), config = ceiling(26_365, PAGES))]
 fn run(job: RunSpec) -> Done {
     done(&job)

@@ -84,6 +84,8 @@ pub(crate) struct BackEnd {
     load_changed: Option<Die>,
     /// Whether operations depend on the modes or errors of their pages, or may fail.
     has_page_conditions: bool,
+    /// Whether array times depend on the program modes of pages.
+    has_modes: bool,
     /// Conditions of the page of the next operation.
     next_grade: PageConditions,
     /// Error-correcting code, if pages have errors.
@@ -141,6 +143,7 @@ impl BackEnd {
             features: plan.die_features(),
             load_changed: None,
             has_page_conditions: plan.has_page_conditions(),
+            has_modes: part.chains.costs().is_some(),
             next_grade: PageConditions::default(),
             code: part
                 .reader
@@ -167,6 +170,7 @@ impl BackEnd {
         self.next_grade
     }
     /// Returns the conditions of the page of a transaction.
+    #[inline]
     pub fn graded(&self, slot: Slot) -> PageConditions {
         self.table.graded(slot)
     }

@@ -255,10 +255,9 @@ impl<M: Mapping> Controller<M> {
     }
     /// Takes the annotations of a completed request. Must be called once per request.
     pub fn take_beside(&mut self, ticket: Ticket) -> ReadAnnotations {
-        let beside = self.gc.base.conditions.annotations.as_mut();
-        beside
-            .and_then(|beside| beside.remove(&ticket))
-            .unwrap_or_default()
+        let annotations = self.gc.base.conditions.annotations.as_mut();
+        let beside = annotations.and_then(|all| all.get_mut(ticket as usize));
+        beside.map(std::mem::take).unwrap_or_default()
     }
     /// Returns the content oracle, if the run is verified.
     pub fn content_oracle(&self) -> Option<&ContentOracle> {

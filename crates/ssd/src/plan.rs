@@ -49,8 +49,9 @@ pub enum DieFeatures {
     /// Dies execute one operation after another, each on one page or block and without
     /// interruption ([`wordline_nand::Basic`]).
     Basic,
-    /// As `Basic`, with commands on several planes ([`wordline_nand::Planes`]).
-    Planes,
+    /// As `Basic`, with commands on several planes, or on pages of several program modes, with
+    /// errors or with failures ([`wordline_nand::Uninterrupted`]).
+    Uninterrupted,
     /// All features ([`wordline_nand::Full`]).
     Full,
 }
@@ -65,8 +66,7 @@ impl Plan {
         !matches!(self.scheduler, Scheduler::Immediate(_))
     }
     /// Returns the features that the dies need. Suspension, schedulers, copyback, several dies per
-    /// package, several program modes, an SLC cache, read errors, failures, read-ahead, and R/B#
-    /// pins need all.
+    /// package, read-ahead, and R/B# pins need all.
     pub fn die_features(&self) -> DieFeatures {
         let suspend = &self.part.suspend;
         let needs_all = suspend.program
@@ -75,12 +75,13 @@ impl Plan {
             || self.internal_data_move
             || self.dies_per_package > 1
             || self.read_ahead.is_some()
-            || self.part.chains.has_pins()
-            || self.has_page_conditions();
-        match (needs_all, self.joins()) {
-            (true, _) => DieFeatures::Full,
-            (false, true) => DieFeatures::Planes,
-            (false, false) => DieFeatures::Basic,
+            || self.part.chains.has_pins();
+        if needs_all {
+            DieFeatures::Full
+        } else if self.joins() || self.has_page_conditions() {
+            DieFeatures::Uninterrupted
+        } else {
+            DieFeatures::Basic
         }
     }
     /// Returns `true` if operations depend on the modes or errors of their pages, or may fail.

@@ -43,7 +43,8 @@ impl Event {
 /// the callbacks.
 pub trait ChannelCallbacks<D, B> {
     /// Die features in use. With [`Basic`](crate::Basic), all chains are single-page or
-    /// single-block operations ([`DieAccess::start_single`]). With it and [`Planes`](crate::Planes),
+    /// single-block operations ([`DieAccess::start_single`]). With it and
+    /// [`Uninterrupted`](crate::Uninterrupted),
     /// no operation is suspended, and every operation is allowed ([`ChannelCallbacks::allows`]).
     type Features: Features;
     /// Schedules `event` at `at`.

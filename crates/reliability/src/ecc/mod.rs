@@ -42,6 +42,7 @@ impl Code {
     }
     /// Returns the decoding time at a level, for `corrected` errors or, if `None`, for an
     /// uncorrectable page.
+    #[inline]
     pub fn last_decoding(&self, level: usize, corrected: Option<u32>) -> Time {
         self.ladder.get(level).map_or(Time::ZERO, |level| {
             level.decode + level.decode_per_error * u64::from(corrected.unwrap_or_default())
@@ -49,6 +50,7 @@ impl Code {
     }
     /// Returns the first level, from `first` on, that corrects a codeword with this number of
     /// errors; `None` if no level does.
+    #[inline]
     pub fn corrects(&self, first: usize, errors: u32) -> Option<usize> {
         let levels = self.ladder.iter().enumerate().skip(first);
         let mut able = levels.filter(|(_, level)| errors <= level.correctable);

@@ -73,7 +73,7 @@ impl BackEnd {
             }
             if F::GENERAL && self.suspends && self.channels.of(die).suspended.is_some() {
                 self.serve_reads(cx, die, array);
-            } else if F::PLANES && (F::GENERAL && self.is_scheduled || !self.to_begin.is_empty()) {
+            } else if F::CHAINS && (F::GENERAL && self.is_scheduled || !self.to_begin.is_empty()) {
                 self.begin_with_others(cx, die);
             } else {
                 self.start_next::<F>(cx, die, array);
@@ -151,8 +151,7 @@ impl BackEnd {
                 command.under_way = false;
                 let programs = operation == Operation::Program;
                 self.table.observe_array(now, command, programs, cx.probe);
-                if F::GENERAL && self.has_page_conditions && self.table.goes_on(command, operation)
-                {
+                if F::CHAINS && self.has_page_conditions && self.table.goes_on(command, operation) {
                     command.under_way = true;
                     return DieReady::Nothing;
                 }

@@ -208,8 +208,8 @@ impl BackEnd {
         if state.first == NONE {
             return;
         }
-        let is_simple = || self.planes == 1 && self.ahead.is_none() && !self.suspends;
-        if !F::PLANES || F::GENERAL && is_simple() {
+        let is_preceded = F::GENERAL && (self.ahead.is_some() || self.suspends);
+        if !F::CHAINS || self.planes == 1 && !is_preceded {
             let head = self.table.pop_front::<F>(state);
             self.start::<F>(cx, die, head, 1);
             return;
@@ -257,13 +257,14 @@ impl BackEnd {
         pages: u32,
     ) {
         let now = cx.now;
-        if F::GENERAL {
+        if F::CHAINS {
             self.begins(head);
         }
         let interleaved = F::GENERAL && self.dies_per_package > 1 && self.interleave(die);
         if F::GENERAL && self.is_scheduled {
             self.loads[die.index()].array_begun = false;
         }
+        let is_plain = !F::CHAINS || !self.has_page_conditions || self.is_plain(head);
         let mut at = self.channels.at(die);
         let state = at.own();
         let transaction = &self.table.transactions[head as usize];
@@ -276,8 +277,8 @@ impl BackEnd {
             .begin((now, gc_before), head, operation, gc, pages);
         state.command.interleaved = interleaved;
         let is_alone = pages == 1 && operation != Operation::Move;
-        let is_plain = !F::GENERAL || !self.has_page_conditions && self.ahead.is_none();
-        if !F::PLANES || is_alone && is_plain {
+        let is_ahead = F::GENERAL && self.ahead.is_some();
+        if !F::CHAINS || is_alone && !is_ahead && is_plain {
             let time = at.array_time(operation, offset, &mut self.draws);
             let none = &mut ();
             let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, none);
@@ -285,6 +286,21 @@ impl BackEnd {
         } else {
             self.start_together(cx, die, head);
         }
+    }
+
+    /// Returns `true` if the operation of a transaction takes one attempt, and the normal time of
+    /// its page.
+    #[inline]
+    fn is_plain(&self, slot: Slot) -> bool {
+        let PageConditions {
+            single_read,
+            single_program,
+            retries,
+            outcome,
+            ..
+        } = self.table.graded(slot);
+        let is_normal = !single_read && !single_program && !self.has_modes;
+        is_normal && retries == 0 && outcome == Outcome::Done
     }
 
     /// Marks the commands of the other occupied dies of a die's package as interleaved. Returns

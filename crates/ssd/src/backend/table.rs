@@ -62,6 +62,7 @@ impl TransactionTable {
         self.transactions[slot as usize].number = self.came;
     }
     /// Sets the page conditions of a transaction.
+    #[inline]
     pub(super) fn grade(&mut self, slot: Slot, grade: PageConditions) {
         let place = slot as usize;
         if self.grades.len() <= place {
@@ -70,6 +71,7 @@ impl TransactionTable {
         self.grades[place] = grade;
     }
     /// Returns the page conditions of a transaction.
+    #[inline]
     pub(super) fn graded(&self, slot: Slot) -> PageConditions {
         self.grades.get(slot as usize).copied().unwrap_or_default()
     }
@@ -140,7 +142,7 @@ impl TransactionTable {
             state.first = slot;
         } else {
             self.transactions[state.last as usize].next = slot;
-            if F::PLANES {
+            if F::CHAINS {
                 self.transactions[slot as usize].previous = state.last;
             }
         }
@@ -180,7 +182,7 @@ impl TransactionTable {
         let slot = state.first;
         let next = std::mem::replace(&mut self.transactions[slot as usize].next, NONE);
         state.first = next;
-        if F::PLANES && next != NONE {
+        if F::CHAINS && next != NONE {
             self.transactions[next as usize].previous = NONE;
         }
         slot

@@ -1,8 +1,7 @@
 //! Page conditions: program modes, read errors, and failures of programs and erases.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
-use wordline_block::Ticket;
 use wordline_ftl::program_mode::Regulator;
 use wordline_kernel::{Rng, Time};
 use wordline_nand::{Block, Ppn};
@@ -35,8 +34,8 @@ pub(super) struct Conditions {
     pub lost: FxHashSet<Ppn>,
     /// Regulation of program modes, if there are several.
     pub regulation: Option<Box<Regulation>>,
-    /// Annotations of requests in progress; `None` if the device has no page conditions.
-    pub annotations: Option<FxHashMap<Ticket, ReadAnnotations>>,
+    /// Annotations of requests in progress, by ticket; `None` if the device has no page conditions.
+    pub annotations: Option<Vec<ReadAnnotations>>,
     /// Pages being decoded.
     pub decoding: Vec<Decoding>,
     /// Blocks whose data must be moved, each listed once with the reason.
@@ -64,7 +63,7 @@ impl Conditions {
             failures: Box::default(),
             lost: FxHashSet::default(),
             regulation: Regulation::new(plan),
-            annotations: plan.has_page_conditions().then(FxHashMap::default),
+            annotations: plan.has_page_conditions().then(Vec::new),
             decoding: Vec::new(),
             due: Vec::new(),
             error_draws: ErrorDraws::new(Rng::new(part.seed, "nand.errors")),
@@ -97,7 +96,7 @@ impl LosesPower for Conditions {
             failing,
         } = self;
         *regulation = Regulation::new(plan);
-        *annotations = annotations.take().map(|_| FxHashMap::default());
+        *annotations = annotations.take().map(|_| Vec::new());
         decoding.clear();
         due.clear();
         **failing = Failures::new(failing.draws.clone());

@@ -110,8 +110,11 @@ impl Conditions {
     /// Records the read reclaim, refresh or block replacement that delays a request on its die. On
     /// a read-only device no data move: the data of an interrupted job stay where they are.
     fn look_at_die(&mut self, flash: &Flash, order: &Order) {
+        if flash.refreshing.is_empty() && !self.failing.replaces() {
+            return;
+        }
         let layout = &flash.layout;
-        let die = layout.die_of(layout.plane_of(layout.block_of(order.place)));
+        let die = layout.die_of_page(order.place);
         let mut refreshing = flash.refreshing.iter();
         let moves = refreshing.any(|plane| layout.die_of(*plane) == die) && !self.is_read_only();
         let replaces = self.failing.replaces_on(layout, die);
@@ -133,8 +136,11 @@ impl Conditions {
 
     /// Returns the annotations of a request; `None` if the device has no page conditions.
     pub fn beside_of(&mut self, ticket: Ticket) -> Option<&mut ReadAnnotations> {
-        let beside = self.annotations.as_mut()?;
-        Some(beside.entry(ticket).or_default())
+        let (annotations, place) = (self.annotations.as_mut()?, ticket as usize);
+        if annotations.len() <= place {
+            annotations.resize(place + 1, ReadAnnotations::default());
+        }
+        annotations.get_mut(place)
     }
 
     /// Returns the number of retries since the last call, or `None` if there were none.
@@ -183,6 +189,9 @@ impl Conditions {
         let Some((reader, health)) = self.reader.as_ref().zip(array.health()) else {
             return;
         };
+        if !reader.moves_data() {
+            return;
+        }
         let read = health.of(now, block, array.erases()[block.index()]);
         if let Some(due) = reader.due(&read)
             && !self.due.iter().any(|(other, _)| *other == block)

@@ -79,6 +79,11 @@ impl Failures {
 }
 
 impl Failures {
+    /// Returns `true` if a block is being replaced.
+    #[inline]
+    pub fn replaces(&self) -> bool {
+        !self.replacing.is_empty()
+    }
     /// Returns `true` if a spare block is about to replace a block of a die.
     pub fn replaces_on(&self, layout: &Layout, die: Die) -> bool {
         let mut replacing = self.replacing.iter();

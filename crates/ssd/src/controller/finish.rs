@@ -3,12 +3,12 @@
 
 use wordline_ftl::{JobId, Lpn, Mapping, Programmed};
 use wordline_kernel::Time;
-use wordline_nand::{Basic, Die, Event as Flash, Features, Full, Operation, Planes, Ppn};
+use wordline_nand::{Basic, Die, Event as Flash, Features, Full, Operation, Ppn, Uninterrupted};
 
 use super::Controller;
 use super::base::Base;
 use super::regulate::Decoding;
-use crate::backend::{ArrayDone, DieReady, Outcome, Purpose};
+use crate::backend::{ArrayDone, DieReady, Outcome, PageConditions, Purpose};
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, Observation};
@@ -29,11 +29,20 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     #[inline(never)]
     fn flash_of_several(&mut self, cx: &mut Context<impl DeviceProbe>, event: Flash) -> Result<()> {
-        if self.gc.base.flash.backend.features() == DieFeatures::Planes {
-            self.flash_of::<Planes>(cx, event)
+        if self.gc.base.flash.backend.features() == DieFeatures::Uninterrupted {
+            self.flash_uninterrupted(cx, event)
         } else {
             self.flash_of_any(cx, event)
         }
+    }
+
+    #[inline(never)]
+    fn flash_uninterrupted(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        event: Flash,
+    ) -> Result<()> {
+        self.flash_of::<Uninterrupted>(cx, event)
     }
 
     #[cold]
@@ -85,8 +94,8 @@ impl<M: Mapping> Controller<M> {
         let mut next = head;
         while let Some(slot) = next {
             let joined = || self.gc.base.flash.backend.joined(slot);
-            next = F::PLANES.then(joined).flatten();
-            if F::GENERAL && self.gc.base.has_page_conditions {
+            next = F::CHAINS.then(joined).flatten();
+            if F::CHAINS && self.gc.base.has_page_conditions {
                 self.finish_graded(cx, slot)?;
             } else {
                 self.finish::<F>(cx, slot)?;
@@ -216,7 +225,9 @@ impl<M: Mapping> Controller<M> {
                 .conditions
                 .copy_read(&self.gc.base.flash, slot, place);
         }
-        let outcome = self.gc.base.flash.backend.graded(slot).outcome;
+        let PageConditions {
+            outcome, decode, ..
+        } = self.gc.base.flash.backend.graded(slot);
         if outcome != Outcome::Done {
             for replaced in self.newly_retired() {
                 cx.observe(Observation::BlockRetired { replaced });
@@ -239,7 +250,6 @@ impl<M: Mapping> Controller<M> {
                 return Ok(());
             }
         }
-        let decode = self.gc.base.flash.backend.graded(slot).decode;
         self.finish_apart(cx, slot)?;
         if purpose == Purpose::Read || purpose.is_write() {
             self.gc.base.page_was_decoded(owner, decode);
@@ -274,8 +284,8 @@ impl<M: Mapping> Base<M> {
         while let Some(slot) = next {
             let transaction = self.flash.backend.get(slot);
             let (place, target) = (transaction.place, transaction.target);
-            next = F::PLANES.then(|| transaction.joined()).flatten();
-            if F::GENERAL
+            next = F::CHAINS.then(|| transaction.joined()).flatten();
+            if F::CHAINS
                 && self.conditions.failure_model.is_some()
                 && self.is_failure(now, slot, operation)
             {
@@ -287,7 +297,7 @@ impl<M: Mapping> Base<M> {
                 Operation::Erase => self.flash.array.erase(self.flash.layout.block_of(place)),
             };
             applied.map_err(|violation| DeviceError::Violation { at: now, violation })?;
-            if F::GENERAL && self.has_page_conditions {
+            if F::CHAINS && self.has_page_conditions {
                 if operation == Operation::Program {
                     self.flash.array.wear(target);
                 }

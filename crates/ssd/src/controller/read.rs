@@ -135,6 +135,9 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         read: &PageRead,
     ) -> Result<()> {
+        if self.writes.rewrites.is_none() {
+            return self.gc.read_mapped(cx, read);
+        }
         let place = self.gc.base.mapping.lookup(read.page);
         self.gc.read_mapped(cx, read)?;
         if let Some(place) = place {

@@ -187,7 +187,7 @@ fn fast_paths_and_general_paths_give_equal_results() {
         }
         plan.internal_data_move = false;
         plan.part.suspend = Suspend::default();
-        let fewest = [DieFeatures::Basic, DieFeatures::Planes][usize::from(joins)];
+        let fewest = [DieFeatures::Basic, DieFeatures::Uninterrupted][usize::from(joins)];
         assert_eq!(plan.die_features(), fewest);
         let mut looking = plan.clone();
         looking.part.suspend = Suspend {
