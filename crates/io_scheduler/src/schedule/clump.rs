@@ -57,11 +57,11 @@ impl Clump {
             return;
         }
         loop {
-            let behind = changed.range(self.cursor..).next();
-            let Some(&package) = behind.or_else(|| changed.first()) else {
+            let behind = changed.next_from(self.cursor);
+            let Some(package) = behind.or_else(|| changed.next_from(0)) else {
                 return;
             };
-            changed.remove(&package);
+            changed.remove(package);
             let Some(head) = self.head(view, package) else {
                 continue;
             };

@@ -44,6 +44,14 @@ pub struct Waiting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Class(u64);
 
+impl Class {
+    /// Returns the low bits of a class, which differ between classes: all but 12.
+    #[inline]
+    pub(super) const fn bits(self) -> u64 {
+        self.0 & (u64::MAX >> 12)
+    }
+}
+
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Links {
     previous: EntryId,

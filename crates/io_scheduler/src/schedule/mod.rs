@@ -6,6 +6,7 @@
 //! dependences: it may choose only ready operations ([`IssueQueue::is_ready`]). GC operations do
 //! not wait in the queue.
 
+mod changed;
 mod clump;
 #[cfg(test)]
 mod examples;
@@ -24,12 +25,11 @@ pub mod read_first;
 pub mod sprinkler;
 pub mod vaq;
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation};
 
+pub use changed::Changed;
 pub use issue_queue::{EntryId, IssueQueue, Waiting};
 use wordline_block::Ticket;
 
@@ -112,9 +112,6 @@ impl View<'_> {
         (waits > bound && self.queue.is_ready(oldest)).then_some(oldest)
     }
 }
-
-/// Packages that have changed since the scheduler last found nothing to commit there.
-pub type Changed = BTreeSet<u32>;
 
 /// Scheduler: commits operations to dies.
 pub trait Schedule {

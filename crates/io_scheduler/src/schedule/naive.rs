@@ -9,7 +9,7 @@ use super::clump::{Clump, conflict};
 use super::in_order::{Conflict, Grain};
 use super::ncq::Ncq;
 use super::pack::{LOOK, PackScope, pack};
-use super::sprinkler::widest;
+use super::sprinkler::Choice;
 use super::{
     Changed, EntryId, IssueQueue, Load, Schedule, Scheduler, Scheduling, View, Waiting, read_first,
 };
@@ -417,7 +417,8 @@ fn widest_command_matches_the_naive_search() {
             let view = bench.view(joins);
             for package in 0..PACKAGES {
                 let naive = covers_most(bench, &view, package);
-                assert_eq!(widest(&view, package), naive);
+                let mut choice = Choice::default();
+                assert_eq!(choice.widest(&view, package), naive);
             }
         }
     });
@@ -451,7 +452,7 @@ fn every_scheduler_matches_its_naive_implementation() {
             for joins in [true, false] {
                 let view = bench.view(joins);
                 for package in 0..PACKAGES {
-                    let (mut changed, mut group) = (Changed::from([package]), Vec::new());
+                    let (mut changed, mut group) = (Changed::from_iter([package]), Vec::new());
                     Scheduling::new(&scheduler).choose(&view, &mut changed, &mut group);
                     let twin = twin(&scheduler, bench, &view, package);
                     assert_eq!(group, twin, "{}", scheduler.name());

@@ -59,13 +59,13 @@ impl State {
 
 impl Schedule for State {
     fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>) {
-        while let Some(&package) = changed.first() {
+        while let Some(package) = changed.next_from(0) {
             if let Some(head) = self.head(view, package) {
                 group.push(head);
                 pack(view, head, PackScope::Any, group);
                 return;
             }
-            changed.remove(&package);
+            changed.remove(package);
         }
     }
     fn packs(&self) -> bool {

@@ -49,6 +49,8 @@ impl Cited for Sprinkler {
 pub struct State {
     over_commitment: u32,
     age_bound: Time,
+    #[serde(skip)]
+    choice: Choice,
 }
 
 impl State {
@@ -57,13 +59,14 @@ impl State {
         Self {
             over_commitment: policy.over_commitment,
             age_bound: us(policy.age_bound_us),
+            choice: Choice::default(),
         }
     }
 
-    fn group(&self, view: &View<'_>, package: u32, group: &mut Vec<EntryId>) {
+    fn group(&mut self, view: &View<'_>, package: u32, group: &mut Vec<EntryId>) {
         let takes = view.committed(package) < self.over_commitment;
         let overdue = view.overdue(package, self.age_bound);
-        let head = overdue.or_else(|| takes.then(|| widest(view, package))?);
+        let head = overdue.or_else(|| takes.then(|| self.choice.widest(view, package))?);
         if let Some(head) = head {
             group.push(head);
             pack(view, head, PackScope::Any, group);
@@ -71,92 +74,131 @@ impl State {
     }
 }
 
-/// Returns the operation whose command covers the most planes of the least loaded die in a package;
-/// among equals, one of the request with the most operations waiting in the package, then of the
-/// earliest request, then the last in the queue.
-pub(super) fn widest(view: &View<'_>, package: u32) -> Option<EntryId> {
-    let queue = view.queue;
-    let waits = |die: &Die| queue.of_die_count(*die) > 0;
-    let dies = queue.dies_of_package(package).filter(waits);
-    let mut dies: Vec<Die> = dies.collect();
-    dies.sort_by_key(|die| (view.load(*die).committed(), die.0));
-    let ready = ready(view, package);
-    dies.iter()
-        .find_map(|die| widest_of_die(view, &ready, *die))
+/// Choice of an operation of a package. Keeps its lists to reuse their allocations.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Choice {
+    /// Ready operations among the first 64 queued for the package.
+    members: Vec<Member>,
+    dies: Vec<Die>,
+    /// Members of one die, by class; see [`Member::key`].
+    keys: Vec<u64>,
 }
 
-fn widest_of_die(view: &View<'_>, ready: &[Member], die: Die) -> Option<EntryId> {
-    let of_die = ready.iter().filter(|member| member.die == die);
-    let mut members: Vec<Member> = of_die.copied().collect();
-    members.sort_unstable_by_key(|member| member.class);
-    let classes = members.chunk_by(|one, other| one.class == other.class);
-    let ranked = classes.flat_map(|class| {
-        let planes = class.iter().fold(0_u64, |all, member| all | member.plane);
-        let width = if view.joins { planes.count_ones() } else { 1 };
-        class.iter().map(move |member| (width, member))
-    });
-    let best = ranked.max_by_key(|(width, member)| {
-        let earliest = Reverse(member.request);
-        (*width, member.connected, earliest, member.place)
-    });
-    best.map(|(_, member)| member.id)
-}
-
-/// Operation among the first that are queued for a package.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+/// Ready operation of a package.
+#[derive(Clone, Copy, Debug)]
 struct Member {
     id: EntryId,
     die: Die,
     class: Class,
-    /// Plane of the operation, as a bit.
-    plane: u64,
+    plane: u32,
     request: u64,
-    /// Number of members that belong to the same request.
-    connected: usize,
+    /// Number of members, ready or not, that belong to the same request.
+    connected: u32,
     /// Index in the queue of the package.
-    place: usize,
+    place: u32,
 }
 
+/// Bits of an index of a member, and of a plane, in a key.
+const BITS: u32 = LOOK.ilog2();
+
 impl Member {
-    fn new(view: &View<'_>, place: usize, id: EntryId) -> Self {
-        let waiting = view.queue.get(id);
-        Self {
-            id,
-            die: waiting.die,
-            class: view.queue.class(id),
-            plane: 1 << waiting.plane,
-            request: waiting.request,
-            connected: 0,
-            place,
-        }
+    /// Returns a key that sorts the members by class. Below the class, it has the plane and the
+    /// index of the member.
+    #[inline]
+    fn key(&self, index: usize) -> u64 {
+        self.class.bits() << (2 * BITS) | u64::from(self.plane) << BITS | index as u64
     }
 }
 
-/// Returns the ready operations among the first 64 queued for a package.
-fn ready(view: &View<'_>, package: u32) -> Vec<Member> {
-    let first = view.queue.of_package(package).take(LOOK).enumerate();
-    let members = first.map(|(place, id)| Member::new(view, place, id));
-    let mut members: Vec<Member> = members.collect();
-    for request in members.chunk_by_mut(|one, other| one.request == other.request) {
-        let connected = request.len();
-        for member in request {
+impl Choice {
+    /// Returns the operation whose command covers the most planes of the least loaded die in a
+    /// package; among equals, one of the request with the most operations waiting in the package,
+    /// then of the earliest request, then the last in the queue.
+    pub(super) fn widest(&mut self, view: &View<'_>, package: u32) -> Option<EntryId> {
+        let queue = view.queue;
+        let waits = |die: &Die| queue.of_die_count(*die) > 0;
+        self.dies.clear();
+        self.dies
+            .extend(queue.dies_of_package(package).filter(waits));
+        self.dies
+            .sort_unstable_by_key(|die| (view.load(*die).committed(), die.0));
+        self.look(view, package);
+        (0..self.dies.len()).find_map(|turn| self.widest_of_die(view, self.dies[turn]))
+    }
+
+    /// Lists the ready operations among the first 64 queued for a package.
+    fn look(&mut self, view: &View<'_>, package: u32) {
+        let queue = view.queue;
+        self.members.clear();
+        // Operations of a request are adjacent in the queue.
+        let (mut first_ready, mut connected, mut request) = (0, 0, u64::MAX);
+        for (place, id) in (0..).zip(queue.of_package(package).take(LOOK)) {
+            let waiting = queue.get(id);
+            if waiting.request != request {
+                self.connect(first_ready, connected);
+                (first_ready, connected, request) = (self.members.len(), 0, waiting.request);
+            }
+            connected += 1;
+            if queue.is_ready(id) {
+                self.members.push(Member {
+                    id,
+                    die: waiting.die,
+                    class: queue.class(id),
+                    plane: waiting.plane,
+                    request,
+                    connected: 0,
+                    place,
+                });
+            }
+        }
+        self.connect(first_ready, connected);
+    }
+
+    /// Sets the number of operations of the last request that was listed.
+    #[inline]
+    fn connect(&mut self, first: usize, connected: u32) {
+        for member in &mut self.members[first..] {
             member.connected = connected;
         }
     }
-    members.retain(|member| view.queue.is_ready(member.id));
-    members
+
+    fn widest_of_die(&mut self, view: &View<'_>, die: Die) -> Option<EntryId> {
+        let members = self.members.iter().enumerate();
+        let of_die = members.filter(|(_, member)| member.die == die);
+        self.keys.clear();
+        self.keys
+            .extend(of_die.map(|(index, member)| member.key(index)));
+        self.keys.sort_unstable();
+        let mask = (1 << BITS) - 1;
+        let mut best = None;
+        for class in self
+            .keys
+            .chunk_by(|one, other| one >> (2 * BITS) == other >> (2 * BITS))
+        {
+            let planes = class.iter().map(|key| 1_u64 << (key >> BITS & mask));
+            let planes = planes.fold(0, |all, plane| all | plane);
+            let width = if view.joins { planes.count_ones() } else { 1 };
+            for key in class {
+                let member = &self.members[(key & mask) as usize];
+                let earliest = Reverse(member.request);
+                let rank = (width, member.connected, earliest, member.place, member.id);
+                best = best.max(Some(rank));
+            }
+        }
+        best.map(|(.., id)| id)
+    }
 }
 
 impl Schedule for State {
     fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>) {
         let packages_per_channel = view.queue.packages() / view.queue.channels();
         let rank = |package: &u32| (package % packages_per_channel, *package);
-        while let Some(package) = changed.iter().copied().min_by_key(rank) {
+        while let Some(package) = changed.iter().min_by_key(rank) {
             self.group(view, package, group);
             if !group.is_empty() {
                 return;
             }
-            changed.remove(&package);
+            changed.remove(package);
         }
     }
     fn packs(&self) -> bool {
