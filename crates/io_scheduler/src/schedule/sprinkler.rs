@@ -64,6 +64,9 @@ impl State {
     }
 
     fn group(&mut self, view: &View<'_>, package: u32, group: &mut Vec<EntryId>) {
+        if view.queue.of_package_count(package) == 0 {
+            return;
+        }
         let takes = view.committed(package) < self.over_commitment;
         let overdue = view.overdue(package, self.age_bound);
         let head = overdue.or_else(|| takes.then(|| self.choice.widest(view, package))?);
