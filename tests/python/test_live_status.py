@@ -272,6 +272,22 @@ def on_terminal(*args: str) -> str:
     return output.decode()
 
 
+def test_interrupt_before_the_device_is_ready() -> None:
+    args = ["d4", "--set", "precondition.overwrite_ratio=100", "--no-report"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "wordline", "serve", *args],
+        stderr=subprocess.PIPE,
+        env=environment(),
+        text=True,
+    )
+    limit = time.monotonic() + LIMIT_S
+    while not Path("wordline.sock").exists() and time.monotonic() < limit:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=LIMIT_S)
+    assert (process.returncode, "nothing was written" in error) == (130, True), error
+
+
 def test_control_prints_the_status(tiny: str, wordline: Command) -> None:
     with serve(tiny) as device:
         with connected(device.socket) as client:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+import time
 
 from wordline import _wordline
 from wordline._api import spelling
 from wordline._api.control import control
 from wordline._api.result import Result
 from wordline._api.simulation import ended_early
-from wordline._internal import output_folder
+from wordline._internal import interruption, output_folder
 from wordline._internal.arguments import path, whole
 from wordline._wordline import WordlineError
 from wordline.config import Device, Overrides, read, settings
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from wordline._api.progress import Progress
 
+CHECK_S = 0.2
+"""Time after which a signal is noticed at the latest."""
 CLOCKS = ("simulated", "real")
 LARGEST_SCALE = 1e6
 LARGEST_PORT = 65_535
@@ -174,14 +177,15 @@ class LiveDevice:
 
     def wait(self, seconds: float | None = None) -> bool:
         """Waits until the device has ended; returns False if it has not after some seconds."""
-        return self._done.wait(seconds)
+        return _is_set(self._done, seconds)
 
     def attended(self, attend: Callable[[LiveDevice], None]) -> _wordline.Outcome:
         """Serves the device until a KeyboardInterrupt, and calls `attend` when clients are served.
         Another interrupt, or one before that, ends it at once."""
-        self._thread.start()
         try:
-            self._ready.wait()
+            with interruption.undisturbed():
+                self._thread.start()
+            _is_set(self._ready)
             if self._was_ready:
                 attend(self)
         except KeyboardInterrupt:
@@ -203,7 +207,7 @@ class LiveDevice:
     def __enter__(self) -> Self:
         self._thread.start()
         try:
-            self._ready.wait()
+            _is_set(self._ready)
         except BaseException:
             self._end()
             raise
@@ -237,6 +241,16 @@ class LiveDevice:
             raise self._fault
 
 
+def _is_set(event: threading.Event, seconds: float | None = None) -> bool:
+    """Waits until an event is set; returns False if it is not after some seconds. Wakes up
+    regularly, because a signal that arrives just before a wait does not end the wait."""
+    until = None if seconds is None else time.monotonic() + seconds
+    while not event.wait(CHECK_S if until is None else min(CHECK_S, until - time.monotonic())):
+        if until is not None and time.monotonic() >= until:
+            return False
+    return True
+
+
 def uri(socket: str) -> str:
     """Returns the URI of a device with this Unix socket."""
     from urllib.parse import quote
@@ -254,8 +268,6 @@ def served(
     """Serves a device until a signal arrives. Calls `attend` when clients are served, which returns
     when the device has ended (`LiveDevice.wait`). Returns None if no request arrived. Raises the
     exceptions of `wordline.run`."""
-    from wordline._internal import interruption
-
     device = LiveDevice(text, name, overrides, options, None)
     ended = interruption.ended()
     outcome = device.attended(attend)
