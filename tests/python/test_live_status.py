@@ -24,7 +24,7 @@ from rich.console import Console
 import wordline
 from wordline import serve
 from wordline._api.exporter import address, exported
-from wordline._render.prometheus import FAMILIES
+from wordline._render.prometheus import FAMILIES, exposition
 from wordline._render.status import OPS, served, served_since
 from wordline._render.terminal.live import page
 
@@ -172,6 +172,13 @@ def test_metrics_follow_the_format_of_prometheus(tiny: str) -> None:
     assert quantile * 1e6 == pytest.approx(latency["p50_us"])
     assert samples["wordline_replies_total",] == 200
     assert samples["wordline_connections",] == 1
+
+
+def test_metrics_of_a_disk_leave_flash_out() -> None:
+    with wordline.serve("atlas-10k") as device:
+        text = exposition(device.control("status"))
+    assert "wordline_requests_total" in text
+    assert "wordline_flash" not in text
 
 
 def test_metrics_on_a_private_unix_socket(tiny: str) -> None:

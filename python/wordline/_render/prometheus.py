@@ -152,6 +152,8 @@ def _histogram(status: Mapping[str, Any], op: str) -> Iterator[str]:
 
 
 def _value(status: Mapping[str, Any], path: str) -> float | None:
+    if path.startswith("summary.flash.") and not status["summary"]["device"]["blocks"]:
+        return None
     value: Any = status
     for key in path.split("."):
         if value is None:

@@ -45,7 +45,8 @@ def served_since(status: Mapping[str, Any], before: Mapping[str, Any], op: str) 
         buckets[end] -= count
     count = sum(buckets.values())
     latency: dict[str, float | None] = {"mean_us": _mean(status, past, op, count)}
-    latency |= {key: _percentile(buckets, share) for key, share in PERCENTILES.items()}
+    longest = status["summary"]["latency"][op]["max_us"]
+    latency |= {key: _percentile(buckets, share, longest) for key, share in PERCENTILES.items()}
     span = status["live"]["simulated_s"] - before["live"]["simulated_s"]
     return _served(status, op, span, count, latency, past)
 
@@ -92,10 +93,10 @@ def _sum_us(status: Mapping[str, Any], op: str) -> float:
     return latency["count"] * (latency["mean_us"] or 0.0)
 
 
-def _percentile(buckets: Mapping[float, int], share: float) -> float | None:
+def _percentile(buckets: Mapping[float, int], share: float, longest: float) -> float | None:
     left = share * sum(buckets.values())
     for end in sorted(buckets):
         left -= buckets[end]
         if left <= 0 < buckets[end]:
-            return end
+            return min(end, longest)
     return None
