@@ -1,7 +1,7 @@
 //! The side of the engine: hands the commands of all connections to the simulation, at the times of
 //! its clock, and its completions to the connections.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
@@ -20,7 +20,7 @@ use crate::control::{self, Asked, Control, ControlRequest, Response};
 use crate::data::Data;
 use crate::error::ServeError;
 use crate::faults::Faults;
-use crate::protocol::{Command, Fault, Operation};
+use crate::protocol::{Command, Fault, Operation, SECTOR};
 use crate::server::Server;
 use crate::status::{self, LiveFacts};
 use crate::undo::{Mark, Serial, Undo};
@@ -341,18 +341,13 @@ impl Engine {
             effect,
             answers,
         });
-        let op = match command.operation {
-            Operation::Read => Op::Read,
-            Operation::Write | Operation::Zero { may_discard: false } => Op::Write,
-            Operation::Trim | Operation::Zero { may_discard: true } => Op::Trim,
-            Operation::Flush => Op::Flush,
-        };
+        let (op, sectors) = simulated(&command);
         Turn::Request(LiveRequest {
             id: place as u64,
             op,
             fua: command.fua && op == Op::Write,
-            offset: command.offset,
-            bytes: u64::from(command.bytes),
+            offset: sectors.start,
+            bytes: sectors.end - sectors.start,
             arrival,
         })
     }
@@ -435,6 +430,27 @@ impl Engine {
 /// Returns the offset and the length of a command's byte range.
 fn range(command: &Command) -> (u64, u64) {
     (command.offset, u64::from(command.bytes))
+}
+
+/// Returns the operation that the device executes for a command, and its byte range, of whole sectors.
+/// A part of a sector is written by writing the sector, also if it is trimmed.
+fn simulated(command: &Command) -> (Op, Range<u64>) {
+    let sector = u64::from(SECTOR);
+    let end = command.offset + u64::from(command.bytes);
+    let touched = command.offset / sector * sector..end.next_multiple_of(sector);
+    match command.operation {
+        Operation::Flush => (Op::Flush, 0..0),
+        Operation::Read => (Op::Read, touched),
+        Operation::Write | Operation::Zero { may_discard: false } => (Op::Write, touched),
+        Operation::Trim | Operation::Zero { may_discard: true } => {
+            let whole = command.offset.next_multiple_of(sector)..end / sector * sector;
+            if whole.is_empty() {
+                (Op::Write, touched)
+            } else {
+                (Op::Trim, whole)
+            }
+        }
+    }
 }
 
 /// Refuses all commands in progress, because the connection ends.

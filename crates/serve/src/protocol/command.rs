@@ -1,6 +1,6 @@
 //! The transmission phase: commands.
 
-use super::{MAX_EXTENTS, MAX_PAYLOAD, SECTOR, Terms, first};
+use super::{MAX_EXTENTS, MAX_PAYLOAD, Terms, first};
 
 /// Length of a command without its payload. Bytes.
 pub const HEADER_BYTES: usize = 28;
@@ -74,8 +74,6 @@ pub enum Fault {
     Flags,
     /// The length is 0, or the payload is too long.
     Length,
-    /// Offset or length is not a multiple of [`SECTOR`].
-    Alignment,
     /// The range of a command without data of the client ends beyond the device.
     Beyond,
     /// The range of a write ends beyond the device.
@@ -104,7 +102,6 @@ impl Fault {
             Self::NotNegotiated => "block status needs the context base:allocation",
             Self::Flags => "the command has a flag that does not belong to it",
             Self::Length => "the length is 0, or the payload has more than 32 MiB",
-            Self::Alignment => "offset and length must be multiples of 512 bytes",
             Self::Beyond | Self::BeyondSpace => "the range ends beyond the device",
             Self::NoSpace => "the data file is full",
             Self::ShuttingDown => "the server ends",
@@ -237,14 +234,14 @@ impl Header {
     }
     /// Checks the range; a range that ends beyond the device has the error `beyond`.
     fn range(self, capacity: u64, beyond: Fault) -> Result<(), Fault> {
-        let (offset, bytes, sector) = (self.offset, u64::from(self.bytes), u64::from(SECTOR));
+        let bytes = u64::from(self.bytes);
         if bytes == 0 {
             return Err(Fault::Length);
         }
-        if !offset.is_multiple_of(sector) || !bytes.is_multiple_of(sector) {
-            return Err(Fault::Alignment);
-        }
-        let fits = offset.checked_add(bytes).is_some_and(|end| end <= capacity);
+        let fits = self
+            .offset
+            .checked_add(bytes)
+            .is_some_and(|end| end <= capacity);
         if fits { Ok(()) } else { Err(beyond) }
     }
 }

@@ -14,7 +14,7 @@ pub use reply::{Extent, MAX_EXTENTS, Replies};
 
 /// Maximum payload of a command. Bytes.
 pub const MAX_PAYLOAD: u32 = 32 << 20;
-/// Granularity of offsets and lengths. Bytes.
+/// Unit of the size of a device, and of the requests that it executes. Bytes.
 pub const SECTOR: u32 = 512;
 
 /// Device that a server offers. Its name is empty, which is the default of clients.

@@ -1,7 +1,7 @@
 //! Options of the negotiation, and their replies.
 
 use super::context::{ALLOCATION, Contexts, NAME};
-use super::{Export, MAX_PAYLOAD, SECTOR, Terms, counted, first};
+use super::{Export, MAX_PAYLOAD, Terms, counted, first};
 
 const REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
 
@@ -161,7 +161,7 @@ fn select(
         INFO_EXPORT,
         &[&export.bytes.to_be_bytes()[..], &flags].concat(),
     );
-    let sizes = [SECTOR, PREFERRED, MAX_PAYLOAD].map(u32::to_be_bytes);
+    let sizes = [1, PREFERRED, MAX_PAYLOAD].map(u32::to_be_bytes);
     info(INFO_BLOCK_SIZE, &sizes.concat());
     if asked.contains(&INFO_DESCRIPTION) {
         info(INFO_DESCRIPTION, export.description.as_bytes());
