@@ -29,7 +29,7 @@ REQUESTS: dict[str, Request] = {
     "slow-die": Request("Multiply the times of a flash die.", {"die": int, "factor": float}),
     "end-of-life": Request("Make the device read-only.", {}),
     "heal": Request("End the read errors and the end of life.", {}),
-    "status": Request("Get the summary so far, and facts about the clients.", {}),
+    "status": Request("Get the summary so far, and the clients.", {}),
 }
 """All requests, by name."""
 PATIENCE_S = 30.0

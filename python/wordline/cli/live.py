@@ -59,7 +59,7 @@ def serve(
       wordline serve d4
       wordline serve mine.toml --socket /tmp/disk.sock --data disk.img
       wordline serve d4 --clock real --scale 10
-      wordline serve d4 --tcp 0                        also at nbd://127.0.0.1:PORT
+      wordline serve d4 --tcp 0                        nbd://127.0.0.1:PORT
       wordline serve d4 --metrics 9101                 for Prometheus
       wordline serve d4 --record asked.csv.gz
       wordline run d4 --trace asked.csv.gz             the same digest
@@ -154,7 +154,7 @@ def _with_requests(function: Function) -> Function:
 @click.argument("values", nargs=-1)
 @_with_requests
 def control_command(socket: Path, request: str, values: tuple[str, ...], as_json: bool) -> None:
-    """Ask a live device for its status, or cause a fault.
+    """Query a live device, or cause a fault of it.
 
     SOCKET is that of `wordline serve`. After a power cut, clients can connect again as soon as the
     command ends.
