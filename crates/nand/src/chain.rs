@@ -255,6 +255,16 @@ impl Chains {
         self.slowness.clone_from(&other.slowness);
         self.latencies.varies = other.latencies.varies;
     }
+    /// Sets the array times of a chain to those of a die.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn slow_steps(&self, die: Die, steps: &mut [Step]) {
+        for step in steps {
+            if let Some(time) = step.confirm.as_mut().and_then(Confirm::array_time) {
+                *time = self.slowness.time(die, *time);
+            }
+        }
+    }
     /// Returns the slowness of the dies.
     pub(super) const fn slowness(&self) -> &Slowness {
         &self.slowness

@@ -134,7 +134,9 @@ impl<D, B> Channels<D, B> {
         let lane = &mut self.lanes[die.index()];
         lane.rest.steps.clear();
         build(&self.chains, &mut lane.rest.steps);
-        self.chains.slowness().apply(die, &mut lane.rest.steps);
+        if !self.chains.slowness().is_normal() {
+            self.chains.slow_steps(die, &mut lane.rest.steps);
+        }
         lane.rest.count = lane.rest.steps.len() as u32 - 1;
         lane.begin_with(lane.rest.steps[0]);
     }

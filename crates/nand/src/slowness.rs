@@ -4,8 +4,6 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 use crate::Die;
-use crate::chain::Step;
-use crate::registers::Confirm;
 
 /// Factor of the array times of a die of normal speed, in thousandths.
 const NORMAL: u32 = 1000;
@@ -28,20 +26,10 @@ impl Slowness {
         let slowness = self.0.get(die.index()).copied().unwrap_or(NORMAL);
         Time((u128::from(time.0) * u128::from(slowness) / u128::from(NORMAL)) as u64)
     }
-    /// Sets the array times of a chain to those of a die.
+    /// Returns `true` if every die has normal speed.
     #[inline]
-    pub(crate) fn apply(&self, die: Die, steps: &mut [Step]) {
-        if !self.0.is_empty() {
-            self.apply_to(die, steps);
-        }
-    }
-    #[cold]
-    fn apply_to(&self, die: Die, steps: &mut [Step]) {
-        for step in steps {
-            if let Some(time) = step.confirm.as_mut().and_then(Confirm::array_time) {
-                *time = self.time(die, *time);
-            }
-        }
+    pub(crate) const fn is_normal(&self) -> bool {
+        self.0.is_empty()
     }
 }
 

@@ -1,5 +1,5 @@
-//! The control socket of a server: status, and faults on demand. Each connection sends one request, a line of
-//! JSON, and receives one line of JSON.
+//! The control socket of a server: status, and faults on demand. Each connection sends one request,
+//! a line of JSON, and receives one line of JSON.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -13,7 +13,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::connection::Message;
 use crate::error::ServeError;
 use crate::socket::{CHECK, Socket};
 use crate::status::Status;
@@ -98,8 +97,11 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Serves the control socket of the server at `socket`.
-    pub(crate) fn start(socket: &Path, engine: Sender<Message>) -> Result<Self, ServeError> {
+    /// Serves the control socket of the server at `socket`. `pass_on` passes a request to the engine.
+    pub(crate) fn start(
+        socket: &Path,
+        pass_on: impl Fn(Asked) + Send + 'static,
+    ) -> Result<Self, ServeError> {
         let path = control_socket(socket);
         let listening = Socket::bind_named(&path)?;
         let ends = Arc::<AtomicBool>::default();
@@ -109,7 +111,7 @@ impl Control {
             while !own.load(Ordering::Relaxed) {
                 if let Some(stream) = listening.accept(&CHECK) {
                     // A client that vanished ends its own connection only.
-                    let _ = answer(&stream, &engine);
+                    let _ = answer(&stream, &pass_on);
                 }
             }
         });
@@ -130,13 +132,13 @@ impl Control {
 }
 
 /// Answers the request of a client.
-fn answer(mut stream: &UnixStream, engine: &Sender<Message>) -> io::Result<()> {
+fn answer(mut stream: &UnixStream, pass_on: &impl Fn(Asked)) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut line = String::new();
     BufReader::new(stream.take(MAX_REQUEST)).read_line(&mut line)?;
     let answer =
-        ask(&line, engine).and_then(|answer| answer.json().map_err(|error| error.to_string()));
+        ask(&line, pass_on).and_then(|answer| answer.json().map_err(|error| error.to_string()));
     let response = match answer {
         Ok(result) => format!("{{\"result\":{result}}}"),
         Err(error) => json!({ "error": error }).to_string(),
@@ -145,14 +147,11 @@ fn answer(mut stream: &UnixStream, engine: &Sender<Message>) -> io::Result<()> {
 }
 
 /// Passes a request to the engine, and waits for its response.
-fn ask(line: &str, engine: &Sender<Message>) -> Response {
+fn ask(line: &str, pass_on: &impl Fn(Asked)) -> Response {
     let request = serde_json::from_str(line)
         .map_err(|error| format!("the request is not valid ({error})"))?;
     let (response, result) = mpsc::channel();
+    pass_on(Asked { request, response });
     let ended = |_| "the device has ended".to_owned();
-    let asked = Message::Asked(Asked { request, response });
-    engine
-        .send(asked)
-        .map_err(|_| "the device has ended".to_owned())?;
     result.recv().map_err(ended)?
 }

@@ -22,7 +22,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, mpsc};
 
 pub use self::clock::Clock;
-use self::connection::Shared;
+use self::connection::{Message, Shared};
 use self::control::Control;
 pub use self::control::{ControlRequest, control_socket};
 use self::data::Data;
@@ -106,7 +106,13 @@ fn start(
     let record = record.transpose()?;
     let socket = Socket::bind(&options.socket)?;
     let (engine, arrivals) = mpsc::channel();
-    let control = Control::start(&options.socket, engine.clone())?;
+    let control = {
+        let engine = engine.clone();
+        // After the end of the engine, the request is dropped, and its client gets an error.
+        Control::start(&options.socket, move |asked| {
+            drop(engine.send(Message::Asked(asked)));
+        })?
+    };
     let is_read_only = Arc::<AtomicBool>::default();
     let shared = Shared {
         is_read_only: Arc::clone(&is_read_only),

@@ -114,7 +114,7 @@ fn status_does_not_change_the_run_and_agrees_with_its_end() {
 }
 
 #[test]
-#[ignore = "measures the time of a status on the benchmark device"]
+#[ignore = "a measurement without an expectation: states the cost of a status, run by hand"]
 fn cost_of_a_status() {
     let text = "schema = 1\nbase = \"d4\"\n";
     let (results, clients) = served(text, 1_000_000, 10_000);
