@@ -82,6 +82,12 @@ impl Answer {
     }
 }
 
+/// Sends the status to the client that waits for it.
+pub(crate) fn send_status(waiting: &Sender<Response>, status: Status) {
+    // The client may have disconnected.
+    let _ = waiting.send(Ok(Answer::Status(status)));
+}
+
 /// Returns the path of the control socket of a server.
 pub fn control_socket(socket: &Path) -> PathBuf {
     let mut path = socket.as_os_str().to_owned();

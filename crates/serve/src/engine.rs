@@ -22,7 +22,7 @@ use crate::error::ServeError;
 use crate::faults::Faults;
 use crate::protocol::{Command, Fault, Operation, SECTOR};
 use crate::server::Server;
-use crate::status::{self, LiveFacts};
+use crate::status::{LiveFacts, Status};
 use crate::undo::{Mark, Serial, Undo};
 
 /// Time of the machine for which simulated time stands still after a completion, until a client
@@ -539,7 +539,8 @@ impl Clients for Engine {
     }
     fn status(&mut self, now: Time, snapshot: Box<Snapshot>) {
         if let Some(waiting) = self.status.take() {
-            status::send(&waiting, self.facts(now), snapshot);
+            let facts = self.facts(now);
+            control::send_status(&waiting, Status { facts, snapshot });
         }
     }
     fn power_fails(&mut self, volatile: Volatile<'_>) {

@@ -1,13 +1,10 @@
 //! Status of a live device: what the run has measured so far, and facts about its clients.
 
-use std::sync::mpsc::Sender;
-
 use serde::Serialize;
 use wordline_runner::simulation::Snapshot;
 use wordline_runner::{Results, Summary};
 
 use crate::clock::{Clock, Lateness};
-use crate::control::{Answer, Response};
 
 /// Facts about a live device that its summary does not have.
 #[derive(Clone, Debug, Serialize)]
@@ -102,11 +99,4 @@ impl Status {
             summary: &results.summary,
         })
     }
-}
-
-/// Sends the status to the client of the control socket that waits for it.
-pub(crate) fn send(waiting: &Sender<Response>, facts: LiveFacts, snapshot: Box<Snapshot>) {
-    let status = Status { facts, snapshot };
-    // The client may have disconnected.
-    let _ = waiting.send(Ok(Answer::Status(status)));
 }
