@@ -216,6 +216,24 @@ def test_real_clock_holds_replies(tiny: str) -> None:
         )
 
 
+def test_think_time_passes_while_no_request_is_in_progress(tiny: str) -> None:
+    """GC and refresh get the pauses of the clients; a pause during a request does not count."""
+
+    def simulated_s(think_time: float) -> float:
+        with wordline.serve(tiny, think_time=think_time) as device:
+            time.sleep(0.1)
+            with connected(device.socket) as client:
+                client.read(0, 4096)
+                time.sleep(0.2)
+                client.read(0, 4096)
+            status = device.control("status")
+        return status["live"]["simulated_s"]
+
+    assert simulated_s(0) < 0.01
+    assert 0.2 <= simulated_s(1) < 1
+    assert 2 <= simulated_s(10) < 10
+
+
 def test_socket_is_private_and_removed(tiny: str) -> None:
     with wordline.serve(tiny, socket="s.sock") as device:
         mode = os.lstat("s.sock").st_mode

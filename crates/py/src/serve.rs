@@ -87,12 +87,13 @@ pub fn serve(
 ) -> PyResult<Outcome> {
     let job = spec(config_text, config_name, overrides, Vec::new(), options)?;
     let scale: Option<f64> = option(options, "scale")?;
+    let think_time = option(options, "think_time")?.unwrap_or_default();
     let serve = ServeOptions {
         socket: option(options, "socket")?.unwrap_or_else(|| PathBuf::from("wordline.sock")),
         tcp: loopback(options)?,
         data: option(options, "data")?,
         record: option(options, "record")?,
-        clock: scale.map_or(Clock::Simulated, |scale| Clock::Real { scale }),
+        clock: scale.map_or(Clock::Simulated { think_time }, |scale| Clock::Real { scale }),
     };
     let raised = Raised::default();
     memory::reserve();

@@ -7,13 +7,22 @@ use wordline_kernel::Time;
 /// Clock of a live device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Clock {
-    /// Simulated time passes only while requests are in progress, as fast as the simulation can.
-    Simulated,
+    /// Simulated time passes while requests are in progress, as fast as the simulation can.
+    Simulated {
+        /// Simulated time that passes per time of the machine in which no request is in progress,
+        /// from the first completion on; finite and at least 0.
+        think_time: f64,
+    },
     /// Simulated time follows the time of the machine.
     Real {
         /// Time of the machine per simulated time, at least 1.
         scale: f64,
     },
+}
+
+/// Returns the simulated time of a pause of the machine: `factor` times as long.
+pub(crate) fn simulated(pause: Duration, factor: f64) -> Time {
+    Time((pause.as_nanos() as f64 * 1000.0 * factor) as u64)
 }
 
 /// Real clock that has started.
@@ -107,6 +116,13 @@ mod tests {
         let past = Time::from_us(4);
         assert_eq!(clock.until(past, later), Duration::ZERO);
         assert_eq!(clock.since(past, later), Duration::from_micros(10));
+    }
+
+    #[test]
+    fn pause_is_scaled() {
+        let pause = Duration::from_micros(30);
+        assert_eq!(simulated(pause, 0.5), Time::from_us(15));
+        assert_eq!(simulated(pause, 0.0), Time(0));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use wordline_runner::simulation::{Clients, LiveRequest, Snapshot, Turn, Volatile
 use wordline_workload::Request;
 use wordline_workload::convert::TraceWriter;
 
-use crate::clock::{Clock, LATE_US, Lateness, Started};
+use crate::clock::{self, Clock, LATE_US, Lateness, Started};
 use crate::connection::{Answer, Arrived, Message};
 use crate::control::{self, Asked, Control, ControlRequest, Response};
 use crate::data::Data;
@@ -34,6 +34,8 @@ const PATIENCE: Duration = Duration::from_millis(1);
 const UNANSWERED: usize = 8;
 /// Last part of a wait, in which the processor does not sleep.
 const SPIN: Duration = Duration::from_micros(80);
+/// Completions that are sent together at most.
+const GROUP: usize = 32;
 /// Factors of a slow die.
 const FACTORS: RangeInclusive<f64> = 0.001..=1e6;
 /// Longest wait without a report.
@@ -46,6 +48,15 @@ struct Pending {
     /// What the completion makes durable, if power cuts are possible.
     effect: Effect,
     answers: Arc<Sender<Answer>>,
+}
+
+/// Completion whose answer has not been sent.
+#[derive(Debug)]
+struct Completed {
+    /// Simulated time of the completion.
+    at: Time,
+    answers: Arc<Sender<Answer>>,
+    answer: Answer,
 }
 
 /// Effect of a command on the undo log.
@@ -116,9 +127,14 @@ pub(crate) struct Engine {
     /// Commands that the simulation executes, by number, and the unused numbers.
     pending: Vec<Option<Pending>>,
     unused: Vec<usize>,
+    /// Completions whose answers have not been sent: a group of answers wakes the thread of a
+    /// connection once.
+    completed: Vec<Completed>,
     /// Completions to which no client has responded yet, and the end of the wait for them.
     expected: usize,
     patient_until: Instant,
+    /// Last completion, which has left no request in progress; `None` while one is.
+    idle_since: Option<Instant>,
     record: Option<TraceWriter>,
     record_fault: Option<String>,
     lateness: Lateness,
@@ -156,8 +172,10 @@ impl Engine {
             started: None,
             pending: Vec::new(),
             unused: Vec::new(),
+            completed: Vec::new(),
             expected: 0,
             patient_until: Instant::now(),
+            idle_since: None,
             record,
             record_fault: None,
             lateness: Lateness::default(),
@@ -180,6 +198,7 @@ impl Engine {
         Ok(self.notes())
     }
     fn close(&mut self) {
+        self.send_answers();
         refuse(&mut self.pending);
         if let Some(arrivals) = self.arrivals.take() {
             self.server.close(arrivals);
@@ -190,8 +209,13 @@ impl Engine {
         let connections = self.server.accepted();
         let clients = format!("Live device (connections: {connections})");
         let note = match self.clock {
-            Clock::Simulated => {
+            Clock::Simulated { think_time: 0.0 } => {
                 format!("{clients}: simulated time passed only while requests were in progress.")
+            }
+            Clock::Simulated { think_time } => {
+                format!(
+                    "{clients}: while no request was in progress, {think_time} s of simulated time passed per second."
+                )
             }
             Clock::Real { scale } => {
                 let share =
@@ -212,6 +236,27 @@ impl Engine {
         std::iter::once(note).chain(cut).collect()
     }
 
+    /// Sends the answers of all completions.
+    fn send_answers(&mut self) {
+        if self.completed.is_empty() {
+            return;
+        }
+        let instant = Instant::now();
+        self.patient_until = instant + PATIENCE;
+        let started = self.started.filter(|_| !self.ends());
+        for Completed {
+            at,
+            answers,
+            answer,
+        } in self.completed.drain(..)
+        {
+            if let Some(clock) = &started {
+                self.lateness.count(clock.since(at, instant));
+            }
+            // The client may have disconnected.
+            let _ = answers.send(answer);
+        }
+    }
     /// Returns the number of power cuts.
     fn power_cuts(&self) -> u64 {
         self.power.as_ref().map_or(0, |power| power.done)
@@ -236,13 +281,14 @@ impl Engine {
     fn in_progress(&self) -> usize {
         self.pending.len() - self.unused.len()
     }
-    /// Returns the next message; waits for it until `until`.
-    fn receive(&self, until: Option<Duration>) -> Option<Message> {
-        let arrivals = self.arrivals.as_ref()?;
-        match until {
-            None => arrivals.try_recv().ok(),
-            Some(wait) => arrivals.recv_timeout(wait).ok(),
-        }
+    /// Returns the next message, if there is one.
+    fn receive(&self) -> Option<Message> {
+        self.arrivals.as_ref()?.try_recv().ok()
+    }
+    /// Sends all answers, and waits for the next message.
+    fn wait(&mut self, longest: Duration) -> Option<Message> {
+        self.send_answers();
+        self.arrivals.as_ref()?.recv_timeout(longest).ok()
     }
     /// Handles a message. `arrival` returns the time of a command.
     fn take(&mut self, message: Message, arrival: impl FnOnce(&Arrived) -> Time) -> Turn {
@@ -332,6 +378,7 @@ impl Engine {
             _ => Effect::None,
         };
         self.expected = self.expected.saturating_sub(1);
+        self.idle_since = None;
         let place = self.unused.pop().unwrap_or_else(|| {
             self.pending.push(None);
             self.pending.len() - 1
@@ -368,24 +415,31 @@ impl Engine {
         }
     }
 
-    fn simulated(&mut self, now: Time) -> Turn {
-        if let Some(message) = self.receive(None) {
-            return self.take(message, |_| now);
+    /// Returns the next step of the simulated clock, at the simulated time `now`.
+    fn simulated(&mut self, now: Time, think_time: f64) -> Turn {
+        let idle_since = self.idle_since;
+        let arrival = |arrived: &Arrived| {
+            let pause = idle_since.map(|since| arrived.at.saturating_duration_since(since));
+            now + clock::simulated(pause.unwrap_or_default(), think_time)
+        };
+        if let Some(message) = self.receive() {
+            return self.take(message, arrival);
         }
         if self.ends() {
             return Turn::End;
         }
         if self.in_progress() == 0 {
             self.expected = 0;
-            return match self.receive(Some(PAUSE)) {
-                Some(message) => self.take(message, |_| now),
+            return match self.wait(PAUSE) {
+                Some(message) => self.take(message, arrival),
                 None => Turn::Pause,
             };
         }
         if self.expected > (self.in_progress() + self.expected) / UNANSWERED {
+            self.send_answers();
             let left = self.patient_until.saturating_duration_since(Instant::now());
-            if let Some(message) = self.receive(Some(left)) {
-                return self.take(message, |_| now);
+            if let Some(message) = self.wait(left) {
+                return self.take(message, arrival);
             }
             self.expected = 0;
         }
@@ -394,9 +448,13 @@ impl Engine {
 
     fn real(&mut self, scale: f64, due: Time) -> Turn {
         let clock = *self.started.get_or_insert_with(|| Started::now(scale));
-        let until = Instant::now() + PAUSE;
+        let now = Instant::now();
+        let until = now + PAUSE;
+        if due == Time::MAX || !clock.until(due, now).is_zero() {
+            self.send_answers();
+        }
         loop {
-            if let Some(message) = self.receive(None) {
+            if let Some(message) = self.receive() {
                 return self.take(message, |arrived| clock.time(arrived.at));
             }
             if self.ends() {
@@ -417,7 +475,7 @@ impl Engine {
                 let wait = wait
                     .saturating_sub(SPIN)
                     .min(until.saturating_duration_since(now));
-                if let Some(message) = self.receive(Some(wait)) {
+                if let Some(message) = self.wait(wait) {
                     return self.take(message, |arrived| clock.time(arrived.at));
                 }
             } else {
@@ -468,7 +526,7 @@ fn refuse(pending: &mut Vec<Option<Pending>>) {
 impl Clients for Engine {
     fn turn(&mut self, now: Time, due: Time) -> Turn {
         match self.clock {
-            Clock::Simulated => self.simulated(now),
+            Clock::Simulated { think_time } => self.simulated(now, think_time),
             Clock::Real { scale } => self.real(scale, due),
         }
     }
@@ -514,17 +572,18 @@ impl Clients for Engine {
         }
         self.unused.push(place);
         self.expected += 1;
-        let instant = Instant::now();
-        self.patient_until = instant + PATIENCE;
-        if let Some(clock) = &self.started
-            && !self.ends()
-        {
-            self.lateness.count(clock.since(now, instant));
-        }
         let has_failed = failed || self.fails(&command);
         let fault = has_failed.then_some(Fault::Io);
-        // The client may have disconnected.
-        let _ = answers.send(Answer::Done { command, fault });
+        self.completed.push(Completed {
+            at: now,
+            answers,
+            answer: Answer::Done { command, fault },
+        });
+        let in_progress = self.in_progress();
+        if self.completed.len() > GROUP.min(in_progress / UNANSWERED) {
+            self.send_answers();
+        }
+        self.idle_since = (in_progress == 0).then(Instant::now);
     }
     fn slowed(&mut self, exists: bool) {
         if let Some(response) = self.slowing.take() {
@@ -544,6 +603,7 @@ impl Clients for Engine {
         }
     }
     fn power_fails(&mut self, volatile: Volatile<'_>) {
+        self.send_answers();
         let (Some(power), Some(arrivals)) = (&mut self.power, &self.arrivals) else {
             return;
         };

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CHECK_S = 0.2
 """Time after which a signal is noticed at the latest."""
 CLOCKS = ("simulated", "real")
-LARGEST_SCALE = 1e6
+LARGEST_FACTOR = 1e6
 LARGEST_PORT = 65_535
 
 
@@ -40,6 +40,7 @@ def serve(
     data: str | os.PathLike[str] | None = None,
     clock: str = "simulated",
     scale: float = 1.0,
+    think_time: float = 0.0,
     record: str | os.PathLike[str] | None = None,
     power_cuts: bool = False,
     overrides: Overrides | None = None,
@@ -61,6 +62,8 @@ def serve(
     clock      "simulated": simulated time passes only while requests are in progress. "real": it
                follows the clock of the machine, and replies are held until they are due
     scale      seconds of the machine per simulated second, for the real clock; at least 1
+    think_time simulated seconds per second in which no request is in progress, for the simulated
+               clock: 1 charges the pauses of the clients as observed, 0 not at all
     record     trace to write, with all requests and their simulated times of arrival
     power_cuts allow `control("power-cut")`; takes memory for writes that are not durable yet
     overrides  values of configuration keys, by key path
@@ -71,7 +74,9 @@ def serve(
     The device serves clients within the `with` block. Raises WordlineError if it cannot start.
     """
     text, name = read(device)
-    options = live_options(socket, tcp, data, clock, scale, record, power_cuts, seed, prepared)
+    options = live_options(
+        socket, tcp, data, clock, scale, think_time, record, power_cuts, seed, prepared
+    )
     place = None if out is None else output_folder.check(out, "run")
     return LiveDevice(text, name, settings(overrides), options, place)
 
@@ -82,6 +87,7 @@ def live_options(
     data: str | os.PathLike[str] | None,
     clock: str,
     scale: float,
+    think_time: float,
     record: str | os.PathLike[str] | None,
     power_cuts: bool,
     seed: int,
@@ -95,18 +101,32 @@ def live_options(
     }
     if clock not in CLOCKS:
         raise WordlineError(f"clock: {clock!r} is not simulated or real; choose one of them")
-    is_number = isinstance(scale, (int, float))  # pyright: ignore[reportUnnecessaryIsInstance]
-    if not is_number or not 1 <= scale <= LARGEST_SCALE:
-        raise WordlineError(f"scale: {scale!r} is not a number from 1 to {LARGEST_SCALE:.0e}")
+    _within("scale", scale, 1)
+    _within("think_time", think_time, 0)
     if clock == "real":
+        if think_time != 0:
+            raise WordlineError(
+                "think_time: the real clock includes all pauses; leave think_time out"
+            )
         options["scale"] = float(scale)
     elif scale != 1:
         raise WordlineError(
             "scale: simulated time follows no clock; add the real clock, or leave scale out"
         )
+    else:
+        options["think_time"] = float(think_time)
     if tcp is not None:
         options["tcp"] = _wordline.Loopback(port(tcp))
     return options | {"power_cuts": bool(power_cuts), "seed": whole("seed", seed, 0)}
+
+
+def _within(name: str, value: float, least: int) -> None:
+    """Checks a factor. Raises WordlineError."""
+    is_number = isinstance(value, (int, float))  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not is_number or not least <= value <= LARGEST_FACTOR:
+        raise WordlineError(
+            f"{name}: {value!r} is not a number from {least} to {LARGEST_FACTOR:.0e}"
+        )
 
 
 def port(value: int) -> int:

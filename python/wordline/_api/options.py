@@ -346,6 +346,12 @@ SERVE: Options = {
         "follows the clock of the machine, and replies are held until they are due.",
     },
     "--scale": value("N", "Seconds of the machine per simulated second, with --clock real.", 1.0),
+    "--think-time": value(
+        "N",
+        "Simulated seconds per second in which no request is in progress, with the simulated "
+        "clock. 1: pauses of the clients are charged as observed; 0: not at all.",
+        0.0,
+    ),
     "--record": value(
         "FILE",
         "Trace to write, such as asked.csv.gz. Its replay has the same digest.",

@@ -35,6 +35,7 @@ def serve(
     data: Path | None,
     clock: str,
     scale: float,
+    think_time: float,
     record: Path | None,
     power_cuts: bool,
     metrics: str | None,
@@ -77,7 +78,7 @@ def serve(
 
     text, name = read(device)
     live_options = live.live_options(
-        socket, tcp, data, clock, scale, record, power_cuts, seed, prepared
+        socket, tcp, data, clock, scale, think_time, record, power_cuts, seed, prepared
     )
     default = os.fspath(Path("out", f"{Path(device).name.removesuffix('.toml')}-live"))
     place = output_folder.check(out or output_folder.unused(default), "run")
