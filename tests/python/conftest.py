@@ -45,6 +45,7 @@ ALONE = {
     "test_interruption.py": "stops runs at fractions of the duration of a whole run",
     "test_memory.py": "takes and measures gigabytes",
     "test_process.py": "stops processes at set times",
+    "test_serve.py::test_fio_at_depth_32_agrees_with_a_closed_loop": "answers within 1 ms",
     "test_python.py::test_the_gil_is_released": "counts how often a thread runs",
 }
 
