@@ -1,5 +1,5 @@
-//! Dependencies of the workspace: crates depend on each other downward only, libraries that are slow
-//! to build are confined to few crates, and modules form only the documented cycles.
+//! Dependencies of the workspace: crates depend on each other downward only, few crates use the
+//! libraries that are slow to build, and modules form only the documented cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -112,7 +112,7 @@ fn confined_libraries_are_used_only_by_their_crates() {
 fn known_circles() -> BTreeSet<(String, Vec<String>)> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
     let page = fs::read_to_string(page).expect("ARCHITECTURE.md exists");
-    let table = page.split("| circle in | modules | reason |").nth(1);
+    let table = page.split("| cycle in | modules | reason |").nth(1);
     let rows = table
         .expect("ARCHITECTURE.md has a table of cycles")
         .lines()
