@@ -51,10 +51,10 @@ if TYPE_CHECKING:
         fill_ratio: float
         overwrite_ratio: float
         """Random page writes before the run, relative to the user pages. If preconditioning runs
-        until steady state, a lower bound: the pages of the fill."""
+        until steady state, this is a lower bound, the pages of the fill."""
         tables: list[Table]
         refusal: str | None
-        """Why the run does not fit into the memory of this process; None if it fits."""
+        """Reason why the run does not fit into the memory of this process; None if it fits."""
         note: str | None
         """Warning about a run that may not fit; None if it fits."""
 

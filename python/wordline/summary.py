@@ -1,12 +1,12 @@
-"""The shape of a summary, generated from its JSON schema. `wordline.metrics()` says what each
-metric is; units are in the names."""
+"""Types of a summary, generated from its JSON schema. `wordline.metrics()`
+describes each metric; the names contain the units."""
 
 from typing import Literal, TypedDict
 
 
 class Device(TypedDict):
     """Simulated device. For an array, sums over its members; a value that cannot be added is null
-    unless it is the same in all of them. For hard disks, the metrics of flash are 0 or null."""
+    unless all members share it. For hard disks, the metrics of flash are 0 or null."""
 
     name: str
     capacity_bytes: int
@@ -56,7 +56,7 @@ class Input(TypedDict):
 
 
 class Time(TypedDict):
-    """Simulated time."""
+    """Times of the run on the simulated clock."""
 
     simulated_s: float
     first_arrival_s: float
@@ -327,7 +327,7 @@ class CurvePoint(TypedDict):
 
 
 class Cache(TypedDict):
-    """Flash in front of a disk. Pages are pages of the flash."""
+    """Flash in front of a disk. All page counts are in pages of the flash."""
 
     capacity_pages: int
     flash_pages: int
@@ -407,7 +407,7 @@ class Collections(TypedDict):
 
 
 class Commands(TypedDict):
-    """Flash commands, by the parallelism within a package that they use."""
+    """Flash commands, by the parallelism that they use within a package."""
 
     total: int
     plain: int
@@ -427,7 +427,7 @@ class Utilisation(TypedDict):
 
 
 class Execution(TypedDict):
-    """Time of the dies by use. Shares; their sum is 1."""
+    """Breakdown of the dies' time, as shares that add up to 1."""
 
     bus_active: float
     bus_contention: float
@@ -457,8 +457,8 @@ class Precondition(TypedDict):
 
 
 class Member(TypedDict):
-    """Device of a multi-device store. Its requests are the parts of host requests that it received;
-    behind a cache, the requests of the cache."""
+    """Device of a multi-device store. Its requests are the parts of host requests that it received.
+    For a device behind a cache, they are the requests of the cache."""
 
     name: str
     disks: list[int]
@@ -493,8 +493,8 @@ class MapCache(TypedDict):
 
 class ReadsMet(TypedDict):
     """Response times of SSD reads by the flash events that delayed them. The reads are those of the
-    host, of each member of an array, or of the cache from its flash. A read delayed by several
-    events counts with each."""
+    host, of each member of an array, or of the cache from its flash. A read that several events
+    delayed is counted for each of them."""
 
     nothing: Latency
     retry: Latency
@@ -538,8 +538,8 @@ class BadBlocks(TypedDict):
 
 
 class Smart(TypedDict):
-    """The SMART / Health Information log page (02h) of an SSD, as NVMe defines it. Counts are those
-    of the run."""
+    """The SMART / Health Information log page (02h) of an SSD, as NVMe defines it. Counts cover the
+    run only."""
 
     name: str
     critical_warning: int
@@ -583,7 +583,7 @@ class Regulation(TypedDict):
 
 class SlcCache(TypedDict):
     """Pages that went through the SLC cache (`ftl.slc_cache`). Pages moved by folding count in
-    `flash.gc_pages_moved`, and so in `flash.write_amplification`
+    `flash.gc_pages_moved`, and therefore in `flash.write_amplification`
     (`flash.programmed.fold_bytes`)."""
 
     pages_written: int
@@ -656,7 +656,7 @@ class SeekDistance(TypedDict):
 
 
 class Disk(TypedDict):
-    """Hard disk, wherever it is in the store."""
+    """Hard disk, at any level of the store."""
 
     name: str
     disks: list[int]
@@ -693,7 +693,7 @@ class RamDiskResponse(TypedDict):
 
 
 class RamDisk(TypedDict):
-    """RAM disk, wherever it is in the store."""
+    """Statistics of a RAM disk, wherever it is in the store."""
 
     name: str
     disks: list[int]

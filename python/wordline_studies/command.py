@@ -65,7 +65,7 @@ def study(
     Prints each figure with published values, simulated values, differences, and the claims of the
     document. Progress goes to standard error, a line every 30 s if it is not a terminal. Each run
     is made once. To continue an interrupted study, start the same command again. The folder
-    receives {files}. Exit code: 0 if no claim has an unexpected outcome, 1 if one has.
+    contains {files}. Exit code: 0 if no claim has an unexpected outcome, 1 if one has.
 
     `all` runs every study, each in a folder of DIR [default: out], and writes a page of all claims
     to the folder `studies` there (index.html, studies.json).

@@ -56,8 +56,8 @@ class Row:
     def is_comparison(self) -> bool:
         """Whether the quantity is a change, gain or ratio, whose sign is a statement.
 
-        The published number may say so. Otherwise only ratios in `times` and differences in points
-        are; a value in per cent is then a level, such as a hit ratio.
+        A published number may be marked as one. Otherwise, only ratios in `times` and differences
+        in points are; a value in per cent is then a level, such as a hit ratio.
         """
         if self.published is not None and self.published.comparison is not None:
             return self.published.comparison
@@ -127,7 +127,7 @@ class Claim:
 
     @property
     def finding(self) -> str:
-        """What was found, for a claim that is not tested; empty if nothing was measured."""
+        """Finding of a claim that is not tested; empty if nothing was measured."""
         return {True: "holds", False: "does not hold", None: ""}[self.holds]
 
 

@@ -41,8 +41,8 @@ OUTCOME_MEANINGS: dict[Outcome, str] = {
     "reproduced": f"within {PER_CENT:g} %, or within {IN_POINTS:g} points if in per cent",
     "direction": "sign and order hold, the value does not",
     "contradicted": "neither the value nor the direction holds",
-    "fitted": "a load or constant was chosen by the number",
-    "not_assertable": "each with the reason",
+    "fitted": "a load or constant was fitted to the number",
+    "not_assertable": "no simulation can confirm or refute it",
     "not_run": "nothing was simulated",
 }
 """Meaning of each outcome, in a few words."""
@@ -88,7 +88,7 @@ def _worst(rows: Sequence[tuple[bool, Outcome]]) -> Outcome:
 
 def sentence(numbers: Mapping[Outcome, int], own: int) -> str:
     """Returns the sentences that count the published numbers by outcome, and the `own` rows without
-    one."""
+    a published value."""
     counted = ", ".join(f"{numbers[one]} {OUTCOME_LABELS[one]}" for one in OUTCOMES)
     return (
         f"Published numbers: {sum(numbers.values()):,}, of these {counted}. "

@@ -24,7 +24,7 @@ class Published:
     """A published value or range, with its unit and its section in the document.
 
     `ids` are its entries in an index of the document's statements. `fitted` names the load or
-    constant that was chosen by this number, `not_assertable` the reason why no simulation can
+    constant that was fitted to this number, `not_assertable` the reason why no simulation can
     confirm or refute it; both are empty if they do not apply. `comparison` marks a change, gain or
     ratio, whose sign is a statement; without it, the unit decides. `entry` is the figure and the
     name of the number in `published.toml`; rows with the same entry count as one number.
@@ -113,10 +113,10 @@ class Numbers:
 def parse(text: str, place: str) -> tuple[dict[str, dict[str, Published]], tuple[Statement, ...]]:
     """Returns the published numbers of a TOML text by figure and name, and its statements.
 
-    Raises WordlineError, which starts with `place`, if an entry lacks a key, has an unknown key, or
-    a value, id, reason or comparison that is invalid, if a name or an id occurs twice, if a
-    statement has no id, or if a number among the statements has neither `not_assertable` nor
-    `not_run`. Raises TOMLDecodeError if the text is not TOML.
+    Raises WordlineError, which starts with `place`, for a missing or unknown key; an invalid value,
+    id, reason or comparison; a name or an id that occurs twice; a statement without an id; and a
+    number among the statements with neither `not_assertable` nor `not_run`. Raises TOMLDecodeError
+    if the text is not TOML.
     """
     tables = cast("dict[str, list[dict[str, Any]]]", tomllib.loads(text))
     statements = tuple(

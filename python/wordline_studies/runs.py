@@ -69,7 +69,7 @@ class Runs:
 
     @property
     def unwritten(self) -> str:
-        """Reason why points are no longer written to the journal; empty if they still are."""
+        """Error that stopped the writing to the journal; empty without one."""
         return self._journal.unwritten
 
     @property

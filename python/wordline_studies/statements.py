@@ -33,8 +33,8 @@ STATEMENT_MARKS: dict[StatementOutcome, str] = {
 STATEMENT_MEANINGS: dict[StatementOutcome, str] = {
     "holds": "every tested claim on it holds",
     "contradicted": "a tested claim on it does not hold",
-    "fitted": "a load or constant was chosen by it",
-    "not_assertable": "each with the reason",
+    "fitted": "a load or constant was fitted to it",
+    "not_assertable": "no simulation can confirm or refute it",
     "not_run": "no claim on it is tested",
 }
 """Meaning of each outcome, in a few words."""

@@ -10,7 +10,7 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 
 def opened(uri: str, structured: bool = True) -> Any:
-    """Connects; with structured replies, block status is negotiated as well."""
+    """Connects. With structured replies, also negotiates block status."""
     import nbd
 
     client = nbd.NBD()

@@ -30,7 +30,7 @@ class Client:
     size: int
 
     def take(self, size: int) -> bytes:
-        """Receives exactly this many bytes. Raises EOFError."""
+        """Receives exactly this many bytes. Raises EOFError if the connection ends before."""
         parts = bytearray()
         while len(parts) < size:
             part = self.stream.recv(size - len(parts))

@@ -1,5 +1,5 @@
 """SQLite on a live device, for tests: a virtual file system of SQLite with three files at fixed
-places. Writes reach the device at once. Sizes and deletions reach it with the next flush of any
+offsets. Writes reach the device at once. Sizes and deletions reach it with the next flush of any
 file, in their order, as in a file system with a journal."""
 
 # SQLite names the methods and their arguments.
@@ -63,7 +63,7 @@ class Disk:
 
 
 class Place:
-    """Place of a file: a block with its size, then its data."""
+    """Region of a file: a block with its size, then its data."""
 
     def __init__(self, disk: Disk, number: int, room: int) -> None:
         self.disk = disk

@@ -16,14 +16,14 @@ GIB = 1 << 30
 
 
 def ram(capacity: int) -> str:
-    """Writes a device without flash, which may be large, and returns its file."""
+    """Writes the device file of a RAM disk of any size, and returns its path."""
     Path("ram.toml").write_text(f'schema = 1\nname = "ram"\n\n[ram]\ncapacity_bytes = {capacity}\n')
     return "ram.toml"
 
 
 @contextmanager
 def server(*args: str, more: dict[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
-    """Runs `wordline serve` until the end of the block, and waits until it is ready."""
+    """Runs `wordline serve` until the end of the block. Yields its process once it is ready."""
     with announced(*args, more=more) as (process, _):
         yield process
 
@@ -32,7 +32,7 @@ def server(*args: str, more: dict[str, str] | None = None) -> Iterator[subproces
 def announced(
     *args: str, more: dict[str, str] | None = None
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Like `server`, with the line that the command prints when it is ready."""
+    """Acts as `server`, and also yields the line that the command prints when it is ready."""
     process = subprocess.Popen(
         [sys.executable, "-m", "wordline", "serve", *args],
         stdout=subprocess.PIPE,

@@ -279,8 +279,7 @@ def test_an_error_names_the_damaged_file_of_a_results_folder(
 
 
 def _obey_permissions() -> None:
-    """Removes the privilege of root to write anywhere from the program that this process executes
-    next."""
+    """Removes root's right to write anywhere from the program that this process executes next."""
     drop_from_bounding_set, dac_override = 24, 1
     if os.geteuid() == 0 and ctypes.CDLL(None).prctl(drop_from_bounding_set, dac_override, 0, 0, 0):
         raise OSError("root keeps its right to write anywhere")

@@ -61,7 +61,7 @@ def test_rates_include_the_cpu_time_of_the_whole_process() -> None:
     assert rate["limit_per_cpu_s"] == pytest.approx(1e9 / (3 * 10 + 2 * 50), rel=1e-6)
 
 
-def test_settled_writes_count_their_preconditioning_separately() -> None:
+def test_preconditioning_of_steady_state_writes_is_counted_separately() -> None:
     writes, operations, prepared = measure(
         "rw4k",
         run(

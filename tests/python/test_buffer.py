@@ -62,7 +62,7 @@ def test_series_sum_to_the_summary(device: Path) -> None:
     assert 0.05 < asked["durable_writes"] / asked["writes"] < 0.15
 
 
-def test_a_read_hit_takes_bandwidth_and_latency_of_the_buffer(device: Path) -> None:
+def test_a_read_hit_takes_the_transfer_time_and_latency_of_the_buffer(device: Path) -> None:
     result = wordline.run(device, requests=True)
     rows = result.requests.polars()
     hits = rows.filter(

@@ -138,7 +138,7 @@ def test_the_table_has_a_row_for_each_run() -> None:
     assert "4 runs" in repr(result)
 
 
-def test_the_results_folder_has_summary_table_and_page(wordline: Command, trace: str) -> None:
+def test_the_results_folder_has_summary_table_and_report(wordline: Command, trace: str) -> None:
     output = done(wordline("cache", trace, "lru,fifo", "5%,50%", "--out", "here", "--json"))
     assert {path.name for path in Path("here").iterdir()} == {
         "summary.json",

@@ -77,8 +77,8 @@ def test_confidence_intervals_of_constants_have_their_nominal_coverage(
                 intervals += 1
                 inside += one["low"] <= TRUTH[cells][name] <= one["high"]
     assert intervals >= 0.9 * 12 * len(CONSTANTS)
-    # 95 % of 108 constants, whose errors are correlated: four standard deviations of independent
-    # ones.
+    # 95 % of 108 constants, with a margin of four standard deviations of independent constants,
+    # because their errors are correlated.
     assert inside >= (0.95 - 4 * math.sqrt(0.95 * 0.05 / intervals)) * intervals
 
 
@@ -178,7 +178,7 @@ HEAD = "cycles,rber\n"
         (HEAD + "1,1e-5\n2,1e-5\n3,2e-5\n", r"too few points \(3\) to fit e, a, k; measure"),
         ("cycles,errors,bits\n1,0,1e6\n2,0,1e6\n", "all counts are 0"),
         ("cycles,errors,bits\n1,5,0\n", "column bits"),
-        ("cycles,errors,bits\n1,8,10\n", "at most half can err"),
+        ("cycles,errors,bits\n1,8,10\n", "give the number of all bits that were read"),
     ],
 )
 def test_invalid_points_are_rejected_in_a_sentence(place: Path, text: str, said: str) -> None:
@@ -254,7 +254,7 @@ def test_calibration_recovers_the_page_times_of_a_run(place: Path) -> None:
     rows: list[str] = []
     overhead: dict[str, float] = {}
     for op, key in (("read", "read_ns"), ("write", "program_ns")):
-        # The part that is not array time, from a run of the device with another known array time.
+        # Time other than array time, from a run of the device with another known array time.
         known = run_alone("levels.toml", op, {f"nand.timing.{key}": 100_000})
         overhead[op] = sorted(known)[len(known) // 2] - 100.0
         rows += [f"{op},{us:.3f}\n" for us in run_alone("levels.toml", op, {})]
@@ -296,7 +296,7 @@ def test_a_fio_log_yields_medians_and_intervals(place: Path) -> None:
             one["low_us"] <= ns / 1000 <= one["high_us"]
             for one, ns in zip(found.levels, truth, strict=True)
         )
-    # Of 60 intervals at 95 %, fewer cover the truth with a probability of 0.001 (binomial).
+    # With a probability of 0.001, fewer of 60 intervals at 95 % contain the true value (binomial).
     assert inside >= 52
 
 
@@ -304,8 +304,8 @@ MEASURED = Path(__file__).parent / "measured" / "read_latency_su800.csv"
 
 
 def test_page_types_of_a_measured_drive_are_separated(place: Path) -> None:
-    """A third of the pages of TLC is of each type, and so is a third of uniform reads. The median
-    of each group is at a peak of the published histogram."""
+    """Each page type has a third of the pages of TLC, and therefore a third of uniform reads. The
+    median of each group is at a peak of the published histogram."""
     rows = csv.DictReader(line for line in MEASURED.read_text().splitlines() if line[0] != "#")
     bins = [(int(row["from_us"]), float(row["percent"])) for row in rows]
     samples = [f"read,{us + 1}\n" * round(100 * percent) for us, percent in bins]

@@ -68,7 +68,7 @@ def test_every_command_rejects_a_result_with_a_changed_bit(
     flip(copies / "here" / name)
     done = wordline(*READERS[reader])
     assert done.returncode == 2
-    assert f"here/{name}: differs from what was written" in done.stderr
+    assert f"here/{name}: has changed since it was written" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (copies / "here/report.html").exists()
 
@@ -81,8 +81,8 @@ def test_every_command_rejects_a_sweep_with_a_changed_bit(
     for command in (("sweep", "report", "sweep"), ("compare", "sweep", "here")):
         done = wordline(*command)
         assert done.returncode == 2
-        assert f"sweep/{name}: differs from what was written" in done.stderr
-    with pytest.raises(WordlineError, match="differs from what was written"):
+        assert f"sweep/{name}: has changed since it was written" in done.stderr
+    with pytest.raises(WordlineError, match="has changed since it was written"):
         package.Sweep.of("sweep")
 
 
@@ -211,5 +211,5 @@ def test_a_changed_journal_of_trials_is_rejected(tiny: str, place: Path) -> None
     at = next(n for n, line in enumerate(lines) if b'"values":[' in line)
     lines[at] = lines[at].replace(b'"values":[', b'"values":[9')
     journal.write_bytes(b"".join(lines))
-    with pytest.raises(WordlineError, match=rf"line {at + 1} differs from what was written"):
+    with pytest.raises(WordlineError, match=rf"line {at + 1} has changed since it was written"):
         search()

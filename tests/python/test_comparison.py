@@ -307,7 +307,7 @@ class TestEffects:
             [expected] * 2, rel=1e-4
         )
 
-    def test_a_single_seed_gives_no_noise(self) -> None:
+    def test_a_single_seed_gives_no_estimate_of_noise(self) -> None:
         found = Effects(points(1))
         assert found.noise("flash.a") is None
         assert found.effect("x", "flash.a").exceeds_noise is None
@@ -464,8 +464,8 @@ class TestReports:
         done = wordline("sweep", "report", "here")
         assert done.returncode == 0, done.stderr
         assert Path("here/report.html").is_file()
-        # The folder is still that of a sweep: its plan continues there, and so does one with more
-        # points.
+        # The folder still belongs to the sweep: its plan continues there, and so does a plan with
+        # more points.
         for depths in ("1,8", "1,4,8"):
             again = wordline(
                 "sweep", device, "--vary", f"host.queue_depth={depths}", "--out", "here"

@@ -111,6 +111,6 @@ def test_members_of_an_array_report_delayed_reads() -> None:
     errors = wordline.run(array, requests=False).summary["read_errors"]
     assert errors is not None
     met = errors["reads_met"]
-    # Only reads of the member that can be delayed, about half of them.
+    # Counts only reads of the member whose reads can be delayed, about half of all reads.
     assert 1500 < met["nothing"]["count"] + met["reclaim"]["count"] < 2500
     assert met["reclaim"]["count"] > 0

@@ -137,7 +137,7 @@ def test_response_times_are_reported_per_tier():
     assert flash["mean_us"] == cache["hit_mean_us"]
     assert disk["min_us"] >= 5_000
     assert flash["p50_us"] <= flash["p99_us"] <= flash["max_us"]
-    assert cache["by_tier"]["write_flash"]["count"] == 0, "writes go around the cache"
+    assert cache["by_tier"]["write_flash"]["count"] == 0, "writes bypass the cache"
 
 
 RARE = {

@@ -1,4 +1,4 @@
-"""Folders and files appear whole or not at all."""
+"""Folders and files are written completely or not at all."""
 
 import os
 from collections.abc import Callable
@@ -73,14 +73,14 @@ def test_files_have_the_usual_permissions(place: Path) -> None:
     assert (place / "here/summary.json").stat().st_mode == (place / "other/file").stat().st_mode
 
 
-def test_the_first_unused_name_is_taken(place: Path) -> None:
+def test_the_first_unused_name_is_chosen(place: Path) -> None:
     assert output_folder.unused("run") == "run"
     (place / "run").mkdir()
     (place / "run-2").mkdir()
     assert output_folder.unused("run") == "run-3"
 
 
-def test_a_name_taken_by_another_process_is_kept(place: Path) -> None:
+def test_a_folder_that_another_process_wrote_is_kept(place: Path) -> None:
     def late(path: str) -> None:
         output_folder.write("here", {"summary.json": text("other")} | CONFIG, "run", numbered=True)
         Path(path).write_text("mine")

@@ -78,7 +78,7 @@ def test_the_capacity_sweep_keeps_the_used_pages() -> None:
     assert (CAPACITIES[0], CAPACITIES[-1]) == (2**30, 2**44)
 
 
-def test_the_longest_run_requires_full() -> None:
+def test_the_longest_run_requires_the_option_full() -> None:
     assert max(point.at for series in sweeps()[0].series for point in series.points) == 10**7
     assert max(point.at for point in points("requests")) == 10**8
 

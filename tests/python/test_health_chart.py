@@ -1,4 +1,4 @@
-"""The chart of health draws events per interval, and nothing without events."""
+"""The health chart draws events per interval, and does not exist without events."""
 
 import polars as pl
 import pytest
@@ -9,7 +9,8 @@ COUNTS = ("read_retries", "refreshes", "blocks_retired", "spares_taken")
 
 
 def series(**counts: list[int]) -> pl.DataFrame:
-    """Returns three intervals of half a second, in which devices held requests all the time."""
+    """Returns a series of three intervals of half a second, in which the device always held
+    requests."""
     whole = {column: [0, 0, 0] for column in COUNTS} | counts
     return pl.DataFrame(
         {
@@ -44,5 +45,5 @@ def test_a_device_without_spare_blocks_has_no_line_for_them() -> None:
 
 
 @pytest.mark.parametrize("spare", [None, 3])
-def test_without_events_nothing_is_drawn(spare: int | None) -> None:
+def test_a_run_without_events_has_no_health_chart(spare: int | None) -> None:
     assert time_series.health(series(), spare) is None

@@ -153,8 +153,8 @@ def test_a_killed_study_leaves_no_process(place: Path, number: int) -> None:
     while any(map(alive, workers)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not [pid for pid in workers if alive(pid)]
-    # What remains are the completed runs, from which the study continues, and after SIGKILL the
-    # lock file, because the process had no time to remove it.
+    # The completed runs remain, from which the study continues. After SIGKILL the lock file
+    # remains, too, because the process had no time to remove it.
     allowed = {"points.jsonl"} | ({".study-palloc.lock"} if number == signal.SIGKILL else set())
     assert {path.name for path in place.rglob("*") if path.is_file()} <= allowed
 
@@ -183,7 +183,7 @@ def test_the_last_line_names_the_outputs_whenever_a_signal_arrives(
         there = {path.name for path in here.iterdir()} if here.exists() else set[str]()
         if "nothing was written" in said:
             assert not there
-        elif "the results up to there are in" in said:
+        elif "the results up to that point are in" in said:
             assert json.loads((here / "summary.json").read_text())["partial"]
         elif process.returncode == 128 + number:
             assert f"the results are in {here}" in said
@@ -254,7 +254,7 @@ class TestMessage:
         capsys: pytest.CaptureFixture[str],
     ) -> None:
         with (place / tiny).open("a") as file:
-            # Long enough on any machine for the clock to be checked during the run.
+            # The run is long enough on any machine for the clock to be checked during the run.
             file.write(LOAD.replace("150000", "1500000"))
         wordline.run(tiny, checkpoint="here/checkpoint.wls", checkpoint_every=0, requests=False)
         monkeypatch.setattr("wordline._api.simulation._heard", interrupted)

@@ -85,8 +85,8 @@ def test_intervals_are_merged_to_the_requested_width() -> None:
     assert cliff.intervals(WRITES, 0.5)["mb_per_s"] == [30, 20, 10, 8]
 
 
-def test_a_short_final_interval_is_left_out_and_an_empty_one_has_no_response_time() -> None:
-    # In the last 10 ms two writes end together: 800 MB/s, on a device that reaches 8 to 30.
+def test_short_final_intervals_are_omitted_and_empty_intervals_have_no_response_time() -> None:
+    # In the last 10 ms two writes end together: 800 MB/s, on a device that reaches 8 to 30 MB/s.
     ended = series(
         (5, 6, 100, 0, 30_000_000),
         (6, 7, 0, 5, 0),
@@ -127,7 +127,7 @@ def test_ratios_are_averaged_over_sizes() -> None:
 
 
 def test_the_bytes_recovered_by_a_pause_are_measured() -> None:
-    # Fast until 30 have been written; the midpoint of 90 and 10 is 50.
+    # The rate is high until 30 bytes have been written; the midpoint of 90 and 10 is 50.
     pace = [(10, 90.0), (20, 90.0), (30, 60.0), (40, 20.0), (50, 90.0)]
     assert idle.recovered(pace, 10) == (30, 8)
     assert idle.recovered([(10, 11.0), (20, 9.0)], 10)[0] == 0
@@ -232,8 +232,7 @@ def test_the_cliff_is_where_free_blocks_run_out(tiny: str) -> None:
     done = lab(tiny, only=["cliff"], quick=True)
     found = done["cliff"].figures
     # A plane has 32 blocks, the user's pages fill 24, and GC starts below 3 free blocks: after 5
-    # blocks of 16
-    # pages and part of the next. Planes are written at random.
+    # blocks of 16 pages and part of the next. Planes are written at random.
     least, most = 4 * 4 * 16, 4 * 7 * 16
     assert least <= found["first_collection_at_bytes"] / 4096 <= most
     assert found["ratio"] > 1.25
@@ -272,7 +271,7 @@ def test_the_slc_cache_is_as_large_as_its_blocks(tiny: str) -> None:
         assert row["cached_ratio"] == pages / (4 * 64 * 256)
 
 
-def test_ideal_trim_restores_an_erased_device_in_any_order(tiny: str) -> None:
+def test_ideal_trim_restores_the_rate_of_an_erased_device_in_any_order(tiny: str) -> None:
     more = {"nand.geometry.pages_per_block": 64}
     found = lab(tiny, only=["trim"], quick=True, overrides=more)["trim"].figures["mb_per_s"]
     rates = {kind: one[4096] for kind, one in found.items()}
@@ -289,7 +288,7 @@ def test_reads_cause_erases_if_read_reclaim_is_on(tiny: str) -> None:
     assert {one.status for one in without.findings.values()} == {"absent"}
     worn = lab(tiny, only=["read-wear"], quick=True, overrides=limit)["read-wear"]
     rounds = worn.figures["rounds"]
-    # A round has twice as many reads as the blocks with its data endure.
+    # A round has twice as many reads as the blocks with its data can endure.
     assert rounds[0]["erases"] > 0
     assert worn.figures["grows"]
     assert [row["erases"] for row in rounds] == sorted(row["erases"] for row in rounds)

@@ -1,4 +1,4 @@
-"""Under tight resource limits a command ends in order, with an error in a sentence."""
+"""Under tight resource limits a command ends cleanly, with an error message of one sentence."""
 
 import errno
 import resource
@@ -18,7 +18,8 @@ def limited(what: int, most: int) -> Callable[[], None]:
     return lambda: resource.setrlimit(what, (most, most))
 
 
-# With four or fewer, Python itself does not start: it loads libraries and modules one at a time.
+# With four or fewer open files, Python does not start: it loads libraries and modules one at a
+# time.
 @pytest.mark.parametrize("files", range(5, limits.FILES))
 def test_too_few_open_files_are_reported_in_a_sentence(
     wordline: Command, tiny: str, files: int
@@ -62,7 +63,7 @@ def test_too_little_address_space_is_reported_in_a_sentence(
     assert not Path("out").exists()
 
 
-def test_a_report_is_drawn_in_little_address_space(
+def test_a_report_can_be_drawn_in_little_address_space(
     wordline: Command, tiny: str, trace: str
 ) -> None:
     limit = limited(resource.RLIMIT_AS, 1_600_000 * KIB)

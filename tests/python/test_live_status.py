@@ -88,7 +88,7 @@ def test_real_clock_reports_late_replies(tiny: str) -> None:
     assert later["simulated_s"] >= live["simulated_s"] + 0.01
 
 
-def test_numbers_since_an_earlier_status(tiny: str) -> None:
+def test_served_since_counts_the_requests_between_two_statuses(tiny: str) -> None:
     with wordline.serve(tiny) as device, connected(device.socket) as client:
         before = device.control("status")
         load(client, 200)
@@ -109,7 +109,7 @@ def test_numbers_since_an_earlier_status(tiny: str) -> None:
     assert 1 <= whole.latency["p99_us"] / total.latency["p99_us"] <= 17 / 16
 
 
-def test_numbers_begin_again_after_a_warm_up(tiny: str) -> None:
+def test_served_since_excludes_the_warm_up(tiny: str) -> None:
     overrides = {"observe.warm_up_requests": 100}
     with wordline.serve(tiny, overrides=overrides) as device, connected(device.socket) as client:
         load(client, 90)
@@ -174,14 +174,14 @@ def test_metrics_follow_the_format_of_prometheus(tiny: str) -> None:
     assert samples["wordline_connections",] == 1
 
 
-def test_metrics_of_a_disk_leave_flash_out() -> None:
+def test_metrics_of_a_disk_omit_flash() -> None:
     with wordline.serve("atlas-10k") as device:
         text = exposition(device.control("status"))
     assert "wordline_requests_total" in text
     assert "wordline_flash" not in text
 
 
-def test_metrics_on_a_private_unix_socket(tiny: str) -> None:
+def test_metrics_are_exported_on_a_private_unix_socket(tiny: str) -> None:
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind("m.sock")
     with wordline.serve(tiny) as device:
@@ -198,7 +198,7 @@ def test_metrics_on_a_private_unix_socket(tiny: str) -> None:
     assert Path("file").read_text() == "kept"
 
 
-def test_wrong_or_busy_port_is_refused(wordline: Command, tiny: str) -> None:
+def test_invalid_or_busy_port_is_rejected(wordline: Command, tiny: str) -> None:
     for wrong in ("http", "65536", "-1", "0.0.0.0:80"):
         done = wordline("serve", tiny, "--metrics", wrong)
         assert (done.returncode, "neither a port" in done.stderr) == (2, True), done.stderr
@@ -210,7 +210,7 @@ def test_wrong_or_busy_port_is_refused(wordline: Command, tiny: str) -> None:
     assert "in use; choose another port" in done.stderr
 
 
-def test_metrics_before_the_device_is_ready() -> None:
+def test_metrics_are_unavailable_before_the_device_is_ready() -> None:
     def status() -> dict[str, Any]:
         return wordline.control("no.sock", "status")
 
@@ -219,7 +219,7 @@ def test_metrics_before_the_device_is_ready() -> None:
 
 
 @pytest.mark.parametrize("width", [80, 140])
-def test_page_fits_the_terminal(tiny: str, width: int) -> None:
+def test_status_page_fits_the_terminal(tiny: str, width: int) -> None:
     overrides = {"buffer.capacity_kib": 256}
     live = wordline.serve(tiny, clock="real", scale=2, overrides=overrides, power_cuts=True)
     with live as device:
@@ -241,7 +241,7 @@ def test_page_fits_the_terminal(tiny: str, width: int) -> None:
         assert any(word in line for line in lines), word
 
 
-def test_command_shows_the_page(tiny: str) -> None:
+def test_serve_command_shows_the_status_page(tiny: str) -> None:
     output = on_terminal("serve", tiny, "--no-report", "--metrics", "0")
     assert "metrics: http://127.0.0.1:" in output
     assert "simulated clock" in output
@@ -279,7 +279,7 @@ def on_terminal(*args: str) -> str:
     return output.decode()
 
 
-def test_interrupt_before_the_device_is_ready() -> None:
+def test_interrupt_before_the_device_is_ready_writes_nothing() -> None:
     args = ["d4", "--set", "precondition.overwrite_ratio=100", "--no-report"]
     process = subprocess.Popen(
         [sys.executable, "-m", "wordline", "serve", *args],

@@ -161,7 +161,7 @@ def test_a_device_becomes_a_configuration(tmp_path: Path) -> None:
     # 800 MT/s of 4 bytes; 13 + 13 + 13 ns
     assert (config["buffer"]["mb_per_s"], config["buffer"]["access_ns"]) == (3200.0, 39)
     assert config["ftl"]["mapping"] == {"dftl": {"cache_bytes": 2097152}}
-    # The logarithm of 64 as the number of blocks.
+    # The number of choices d is the base-2 logarithm of 64 blocks.
     assert config["ftl"]["gc"]["victim"] == {"d-choices": {"d": 6}}
     wordline.config.check(config)
     assert made.toml.startswith("".join(f"# {note}\n" for note in made.notes))
@@ -233,7 +233,7 @@ def test_a_trace_is_listed_with_the_options_that_read_it(tmp_path: Path) -> None
         ({"Overprovisioning_Ratio": "much"}, "Overprovisioning_Ratio: `much` is not a number"),
         (
             {"Flash_Channel_Count": 0},
-            "Flash_Channel_Count: 0 is not from 1 to below 1e19; give a number",
+            "Flash_Channel_Count: 0 is not at least 1 and below 1e19; give a number",
         ),
         ({"GC_Block_Selection_Policy": "X"}, "GC_Block_Selection_Policy: `X` is not one of GREEDY"),
         (

@@ -77,9 +77,9 @@ def test_sampling_alone_gives_the_same_curve_as_with_other_methods() -> None:
 
 
 def test_the_memory_of_a_sample_is_reported(tmp_path: Path) -> None:
-    """The trace has 2^21 pages, each requested once. A 1024th of them is 2,048 within the sampling
-    error (7 % is three standard deviations). A limit on samples is never exceeded. Exact methods
-    report no sample."""
+    """The trace has 2^21 pages, each requested once. A sample of 1/1024 has 2,048 pages within the
+    sampling error (7 % is three standard deviations). A maximum sample size is never exceeded.
+    Exact methods report no sample."""
     path = tmp_path / "distinct.csv"
     rows = [f"0,write,{one << 30},{1 << 30},0" for one in range(8)]
     path.write_text("\n".join(["time_ns,op,offset_bytes,size_bytes,volume", *rows, ""]))

@@ -141,7 +141,7 @@ def test_trims_have_separate_response_times(wordline: Command, place: Path) -> N
     answer = wordline("run", "demo", *options)
     assert answer.returncode == 0, answer.stderr
     shown = next(line for line in answer.stdout.splitlines() if "Latency" in line)
-    assert shown.split() == ["Latency", "trim"], "there is nothing else to show"
+    assert shown.split() == ["Latency", "trim"], "the run has TRIMs only"
     summary = json.loads((place / "out/summary.json").read_text())
     rows = pl.read_parquet(place / "out/requests.parquet")
     assert rows["op"].cast(pl.String).unique().to_list() == ["trim"]
@@ -150,6 +150,6 @@ def test_trims_have_separate_response_times(wordline: Command, place: Path) -> N
     times = [ps / 1e6 for ps in rows["latency_ps"].to_list()]
     assert found["mean_us"] == pytest.approx(sum(times) / 8)
     assert found["max_us"] == pytest.approx(max(times))
-    # A full block within such a range is erased, which takes time.
+    # A TRIM of this range erases at least one full block, which takes time.
     assert found["max_us"] >= 1500
     assert summary["latency"]["all"]["count"] == 0

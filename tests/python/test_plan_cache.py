@@ -104,7 +104,7 @@ def hit_ratio(places: list[float], segment: int) -> Callable[[float], float]:
     return within
 
 
-def test_the_cost_of_one_list_is_that_of_its_hits_and_write_backs(place: Path) -> None:
+def test_the_cost_of_one_list_follows_from_its_hits_and_write_backs(place: Path) -> None:
     trace = written(place, drawn(30_000, 12_000, 2))
     plan = package.plan_cache(trace, sizes=[6400])
     flash, size = plan.summary["flash"], plan.sizes[0]
@@ -252,7 +252,7 @@ def test_operation_times_come_from_flash_and_disk() -> None:
     bundled = Path(__file__).parents[2] / requested
     summary = package.plan_cache(bundled, sizes="16MiB").summary
     flash, disk = summary["flash"], summary["disk"]
-    # array times, 4096 bytes at 40.96 MB/s, and a few cycles of 25 ns for commands
+    # Array times, 4096 bytes at 40.96 MB/s, and a few cycles of 25 ns for commands.
     assert flash["read_us"] == pytest.approx(125, abs=1)
     assert flash["program_us"] == pytest.approx(300, abs=1)
     assert flash["copy_us"] == pytest.approx(225, abs=1)
@@ -270,7 +270,7 @@ def test_operation_times_come_from_flash_and_disk() -> None:
 def test_times_of_a_disk_with_an_arm_are_means_of_random_accesses(trace: str) -> None:
     disk = package.plan_cache(trace, disk="atlas-10k-iv", sizes="16MiB").summary["disk"]
     assert disk["found_by"] == "random-accesses"
-    # 7.73 and 8.25 ms, of the measured drive's model
+    # Means of 7.73 and 8.25 ms, from the model of the measured drive.
     assert disk["read_us"] == pytest.approx(7730, rel=0.03)
     assert disk["write_us"] == pytest.approx(8250, rel=0.03)
 
@@ -304,7 +304,7 @@ def recorded(place: Path, requests: list[tuple[int, str, int, int]]) -> str:
     return "requests.csv"
 
 
-def test_sequential_misses_cost_less_per_page_than_random_ones(place: Path) -> None:
+def test_sequential_misses_cost_less_per_page_than_random_misses(place: Path) -> None:
     # A page of a long read takes its transfer, 4096 bytes at 150 to 255 MB/s, and little more.
     in_a_row = [(50 * place, "read", 64 * place, 64) for place in range(500)]
     draw = random.Random(3)
@@ -316,7 +316,7 @@ def test_sequential_misses_cost_less_per_page_than_random_ones(place: Path) -> N
         for requests in (in_a_row, scattered)
     ]
     assert costs[0] < 40
-    # half a revolution is 4.2 ms, and the mean seek 7.4 ms
+    # Half a revolution takes 4.2 ms, and the mean seek 7.4 ms.
     assert costs[1] == pytest.approx(11_600, rel=0.1)
 
 
@@ -370,7 +370,7 @@ def test_too_little_over_provisioning_for_gc_is_reported(trace: str) -> None:
     assert answers(plan.sizes[0])["unified"]["over_provisioning_ratio"] > 0.03
 
 
-def test_without_a_check_the_models_recommend(trace: str) -> None:
+def test_without_a_check_the_models_make_the_recommendation(trace: str) -> None:
     plan = package.plan_cache(trace, sizes="32MiB", check=False)
     assert plan.check is None
     assert (plan.advice["by"], plan.advice["policy"]) == ("models", plan.best["policy"])
@@ -413,8 +413,8 @@ def test_without_time_stamps_there_is_no_lifetime(place: Path) -> None:
     plan = package.plan_cache("keys.bin", format="keys32le", sizes="16MiB")
     assert plan.summary["seconds"] is None
     assert all(answer["lifetime_years"] is None for answer in plan.sizes[0]["answers"])
-    # a cyclic scan has no hits in a smaller cache, so the smallest cache is cheapest, and none for
-    # reads
+    # A cyclic scan has no hits in a smaller cache, so the smallest cache is cheapest, and it has no
+    # read list.
     op = answers(plan.sizes[0])["op-fcl"]
     assert (op["read_pages"], op["write_pages"]) == (0, round(4096 / 100))
 

@@ -1,4 +1,4 @@
-"""Power cuts of a live device: what real programs find afterwards."""
+"""Power cuts of a live device, and the data that real programs find afterwards."""
 
 import json
 import random
@@ -41,7 +41,7 @@ class Ledger:
         self.rows = self.doubtful
 
     def verify(self, opened: Any) -> str:
-        """Compares the database with the ledger; returns the fault, or nothing."""
+        """Compares the database with the ledger. Returns the fault, or an empty string."""
         if opened.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
             return "corrupt"
         found = dict(opened.execute("SELECT * FROM t").fetchall())
@@ -52,8 +52,8 @@ class Ledger:
 
 
 def until_cut(device: wordline.LiveDevice, journal: str, ledger: Ledger, requests: int) -> str:
-    """Opens a database, compares it with the ledger, and uses it until the power fails. Returns
-    the fault that was found, or nothing."""
+    """Opens a database, compares it with the ledger, and uses it until the power fails. Returns the
+    fault that was found, or an empty string."""
     with connected(device.socket) as client:
         disk = Disk(client, lambda: device.control("power-cut"))
         try:
@@ -69,7 +69,7 @@ def until_cut(device: wordline.LiveDevice, journal: str, ledger: Ledger, request
 
 def faults(tiny: str, journal: str, cuts: int, **more: Any) -> str:
     """Cuts the power in random requests of a database. Returns the first fault that was found, or
-    nothing."""
+    an empty string."""
     draws, ledger = random.Random(cuts), Ledger(7)
     with served(tiny, **more) as device:
         with connected(device.socket) as client:
@@ -88,15 +88,15 @@ def faults(tiny: str, journal: str, cuts: int, **more: Any) -> str:
 
 
 @pytest.mark.parametrize("journal", ["WAL", "DELETE", "PERSIST"])
-def test_sqlite_keeps_what_it_has_committed(tiny: str, journal: str) -> None:
+def test_sqlite_keeps_committed_rows(tiny: str, journal: str) -> None:
     assert faults(tiny, journal, 25) == ""
 
 
-def test_sqlite_survives_without_a_buffer(tiny: str) -> None:
+def test_sqlite_keeps_committed_rows_without_a_buffer(tiny: str) -> None:
     assert faults(tiny, "WAL", 15, **{"buffer.capacity_kib": 0}) == ""
 
 
-def test_capacitors_keep_what_was_not_flushed(tiny: str) -> None:
+def test_capacitors_keep_unflushed_data(tiny: str) -> None:
     with served(tiny, **{"buffer.capacitors": True, "buffer.ignores_flush": True}) as device:
         with connected(device.socket) as client:
             assert client.call(WRITE, 0, data=b"a" * 4096) == 0
@@ -107,14 +107,14 @@ def test_capacitors_keep_what_was_not_flushed(tiny: str) -> None:
 
 @pytest.mark.parametrize("journal", ["WAL", "DELETE"])
 def test_buffer_that_ignores_flushes_loses_committed_rows(tiny: str, journal: str) -> None:
-    """Each of the first cuts may find the buffer empty, but not all of 40."""
+    """Any single cut may find the buffer empty, but not all of the 40 cuts."""
     assert faults(tiny, journal, 40, **{"buffer.ignores_flush": True}) != ""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("journal", ["WAL", "DELETE", "TRUNCATE", "PERSIST"])
 @pytest.mark.parametrize("kib", [0, 256])
-def test_sqlite_keeps_what_it_has_committed_in_many_cuts(tiny: str, journal: str, kib: int) -> None:
+def test_sqlite_keeps_committed_rows_in_many_cuts(tiny: str, journal: str, kib: int) -> None:
     assert faults(tiny, journal, 1000, **{"buffer.capacity_kib": kib}) == ""
 
 
@@ -139,7 +139,7 @@ def test_writes_before_a_flush_survive_and_others_may_not(tiny: str) -> None:
     assert power["pages_lost"] == 2
 
 
-def test_cut_ends_the_requests_of_all_clients(tiny: str) -> None:
+def test_power_cut_ends_the_requests_of_all_clients(tiny: str) -> None:
     with served(tiny) as device, connected(device.socket) as one, connected(device.socket) as other:
         for client in (one, other):
             for place in range(64):
@@ -153,7 +153,7 @@ def test_cut_ends_the_requests_of_all_clients(tiny: str) -> None:
     assert device.result
 
 
-def test_power_cut_needs_the_option(tiny: str) -> None:
+def test_power_cut_requires_the_option(tiny: str) -> None:
     with (
         wordline.serve(tiny) as device,
         pytest.raises(wordline.WordlineError, match="--power-cuts"),
@@ -188,8 +188,8 @@ def test_device_at_the_end_of_its_life_is_read_only(tiny: str) -> None:
 
 
 def test_slow_die_takes_longer_for_its_pages(tiny: str) -> None:
-    """Each of two dies has half of the pages, so one slow die adds half of what two add. A power
-    cut does not end the slowness."""
+    """Each of two dies has half of the pages, so one slow die adds half the time that two slow dies
+    add. A power cut does not end the slowness."""
 
     def mean_us(*slow: tuple[int, float]) -> float:
         with wordline.serve(tiny, power_cuts=True) as device:
@@ -215,14 +215,14 @@ def test_slow_die_takes_longer_for_its_pages(tiny: str) -> None:
     [
         ("power-fail", {}, "choose one of power-cut"),
         ("read-error", {"offset": 0}, "takes offset, bytes"),
-        ("read-error", {"offset": 0, "bytes": 2**60}, "not a part of the device"),
+        ("read-error", {"offset": 0, "bytes": 2**60}, "ends beyond the device"),
         ("read-error", {"offset": 0.5, "bytes": 1}, "not valid"),
         ("read-error-rate", {"rate": 2}, "not a share"),
-        ("slow-die", {"die": 99, "factor": 2}, "no flash die of this number"),
-        ("slow-die", {"die": 0, "factor": 0}, "not from 0.001"),
+        ("slow-die", {"die": 99, "factor": 2}, "no flash die with this number"),
+        ("slow-die", {"die": 0, "factor": 0}, "not between 0.001"),
     ],
 )
-def test_wrong_request_is_refused(
+def test_invalid_control_request_is_rejected(
     tiny: str, request_: str, values: dict[str, float], reason: str
 ) -> None:
     with wordline.serve(tiny) as device:
@@ -232,7 +232,7 @@ def test_wrong_request_is_refused(
             assert client.read(0, 512) == bytes(512)
 
 
-def test_control_command(tiny: str, wordline: Command) -> None:
+def test_control_command_sends_requests_and_reports_errors(tiny: str, wordline: Command) -> None:
     with served(tiny) as device:
         done = wordline("control", device.socket, "power-cut", "--json")
         assert json.loads(done.stdout)["requests_lost"] == 0

@@ -81,7 +81,7 @@ def test_descriptions_agree_with_configurations(rule: str) -> None:
         for said in re.finditer(rule, preset["description"], re.IGNORECASE):
             found += 1
             assert RULES[rule](said, device), f"{name}: {said[0]}"
-    assert found, "no description says so"
+    assert found, "no description matches the pattern"
 
 
 @pytest.mark.parametrize("name", PRESETS)

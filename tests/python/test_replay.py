@@ -68,7 +68,7 @@ def test_a_closed_loop_notes_that_time_stamps_are_ignored(wordline: Command, tra
     assert "The time stamps of the trace were ignored" in " ".join(answer.stdout.split())
 
 
-def test_a_trace_without_time_stamps_has_no_note_on_ignored_ones(
+def test_a_trace_without_time_stamps_has_no_note_on_ignored_time_stamps(
     wordline: Command, place: Path
 ) -> None:
     (place / "disk.iolog").write_text(

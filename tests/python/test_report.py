@@ -244,7 +244,7 @@ def test_the_first_section_has_percentiles_and_set_keys(tiny: str) -> None:
     assert "Set for this run" not in Path("plain/report.html").read_text()
 
 
-def test_long_set_values_are_truncated_to_one_line(tiny: str) -> None:
+def test_long_values_of_set_keys_are_truncated_to_one_line(tiny: str) -> None:
     members = [{"name": f"member-{place}"} for place in range(40)]
     given = {"array.members": members, "workload.requests": 9}
     wordline.run(tiny, overrides=given, out="out")

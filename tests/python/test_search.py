@@ -153,7 +153,7 @@ def test_a_search_with_one_job_and_a_seed_is_repeatable(device: str) -> None:
         ("random", {"pruner": "median", "rungs": [50, 100]}),
     ],
 )
-def test_a_search_extended_twice_equals_one_with_all_trials(
+def test_a_search_extended_twice_equals_a_search_with_all_trials(
     device: str, place: Path, sampler: str, more: dict[str, Any]
 ) -> None:
     given: dict[str, Any] = more | {"jobs": 1, "sampler": sampler}

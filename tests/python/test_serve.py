@@ -49,7 +49,7 @@ def summary(folder: str = "out") -> dict[str, Any]:
     return json.loads(Path(folder, "summary.json").read_text())
 
 
-def test_data_are_kept(device: wordline.LiveDevice) -> None:
+def test_reads_return_the_written_data(device: wordline.LiveDevice) -> None:
     with connected(device.socket) as client, connected(device.socket) as other:
         assert client.size == USER_BYTES
         assert client.read(0, 4096) == bytes(4096)
@@ -63,8 +63,8 @@ def test_data_are_kept(device: wordline.LiveDevice) -> None:
     assert device.result is None
 
 
-def test_parts_of_sectors_are_kept(tiny: str) -> None:
-    """The device writes the sectors that a write touches, and a TRIM of less than a sector."""
+def test_writes_and_trims_of_partial_sectors_are_exact(tiny: str) -> None:
+    """A partial write programs whole sectors. A TRIM of less than a sector is a write of zeros."""
     with wordline.serve(tiny) as device, connected(device.socket) as client:
         assert client.call(WRITE, 0, data=b"a" * 2048) == 0
         assert client.call(WRITE, 510, data=b"bcd") == 0
@@ -77,7 +77,7 @@ def test_parts_of_sectors_are_kept(tiny: str) -> None:
     assert [device.result.summary["input"][kind] for kind in ("writes", "trims")] == [3, 1]
 
 
-def test_summary_counts_what_was_asked(tiny: str) -> None:
+def test_summary_counts_the_requests_of_the_client(tiny: str) -> None:
     with wordline.serve(tiny) as device, connected(device.socket) as client:
         for page in range(10):
             assert client.call(WRITE, page * 4096, data=bytes(4096)) == 0
@@ -91,7 +91,7 @@ def test_summary_counts_what_was_asked(tiny: str) -> None:
     assert device.result.summary["latency"]["write"]["p50_us"] > 100
 
 
-def test_invalid_commands_get_errors(device: wordline.LiveDevice) -> None:
+def test_invalid_commands_return_errors(device: wordline.LiveDevice) -> None:
     with connected(device.socket) as client:
         for kind, offset, size, data, error in [
             (READ, 0, 33 << 20, b"", EINVAL),
@@ -105,7 +105,7 @@ def test_invalid_commands_get_errors(device: wordline.LiveDevice) -> None:
         assert client.read(0, 512) == bytes(512)
 
 
-def test_faulty_clients_harm_nobody(device: wordline.LiveDevice) -> None:
+def test_faulty_clients_do_not_affect_other_clients(device: wordline.LiveDevice) -> None:
     draw = random.Random(1)
     for turn in range(200):
         with raw(device.socket) as stream:
@@ -198,8 +198,8 @@ def many_requests(seed: int) -> None:
                     client.take(4096)
 
 
-def test_real_clock_holds_replies(tiny: str) -> None:
-    """A program takes simulated time, and ten times as long with a scale of 10."""
+def test_real_clock_delays_replies(tiny: str) -> None:
+    """Replies take at least the simulated time of the writes, and ten times that with scale 10."""
     took = []
     for scale in (1, 10):
         live = wordline.serve(tiny, clock="real", scale=scale)
@@ -238,7 +238,7 @@ def test_think_time_passes_while_no_request_is_in_progress(tiny: str) -> None:
         assert 0.2 * factor <= simulated <= pause * factor + 0.01
 
 
-def test_socket_is_private_and_removed(tiny: str) -> None:
+def test_socket_is_private_and_removed_at_the_end(tiny: str) -> None:
     with wordline.serve(tiny, socket="s.sock") as device:
         mode = os.lstat("s.sock").st_mode
         assert stat.S_ISSOCK(mode)
@@ -273,7 +273,7 @@ def test_data_file_outlives_the_device(tiny: str) -> None:
         wordline.serve(tiny, data="disk.img").__enter__()
 
 
-def test_sigterm_in_mid_write_loses_nothing_acknowledged(tiny: str) -> None:
+def test_sigterm_during_a_write_loses_no_acknowledged_write(tiny: str) -> None:
     written: dict[int, bytes] = {}
     last = b""
     with server(tiny, "--data", "disk.img", "--out", "out", "--no-report") as process:
@@ -308,7 +308,7 @@ def test_full_data_file_is_reported(tiny: str) -> None:
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
-        ({"clock": "wall"}, "clock: 'wall' is not simulated or real"),
+        ({"clock": "wall"}, "clock: 'wall' is neither simulated nor real"),
         ({"scale": 10}, "scale: .*add the real clock"),
         ({"clock": "real", "scale": 0.5}, "scale: 0.5 is not a number from 1"),
         ({"tcp": 65536}, "tcp: 65536 is not a port; choose one from 0 to 65535"),
@@ -319,13 +319,13 @@ def test_full_data_file_is_reported(tiny: str) -> None:
         ({"overrides": {"ftl.gc.schedule": "agc"}}, "choose another ftl.gc.schedule"),
     ],
 )
-def test_wrong_options_are_refused(tiny: str, options: dict[str, object], fault: str) -> None:
+def test_invalid_options_are_rejected(tiny: str, options: dict[str, object], fault: str) -> None:
     with pytest.raises(wordline.WordlineError, match=fault):
         wordline.serve(tiny, **options).__enter__()  # pyright: ignore
     assert [file.name for file in Path().iterdir()] == ["tiny.toml"]
 
 
-def test_qemu_reads_what_it_wrote(device: wordline.LiveDevice) -> None:
+def test_qemu_reads_the_data_that_it_wrote(device: wordline.LiveDevice) -> None:
     actions = ["write -P 7 4k 64k", "writev -P 8 512 512", "flush", "discard 16k 8k"]
     actions += ["write -z 32k 4k", "read -P 7 8k 8k", "read -P 8 512 512", "read -P 0 32k 4k"]
     words = [word for action in actions for word in ("-c", action)]
@@ -347,16 +347,16 @@ def test_libnbd_copies_an_image(device: wordline.LiveDevice) -> None:
 def test_fio_verifies_its_data(device: wordline.LiveDevice) -> None:
     job = "--name=x --rw=randrw --bs=4k --size=4m --iodepth=32 --verify=crc32c --output-format=json"
     if "nbd" not in called(program("fio"), "--enghelp"):
-        pytest.skip("this fio has no engine nbd")
+        pytest.skip("this fio lacks the engine nbd")
     out = called("fio", "--ioengine=nbd", f"--uri={device.uri}", *job.split())
     assert json.loads(out[out.index("{") :])["jobs"][0]["error"] == 0
 
 
 @pytest.mark.usefixtures("place")
 def test_fio_at_depth_32_agrees_with_a_closed_loop() -> None:
-    """The queue depth of a real client holds in simulated time."""
+    """The queue depth of a real client applies in simulated time."""
     if "nbd" not in called(program("fio"), "--enghelp"):
-        pytest.skip("this fio has no engine nbd")
+        pytest.skip("this fio lacks the engine nbd")
     load = {"requests": 2048, "pattern": "uniform", "read_ratio": 0.0}
     Path("tiny.toml").write_text(TINY)
     with wordline.serve("tiny.toml") as device:
@@ -396,7 +396,7 @@ def test_tcp_is_opened_on_request_and_on_this_machine_only(tiny: str) -> None:
     assert listening() == before
 
 
-def test_clients_use_tcp(tiny: str) -> None:
+def test_clients_can_connect_over_tcp(tiny: str) -> None:
     with announced(tiny, "--tcp", "0", "--out", "out", "--no-report") as (process, line):
         uri = line.split(" and ")[1].split(";")[0]
         assert uri.startswith("nbd://127.0.0.1:")

@@ -1,4 +1,4 @@
-"""Live devices under clients that misbehave, and under a machine that is full."""
+"""Live devices with misbehaving clients, and on a machine without free space."""
 
 import contextlib
 import random
@@ -55,7 +55,7 @@ def held(process: subprocess.Popen[str]) -> tuple[int, int]:
 
 
 def settles(process: subprocess.Popen[str], expected: tuple[int, int]) -> None:
-    """Waits until a server holds what it held before its clients."""
+    """Waits until a server has as many descriptors and threads as before its clients connected."""
     until = time.monotonic() + 5
     while held(process) != expected and time.monotonic() < until:
         time.sleep(0.05)
@@ -69,7 +69,7 @@ def resident(process: subprocess.Popen[str]) -> int:
 
 
 @linux
-def test_connections_in_sequence_leave_nothing(tiny: str) -> None:
+def test_connections_in_sequence_leave_no_descriptors_or_threads(tiny: str) -> None:
     with server(tiny) as process:
         before = held(process)
         for number in range(2000):
@@ -93,14 +93,14 @@ def negotiated(stream: socket.socket) -> tuple[int, bytes]:
 
 
 @linux
-def test_clients_beyond_the_maximum_get_the_reason(tiny: str) -> None:
+def test_clients_beyond_the_maximum_receive_the_reason(tiny: str) -> None:
     with server(tiny) as process:
         before = held(process)
         with contextlib.ExitStack() as stack:
             streams = [stack.enter_context(raw(SOCKET)) for _ in range(300)]
             replies = [negotiated(stream) for stream in streams]
             assert replies[:MAX_CONNECTIONS] == [(ACK, b"")] * MAX_CONNECTIONS
-            full = b"the server has its maximum of 256 connections; end one of them"
+            full = b"the server already has the maximum of 256 connections; close one of them"
             assert set(replies[MAX_CONNECTIONS:]) == {(POLICY, full)}
             for stream in (streams[0], streams[MAX_CONNECTIONS - 1]):
                 assert Client(stream, 0).read(0, 512) == bytes(512)
@@ -110,7 +110,7 @@ def test_clients_beyond_the_maximum_get_the_reason(tiny: str) -> None:
 
 
 def session() -> bytes:
-    """Returns all that a client sends which uses each option and command."""
+    """Returns the bytes of a client that uses each option and each command."""
     context = bytes(4) + struct.pack(">II", 1, 15) + b"base:allocation"
     parts = [
         struct.pack(">I", FIXED | NO_ZEROES),
@@ -133,14 +133,14 @@ def session() -> bytes:
 
 
 def ended(stream: socket.socket) -> None:
-    """Sends no more, and receives until the server closes the connection."""
+    """Ends the sending direction, and receives until the server closes the connection."""
     stream.shutdown(socket.SHUT_WR)
     while stream.recv(1 << 20):
         pass
 
 
 @linux
-def test_clients_may_vanish_at_any_byte(tiny: str) -> None:
+def test_clients_may_disconnect_after_any_byte(tiny: str) -> None:
     whole = session()
     # Each byte of the negotiation, and steps in the payload.
     ends = [*range(310), *range(310, len(whole), 61), len(whole)]
@@ -157,7 +157,7 @@ def test_clients_may_vanish_at_any_byte(tiny: str) -> None:
             assert client.call(WRITE, 0, data=b"t" * 512) == 0
 
 
-def test_garbage_harms_nobody(tiny: str) -> None:
+def test_garbage_does_not_affect_other_clients(tiny: str) -> None:
     """Changes single bytes of a session, and appends noise to each of its parts."""
     draw = random.Random(4)
     whole = session()
@@ -176,7 +176,7 @@ def test_garbage_harms_nobody(tiny: str) -> None:
             assert client.read(0, 512) == b"g" * 512
 
 
-def test_sizes_beyond_the_limits_get_errors(tiny: str) -> None:
+def test_sizes_beyond_the_limits_return_errors(tiny: str) -> None:
     last = 2**64
     cases = [
         (READ, last - 512, 1024, EINVAL),
@@ -195,7 +195,7 @@ def test_sizes_beyond_the_limits_get_errors(tiny: str) -> None:
             assert client.reply()[1] == error
         assert client.call(WRITE, last - 512, data=bytes(512)) == ENOSPC
         assert client.call(WRITE, USER_BYTES - 512, data=bytes(1024)) == ENOSPC
-        # A payload of 4 GiB that never comes.
+        # A payload of 4 GiB that never arrives.
         with connected(device.socket) as other:
             other.stream.sendall(command(WRITE, 0, 2**32 - 512) + bytes(4096))
         assert client.read(0, 512) == bytes(512)
@@ -220,8 +220,9 @@ def test_errors_have_messages_in_structured_replies(tiny: str) -> None:
 
 @linux
 @pytest.mark.usefixtures("place")
-def test_slow_readers_stop_nobody() -> None:
-    """Clients that ask for gigabytes and take no reply keep neither memory nor other clients."""
+def test_slow_readers_do_not_block_other_clients() -> None:
+    """Clients that request gigabytes and read no reply neither fill the memory nor block other
+    clients."""
     with server(ram(GIB), "--out", "out", "--no-report") as process:
         with contextlib.ExitStack() as stack:
             before = resident(process)
@@ -247,7 +248,7 @@ def small_disk(folder: str, size: int) -> Iterator[None]:
     try:
         mounted = subprocess.run(["mount", *options], capture_output=True, check=False)
     except FileNotFoundError:
-        pytest.skip("there is no mount")
+        pytest.skip("the command mount is missing")
     if mounted.returncode:
         pytest.skip("mounting needs root")
     try:
@@ -280,7 +281,7 @@ def test_full_disk_is_reported_to_clients() -> None:
 
 @linux
 @pytest.mark.usefixtures("place")
-def test_limit_of_file_sizes_is_reported_to_clients() -> None:
+def test_file_size_limit_is_reported_to_clients() -> None:
     with server(ram(GIB), "--data", "disk.img") as process, connected(SOCKET) as client:
         assert client.call(WRITE, 0, data=b"a" * 4096) == 0
         unlimited = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
@@ -293,7 +294,7 @@ def test_limit_of_file_sizes_is_reported_to_clients() -> None:
         assert client.read(1 << 20, 4096) == b"d" * 4096
 
 
-def test_second_server_is_refused(tiny: str) -> None:
+def test_second_server_is_rejected(tiny: str) -> None:
     def second(*args: str) -> str:
         call = [sys.executable, "-m", "wordline", "serve", tiny, *args]
         done = subprocess.run(

@@ -20,7 +20,7 @@ ISLANDS = [(0, 4096), (5 * GIB, 1 << 20), (CAPACITY - 8192, 4096)]
 
 @pytest.fixture(params=["memory", "file"])
 def device(request: pytest.FixtureRequest, place: Path) -> Iterator[wordline.LiveDevice]:
-    """Returns a device of 16 GiB with three written islands."""
+    """Yields a device of 16 GiB with three written ranges."""
     data = place / "disk.img" if request.param == "file" else None
     with wordline.serve(ram(CAPACITY), data=data) as served:
         with connected(served.socket) as client:
@@ -59,7 +59,7 @@ def test_trimmed_ranges_become_holes(device: wordline.LiveDevice) -> None:
     assert islands(device) == [(5 * GIB + 65536, (1 << 20) - 65536), ISLANDS[2]]
 
 
-def test_copies_leave_the_holes_out(device: wordline.LiveDevice) -> None:
+def test_copies_omit_the_holes(device: wordline.LiveDevice) -> None:
     start = time.monotonic()
     called(program("qemu-img"), "convert", "-O", "raw", device.uri, "convert.img")
     called(program("nbdcopy"), device.uri, "copy.img")
@@ -71,7 +71,7 @@ def test_copies_leave_the_holes_out(device: wordline.LiveDevice) -> None:
         assert Path(image).stat().st_size == CAPACITY
         assert Path(image).stat().st_blocks * 512 <= 4 << 20
     called(program("qemu-img"), "compare", "-f", "raw", "convert.img", device.uri)
-    # Reading all of it would take minutes.
+    # Reading the whole device would take minutes.
     assert time.monotonic() - start < 20
 
 
@@ -85,7 +85,7 @@ def test_block_status_takes_no_simulated_time() -> None:
 
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("check", libnbd_checks.CHECKS)
-def test_libnbd(check: str) -> None:
+def test_libnbd_check_passes(check: str) -> None:
     """Runs a check with the Python bindings of libnbd, which belong to the Python of Debian."""
 
     def run(*args: str) -> subprocess.CompletedProcess[str]:

@@ -175,7 +175,7 @@ def bars(figure: Any) -> dict[str, list[list[float | None]]]:
     return drawn
 
 
-def test_gc_during_requests_and_without_them_is_distinguished() -> None:
+def test_gc_with_and_without_concurrent_requests_is_distinguished() -> None:
     on_demand = series([10, 10, 0, 0], [20, 10, 2, 0])
     ahead = series([10, 10, 0, 0], [0, 0, 10, 20])
     figure = views({"on demand": on_demand, "ahead": ahead})

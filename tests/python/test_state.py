@@ -171,7 +171,7 @@ def test_an_unwritable_checkpoint_does_not_affect_the_run(busy: str) -> None:
     assert result.summary["digest"] == wordline.run(busy, requests=False).summary["digest"]
 
 
-def test_a_prepared_device_equals_a_preconditioned_one(busy: str, wordline: Command) -> None:
+def test_a_prepared_device_equals_a_preconditioned_device(busy: str, wordline: Command) -> None:
     aged = ("--set", "precondition.overwrite_ratio=2", "--set", "precondition.fill_ratio=1")
     done = wordline("prepare", busy, *aged, "-o", "aged.wls")
     assert done.returncode == 0, done.stderr

@@ -59,8 +59,7 @@ def test_welchs_test_has_a_false_positive_rate_of_five_per_cent() -> None:
 
 def test_welch_matches_a_worked_example() -> None:
     # Means 3 and 6, variances 2.5 and 10, five values each: t = 1.8974, 5.8824 degrees of freedom;
-    # p from
-    # numerical integration of the density.
+    # p from numerical integration of the density.
     found = statistics.difference([[1, 2, 3, 4, 5]], [[2, 4, 6, 8, 10]])
     assert found.p_value == pytest.approx(0.107531, abs=1e-6)
     assert found.exceeds_noise is False

@@ -152,7 +152,7 @@ def test_the_page_counts_published_numbers_before_statements(
     assert call(monkeypatch, compared(HOLDS)) == 0
     page = (place / "out" / "study-test" / "index.html").read_text()
     text = text_of(page)
-    assert "Published numbers 6 published numbers. 1 further row has none." in text
+    assert "Published numbers 6 published numbers. 1 further row has no published value." in text
     for label in OUTCOME_LABELS.values():
         assert f"{label} 1 " in text
     assert text.index("Published numbers") < text.index("Statements tested by us")
@@ -327,7 +327,7 @@ def every(monkeypatch: pytest.MonkeyPatch, made: dict[str, Study], *more: str) -
     return cli.main(["study", "all", *more])
 
 
-def test_studies_of_chapters_are_of_one_document(
+def test_studies_of_chapters_belong_to_one_document(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = {
@@ -377,7 +377,7 @@ def test_all_studies_run_with_one_command(
     }
     assert "Two &amp; more" in page
     text = text_of(page)
-    assert "Published numbers 2 published numbers. 0 further rows have none." in text
+    assert "Published numbers 2 published numbers. 0 further rows have no published value." in text
     assert text.count("Figure 1: a <figure> : ours published 2 MB/s, simulated 3 MB/s") == 2
     assert text.index("Published numbers") < text.index("Statements tested by us")
     assert page.index("Nobody") < page.index("Somebody")
@@ -385,7 +385,7 @@ def test_all_studies_run_with_one_command(
     assert "too few requests" in page
 
 
-def test_the_other_studies_run_if_one_cannot(
+def test_the_other_studies_run_if_one_study_cannot(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(_: Setup) -> Figure:
@@ -434,7 +434,7 @@ def test_interrupted_studies_continue_with_the_same_command(
     }
 
 
-def test_an_unknown_study_is_refused_with_a_suggestion(wordline: Command) -> None:
+def test_an_unknown_study_is_rejected_with_a_suggestion(wordline: Command) -> None:
     done = wordline("study", "nan")
     assert done.returncode == 2
     assert "no study is called 'nan'; did you mean 'nand'?" in done.stderr
@@ -529,7 +529,7 @@ def test_nand_is_reproducible(nand: Path) -> None:
         (["--out", "there", "--quick"], "--out and --quick"),
     ],
 )
-def test_options_without_a_name_are_refused(
+def test_options_without_a_name_are_rejected(
     place: Path, capsys: pytest.CaptureFixture[str], options: list[str], named: str
 ) -> None:
     assert cli.main(["study", *options]) == 2

@@ -38,7 +38,8 @@ def test_every_statement_has_an_outcome_without_recordings(name: str) -> None:
 
 
 def test_combined_passes_have_the_mean_of_all_requests() -> None:
-    """One read takes 10 µs, three take 50 µs. Re-write ratios are weighted by requests."""
+    """One pass has one read of 10 µs, the other has three of 50 µs. Re-write ratios are weighted by
+    requests."""
     counts = {"host_reads": {"low": 1}, "host_writes": {"low": 0}}
     one = Told(1, 0, 10.0, 0.0, 4.0, 1.0, 2.0, 5, counts)
     three = Told(3, 0, 50.0, 0.0, 8.0, 2.0, 0.0, 7, counts)
@@ -94,8 +95,8 @@ def test_pages_are_classified_by_their_accesses() -> None:
     assert recording.both_percent == pytest.approx(100 / 3)
     assert recording.of_their_kind(writes=False) == pytest.approx(75)
     assert recording.of_their_kind(writes=True) == pytest.approx(100 * 2 / 3)
-    # Of seven accesses, the kind is wrong at the two of page 2. With a window of two, it is right
-    # at the last.
+    # The kind is wrong at two of seven accesses, those of page 2. With a window of two accesses, it
+    # is right at the last of them.
     assert recording.accuracy(1) == pytest.approx(100 * 5 / 7)
     assert recording.accuracy(2) == pytest.approx(100 * 6 / 7)
 

@@ -263,7 +263,7 @@ def test_window_size_affects_ts_0_more_with_recorded_reuse() -> None:
         ),
     ],
 )
-def test_the_full_option_is_refused_where_it_has_no_effect(
+def test_the_option_full_is_rejected_if_it_has_no_effect(
     place: Path, capsys: pytest.CaptureFixture[str], options: list[str], said: str
 ) -> None:
     assert cli.main(["study", *options]) == 2

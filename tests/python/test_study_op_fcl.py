@@ -145,7 +145,7 @@ def test_loads_can_be_generated_at_the_scale_of_the_full_study(name: str) -> Non
             assert extents_of(one, part) >= one.set_gb * GB / part / one.pages - 1
 
 
-def test_an_exponent_too_large_for_the_working_set_is_refused() -> None:
+def test_an_exponent_too_large_for_the_working_set_is_rejected() -> None:
     with pytest.raises(WordlineError, match=r"exponent 1\.4 does not reach 74\.12 GB"):
         extents_of(with_exponents(TABLE["exchange"], 1.4, 0.8).reads, 1024)
 

@@ -130,7 +130,8 @@ def test_tied_rows_are_ordered_only_against_the_other_rows() -> None:
     right, tied, last = row(10, 100), row(9, 110), row(20, 200)
     for rows in permutations((right, tied, last)):
         assert outcomes(rows) == ["direction"] * 3
-    # The second is after the last now: that pair is wrong for both, the first is not in it.
+    # The second row comes after the last row, so this pair is wrong for both. The first row is not
+    # part of it.
     late = row(21, 110)
     assert outcomes([right, late, last]) == ["direction", "contradicted", "contradicted"]
 
@@ -152,7 +153,7 @@ def test_ranges_are_ordered_by_the_gap_between_them() -> None:
 def test_comparisons_are_judged_by_sign_and_order() -> None:
     assert outcomes([change(7, 39), change(9, 25)]) == ["contradicted", "contradicted"]
     assert outcomes([change(9, 39), change(7, 25)]) == ["direction", "direction"]
-    # The tie with the second row says nothing.
+    # The tie with the second row decides nothing.
     assert outcomes([change(7, 39), change(9, 35)]) == ["direction", "direction"]
 
 

@@ -99,7 +99,7 @@ def test_generated_loads_match_the_tables(told: dict) -> None:
         count = {"write": QUICK * written, "read": QUICK * (1 - written)}
         for kind, mean in zip(("write", "read"), load.generated, strict=True):
             error = (mean % 1 * (1 - mean % 1)) ** 0.5 / max(1, count[kind]) ** 0.5
-            ours = rows[f"{name}: mean {kind}"]["ours"]
+            ours = rows[f"{name}: mean size of a {kind}"]["ours"]
             assert ours is None or abs(ours - mean) <= 5 * error + 1e-9, (name, kind)
         error = 100 * (written * (1 - written) / QUICK) ** 0.5
         row = rows[f"{name}: share of writes"]

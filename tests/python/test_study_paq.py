@@ -128,12 +128,12 @@ def test_a_faster_bus_gives_web_the_published_gain_and_msnfs4_too_much(data: dic
     """Checks the explanation of the gains of the web loads and of msnfs4, and its arithmetic."""
     rules = data["rules"]
     as_read = rules["more_mb_per_s"]["the reading"]
-    fast = rules["more_mb_per_s"]["a bus of 20 ns a byte"]
+    fast = rules["more_mb_per_s"]["a bus of 20 ns per byte"]
     assert 100 * 260 / BUS_MB_PER_S > 80
     assert all(as_read[web] < 85 and fast[web] > 90 for web in WEBS)
     gained = {rule: one["msnfs4"] for rule, one in rules["gain_percent"].items()}
     assert abs(gained["the reading"] - 41) < 2
-    assert gained["a bus of 20 ns a byte"] > 41 + 5
+    assert gained["a bus of 20 ns per byte"] > 41 + 5
 
 
 def test_idle_time_falls_with_the_duration_of_the_same_work(data: dict) -> None:

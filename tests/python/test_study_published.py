@@ -144,14 +144,15 @@ COUNTS = {
     "X4": (13, 27),
     "X5": (27, 30),
 }
-"""Numbers, and orders and trends, that each document or chapter states, counted when the documents
-were read. J and X are the theses of Jung and Xia by chapter (0 is the abstract), A, L and O the
-papers on AGCR, LCR and OP-FCL. Inputs of the documents' experiments do not count."""
+"""Counts of the numbers, and of the orders and trends, that each document or chapter states. They
+were made when the documents were read, without the inputs of the documents' experiments. J and X
+are the theses of Jung and Xia by chapter (0 is the abstract); A, L and O are the papers on AGCR,
+LCR and OP-FCL."""
 
 
 def index() -> list[tuple[str, str, set[str]]]:
-    """Returns the documents' statements: chapter, kind, and the ids of all places that state the
-    same."""
+    """Returns the documents' statements: chapter, kind, and the ids of all places that make the
+    same statement."""
     with (Path(__file__).parent / "statements.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     return [

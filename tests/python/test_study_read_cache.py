@@ -212,7 +212,7 @@ def test_each_documented_reason_can_be_refuted() -> None:
     assert not ceiling.holds
 
 
-def test_erases_are_scaled_to_the_full_size_next_to_published_ones() -> None:
+def test_erases_compared_with_published_ones_are_scaled_to_the_full_size() -> None:
     figure = figures._erases(_cells(FLAT), "", 8)  # pyright: ignore[reportPrivateUsage]
     rows = [row for row in figure.rows if "times 8" in row.what]
     assert [row.ours for row in rows] == [8_000.0, 8_000.0]

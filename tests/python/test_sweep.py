@@ -93,7 +93,7 @@ class TestPreparedDevices:
 
 
 class TestScratch:
-    def test_the_next_sweep_removes_the_files_of_a_killed_one(
+    def test_the_next_sweep_removes_the_files_of_a_killed_sweep(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from wordline._sweep.scratch import Scratch
@@ -492,7 +492,7 @@ class TestStops:
     ) -> None:
         Path(device).write_text(Path(device).read_text().replace(LOAD, ""))
         lines = ["time_ns,op,offset_bytes,size_bytes,volume"]
-        # Beyond the requests that a run reads before it starts.
+        # The fault is beyond the requests that a run reads before it starts.
         lines += [f"{n},read,0,512,0" for n in range(70_000)] + [f"70000,read,{1 << 40},512,0"]
         Path("disk.csv").write_text("\n".join(lines) + "\n")
         ran: list[str] = []
@@ -510,7 +510,7 @@ class TestStops:
             wordline.run(device, "disk.csv")
         assert str(alone.value) in reasons
 
-    def test_a_plan_that_lacks_points_of_the_former_is_rejected(self, device: str) -> None:
+    def test_a_plan_that_lacks_points_of_the_former_plan_is_rejected(self, device: str) -> None:
         one = wordline.sweep(device, vary=VARY, seeds=2, out="here").table()
         with pytest.raises(
             wordline.WordlineError,
@@ -544,7 +544,7 @@ class TestStops:
         at = lines[3].index(b'"latency.all.mean_us":') + len(b'"latency.all.mean_us":')
         lines[3] = lines[3][:at] + b"9" + lines[3][at:]
         journal.write_bytes(b"".join(lines))
-        said = r"points\.jsonl: line 4 differs from what was written; the points run again"
+        said = r"points\.jsonl: line 4 has changed since it was written; the points run again"
         with pytest.warns(match=said):
             found = table(device, out="here")
         assert_frame_equal(found, whole)
@@ -899,7 +899,7 @@ class TestCluster:
     def test_a_missing_scheduler_is_reported(self, device: str, wordline: Command) -> None:
         done = wordline("sweep", device, "--on", "dask://localhost:9", "--out", "here")
         assert done.returncode == 2
-        assert "no scheduler answers there" in done.stderr
+        assert "no scheduler answers" in done.stderr
 
 
 def _kept_devices(dask_worker: Any) -> list[str]:

@@ -77,7 +77,7 @@ def test_functions_that_read_traces_accept_named_columns(tmp_path: Path) -> None
     assert result.summary["input"]["requests"] == 200
 
 
-def test_a_missing_column_is_reported_with_the_existing_ones(
+def test_a_missing_column_is_reported_with_the_existing_columns(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = tmp_path / "mine.csv"

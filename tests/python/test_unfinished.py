@@ -66,13 +66,15 @@ def hidden(place: Path) -> list[str]:
 
 
 class TestLeftovers:
-    def test_the_next_run_removes_the_files_of_a_killed_one(self, place: Path) -> None:
+    def test_the_next_run_removes_the_files_of_a_killed_run(self, place: Path) -> None:
         killed(python(WRITES, "here"), python(WRITES, "here"))
         assert len(hidden(place)) == 2
         output_folder.check("here", "run")
         assert hidden(place) == []
 
-    def test_the_next_writer_of_a_file_removes_the_files_of_a_killed_one(self, place: Path) -> None:
+    def test_the_next_writer_of_a_file_removes_the_files_of_a_killed_writer(
+        self, place: Path
+    ) -> None:
         killed(python(WRITES, "page.html"))
         assert len(hidden(place)) == 1
         output_folder.write_file("page.html", text("page"))
@@ -117,7 +119,7 @@ class TestLeftovers:
         output_folder.check("here", "sweep")
         assert [path.name for path in (place / "here").iterdir()] == ["points.jsonl"]
 
-    def test_the_next_prepare_removes_the_partial_file_of_a_killed_one(
+    def test_the_next_prepare_removes_the_partial_file_of_a_killed_prepare(
         self, tiny: str, place: Path, wordline: Command
     ) -> None:
         (place / "aged.wls.part").write_bytes(bytes(1 << 20))
@@ -274,7 +276,7 @@ class TestConcurrentWriters:
 
 
 class TestSeeds:
-    def test_a_prepared_device_has_the_seed_that_it_was_prepared_with(
+    def test_a_prepared_device_keeps_its_seed(
         self, tiny: str, place: Path, wordline: Command
     ) -> None:
         with (place / tiny).open("a") as file:

@@ -82,10 +82,11 @@ class Comparison:
         self.lines = [_line(name, sides) for name in names]
 
     def table(self) -> polars.DataFrame:
-        """Returns one row per metric: `figure`, and the mean of each side under its name. For each
-        side after the first, the row also has `NAME difference` from the first, `NAME ±` (half
-        width of its 95 % confidence interval), `NAME ratio` to the first and `NAME beyond noise`;
-        null if unknown."""
+        """Returns one row per metric: `figure`, and the mean of each side under its name. Each side
+        after the first has further columns, which are null if unknown: `NAME difference` and `NAME
+        ratio` compare it with the first side, `NAME ±` is half the width of the 95 % confidence
+        interval of the difference, and `NAME beyond noise` is whether the difference is
+        significant."""
         import polars
 
         rows: list[dict[str, Any]] = []

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Request(NamedTuple):
-    """A request: its help, and its values in order, each with the function that reads it."""
+    """Help text of a request, and its values in order, each with its parser."""
 
     help: str
     values: Mapping[str, Callable[[str], Any]]
@@ -28,15 +28,15 @@ REQUESTS: dict[str, Request] = {
     "read-error-rate": Request("Let this share of reads fail at random.", {"rate": float}),
     "slow-die": Request("Multiply the times of a flash die.", {"die": int, "factor": float}),
     "end-of-life": Request("Make the device read-only.", {}),
-    "heal": Request("End the read errors and the end of life.", {}),
-    "status": Request("Get the summary so far, and the clients.", {}),
+    "heal": Request("Clear the read errors and the end of life.", {}),
+    "status": Request("Get the summary so far and the clients.", {}),
 }
 """All requests, by name."""
 PATIENCE_S = 30.0
 
 
 def control(socket: str | os.PathLike[str], request: str, /, **values: float) -> dict[str, Any]:
-    """Sends a request to a live device: for its status, or a fault on demand.
+    """Sends a request to a live device: for its status, or to inject a fault.
 
         wordline.control("wordline.sock", "status")["summary"]["flash"]["write_amplification"]
         wordline.control("wordline.sock", "read-error", offset=0, bytes=4096)
@@ -47,7 +47,7 @@ def control(socket: str | os.PathLike[str], request: str, /, **values: float) ->
     values   values of the request, by name
 
     Returns the result of the request, which is empty for most. Raises WordlineError if the device
-    refuses the request, or if no device is served there.
+    refuses the request, or if no device is served on the socket.
     """
     known = REQUESTS.get(request)
     if known is None:

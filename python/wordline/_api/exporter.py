@@ -68,7 +68,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         """Answers a client, whose address is empty on a Unix socket."""
-        with suppress(OSError):  # A client that vanished ends its own request only.
+        with suppress(OSError):  # A client that disconnects ends only its own request.
             super().finish_request(request, client_address or ("", 0))
 
 
@@ -85,8 +85,9 @@ def address(text: str) -> str | int:
 
 @contextmanager
 def exported(where: str | int, status: Callable[[], Mapping[str, Any]]) -> Generator[str]:
-    """Serves the metrics within a block, on a port of 127.0.0.1 or on a Unix socket. Gives the
-    address; port 0 chooses a free one. `status` may raise WordlineError. Raises WordlineError."""
+    """Serves the metrics while the block runs, on a port of 127.0.0.1 or on a Unix socket. Yields
+    the address; port 0 chooses a free port. `status` may raise WordlineError. Raises
+    WordlineError."""
     server = _bound(where, status)
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), name="metrics", daemon=True)
     thread.start()

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 Figures: TypeAlias = "dict[str, float | int | str | bool | None]"
 """Metrics of a summary by path."""
 
-# The speed of a run varies between repetitions. The other entries have columns of their own.
+# The speed of a run varies between repetitions. The other entries have their own columns.
 LEFT_OUT = ("speed", "schema", "version", "digest", "seed", "error", "partial")
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from wordline._api.progress import Progress
 
 CHECK_S = 0.2
-"""Time after which a signal is noticed at the latest."""
+"""Maximum time until a signal is noticed."""
 CLOCKS = ("simulated", "real")
 LARGEST_FACTOR = 1e6
 LARGEST_PORT = 65_535
@@ -60,8 +60,8 @@ def serve(
                can connect to it. None for the Unix socket only
     data       sparse file that keeps the data; None to keep them in memory until the end
     clock      "simulated": simulated time passes only while requests are in progress. "real": it
-               follows the clock of the machine, and replies are held until they are due
-    scale      seconds of the machine per simulated second, for the real clock; at least 1
+               follows the wall clock, and replies are held until they are due
+    scale      wall-clock seconds per simulated second, for the real clock; at least 1
     think_time simulated seconds per second in which no request is in progress, for the simulated
                clock: 1 charges the pauses of the clients as observed, 0 not at all
     record     trace to write, with all requests and their simulated times of arrival
@@ -100,7 +100,7 @@ def live_options(
         key: path(key, file) for key, file in files.items() if file is not None
     }
     if clock not in CLOCKS:
-        raise WordlineError(f"clock: {clock!r} is not simulated or real; choose one of them")
+        raise WordlineError(f"clock: {clock!r} is neither simulated nor real; choose one of them")
     _within("scale", scale, 1)
     _within("think_time", think_time, 0)
     if clock == "real":
@@ -137,7 +137,7 @@ def port(value: int) -> int:
 
 
 class LiveDevice:
-    """Device that real programs use, within a `with` block."""
+    """Simulated device that serves real programs within a `with` block."""
 
     socket: str
     """Path of the Unix socket."""
@@ -196,12 +196,12 @@ class LiveDevice:
             self._ready.set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Waits until the device has ended; returns False if it has not after some seconds."""
+        """Waits until the device has ended; returns False if `seconds` pass first."""
         return _is_set(self._done, seconds)
 
     def attended(self, attend: Callable[[LiveDevice], None]) -> _wordline.Outcome:
-        """Serves the device until a KeyboardInterrupt, and calls `attend` when clients are served.
-        Another interrupt, or one before that, ends it at once."""
+        """Serves the device until a KeyboardInterrupt, and calls `attend` once clients are served.
+        A second interrupt, or one before clients are served, stops the device at once."""
         try:
             with interruption.undisturbed():
                 self._thread.start()
@@ -252,7 +252,7 @@ class LiveDevice:
             raise WordlineError(spelling.message(outcome.error))
 
     def _end(self) -> None:
-        """Stops the device. Raises what stopped it earlier."""
+        """Stops the device. Raises the exception that stopped it earlier, if any."""
         self._stop.set()
         self._thread.join()
         if self._folder is not None:
@@ -262,8 +262,8 @@ class LiveDevice:
 
 
 def _is_set(event: threading.Event, seconds: float | None = None) -> bool:
-    """Waits until an event is set; returns False if it is not after some seconds. Wakes up
-    regularly, because a signal that arrives just before a wait does not end the wait."""
+    """Waits until an event is set; returns False if `seconds` pass first. Wakes up regularly,
+    because a signal that arrives just before a wait does not end the wait."""
     until = None if seconds is None else time.monotonic() + seconds
     while not event.wait(CHECK_S if until is None else min(CHECK_S, until - time.monotonic())):
         if until is not None and time.monotonic() >= until:
@@ -285,9 +285,9 @@ def served(
     options: dict[str, Any],
     attend: Callable[[LiveDevice], None],
 ) -> Result | None:
-    """Serves a device until a signal arrives. Calls `attend` when clients are served, which returns
-    when the device has ended (`LiveDevice.wait`). Returns None if no request arrived. Raises the
-    exceptions of `wordline.run`."""
+    """Serves a device until a signal arrives. Once clients are served, calls `attend`, which must
+    return when the device has ended (`LiveDevice.wait`). Returns None if no request arrived. Raises
+    the exceptions of `wordline.run`."""
     device = LiveDevice(text, name, overrides, options, None)
     ended = interruption.ended()
     outcome = device.attended(attend)

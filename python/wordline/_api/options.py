@@ -343,9 +343,9 @@ SERVE: Options = {
         "default": "simulated",
         "show_default": True,
         "help": "simulated: simulated time passes only while requests are in progress. real: it "
-        "follows the clock of the machine, and replies are held until they are due.",
+        "follows the wall clock, and replies are held until they are due.",
     },
-    "--scale": value("N", "Seconds of the machine per simulated second, with --clock real.", 1.0),
+    "--scale": value("N", "Wall-clock seconds per simulated second, with --clock real.", 1.0),
     "--think-time": value(
         "N",
         "Simulated seconds per second in which no request is in progress, with the simulated "
@@ -354,7 +354,7 @@ SERVE: Options = {
     ),
     "--record": value(
         "FILE",
-        "Trace to write, such as asked.csv.gz. Its replay has the same digest.",
+        "Record all requests in this trace file. Its replay has the same digest.",
         of="path",
     ),
     "--power-cuts": {
@@ -369,7 +369,7 @@ SERVE: Options = {
     ),
     "--page/--no-page": {
         "default": None,
-        "help": "Page on standard error that shows the device's load, renewed each second. "
+        "help": "Show the load of the device on standard error, refreshed every second. "
         "[default: if it is a terminal]",
     },
     "--seed": value("N", "Seed of every random choice.", 1),
@@ -426,8 +426,8 @@ PAGES: Options = {
 
 
 def parameters() -> dict[str, tuple[str, bool]]:
-    """Returns, by flag, the parameter of each option of runs and of the trace reader, and whether
-    the option takes no value."""
+    """Returns, for the flag of each option of runs and of the trace reader, the parameter that it
+    sets, and whether the option takes no value."""
     tables = (PREPARE, PAGES, SEARCH, SWEEP, RUN)
     return {
         flag: (name(flag, declared), "is_flag" in declared)

@@ -143,8 +143,8 @@ class Package:
         operation      "read" (pages programmed beforehand), "program" or "erase"
         requests       number of requests, at most 10 million
         request_bytes  size of a request, in whole pages; None for one page. An erase takes a block
-        queue_depth    outstanding requests, at most a million; None for twice `cache_rows` for
-                       each plane
+        queue_depth    outstanding requests, at most a million; None for twice `cache_rows` per
+                       plane
         cache_rows     maximum number of waiting rows that one command takes, up to 4096; 1 disables
                        cache mode
         interleaved    whether dies work concurrently
@@ -178,8 +178,8 @@ class Package:
         interleaved: bool = False,
         strips: bool = False,
     ) -> Report:
-        """Moves full blocks: erases as many destination blocks, copies all pages in `mode`, then
-        erases the source blocks.
+        """Moves full blocks: erases the same number of destination blocks, copies all pages in
+        `mode`, then erases the source blocks.
 
             p.migrate(8, "multi-plane-cache")["elapsed_ps"]
 

@@ -169,8 +169,8 @@ class Result:
 
     @property
     def wear(self) -> Table:
-        """Number of blocks per erase count, including preconditioning: a row for each erase count
-        (erases_min equals erases_max) and the number of blocks. A row covers a range of counts if
+        """Blocks by erase count, including preconditioning: one row per erase count (erases_min
+        equals erases_max), with the number of blocks. A row covers a range of counts if
         there are more than 1024 counts."""
         return self._of_flash("wear")
 

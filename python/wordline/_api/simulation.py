@@ -38,7 +38,8 @@ worker processes or in threads of this process."""
 
 
 class RunError(WordlineError):
-    """The run ended before its input did. `result` holds the results so far, marked partial."""
+    """Error of a run that ended before its input. `result` holds the results so far, marked
+    partial."""
 
     def __init__(self, message: str, result: Result) -> None:
         super().__init__(message)
@@ -49,8 +50,8 @@ class RunError(WordlineError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended the run, or arrived while its results were written. `result` holds the results
-    so far, marked partial unless the run was complete."""
+    """Raised if Ctrl-C ends a run, or arrives while its results are written. `result` holds the
+    results so far, marked partial unless the run was complete."""
 
     def __init__(self, result: Result) -> None:
         super().__init__("the run was interrupted")
@@ -196,7 +197,7 @@ def resume(
 def finished(
     job: Job, progress: bool | Callable[[wordline.Progress], None], place: str | None
 ) -> Result:
-    """Completes a job and returns its result, also written into the folder `place` if there is one.
+    """Completes a job and returns its result, also written into the folder `place` if given.
     Raises the exceptions of `run`."""
     with claimed(place):
         result, is_late = _simulated(job, progress)

@@ -113,7 +113,7 @@ def resumable(place: str, checkpoint_every: str | float | None) -> Job:
         f"{path}: holds a prepared device, not a run; start one with `wordline run --from`",
     )
     options = dict(command["options"])
-    # Messages quote a trace path as it was given, unless the working directory is another one.
+    # Messages quote a trace path as it was given, unless the working directory differs.
     away = "" if command["folder"] == os.getcwd() else command["folder"]
     traces = [os.path.join(away, trace) for trace in command["traces"]]
     options["streams"] = [

@@ -69,7 +69,7 @@ class OnFlash:
         self.overrides: dict[str, Value] = own | dict(overrides)
         resolved = tomllib.loads(config.show(self.device, self.overrides))
         if "positioned" not in resolved["disk"]["model"]:
-            # A disk model without positions has room for any trace.
+            # A disk model without positions gets a capacity that holds any trace.
             self.overrides = {"disk.capacity_bytes": 1 << 50} | self.overrides
         # A device that is invalid at any size is an error; a size that does not fit is a note.
         config.check(self.device, self.overrides)
@@ -174,7 +174,7 @@ def _fits(on: OnFlash, pages: int, notes: list[str]) -> bool:
         return False
     if on.is_narrowed(pages):
         notes.append(
-            f"{on.device} in {many(pages, 'page')} has fewer channels, ways, dies or planes, so "
+            f"{on.device} with {many(pages, 'page')} has fewer channels, ways, dies or planes, so "
             f"that each plane has {LEAST_BLOCKS} blocks or more"
         )
     return True

@@ -251,10 +251,11 @@ def plan_cache(
     progress: bool | Callable[[CacheProgress], None] = False,
     out: str | os.PathLike[str] | None = None,
 ) -> PlanResult:
-    """Sizes a flash cache for a disk and a trace. For each flash size, it computes how each policy
-    of `cache.partition` divides the flash between reads, writes and over-provisioning, the latency
-    of a request, and the lifetime of the flash. Cost models use the hit curves of the trace and the
-    disk times of its leading requests; a short simulation checks them.
+    """Sizes a flash cache for a disk and a trace. For each flash size and each policy of
+    `cache.partition`, it computes the division of the flash between reads, writes and
+    over-provisioning, the latency of a request, and the lifetime of the flash. Cost models use the
+    hit curves of the trace and the disk times of its leading requests; a short simulation checks
+    them.
 
         r = wordline.plan_cache("disk.csv.gz", "d4", "nearline-7200", sizes=["1GiB", "10%"])
 

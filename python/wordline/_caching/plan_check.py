@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TOLERANCE = 0.25
 """Plan and simulation disagree if they differ by more than this share of the simulated latency."""
 LEAST_US = 50.0
-"""Smaller differences in µs never count as disagreement."""
+"""Minimum difference in µs that counts as disagreement."""
 NEAR = 1.05
 """Maximum ratio of the latency of the recommended flash to the minimum latency. The smallest flash
 within it is recommended."""
@@ -83,7 +83,7 @@ class Tiers:
         self._disk = _resolved(disk)["disk"]
         self.block_pages: int = self._flash["nand"]["geometry"]["pages_per_block"]
         if "positioned" not in self._disk["model"]:
-            # A disk model without positions has room for any trace.
+            # A disk model without positions gets a capacity that holds any trace.
             self._disk["capacity_bytes"] = 1 << 50
         for table in ("disk", "workload", "streams", "precondition", "replay", "host_side"):
             self._flash.pop(table, None)

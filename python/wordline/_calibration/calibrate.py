@@ -189,7 +189,7 @@ def _require_scipy() -> None:
     from importlib.util import find_spec
 
     if find_spec("scipy") is None:
-        raise WordlineError("a calibration needs SciPy; pip install 'wordline[calibrate]'")
+        raise WordlineError("a calibration needs SciPy; run pip install 'wordline[calibrate]'")
 
 
 def _shown(base: str) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def _point(path: str, line: int, row: dict[str, str], *, counted: bool) -> Point
     if bits <= 0 or errors > bits / 2:
         raise WordlineError(
             f"{path}:{line}: column bits: {bits:g} is 0, or less than twice the {errors:g} errors; "
-            "give all bits that were read, of which at most half can err"
+            "give the number of all bits that were read"
         )
     return Point(cycles, days, reads, errors / bits, errors, bits)
 

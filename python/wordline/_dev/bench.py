@@ -24,8 +24,8 @@ DEVICE = "d4"
 # program (command and transfer, array).
 DURATIONS_PS = (175_000, 50_000_000, 12_300_000, 12_475_000, 500_000_000)
 
-# Memory locations that a simulator must access. They may be anywhere, so each access waits for
-# memory.
+# Number of memory accesses that a simulator cannot avoid, per operation. The addresses are random,
+# so each access waits for memory.
 # A page that is read: its map entry, and the tables of its block.
 READ = 2
 # A page that is overwritten: its map entry, the valid bit of the old page, the tables of the old

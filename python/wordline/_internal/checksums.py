@@ -24,16 +24,16 @@ SCHEMA = 2
 """Version of the results format, as in summary.json."""
 BLOCK = 1 << 20
 FIRST = b'{"crc32":"'
-"""Start of a line with a checksum, which covers the rest of the line as an object of its own."""
+"""Start of a line with a checksum, which covers the rest of the line as a separate object."""
 
 
 class UncheckedResults(UserWarning):
-    """Results were read without a check, or were left out because they are damaged."""
+    """Warning that results were read unchecked, or were left out because they are damaged."""
 
 
 def text_of(folder: str, names: Iterable[str]) -> str:
     """Returns the checksums of files as JSON."""
-    # The module `json` takes long to import.
+    # The module `json` is slow to import.
     lines = [f'    "{name}": "{_of_file(os.path.join(folder, name))}"' for name in sorted(names)]
     sums = ",\n".join(lines)
     return f'{{\n  "schema": {SCHEMA},\n  "crc32": {{\n{sums}\n  }}\n}}\n'
@@ -74,7 +74,7 @@ def require_whole(folder: str | os.PathLike[str]) -> None:
                 raise WordlineError(f"{path}: is not a file; repeat the run")
             if _of_file(path) != crc:
                 raise WordlineError(
-                    f"{path}: differs from what was written (wrong checksum); repeat the run"
+                    f"{path}: has changed since it was written (wrong checksum); repeat the run"
                 )
         except FileNotFoundError:
             continue  # The reader of the file reports that it is missing.

@@ -17,8 +17,8 @@ else:
 
 _heard = signal.SIGINT
 _waiting = False
-# Blocks that delay signals, innermost last. None delays until the end of the block; a list delays
-# from the moment that the work in the block has filled it.
+# Blocks that delay signals, innermost last. With None, signals are delayed until the end of the
+# block; with a list, from the moment that the work in the block has filled it.
 _holds: list[list[Any] | None] = []
 
 

@@ -20,7 +20,7 @@ FILES_OF_A_PROCESS = 10
 pipes for its queues, its start and its exit."""
 TABLES_BYTES = 600_000 * 1024
 """Address space in bytes that polars needs to start its threads and draw a report. On two cores,
-350,000 KiB can be enough, but even 500,000 KiB are not always."""
+350,000 KiB can suffice, but even 500,000 KiB do not always suffice."""
 RUN_BYTES = 128 << 20
 """Address space of a small run in bytes, including a reserve for an orderly end if memory runs
 out."""

@@ -231,7 +231,8 @@ def add(folder: str | os.PathLike[str], writers: Mapping[str, Writer]) -> list[s
     Raises WordlineError."""
     place = _absolute(folder)
     with _explained(place), suppress(FileNotFoundError):
-        # Removed first, so that a process killed before the end leaves no wrong checksums.
+        # The checksums are removed first, so that a process killed before the end leaves no wrong
+        # ones.
         os.unlink(os.path.join(place, checksums.NAME))
     files = [write_file(os.path.join(place, name), writer) for name, writer in writers.items()]
     return [*files, write_file(os.path.join(place, checksums.NAME), _checksums_of(place, writers))]
@@ -307,8 +308,8 @@ def _replace(part: str, place: str) -> None:
 @contextmanager
 def _put_aside(place: str) -> Generator[str]:
     """Moves a folder, if it exists, to a hidden name, and removes it at the end of the block unless
-    `_put_back` restored it. Another process may restore it as well, so it is removed under a name
-    from which nothing is restored: what is restored is complete."""
+    `_put_back` restored it. Another process may also restore it, but must not restore a folder that
+    is partly removed. The folder is therefore renamed again before its removal."""
     former = unfinished.hidden(place, unfinished.FORMER)
     with unfinished.locked(place):
         with suppress(FileNotFoundError):
@@ -383,7 +384,7 @@ def _names(place: str) -> set[str]:
     been replaced."""
     while True:
         try:
-            # While the folder is open, no other folder has its number.
+            # While the folder is open, no other folder has its inode number.
             with unfinished.opened(place):
                 before = os.stat(place)
                 names = set(os.listdir(place))

@@ -146,7 +146,7 @@ def require_version(version: str) -> None:
     """Raises WordlineError if another version pickled the object."""
     if version != own_version.installed():
         raise WordlineError(
-            f"this was pickled by Wordline {version}, and this is {own_version.installed()}; "
-            "unpickle it with that version and store it with `write`, whose files other programs "
+            f"the object was pickled by Wordline {version}, and this is {own_version.installed()}; "
+            "unpickle it with that version and save it with `write`, whose files other programs "
             "read, or repeat the run"
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 def rounded(value: Any) -> Any:
     """Rounds floats to nine significant digits, so that files are the same on every machine. NaN
-    becomes None, because JSON has no word for it."""
+    becomes None, which JSON can represent."""
     if isinstance(value, float):
         return None if isnan(value) else float(f"{value:.9g}")
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Reads whole files of limited size. Rejects devices, sockets and named pipes: they may not end."""
+"""Reads whole files of limited size. Rejects devices, sockets and pipes, which may never end."""
 
 from __future__ import annotations
 

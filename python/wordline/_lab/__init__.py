@@ -38,8 +38,8 @@ depth; the product of its rates and latencies at 4 KiB is four."""
 
 
 class LabInterrupted(KeyboardInterrupt):
-    """Ctrl-C ended the experiments. `kept` trials are complete; with a folder, the same call
-    continues from them."""
+    """Raised if Ctrl-C ends the experiments. `kept` trials are complete; with a folder, the same
+    call continues from them."""
 
     def __init__(self, kept: int) -> None:
         super().__init__("the lab was interrupted")

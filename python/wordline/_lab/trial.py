@@ -163,8 +163,8 @@ MEASURED = Work(measure, lambda fault: Measured(fault=fault))  # pyright: ignore
 
 def of_phase(rows: polars.DataFrame) -> dict[str, Any]:
     """Returns the metrics of consecutive requests. Latencies exclude waits outside the device.
-    `pace` is the rate in MB/s over groups of equally many requests, at least 100, in order of
-    completion."""
+    `pace` is the rate in MB/s over groups with the same number of requests, at least 100, in order
+    of completion."""
     import polars
 
     rows = rows.with_columns(

@@ -14,5 +14,5 @@ def disk_spared(cache: Mapping[str, Any]) -> str:
     beyond = ", an overload" if without > 1 else ""
     return (
         f"{share(cache['disk_utilisation'])} (estimated without the cache: {share(without)}{beyond}"
-        f"; from the mean time of the {many(cache['disk_requests'], 'request')} that it served)"
+        f" from the mean time of its {many(cache['disk_requests'], 'request')})"
     )

@@ -135,7 +135,7 @@ def heat_map(size: PlanSize) -> Figure:
             "x": [_figures(share) for share in shares],
             "y": [_figures(100 * ratio) for ratio in drawn["read_ratios"]],
             "colorscale": HEAT,
-            "hovertemplate": "%{z:,} µs: %{x} % cached, %{y} % of it for reads<extra></extra>",
+            "hovertemplate": "%{z:,} µs: %{x} % cached, of which %{y} % for reads<extra></extra>",
             "colorbar": {
                 "title": {"text": "µs per page", "side": "right"},
                 "thickness": 12,
@@ -163,7 +163,7 @@ def heat_map(size: PlanSize) -> Figure:
         hovermode="closest",
         showlegend=False,
         xaxis={"title": {"text": "cached share of the flash (%)"}, "showgrid": False},
-        yaxis={"title": {"text": "share of it for reads (%)"}, "showgrid": False},
+        yaxis={"title": {"text": "share of the cache for reads (%)"}, "showgrid": False},
     )
 
 

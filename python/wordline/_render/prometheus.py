@@ -20,7 +20,8 @@ Labels = tuple[tuple[str, str], ...]
 
 
 class Sample(NamedTuple):
-    """A number of the status: its labels, its path in the status, and the factor to base units."""
+    """A number of the status: its labels, its path in the status, and the factor that converts it
+    to base units."""
 
     path: str
     labels: Labels = ()
@@ -84,7 +85,7 @@ FAMILIES: dict[str, Family] = {
     "wordline_late_replies_total": _of(
         "counter", "live.late_replies", "Replies sent at least 100 microseconds late."
     ),
-    "wordline_power_cuts_total": _of("counter", "live.power_cuts", "Power cuts on demand."),
+    "wordline_power_cuts_total": _of("counter", "live.power_cuts", "Requested power cuts."),
     "wordline_write_amplification_ratio": _of("gauge", "summary.flash.write_amplification"),
     "wordline_flash_pages_read_total": _of("counter", "summary.flash.page_reads"),
     "wordline_flash_pages_programmed_total": _of("counter", "summary.flash.page_programs"),

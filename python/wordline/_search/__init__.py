@@ -41,7 +41,7 @@ TRIALS, BEST = "trials.parquet", "best.toml"
 
 
 class SearchInterrupted(KeyboardInterrupt):
-    """Ctrl-C ended a search. `search` has the completed trials."""
+    """Raised if Ctrl-C ends a search. `search` has the completed trials."""
 
     def __init__(self, search: Search) -> None:
         super().__init__("the search was interrupted")
@@ -256,7 +256,7 @@ def _keep(found: Search, place: str | None, lines: Lines | None) -> None:
     folder = Path(place)
     output_folder.write_file(folder / TRIALS, lambda part: write_table(found.table(), part))
     if lines and lines.unwritten:
-        raise WordlineError(f"{lines.unwritten}; {TRIALS} there is complete")
+        raise WordlineError(f"{lines.unwritten}; {TRIALS} in the folder is complete")
     found.report(folder / "report.html")
     if found.best():
         text = found.device()

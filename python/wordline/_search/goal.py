@@ -75,7 +75,7 @@ def bound(text: str) -> Bound:
 
 
 class NoValueError(WordlineError):
-    """A run has no value for a metric."""
+    """Error of a run without a value for a metric."""
 
     def __init__(self, name: str, where: str = "this run") -> None:
         super().__init__(f"{name}: has no value in {where}; choose a metric that every run has")

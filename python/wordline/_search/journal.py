@@ -14,11 +14,11 @@ from wordline._internal import checksums, output_folder
 
 class Lines(BaseJournalBackend):
     """Journal of steps in a file that only this process writes. An incomplete last line, as after a
-    power cut, is removed. If the file cannot be written any more, steps are kept in memory only."""
+    power cut, is removed. After a write error, steps are kept in memory only."""
 
     def __init__(self, path: str) -> None:
         self.unwritten = ""
-        """Reason why steps are not written any more; empty if they are."""
+        """Error that stopped the writing of steps; empty without one."""
         self.path = path
         self._steps: list[dict[str, Any]] = []
         content = Path(path).read_bytes() if Path(path).exists() else b""
@@ -56,5 +56,5 @@ def _step(line: bytes, number: int = 0) -> dict[str, Any]:
     except ValueError:
         step = None
     if step is None:
-        raise ValueError(f"line {number} differs from what was written")
+        raise ValueError(f"line {number} has changed since it was written")
     return step

@@ -77,7 +77,7 @@ def require(plan: Plan) -> None:
     try:
         import optuna
     except ImportError:
-        raise WordlineError("a search needs Optuna; pip install 'wordline[search]'") from None
+        raise WordlineError("a search needs Optuna; run pip install 'wordline[search]'") from None
     del optuna
     _require_numbers(plan)
     if plan.sampler not in SAMPLERS or plan.pruner not in PRUNERS:

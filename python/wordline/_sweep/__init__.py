@@ -37,7 +37,7 @@ T = TypeVar("T", bound=Ended)
 
 
 class SweepInterrupted(KeyboardInterrupt):
-    """Ctrl-C ended a sweep. `sweep` has the completed points."""
+    """Raised if Ctrl-C ends a sweep. `sweep` has the completed points."""
 
     def __init__(self, sweep: Sweep) -> None:
         super().__init__("the sweep was interrupted")
@@ -157,7 +157,7 @@ def carry_out(
             raise SweepInterrupted(_kept(plan, every, keys, ended, place)) from None
         kept = _kept(plan, every, keys, ended, place)
     if journal.unwritten:
-        raise WordlineError(f"{journal.unwritten}; {POINTS} there is complete")
+        raise WordlineError(f"{journal.unwritten}; {POINTS} in the folder is complete")
     return kept
 
 

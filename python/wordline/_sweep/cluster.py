@@ -24,7 +24,7 @@ def connect(address: str) -> Any:
     if not host:
         raise WordlineError(
             spelling.message(
-                f"--on {address}: not an address of a scheduler; give dask://HOST:PORT"
+                f"--on {address}: is not the address of a scheduler; give dask://HOST:PORT"
             )
         )
     try:
@@ -32,7 +32,7 @@ def connect(address: str) -> Any:
     except ImportError:
         raise WordlineError(
             spelling.message(
-                f"--on {address}: Dask is not installed; pip install 'wordline[cluster]'"
+                f"--on {address}: Dask is not installed; run pip install 'wordline[cluster]'"
             )
         ) from None
     try:
@@ -40,7 +40,7 @@ def connect(address: str) -> Any:
     except (OSError, ValueError) as fault:
         raise WordlineError(
             spelling.message(
-                f"--on {address}: no scheduler answers there ({fault}); start one with "
+                f"--on {address}: no scheduler answers ({fault}); start one with "
                 "`dask scheduler`, or check the address"
             )
         ) from None
@@ -78,8 +78,8 @@ def _room(dask_worker: Any) -> tuple[str, float | None, float]:
 
 
 class Shipped:
-    """Traces at the workers of a client. A trace that is missing or different at some worker is
-    sent once to each worker, under a unique name."""
+    """Traces of the workers of a client. A trace that is missing or different on a worker is sent
+    once to each worker, under a unique name."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -96,14 +96,14 @@ class Shipped:
         return replace(job, trace=paths, sent=sent)
 
     def _name(self, path: str) -> str:
-        """Sends a trace and returns its name at the workers; an empty name if all of them can read
+        """Sends a trace and returns its name on the workers; an empty name if all workers can read
         the trace at its path."""
         digest = content(path)
         if all(found == digest for found in self._client.run(content, path).values()):
             return ""
         name = f"{digest}{''.join(Path(path).suffixes)}"
         if name not in self._names.values():
-            # Dask keeps the name of a file at the workers.
+            # Dask keeps the name of a file on the workers.
             with tempfile.TemporaryDirectory(prefix="wordline-") as folder:
                 named = Path(folder, name)
                 named.symlink_to(path)

@@ -58,7 +58,7 @@ def _side(one: object, place: int) -> Side:
         config = (folder / "config.resolved.toml").read_text(encoding="utf-8")
     except (OSError, ValueError):
         raise WordlineError(
-            f"{folder}: holds no results of a run or a sweep; name a folder of either"
+            f"{folder}: holds no results of a run or a sweep; name the folder of one"
         ) from None
     try:
         checksums.require_schema(str(folder), summary["schema"])

@@ -50,7 +50,7 @@ class Condition:
             self._tree = ast.parse(replaced, mode="eval").body
         except SyntaxError:
             raise self._fault(
-                "is not a condition; write for example ftl.gc.victim == 'fifo'"
+                "is not a condition; write, for example, ftl.gc.victim == 'fifo'"
             ) from None
         self._check(keys)
 

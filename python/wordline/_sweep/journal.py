@@ -36,7 +36,7 @@ class Journal(Generic[T]):
         self.known: dict[str, T] = {}
         self._path = path
         self.unwritten = ""
-        """Reason why lines are not written any more; empty if they are."""
+        """Error that stopped the writing of lines; empty without one."""
         self._kind = kind
         self._file: IO[bytes] | None = None
         self._synced = time.monotonic()
@@ -97,7 +97,8 @@ class Journal(Generic[T]):
             numbers = ", ".join(map(str, damaged[:MOST_NAMED]))
             more = f" and {len(damaged) - MOST_NAMED} more" if len(damaged) > MOST_NAMED else ""
             checksums.warn(
-                f"{path}: line {numbers}{more} differs from what was written; the points run again"
+                f"{path}: line {numbers}{more} has changed since it was written; "
+                "the points run again"
             )
             _rewrite(path, set(damaged))
 
@@ -108,7 +109,7 @@ class Journal(Generic[T]):
         except ValueError:
             return False
         if found is not None:
-            # Lines of another command are not used, and stay.
+            # Lines of another command are ignored and kept.
             with suppress(KeyError, TypeError):
                 key: str = found.pop("key")
                 self.known[key] = self._kind(**found)

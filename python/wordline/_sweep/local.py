@@ -31,12 +31,12 @@ KILLED = (
 
 
 class PointKilled(Exception):  # noqa: N818 - a result of a point
-    """The process that ran a point ended; other points continue."""
+    """Error of a point whose process ended; other points continue."""
 
 
 class Processes(Executor):
-    """Worker processes. A killed process loses only its own point and is replaced. All of them end
-    with this process, for whatever reason it ends."""
+    """Worker processes. A killed process loses only its own point and is replaced. All worker
+    processes end when this process ends, for whatever reason."""
 
     def __init__(self, jobs: int) -> None:
         wanted = limits.FILES + jobs * limits.FILES_OF_A_PROCESS
@@ -124,7 +124,8 @@ def _without_main() -> Generator[None]:
 
 def _follow(ended: Connection) -> None:
     """Initialises a worker: it ends with the process that started it, or when that process closes
-    the pipe. Messages name options of the command line, because it shows them from files."""
+    the pipe. Messages of the worker name options of the command line: journals and tables keep the
+    messages, and the command line shows them."""
 
     spelling.keep_options()
 

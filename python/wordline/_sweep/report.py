@@ -253,7 +253,7 @@ def lines(effects: Effects, one: Metric) -> Figure:
         data,
         height=420 + 20 * (len(data) // 5),
         hovermode="x unified",
-        # Side by side, unless this would distort a numeric axis.
+        # Markers are side by side, unless this would distort a numeric axis.
         scattermode="overlay" if numeric else "group",
         showlegend=bool(apart),
         legend=legend(title={"text": ", ".join(map(key_name, apart))}),

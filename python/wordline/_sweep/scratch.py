@@ -25,7 +25,7 @@ class Scratch:
         _lock(file)
         made.rename(owned)
         self.remove = Finalize(self, _remove, (self.path, file), exitpriority=1)
-        """Removes the folder. Called at the end of the process if not before."""
+        """Function that removes the folder; called at the end of the process if not before."""
 
 
 def _clear() -> None:

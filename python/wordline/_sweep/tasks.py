@@ -21,8 +21,8 @@ from wordline.config import Overrides, Source
 
 WORTH_SHARING = 0.1
 """Random page writes, relative to the user pages, from which several points share a preparation.
-Reading the state of 64 GiB from its file (`d4` with 4,096 blocks per plane) takes 0.08 CPU s more
-than filling the device, which equals random writes of 0.04 of its pages."""
+For 64 GiB (`d4` with 4,096 blocks per plane), reading the state from its file takes 0.08 CPU s more
+than filling the device. Random writes of 0.04 of its pages take as long."""
 
 
 @dataclass

@@ -36,7 +36,7 @@ class Workers:
     folder: str | None
     """Folder for prepared devices if all workers can access it."""
     moved: Callable[[Job], Job]
-    """Returns a job with paths that the workers can access."""
+    """Function that returns a job with paths that the workers can access."""
 
     def require_room(self, tasks: Sequence[Task]) -> None:
         """Raises WordlineError for the first task that needs more memory than any worker has."""
@@ -84,7 +84,7 @@ def _of_cluster(on: Any) -> Generator[Workers]:
 
     if isinstance(on, str) and not on.startswith(cluster.SCHEME):
         raise WordlineError(
-            spelling.message(f"--on {on}: not an address of a scheduler; give dask://HOST:PORT")
+            spelling.message(f"--on {on}: is not the address of a scheduler; give dask://HOST:PORT")
         )
     client = cluster.connect(on) if isinstance(on, str) else on
     try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _LeftToClickError(Exception):
-    """The command line needs click."""
+    """Raised if the command line needs click."""
 
 
 def run_arguments(args: Sequence[str]) -> dict[str, Any] | None:

@@ -24,7 +24,7 @@ def _repeat(default: int, text: str) -> Options:
 
 BENCH: Options = {
     "--trace": value(
-        "FILE", "Trace for `replay`; repeatable. Each trace is measured on its own.", multiple=True
+        "FILE", "Trace for `replay`; repeatable. Each trace is measured separately.", multiple=True
     ),
     **_repeat(1, "Runs of each workload; the one with the median CPU time is shown."),
     "--record": value(

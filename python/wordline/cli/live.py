@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wordline._api.live import LiveDevice
 
 RENEWAL_S = 1.0
-"""Time between two renewals of the page."""
+"""Time between two updates of the page."""
 
 
 @command(options.SERVE, writes="run")
@@ -48,12 +48,12 @@ def serve(
 ) -> int:
     """Serve a simulated device to real programs.
 
-    Programs connect to a Unix socket, or with --tcp to a port of this machine, with the protocol
-    NBD: fio, QEMU, nbdfuse, nbd-client and others. The data are real; the simulated device
-    determines the latency of each request.
+    Programs such as fio, QEMU, nbdfuse and nbd-client connect to a Unix socket, or with --tcp to a
+    port of this machine, over the NBD protocol. The data are real; the simulated device determines
+    the latency of each request.
 
     Ctrl-C or SIGTERM ends the device: it completes the requests that have arrived, and the results
-    are written. A second Ctrl-C ends it at once. On a terminal, a page shows the load meanwhile.
+    are written. A second Ctrl-C ends it at once. On a terminal, a page shows the current load.
 
     \b
     Examples:
@@ -68,8 +68,8 @@ def serve(
 
     The folder contains {files}.
 
-    Exit code: 0 done, 1 stopped by an error, 2 invalid command or input, 130 and 143 ended before
-    the device was ready, or at once.
+    Exit code: 0 done, 1 stopped by an error, 2 invalid command or input, 130 Ctrl-C or 143 SIGTERM
+    before the device was ready, or a second time.
     """
     from wordline._api import exporter, live
     from wordline._internal import output_folder
@@ -155,10 +155,10 @@ def _with_requests(function: Function) -> Function:
 @click.argument("values", nargs=-1)
 @_with_requests
 def control_command(socket: Path, request: str, values: tuple[str, ...], as_json: bool) -> None:
-    """Query a live device, or cause a fault of it.
+    """Query a live device, or inject a fault.
 
-    SOCKET is that of `wordline serve`. After a power cut, clients can connect again as soon as the
-    command ends.
+    SOCKET is the socket of `wordline serve`. After a power cut, clients can connect again as soon
+    as the command ends.
 
     \b
     Requests:

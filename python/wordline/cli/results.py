@@ -28,7 +28,7 @@ def fio_logs(results: Path, prefix: str, log_avg_msec: int) -> None:
     fio-plot and similar tools read them.
 
     The run must have used --requests. For each stream N, counted from 1, the command writes
-    PREFIX_lat.N.log, and the same with _slat (until the device accepts the request), _clat (from
+    PREFIX_lat.N.log, and a log each for _slat (until the device accepts the request), _clat (from
     then to completion), _bw and _iops.
 
     \b

@@ -132,7 +132,7 @@ def ended(
     if reason:
         resumable = any(file.endswith("checkpoint.wls") for file in files)
         go_on = f"; `wordline resume {place}` continues the run" if resumable else ""
-        fault(f"{reason}; the results up to there are in {place}{go_on}", code)
+        fault(f"{reason}; the results up to that point are in {place}{go_on}", code)
     return code
 
 

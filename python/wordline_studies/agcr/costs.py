@@ -25,7 +25,7 @@ Told: TypeAlias = tuple[Cost, Mapping[str, Value], Published]
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure of single-page requests, one at a time, in each mode."""
+    """Returns the figure for single-page requests, one at a time, in each mode."""
     writes: dict[str, Told] = {
         f"write, {mode}": ((mode, "write"), {}, PUBLISHED("1", f"write, {mode}"))
         for mode in READ_OF
@@ -69,7 +69,7 @@ def _variants() -> dict[str, dict[str, Value]]:
 
 
 def models(setup: Setup) -> Figure:
-    """Returns the figure of costs by program step and by threshold voltage."""
+    """Returns the figure for costs by program step and by threshold voltage."""
     of = _variants()
     found = required(
         setup,
@@ -160,7 +160,7 @@ def _models(
 
 
 def storage(setup: Setup) -> Figure:
-    """Returns the figure of the storage that the histories and tags of pages need."""
+    """Returns the figure for the storage that the histories and tags of pages need."""
     bits = state_of(setup, DEVICE, "r-w-l", 64 << 30)
     return Figure(
         id="11",
@@ -169,7 +169,7 @@ def storage(setup: Setup) -> Figure:
         measured="Storage for the access histories and tags of 64 GiB of flash.",
         rows=[
             Row(
-                "64 GB, pages of 4 KB, one bit of history",
+                "storage for 64 GB, pages of 4 KB, one bit of history",
                 bits / 2**20,
                 "Mb",
                 PUBLISHED("11", "storage"),

@@ -25,11 +25,11 @@ NAMED = {
     (FAST, "read_us"): "LCW/HCR reads",
     (REDUCED, "read_us"): "reduced wear reads",
 }
-OF = {"read_us": "reads", "write_us": "writes", "all_us": "all", "wear": "wear"}
+OF = {"read_us": "reads", "write_us": "writes", "all_us": "all requests", "wear": "wear"}
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures of the loads and of the available recordings."""
+    """Returns the figures for the loads and for the available recordings."""
     return of_loads(setup, _figure)
 
 

@@ -22,7 +22,7 @@ ByLoad = Mapping[str, float]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures of the loads and of the available recordings."""
+    """Returns the figures for the loads and for the available recordings."""
     return of_loads(setup, lambda _, found: [_kinds(found), _detection(found)])
 
 
@@ -58,9 +58,9 @@ def _kinds(found: Loads) -> Figure:
         claims=_claims_on_kinds(reads, writes, both),
         explanation=[
             FITTED,
-            "The overlaps of the loads are those of another publication, but how they follow from "
-            "single accesses is not published, so this figure depends on the pages that the loads "
-            "are assumed to access. Only reads of write-only pages and writes of read-only pages "
+            "The overlaps of the loads are those of another publication, which does not give the "
+            "single accesses. This figure therefore depends on the pages that the loads are "
+            "assumed to access. Only reads of write-only pages and writes of read-only pages "
             "are not as expected of the kind. They are at most a twentieth of the accesses of a "
             "page.",
         ],
@@ -147,8 +147,14 @@ def _detection(found: Loads) -> Figure:
                 for name, one in right.items()
                 for window, value in one.items()
             ),
-            *(Row(f"{name}: changes, pages of one kind", one, "%") for name, one in single.items()),
-            *(Row(f"{name}: changes, interleaved", one, "%") for name, one in mixed.items()),
+            *(
+                Row(f"{name}: changes of the detected kind, pages of one kind", one, "%")
+                for name, one in single.items()
+            ),
+            *(
+                Row(f"{name}: changes of the detected kind, interleaved pages", one, "%")
+                for name, one in mixed.items()
+            ),
         ],
         plots=[
             Plot(

@@ -32,7 +32,7 @@ NAMES: dict[str, Callable[[Loads], list[str]]] = {
     "all_us": list[str],
     "wear": writing,
 }
-LABELS = {"read_us": "reads", "write_us": "writes", "all_us": "all", "wear": "wear"}
+LABELS = {"read_us": "reads", "write_us": "writes", "all_us": "all requests", "wear": "wear"}
 COMPARED = (
     *((scheme, TRADITIONAL, of, 0) for of in ("read_us", "write_us") for scheme in EXTREMES),
     *((scheme, LI, of, 1) for of in ("read_us", "write_us") for scheme in PROPOSED),
@@ -43,7 +43,7 @@ COMPARED = (
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure of loads whose requests are spaced so that few of them wait."""
+    """Returns the figure for loads whose requests are spaced so that few of them wait."""
     found = {MEASURED: loads(setup), SPACED: loads(setup, "spaced")}
     runs = {key: passes(setup, DEVICE, of, {**SCHEMES, **EXTREMES}) for key, of in found.items()}
     low = {

@@ -57,7 +57,7 @@ def loads(setup: Setup, arrivals: fitted.Arrivals = "bursts") -> dict[str, Recor
 
 
 def of_loads(setup: Setup, made: Callable[[Setup, Loads], Sequence[Figure]]) -> list[Figure]:
-    """Returns the figures of the loads, and those of the available recordings."""
+    """Returns the figures for the loads, and those for the available recordings."""
     found = recordings(setup, DEVICE.page)
     return [*made(setup, loads(setup)), *(beside(made(setup, found)) if found else ())]
 

@@ -44,7 +44,7 @@ AGAINST_LI = (
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures of the loads and of the available recordings."""
+    """Returns the figures for the loads and for the available recordings."""
     return of_loads(setup, _figures)
 
 
@@ -150,7 +150,7 @@ def _times(
     return [
         *(
             Row(
-                f"{what}, {scheme} relative to Li et al., {turn}",
+                f"response time of {what}, {scheme} relative to Li et al., {turn}",
                 values[place],
                 "%",
                 _published(what, scheme) if place == LAST else None,
@@ -160,7 +160,11 @@ def _times(
             for place, turn in enumerate(TURNS)
         ),
         *(
-            Row(f"writes, {scheme} relative to Traditional, {turn}", values[place], "%")
+            Row(
+                f"response time of writes, {scheme} relative to Traditional, {turn}",
+                values[place],
+                "%",
+            )
             for scheme, values in to_trad.items()
             for place, turn in enumerate(TURNS)
         ),
@@ -364,18 +368,18 @@ def _rewrites(found: Loads, runs: Passes) -> Figure:
         measured="Re-written pages per page that the host reads or writes.",
         rows=[
             Row(
-                f"{RWL}, largest ratio of a load ({worst})",
+                f"{RWL}: re-writes, largest ratio of a load ({worst})",
                 most[worst],
                 "%",
                 PUBLISHED("16", "re-writes"),
             ),
             *(
-                Row(f"{scheme}, mean, {turn}", ratio[scheme][place], "%")
+                Row(f"{scheme}: re-writes, mean, {turn}", ratio[scheme][place], "%")
                 for scheme in shown
                 for place, turn in enumerate(TURNS)
             ),
             *(
-                Row(f"{name}, {scheme}", runs[name, scheme][LAST].rewrites, "%")
+                Row(f"{name}, {scheme}: re-writes", runs[name, scheme][LAST].rewrites, "%")
                 for name in found
                 for scheme in shown
             ),
@@ -435,7 +439,7 @@ def _wear(found: Loads, by_speed: Mapping[float, Passes]) -> Figure:
         rows=[
             *(
                 Row(
-                    f"{scheme}, mean, {turn}",
+                    f"{scheme}: wear, mean, {turn}",
                     values[place],
                     "%",
                     PUBLISHED("17", "R+L wear") if (scheme, place) == (RL, LAST) else None,
@@ -444,7 +448,7 @@ def _wear(found: Loads, by_speed: Mapping[float, Passes]) -> Figure:
                 for place, turn in enumerate(TURNS)
             ),
             *(
-                Row(f"{RWL}, {speed:g} times the rate, second pass", value, "%")
+                Row(f"{RWL}: wear at {speed:g} times the rate, second pass", value, "%")
                 for speed, value in speeds.items()
             ),
         ],

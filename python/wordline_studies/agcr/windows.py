@@ -35,7 +35,7 @@ OF = {"read_us": "reads", "write_us": "writes", "wear": "wear"}
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures of the loads and of the available recordings."""
+    """Returns the figures for the loads and for the available recordings."""
     return of_loads(setup, _figures)
 
 

@@ -153,7 +153,7 @@ def pauses(setup: Setup) -> Figure:
                 PUBLISHED("5.15", "idle power of L relative to C"),
             ),
             Row("written fast after the pause, L", gained["L"] / 2**20, "MiB"),
-            Row(f"written fast after a pause that ends after {SHORT_S} s, L", brief / 2**20, "MiB"),
+            Row(f"written fast after a pause that ends at {SHORT_S} s, L", brief / 2**20, "MiB"),
             Row("free blocks after the pause, L", free / 2**20, "MiB"),
             Row("written fast after the pause, C", gained["C"] / 2**20, "MiB"),
             Row("buffer size, C", buffer / 2**20, "MiB"),

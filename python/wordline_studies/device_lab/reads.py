@@ -146,7 +146,9 @@ def _pattern_rows(shares: Mapping[Key, float], mean: Means) -> list[Row]:
             f"{depth}{', slow part' if part else ''}",
             shares[letter, depth, part],
             "%",
-            PUBLISHED("5.2", f"rate of {letter}") if (depth, part) == (DEPTH, "slow") else None,
+            PUBLISHED("5.2", f"rate of random reads over random writes, {letter}")
+            if (depth, part) == (DEPTH, "slow")
+            else None,
         )
         for letter, depth, part in shares
     ] + [
@@ -154,7 +156,9 @@ def _pattern_rows(shares: Mapping[Key, float], mean: Means) -> list[Row]:
             f"latency of {kind} over random reads, QD {depth}{', slow part' if part else ''}",
             value,
             "%",
-            PUBLISHED("5.2", f"latency of {kind}") if (depth, part) == (DEPTH, "slow") else None,
+            PUBLISHED("5.2", f"latency of {kind} over random reads")
+            if (depth, part) == (DEPTH, "slow")
+            else None,
         )
         for (depth, part), told in sorted(mean.items())
         for kind, value in told.items()
@@ -364,9 +368,9 @@ def aged_reads(setup: Setup) -> Figure:
         section="5.4.2",
         measured=(
             "Sequential reads of a drive filled sequentially, and of one that was then "
-            "overwritten at random by its whole capacity, with the slow part of table 2.1, whose "
-            "dies read the next page ahead (cache reads, section 2.3.1). Also with the faster part "
-            "of the presets, with and without this read-ahead. Queue depth "
+            "overwritten at random by its whole capacity. The drives have the slow part of table "
+            "2.1, whose dies read the next page ahead (cache reads, section 2.3.1). Also with the "
+            "faster part of the presets, with and without this read-ahead. Queue depth "
             f"{DEPTH}, map in memory, {FEW} blocks per die."
         ),
         rows=[
@@ -374,7 +378,7 @@ def aged_reads(setup: Setup) -> Figure:
                 f"response time, aged over pristine, 4 KiB, {letter}{name}",
                 value,
                 "times",
-                PUBLISHED("5.3", "aged over pristine") if name == "" else None,
+                PUBLISHED("5.3", "response time, aged over pristine") if name == "" else None,
             )
             for name, values in told.items()
             for letter, value in values.items()
@@ -466,7 +470,9 @@ def layouts(setup: Setup) -> Figure:
                 f"read rate, sequentially over randomly written, {letter}{name}",
                 value,
                 "times",
-                PUBLISHED("5.5", "sequentially over randomly written") if name == "" else None,
+                PUBLISHED("5.5", "read rate, sequentially over randomly written")
+                if name == ""
+                else None,
             )
             for name, values in ratio.items()
             for letter, value in values.items()

@@ -18,8 +18,8 @@ WRITTEN = 0.3
 """Data written after the TRIMs, as a share of the user capacity: more than the over-provisioned
 blocks hold, less than all free blocks after the TRIMs hold."""
 TAIL = 2 / 3
-"""Share of these writes that precede the measurement. They use up the over-provisioned
-blocks in every case."""
+"""Share of the writes after the TRIMs that precede the measurement. They use up the
+over-provisioned blocks in every case."""
 KINDS = {"pristine": "#12a07b", "SEQ-TRIM": "#7cc0ea", "RND-TRIM": "#d8731c", "none": "#c0392b"}
 ERASING, INVALIDATING = "LZ", "AC"
 SIZES = (4096, 2**20, 2**24, 2**27, 2**29, LONGEST)
@@ -56,7 +56,7 @@ def gains(setup: Setup) -> Figure:
                 f"latency after RND-TRIM over SEQ-TRIM, {letter}",
                 value,
                 "times",
-                PUBLISHED("5.12", "random over ascending TRIM"),
+                PUBLISHED("5.12", "latency after random over ascending TRIM"),
             )
             for letter, value in ratio.items()
         ],
@@ -157,7 +157,7 @@ def costs(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                f"2 GiB, {letter}",
+                f"duration of a TRIM of 2 GiB, {letter}",
                 us[letter][LONGEST] / 1000,
                 "ms",
                 PUBLISHED("5.13", f"2 GiB, {letter}"),
@@ -166,7 +166,7 @@ def costs(setup: Setup) -> Figure:
         ]
         + [
             Row(
-                f"{which} TRIM that frees data, in units of a 4 KiB write, {letter}",
+                f"duration of the {which} TRIM that frees data, in 4 KiB writes, {letter}",
                 end(freeing[letter]) / write_us[letter],
                 "times",
                 PUBLISHED("5.14", "I-TRIM over a write of 4 KiB"),
@@ -176,7 +176,7 @@ def costs(setup: Setup) -> Figure:
         ]
         + [
             Row(
-                f"{which} TRIM that frees data, {letter}",
+                f"duration of the {which} TRIM that frees data, {letter}",
                 end(freeing[letter]),
                 "us",
                 PUBLISHED("5.14", "time of an I-TRIM"),

@@ -130,10 +130,10 @@ def cycles(setup: Setup) -> Figure:
             ),
             Row("bound: whole drive over read share and one block per die", few, "times"),
             Row(
-                "published, read share unknown",
+                "highest over mean erase count, published for an unknown read share",
                 None,
                 "times",
-                PUBLISHED("5.6", "most worn over mean"),
+                PUBLISHED("5.6", "highest over mean erase count"),
                 "the share of the drive that is read",
             ),
             Row(
@@ -288,12 +288,17 @@ def managed_reads(setup: Setup) -> Figure:
                 f"latency with management over latency without, 4 KiB, {letter}",
                 value,
                 "times",
-                PUBLISHED("5.7", "with over without"),
+                PUBLISHED("5.7", "latency with management over latency without"),
             )
             for letter, value in told.items()
         ]
         + [
-            Row(f"4 KiB, {words}, {letter}", us, "us", PUBLISHED("5.7", f"{words}, {letter}"))
+            Row(
+                f"response time of 4 KiB reads, {words}, {letter}",
+                us,
+                "us",
+                PUBLISHED("5.7", f"{words}, {letter}"),
+            )
             for letter, one in small.items()
             for words, us in one.items()
         ],

@@ -100,13 +100,13 @@ def mixes(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                "mean of the 7,200 rpm disk over that of a drive, minimum",
+                "mean response time of the 7,200 rpm disk over that of a drive, minimum",
                 min(shorter),
                 "times",
                 PUBLISHED("5.8", "mean of a disk of 7,200 rpm over that of a drive"),
             ),
             Row(
-                "mean of the 7,200 rpm disk over that of a drive, maximum",
+                "mean response time of the 7,200 rpm disk over that of a drive, maximum",
                 max(shorter),
                 "times",
                 PUBLISHED("5.8", "mean of a disk of 7,200 rpm over that of a drive"),
@@ -191,7 +191,7 @@ def cliffs(setup: Setup) -> Figure:
         name: {kind: _amplification(one) for kind, one in runs.items()}
         for name, runs in zip(made, found, strict=True)
     }
-    slower = PUBLISHED("5.9", "rate before over after")
+    slower = PUBLISHED("5.9", "rate before the cliff over rate after it")
     rows = [
         Row(
             f"rate before the cliff over rate after it, {name}",
@@ -206,7 +206,7 @@ def cliffs(setup: Setup) -> Figure:
             f"worst case of an interval, after the cliff over before it, {name}",
             one["worst"],
             "times",
-            PUBLISHED("5.9", "worst case after over before"),
+            PUBLISHED("5.9", "worst case after the cliff over that before it"),
         )
         for name, one in told.items()
         if name in PLOTTED
@@ -444,12 +444,16 @@ def buffers(setup: Setup) -> Figure:
                 f"worst case after the cliff, with the buffer over without it, {letter}",
                 value,
                 "times",
-                PUBLISHED("5.10", f"worst case with over without, {letter}"),
+                PUBLISHED("5.10", f"worst case with the buffer over that without it, {letter}"),
             )
             for letter, value in after.items()
         ]
         + [
-            Row(f"after the cliff, pages destaged one by one, {letter}", value, "times")
+            Row(
+                f"worst case after the cliff, same ratio with pages destaged one by one, {letter}",
+                value,
+                "times",
+            )
             for letter, value in single.items()
         ]
         + [
@@ -461,19 +465,27 @@ def buffers(setup: Setup) -> Figure:
             for letter, value in before.items()
         ]
         + [
-            Row(f"before the cliff, pages destaged one by one, {letter}", value, "times")
+            Row(
+                f"worst case before the cliff, same ratio with pages destaged one by one, {letter}",
+                value,
+                "times",
+            )
             for letter, value in calm.items()
         ]
         + [
-            Row(f"mean before the cliff, with the buffer over without it, {letter}", value, "times")
+            Row(
+                f"mean response time before the cliff, with the buffer over without it, {letter}",
+                value,
+                "times",
+            )
             for letter, value in mean.items()
         ]
         + [
             Row(
-                "mean before the cliff, without the buffer over with it, C",
+                "mean response time before the cliff, without the buffer over with it, C",
                 1 / mean["C"],
                 "times",
-                PUBLISHED("5.10", "time before without over with, C"),
+                PUBLISHED("5.10", "mean before the cliff, without the buffer over with it, C"),
             )
         ],
         claims=[

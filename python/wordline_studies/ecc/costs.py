@@ -19,7 +19,7 @@ CAPACITY = 64 << 30
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure of single-page requests, one at a time."""
+    """Returns the figure for single-page requests, one at a time."""
     return costs(
         setup,
         DEVICE,
@@ -37,7 +37,7 @@ def figure(setup: Setup) -> Figure:
 
 
 def memory(setup: Setup) -> Figure:
-    """Returns the figure of the memory that the schemes need."""
+    """Returns the figure for the memory that the schemes need."""
     filters, mode = state_per_page(setup, DEVICE, "differentiated-ecc")
     fixed, history = state_per_page(setup, DEVICE, "r-w")
     pages = CAPACITY / DEVICE.page
@@ -51,8 +51,13 @@ def memory(setup: Setup) -> Figure:
             "per page are derived from devices with two capacities."
         ),
         rows=[
-            Row("bloom filters", filters / 8 / 1024, "KB", PUBLISHED("memory", "filters")),
-            Row("mode bits of 64 GB", mode * pages / 8 / 2**20, "MB", PUBLISHED("memory", "modes")),
+            Row("bloom filters", filters / 8 / 1024, "KB", PUBLISHED("memory", "bloom filters")),
+            Row(
+                "mode bits of 64 GB",
+                mode * pages / 8 / 2**20,
+                "MB",
+                PUBLISHED("memory", "mode bits of 64 GB"),
+            ),
             Row("AGCR: histories and tags of 64 GB", agcr / 8 / 2**20, "MB"),
         ],
         claims=[

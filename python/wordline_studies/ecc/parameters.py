@@ -34,7 +34,7 @@ Means = Mapping[str, Mapping[str, float]]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures of m with n = 2, and of n with m = -1."""
+    """Returns the figures for m with n = 2, and for n with m = -1."""
     return of_loads(setup, _figures, loads(setup))
 
 
@@ -73,7 +73,7 @@ def _figure(
         ),
         rows=[
             *(
-                Row(f"{name}: {of}", value, "%")
+                Row(f"{name}: response time of {of}", value, "%")
                 for of, one in mean.items()
                 for name, value in one.items()
             ),
@@ -124,7 +124,10 @@ def _m(found: Loads, runs: Passes) -> Figure:
     rows = [
         *(Row(f"{name}: fast writes", one, "%") for name, one in zip(names, fast, strict=True)),
         *(Row(f"{name}: reads with LDPC", one, "%") for name, one in zip(names, slow, strict=True)),
-        *(Row(f"{load}: range over m", one, "points") for load, one in span.items()),
+        *(
+            Row(f"{load}: range of the response time over m", one, "points")
+            for load, one in span.items()
+        ),
     ]
     little = [load for load, value in span.items() if value <= IN_POINTS]
     claims = [

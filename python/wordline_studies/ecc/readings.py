@@ -36,7 +36,7 @@ Results = Mapping[str, tuple[Loads, Passes]]
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure of some loads under each reading."""
+    """Returns the figure for some loads under each reading."""
     results: dict[str, tuple[Loads, Passes]] = {}
     for reading, (arrivals, by_space) in READINGS.items():
         found = some_loads(arrivals)
@@ -54,7 +54,7 @@ def figure(setup: Setup) -> Figure:
         ),
         rows=[
             *(
-                Row(f"{of}, {ours} relative to {base}, {reading}", value, "%")
+                Row(f"response time of {of}, {ours} relative to {base}, {reading}", value, "%")
                 for ours, base in ((OURS, NORMAL), (OURS, AGCR))
                 for reading, (found, runs) in results.items()
                 for of, value in means(found, runs, ours, base).items()

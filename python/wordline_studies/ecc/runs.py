@@ -113,7 +113,7 @@ def of_loads(
     made: Callable[[Setup, Loads, Mapping[str, Mapping[str, Value]]], Sequence[Figure]],
     found: Loads,
 ) -> list[Figure]:
-    """Returns the figures of the loads, and those of the available recordings. The address spaces
+    """Returns the figures for the loads, and those for the available recordings. The address spaces
     of recordings are not known, so their device has 16 GiB."""
     recorded = recordings(setup, DEVICE.page)
     figures = list(made(setup, found, sized(found)))

@@ -41,7 +41,7 @@ PAIRS = ((OURS, NORMAL), (AGCR, NORMAL), (OURS, AGCR))
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures of the loads and of the available recordings."""
+    """Returns the figures for the loads and for the available recordings."""
     return of_loads(setup, _figures, loads(setup))
 
 
@@ -80,7 +80,12 @@ def _overlaps(found: Loads) -> Figure:
         section="5.3.1",
         measured="Share of the accessed pages of 8 KiB that are both read and written.",
         rows=[
-            Row("largest of the other loads", max(others), "%", PUBLISHED("17", "others")),
+            Row(
+                "largest overlap of the other loads",
+                max(others),
+                "%",
+                PUBLISHED("17", "largest overlap of the other loads"),
+            ),
             *(
                 Row(
                     f"{name}: pages both read and written",
@@ -108,13 +113,13 @@ def _overall(by: Changes, found: Loads, runs: Passes) -> Figure:
     mean = means(found, runs, OURS, AGCR)["all"]
     rows = [
         *(
-            Row(f"{name}, {scheme}", value, "%", _of_load(name, scheme))
+            Row(f"{name}, {scheme}: response time", value, "%", _of_load(name, scheme))
             for scheme, one in by["all"].items()
             for name, value in one.items()
         ),
         *(
             Row(
-                f"{scheme} relative to {base}, mean",
+                f"response time, {scheme} relative to {base}, mean",
                 means(found, runs, scheme, base)["all"],
                 "%",
             )
@@ -239,7 +244,7 @@ def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
     return [
         *(
             Row(
-                f"{OF[of]}, {ours} relative to {base}, mean",
+                f"time of {OF[of]}, {ours} relative to {base}, mean",
                 mean[ours, base][of],
                 "%",
                 PUBLISHED("24", name),
@@ -248,7 +253,7 @@ def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
         ),
         *(
             Row(
-                f"writes, {scheme}: median load",
+                f"time of writes, {scheme}: median load",
                 median(by["write"][scheme].values()),
                 "%",
                 PUBLISHED("24", "writes of most loads"),
@@ -256,21 +261,23 @@ def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
             for scheme in ALL[1:]
         ),
         *(
-            Row(f"reads, {name}, {OURS}", by["read"][OURS][name], "%", PUBLISHED("24", what))
+            Row(
+                f"time of reads, {name}, {OURS}", by["read"][OURS][name], "%", PUBLISHED("24", what)
+            )
             for name, what in high.items()
             if name in by["read"][OURS]
         ),
         *(
-            Row(f"{OF[of]}, {AGCR} relative to {NORMAL}, mean", mean[AGCR, NORMAL][of], "%")
+            Row(f"time of {OF[of]}, {AGCR} relative to {NORMAL}, mean", mean[AGCR, NORMAL][of], "%")
             for of in ("write", "read")
         ),
         *(
-            Row(f"{OF[of]}, {ours} relative to {base}, mean, first pass", one[of], "%")
+            Row(f"time of {OF[of]}, {ours} relative to {base}, mean, first pass", one[of], "%")
             for (ours, base), one in first.items()
             for of in ("write", "read")
         ),
         *(
-            Row(f"{OF[of]}, {name}, {scheme}", value, "%")
+            Row(f"time of {OF[of]}, {name}, {scheme}", value, "%")
             for of in ("write", "read")
             for scheme, one in by[of].items()
             for name, value in one.items()

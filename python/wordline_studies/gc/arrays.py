@@ -1,5 +1,5 @@
-"""The arrays of chapter 7: their members by intensity of the load, and what is taken over members
-and days."""
+"""The arrays of chapter 7: their members by intensity of the load, and metrics over members and
+days."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import nan

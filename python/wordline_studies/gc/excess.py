@@ -39,7 +39,7 @@ INVOKES = (
 
 
 def excess(device: str, runs: Runs, number: str) -> Figure:
-    """Returns the figure of the excess waiting times of an array."""
+    """Returns the figure for the excess waiting times of an array."""
     groups = GROUPS[device]
     found = {
         where: {scheme: _beyond(one, names) for scheme, one in runs.items()}
@@ -72,10 +72,10 @@ def excess(device: str, runs: Runs, number: str) -> Figure:
         rows=[
             *(
                 Row(
-                    f"{where}, {SCHEMES[scheme].title}: beyond {MARGIN_MS} ms",
+                    f"{where}, {SCHEMES[scheme].title}: requests beyond {MARGIN_MS} ms",
                     float(value),
                     "",
-                    PUBLISHED("7.12", "late, AGC+DGC") if scheme == BOTH else None,
+                    PUBLISHED("7.12", "late requests under AGC+DGC") if scheme == BOTH else None,
                 )
                 for where, one in count_of.items()
                 for scheme, value in one.items()
@@ -145,8 +145,8 @@ def merges(runs: Runs, writes: int) -> list[Row]:
             "low intensity, H-FTL: GC runs per disk and day, extrapolated to all requests of the "
             "table",
             every / len(LOW_DISKS) / DAYS,
-            "a day",
-            PUBLISHED("7.12", "GC runs of H a day"),
+            "per day",
+            PUBLISHED("7.12", "GC runs of H-FTL per day"),
         )
     ]
 
@@ -193,7 +193,7 @@ def day_one(runs: Runs) -> list[Row]:
             f"{name}, P-FTL, day 1: longest excess",
             max(0.0, days(worst_ms(runs[P][name]))[0] - MARGIN_MS),
             "ms",
-            PUBLISHED("7.14", "excess of P, day 1"),
+            PUBLISHED("7.14", "longest excess of P-FTL, day 1"),
         )
         for name in GROUPS[THREE][HIGH]
     ]
@@ -211,7 +211,7 @@ def thrashing(three: Runs, six: Runs) -> list[Row]:
             "high intensity, P-FTL: share of late requests relative to 6SSDs-RAID",
             gain(shares[1], shares[0]) if shares[1] else None,
             "%",
-            PUBLISHED("7.14", "thrashing of P"),
+            PUBLISHED("7.14", "late requests of P-FTL over 6SSDs-RAID"),
             "a buffer that overflows on 6SSDs-RAID",
         )
     ]

@@ -52,21 +52,21 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
                 PUBLISHED("idle", f"disk {disk}"),
             ),
             Row(f"disk {disk}: mean request size", size / 1024, "KiB"),
-            Row(f"disk {disk}: mean request size, of the table", row.kib / row.requests, "KiB"),
+            Row(f"disk {disk}: mean request size in the table", row.kib / row.requests, "KiB"),
             Row(f"disk {disk}: share of writes", 100 * one["writes"] / one["requests"], "%"),
-            Row(f"disk {disk}: share of writes, of table 6.1", 100 * row.write_share, "%"),
+            Row(f"disk {disk}: share of writes in table 6.1", 100 * row.write_share, "%"),
             Row(
                 f"disk {disk}: requests, relative to the table",
                 100 * one["requests"] / row.requests,
                 "",
             ),
             Row(
-                f"disk {disk}: data written, over the spare 3 % of 64 GiB",
+                f"disk {disk}: data written over the spare 3 % of 64 GiB",
                 one["written_bytes"] / (0.03 * 2**36),
                 "",
             ),
             Row(
-                f"disk {disk}: data written over the spare 3 %, of the table",
+                f"disk {disk}: data written over the spare 3 % in the table",
                 row.written_kib * 1024 / (0.03 * 2**36),
                 "",
             ),
@@ -130,7 +130,7 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
 
 
 def sections(setup: Setup) -> Figure:
-    """Returns the figure of write-intensive sections by their share of long pauses."""
+    """Returns the figure for write-intensive sections by their share of long pauses."""
     longs = FEWER if setup.quick else LONGS
     many = SECTION_REQUESTS
     made = {

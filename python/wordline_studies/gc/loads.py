@@ -36,9 +36,9 @@ BUSY_BACK_TO_BACK, BUSY_WRITES = 0.9, 0.8
 BUSY_LONG_OF_PAUSES = 0.05
 # On a disk with high intensity, every fourth stretch of requests is such a section (assumed).
 STRETCHES, EVERY = 32, 4
-# Logical blocks that each hold a quarter of the written pages, most written first. Measured on the
-# 10,554 writes among the first 100,000 requests of disk 5, the available excerpt, with this
-# striping.
+# Sizes of four sets of logical blocks, each of which holds a quarter of the written pages. The
+# most written blocks come first. Measured with this striping on the 10,554 writes among the first
+# 100,000 requests of disk 5, the available excerpt.
 QUARTERS = (770, 2_636, 3_053, 3_054)
 # Mean length of the long pauses of the disk that has most of them. Seconds.
 LEAST_LONG_MEAN_S = 2.0

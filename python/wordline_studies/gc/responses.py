@@ -43,9 +43,9 @@ MORE_SPARE = 0.07
 ROOMY = f"L-FTL at 3 % with {100 * MORE_SPARE:.0f} % spare blocks"
 # Reason why DGC does not run out of free blocks. A claim on write-intensive sections tests it.
 SHORT_PAUSES = (
-    "short pauses are up to a second long; at 10 % of the requests of a write-intensive "
-    "section and 75 ms on average (1.8 µs to 1 s, with equal probability per order of "
-    "magnitude) they amount to 7.5 ms per request, enough for three merges of 139 ms on 64 "
+    "short pauses are up to a second long: 75 ms on average (1.8 µs to 1 s, with equal "
+    "probability per order of magnitude); 10 % of the requests of a write-intensive section "
+    "follow one, which is 7.5 ms per request, enough for three merges of 139 ms on 64 "
     "planes; DGC runs out if no pause is longer than 15.2 ms (see Write-intensive sections with "
     "few long pauses)"
 )
@@ -174,7 +174,7 @@ def _low(found: Mapping[str, Responses]) -> Figure:
         plots=_plots(found),
         claims=[
             Claim(
-                f"AGC alone hides almost all GC (all late requests of L-FTL but {IN_POINTS:g} %)",
+                f"AGC alone hides almost all GC (all but {IN_POINTS:g} % of L-FTL's late requests)",
                 hidden >= 100 - IN_POINTS,
                 f"{hidden:.1f} % ({late_of[L]:,} to {late_of[AGC]:,})",
                 ids=("J7-042",),

@@ -156,8 +156,8 @@ def handed_over(summary: Summary) -> int:
 
 
 def erases(summary: Summary) -> int:
-    """Returns the number of erases without those of background GC, which a scheme that runs GC only
-    when it is needed has only after the load."""
+    """Returns the number of erases, without those of background GC. A scheme that runs GC only when
+    it is needed has background GC only after the load."""
     after = sum(
         one["blocks_erased"] for one in summary["collections"] if one["trigger"] == "background"
     )

@@ -50,7 +50,7 @@ KNOWN = {
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure of the available recorded traces on one SSD of 6SSDs-RAID."""
+    """Returns the figure for the available recorded traces on one SSD of 6SSDs-RAID."""
     found_traces = recorded(setup, KNOWN)
     many = setup.requests(REQUESTS)
     skipped: list[str] = []

@@ -61,7 +61,7 @@ FAR_TAGS = f"{LOCAL}, short pauses, tags 1 s ahead"
 # Share of requests with a long pause (section 7.6).
 LONG = 0.346
 LOCAL_SHARE, LOCAL_PAGES = 0.02, 32
-# Merges per write under the available excerpt of disk 5, with as many update blocks.
+# Merges per write under the available excerpt of disk 5, with the same number of update blocks.
 RECORDED = 0.886
 # Free-block thresholds of the sweep. A third of 3 %, which is 1 %, is between the first two.
 THRESHOLDS = (0.2, 0.34, COMPACT_BELOW, 0.71, 1.0)
@@ -91,7 +91,7 @@ FEW_FREE = (
 
 
 def figures(setup: Setup, loads: Mapping[str, Load], known: Known) -> list[Figure]:
-    """Returns the figures of triggers and thresholds. Runs in `known` are not repeated."""
+    """Returns the figures for triggers and thresholds. Runs in `known` are not repeated."""
     disks = {name: loads[name] for name in (f"SSD{disk}" for disk in DISKS)}
     busy = {"SSD5": loads["SSD5"]}
     many = LOCAL_REQUESTS // 6 if setup.quick else LOCAL_REQUESTS
@@ -292,7 +292,7 @@ def _most(
 def _share_rows(shares: Mapping[str, Mapping[str, float]], names: Sequence[str]) -> list[Row]:
     """Returns the rows on GC runs by trigger, in both readings of a GC run that AGC starts and DGC
     completes. Those of the named loads have published values."""
-    published = PUBLISHED("7.15a", "share of AGC, at least")
+    published = PUBLISHED("7.15a", "minimum share of AGC in the GC runs")
     return [
         Row(
             f"{name}: {part}",
@@ -315,12 +315,16 @@ def _idle_rows(found: Known, names: Sequence[str]) -> list[Row]:
                 f"{name}: idle periods that DGC uses, of those that AGC or DGC uses",
                 _idle_uses(summary)["DGC"] + _idle_uses(summary)["both"],
                 "%",
-                PUBLISHED("7.15a", "idle periods that DGC uses, at most"),
+                PUBLISHED("7.15a", "maximum share of idle periods that DGC uses"),
             )
             for name, summary in summaries.items()
         ),
         *(
-            Row(f"{name}: idle periods that DGC uses, of all", _of_all_idle(summary), "%")
+            Row(
+                f"{name}: idle periods that DGC uses, of all idle periods",
+                _of_all_idle(summary),
+                "%",
+            )
             for name, summary in summaries.items()
         ),
     ]
@@ -359,9 +363,9 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
             "GC runs under AGC+DGC on L-FTL by trigger: AGC (look-ahead and proactive "
             "compaction), DGC (retroactive compaction of postponed blocks), or a write that "
             "cannot proceed. If a request interrupts a GC run of AGC, its remaining steps go to "
-            "the job list of DGC (section 7.5.1.3), so the GC run and the idle periods of these "
-            "steps count as DGC's; a further row shows the share of GC runs that AGC starts. An "
-            "idle period is used by a scheme that starts a flash operation in it. "
+            "the job list of DGC (section 7.5.1.3). The GC run and the idle periods of these "
+            "steps then count as DGC's; a further row shows the share of GC runs that AGC starts. "
+            "An idle period is used by a scheme that starts a flash operation in it. "
             f"Disks 2 and 3 are omitted; they have few requests. {LOCAL}: "
             f"{many:,} requests of 128 KiB, 80 % writes, all to a region so small that update "
             "blocks fill. Tags 1 s ahead: no pause is long, and commands are announced 1 s before "
@@ -377,7 +381,7 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
                     f"mean: erases of AGC+DGC relative to {title}",
                     mean[scheme],
                     "%",
-                    PUBLISHED("7.15a", "erases against L-FTL"),
+                    PUBLISHED("7.15a", "erases relative to L-FTL"),
                 )
                 for scheme, title in ((MORE, "L-FTL at 3 %"), (L, "L-FTL at 1 %"))
             ),
@@ -386,7 +390,7 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
                 for name, value in change.items()
             ),
             Row(
-                f"{LOCAL}: erases of AGC+DGC relative to L-FTL with as many free blocks",
+                f"{LOCAL}: erases of AGC+DGC relative to L-FTL with the same number of free blocks",
                 as_many,
                 "%",
             ),
@@ -397,7 +401,7 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
         ],
         plots=[
             Plot(
-                "Collections",
+                "GC runs",
                 "GC runs by trigger. DGC continues GC runs of AGC that a request interrupts.",
                 bars(shares, PARTS, "% of GC runs", stacked=True),
             ),
@@ -422,7 +426,8 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
                 _told_kinds({FAR_TAGS: look_ahead}),
             ),
             Claim(
-                "On H-FTL, if update blocks fill, AGC performs at least 80 % and DGC at most 20 %",
+                "On H-FTL, if update blocks fill, AGC performs at least 80 % of the GC runs and "
+                "DGC at most 20 %",
                 on_h[ALONE] >= 80 and on_h["DGC"] <= 20,
                 f"{on_h['AGC']:.1f} and {on_h['DGC']:.1f} %",
             ),
@@ -447,9 +452,9 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
             *_amplified(found, names),
         ],
         explanation=[
-            "Full update blocks are rare: 21 erases per block of 64 GiB with table 7.1's 30 "
-            f"GiB written to disk 5 are one merge for every {_pages_a_merge():.1f} pages, and "
-            "an update block has 128. Compaction is therefore nearly always that of the least "
+            "Full update blocks are rare. With table 7.1's 30 GiB written to disk 5, 21 erases "
+            f"per block of 64 GiB mean one merge per {_pages_a_merge():.1f} pages, and an update "
+            "block has 128 pages. Compaction is therefore nearly always that of the least "
             "recently written logical block, which section 7.6.5 allows if on-demand GC is "
             "about to start.",
             "AGC+DGC compacts when fewer blocks are free than 43 % of 3 %, which is more than "
@@ -500,28 +505,28 @@ def _thresholds(
                 "all disks, L-FTL: erases per block, extrapolated to all requests of the table",
                 whole[L],
                 "",
-                PUBLISHED("7.15b", "erases a block, L-FTL"),
+                PUBLISHED("7.15b", "erases per block under L-FTL"),
             ),
             Row("all disks, AGC+DGC: erases per block, extrapolated", whole[BOTH], ""),
             Row(
                 "threshold with the fewest erases",
                 best,
                 "%",
-                PUBLISHED("7.15b", "best threshold, below"),
+                PUBLISHED("7.15b", "upper bound of the best threshold"),
             ),
             *(
                 Row(
                     f"{name}: threshold up to which AGC+DGC erases no more",
                     value,
                     "%",
-                    PUBLISHED("7.15b", "comparable threshold, below"),
+                    PUBLISHED("7.15b", "upper bound of the threshold with comparable erases"),
                 )
                 for name, value in crossings.items()
             ),
-            Row("below 71 %, relative to L-FTL at 2.13 %", equal, "%"),
+            Row("erases below a threshold of 71 %, relative to L-FTL at 2.13 %", equal, "%"),
             Row("all disks, L-FTL: merges per write", merges, ""),
             *(
-                Row(f"{name}: below {threshold:.0f} %", value, "%")
+                Row(f"erases {name}: below a threshold of {threshold:.0f} %", value, "%")
                 for name, one in over.items()
                 for threshold, value in one.items()
             ),

@@ -1,5 +1,5 @@
-"""Figures 7.10 and 7.13: worst cases of both arrays, and what their figures of excess waiting times
-(7.12, 7.14) add for one of them."""
+"""Figures 7.10 and 7.13: worst cases of both arrays. Adds rows and claims on one array to its
+figure of excess waiting times (7.12 or 7.14)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -64,7 +64,7 @@ from wordline_studies.generated import Request, written
 from wordline_studies.outcome import PER_CENT, is_reproduced
 
 Series = dict[str, list[float | None]]
-# Number of requests of disk 3 that is enough to test why they are late.
+# Number of requests of disk 3 with which the study tests why they are late.
 LARGE_REQUESTS = 400
 # Factor by which fewer writes of each disk are simulated on 3SSDs-RAID than on 6SSDs-RAID.
 FEWER = 4
@@ -83,7 +83,7 @@ STARTS = (
 
 
 def figures(setup: Setup, loads: Mapping[str, Load], known: Known) -> list[Figure]:
-    """Returns the figures of both arrays. Runs of SSDs of 6SSDs-RAID that are in `known` are not
+    """Returns the figures for both arrays. Runs of SSDs of 6SSDs-RAID that are in `known` are not
     repeated."""
     six = _by_scheme(under(setup, loads, COMPARED, known))
     with members(THREE_SSDS, writes_of(setup) // FEWER) as paired:
@@ -167,7 +167,7 @@ def _late_by_day(setup: Setup, load: Load) -> dict[str, list[int]]:
 
 def _rows_of_days(late_by_day: Mapping[str, Sequence[int]]) -> list[Row]:
     return [
-        Row(f"SSD0, H-FTL, {name}: beyond {MARGIN_MS} ms on day {day}", float(many), "")
+        Row(f"SSD0, H-FTL, {name}: requests beyond {MARGIN_MS} ms on day {day}", float(many), "")
         for name, by_day in late_by_day.items()
         for day, many in enumerate(by_day, 1)
     ]
@@ -226,7 +226,7 @@ def _fluctuation(curve: Sequence[float | None]) -> float:
 
 def _rows(where: str, curves: Series) -> list[Row]:
     return [
-        Row(f"{where}, {SCHEMES[scheme].title}: day {day}", value, "ms")
+        Row(f"{where}, {SCHEMES[scheme].title}: worst case on day {day}", value, "ms")
         for scheme, curve in curves.items()
         for day, value in enumerate(days(curve), 1)
     ]
@@ -273,34 +273,34 @@ def _worst(
             f"6.1 and 7.1 (see Table 7.1); {many:,} writes of each disk, or all if it has fewer, "
             "and the same share of P-FTL's write buffer. A day is a fifth of the load. One by one: "
             f"{ALONE_WRITES} single-page writes, {ALONE_S:.0f} s apart, on a worn SSD. P-FTL's "
-            "write buffer is empty at the start. Reductions are those at low intensity, whose "
-            "paragraph gives them."
+            "write buffer is empty at the start. Reductions are those at low intensity, as in the "
+            "paragraph that gives them."
         ),
         rows=[
             *(
                 Row(
-                    f"low intensity, L- and H-FTL: {what} of the days with GC",
+                    f"low intensity, L- and H-FTL: {what} worst case of the days with GC",
                     value,
                     "ms",
-                    PUBLISHED("7.10", "worst case, L and H, low"),
+                    PUBLISHED("7.10", "worst case of L- and H-FTL, low intensity"),
                 )
-                for what, value in zip(("least", "most"), waits, strict=True)
+                for what, value in zip(("shortest", "longest"), waits, strict=True)
             ),
             *(
                 Row(
                     f"one by one, {SCHEMES[scheme].title}: longest response time",
                     value,
                     "ms",
-                    PUBLISHED("7.10", "worst case, L and H, low"),
+                    PUBLISHED("7.10", "worst case of L- and H-FTL, low intensity"),
                 )
                 for scheme, value in alone.items()
                 if scheme != NEW
             ),
             Row(
-                "one by one: a GC run of L-FTL, in units of a write on a pristine SSD",
+                "one by one: time of a GC run of L-FTL, in units of a write on a pristine SSD",
                 alone[L] / alone[NEW],
                 "times",
-                PUBLISHED("7.10", "GC run over a write"),
+                PUBLISHED("7.10", "time of a GC run over that of a write"),
             ),
             *(
                 Row(
@@ -308,7 +308,7 @@ def _worst(
                     f"{SCHEMES[scheme].title}",
                     value,
                     "%",
-                    PUBLISHED("7.10", f"cut against {scheme}"),
+                    PUBLISHED("7.10", f"reduction relative to {scheme}"),
                 )
                 for scheme, value in cuts.items()
             ),
@@ -317,7 +317,7 @@ def _worst(
                     f"low intensity, AGC+DGC: {which} reduction of a worst case",
                     value,
                     "%",
-                    PUBLISHED("7.10", "cut against all"),
+                    PUBLISHED("7.10", "reduction relative to all schemes"),
                 )
                 for which, value in (
                     ("smallest", min(cuts.values())),
@@ -337,18 +337,18 @@ def _worst(
                 "high intensity, AGC+DGC: longest response time",
                 both,
                 "ms",
-                PUBLISHED("7.10", "worst case, AGC+DGC, high"),
+                PUBLISHED("7.10", "worst case of AGC+DGC, high intensity"),
             ),
             Row(
                 "high intensity, P-FTL over L-FTL: longest response time",
                 over,
                 "times",
-                PUBLISHED("7.10", "P over L, high"),
+                PUBLISHED("7.10", "worst case of P-FTL over L-FTL, high intensity"),
             ),
             *(
                 Row(
                     f"SSD3, first {spread[stripe]['input']['requests']} requests, AGC+DGC, "
-                    f'stripe = "{stripe}": beyond {MARGIN_MS} ms',
+                    f'stripe = "{stripe}": requests beyond {MARGIN_MS} ms',
                     float(number),
                     "",
                 )
@@ -501,7 +501,8 @@ def _worst_of_three(runs: Runs, six: Runs, alone: Mapping[str, Mapping[str, floa
             ),
             *(
                 Row(
-                    f"high intensity, {SCHEMES[scheme].title}: mean of the days over 6SSDs-RAID",
+                    f"high intensity, {SCHEMES[scheme].title}: mean worst case of the days over "
+                    "that of 6SSDs-RAID",
                     value,
                     "times",
                 )

@@ -78,7 +78,7 @@ def memory(setup: Setup) -> Figure:
             ),
             Row("bytes per extent of the tree", tree["map_bytes"] / tree["map_entries"], "B"),
             *(
-                Row(f"map of {drive.upper()}, {pattern}, {size} B", kinds[key], "B")
+                Row(f"size of the map of {drive.upper()}, {pattern}, {size} B", kinds[key], "B")
                 for key in kinds
                 for drive, pattern, size in [key]
             ),
@@ -228,8 +228,8 @@ def processors(setup: Setup) -> Figure:
         title="Figures 4.4(b) and 4.5: CPU of the host",
         section="4.4.2",
         measured=(
-            "Share of four cores under random writes, in legacy mode and of 512 bytes unless the "
-            "row states otherwise. FSSD has a flat table of its sectors; in the rows by request "
+            "Share of four cores under random writes of 512 bytes in legacy mode, unless the row "
+            "states otherwise. FSSD has a flat table of its sectors; in the rows by request "
             "size, it has a tree of extents, as section 4.4.1 supposes, unless the row names the "
             "flat table."
         ),
@@ -239,8 +239,8 @@ def processors(setup: Setup) -> Figure:
             "Only threads that serve requests are simulated. The operating system, which uses "
             "nearly all of the CPU time with BSSD, is not. One thread uses at most 25 % of four "
             "cores. The published 60 % at one request per 45 µs are 108 µs of CPU time per "
-            "request, more than the request takes, so other threads must run, which the text does "
-            "not mention.",
+            "request, more than the request takes. Other threads must therefore run, which the "
+            "text does not mention.",
             "With a flat table, which has an entry per sector, requests of 256 KiB take more CPU "
             "than those of 64 KiB.",
         ],
@@ -251,10 +251,10 @@ def processors(setup: Setup) -> Figure:
 def _cpu_rows(used: dict[tuple[str, str], float]) -> list[Row]:
     one, eight = workers(WORKERS[0]), workers(WORKERS[-1])
     rows = [
-        Row("CPU, FSSD, legacy", used["fssd", one], "%", PUBLISHED("4.5", "FSSD, legacy")),
+        Row("CPU use, FSSD, legacy", used["fssd", one], "%", PUBLISHED("4.5", "FSSD, legacy")),
         *(
             Row(
-                f"CPU, FSSD, {size} B",
+                f"CPU use, FSSD, {size} B",
                 used["fssd", f"{size} B"],
                 "%",
                 PUBLISHED("4.5", "FSSD, up to 16 KB") if size in FINE else None,
@@ -262,13 +262,13 @@ def _cpu_rows(used: dict[tuple[str, str], float]) -> list[Row]:
             for size in SIZES
         ),
         Row(
-            "CPU, FSSD: queue over legacy",
+            "CPU use, FSSD: queue over legacy",
             used["fssd", "queued"] / used["fssd", one],
             "times",
             PUBLISHED("4.5", "FSSD, queue over legacy"),
         ),
         Row(
-            "CPU, FSSD: eight workers over one",
+            "CPU use, FSSD: eight workers over one",
             used["fssd", eight] / used["fssd", one],
             "times",
             PUBLISHED("4.5", "FSSD, workers"),
@@ -276,7 +276,7 @@ def _cpu_rows(used: dict[tuple[str, str], float]) -> list[Row]:
     ]
     shown = {("fssd", one), *(("fssd", f"{size} B") for size in SIZES)}
     rows += [
-        Row(f"CPU, {_words(drive)}, {run}", value, "%")
+        Row(f"CPU use, {_words(drive)}, {run}", value, "%")
         for (drive, run), value in used.items()
         if (drive, run) not in shown
     ]

@@ -25,8 +25,8 @@ SMALLER: dict[str, Value] = {
 
 
 def stripe(setup: Setup) -> Figure:
-    """Returns the figure of writes that wait for GC on one drive, and on any drive of a stripe over
-    five."""
+    """Returns the figure for writes that wait for GC on one drive, and on any of five drives in a
+    stripe."""
     cases = {
         (drives, alone): _case(drives, alone) for drives in (1, DRIVES) for alone in (False, True)
     }

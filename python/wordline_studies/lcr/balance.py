@@ -28,7 +28,7 @@ LOOK: dict[str, Value] = {
 }
 COLOURS = {
     "pages replaced": "#1f78b4",
-    "1,000 times as often": "#7cc0ea",
+    "1,000 times the rate": "#7cc0ea",
     "a worn device": "#e0a30a",
     "instants": "#c2457f",
     "least busy die": "#12a07a",
@@ -37,7 +37,7 @@ COLOURS = {
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure of load balance rates of the four write-dominated loads under LRU, at
+    """Returns the figure for load balance rates of the four write-dominated loads under LRU, at
     their own rate and in each variant."""
     runs = _runs(setup)
     above = {load: _above(runs, load) for load in WRITING}
@@ -50,8 +50,8 @@ def figure(setup: Setup) -> Figure:
             "Load of the most loaded die relative to the mean of the dies, sampled at each "
             "page replacement, under LRU with the buffer of figure 5, for four loads. The "
             "document does not define a case. Its policy checks the load of a die only when a "
-            "block is evicted (section III-A), and it runs four traces (II-A). Here a case is "
-            "a page replacement; if no die has work, the rate counts as at most 10. This "
+            "block is evicted (section III-A), and the document runs four traces (II-A). Here a "
+            "case is a page replacement; if no die has work, the rate counts as at most 10. This "
             "definition was chosen after seeing results for replacements, dirty replacements, "
             "arrivals and instants. For comparison: instants at which a die has work, sampled "
             "every 0.5 ms; bursts at 1,000 times the rate; a worn device; writes to the least busy "
@@ -121,7 +121,7 @@ def _runs(setup: Setup) -> dict[tuple[str, str], Summary]:
 def _above(runs: Mapping[tuple[str, str], Summary], load: str) -> dict[str, float]:
     return {
         "pages replaced": _replaced(runs[load, "1"]),
-        "1,000 times as often": _replaced(runs[load, "1000"]),
+        "1,000 times the rate": _replaced(runs[load, "1000"]),
         "a worn device": _replaced(runs[load, "worn"]),
         "instants": _instants(runs[load, "1"]),
         "least busy die": _replaced(runs[load, "balanced"]),

@@ -145,9 +145,10 @@ def _log_uniform(most: int) -> tuple[tuple[float, float], ...]:
 # recordings: requests and shares of reads are equal, sizes twice those of table III. wdev_2 has
 # only writes, of 8.15 KB. Financial2 is not in that table. Recordings repeat requests at all
 # distances. Here, half of the reads repeat at log-uniform ages up to 2,048 reads, and writes at
-# ages up to 8,192 writes (chosen after seeing results). The share of writes follows from the
-# document's share of clean replacements, 76 % of web_0 and 40 % of ts_0: each page that enters must
-# be evicted. For proj_0, less than 5 % clean leaves it open; 12 % as in rsrch_1 is used. Half of
+# ages up to 8,192 writes (chosen after seeing results). The share of writes that repeat follows
+# from the document's share of clean replacements, 76 % of web_0 and 40 % of ts_0: each page that
+# enters must be evicted. For proj_0, the published share of less than 5 % does not determine it;
+# 12 % as in rsrch_1 is used. Half of
 # the writes of wdev_2 repeat within 1 MiB, which fits in a buffer of 4 MiB next to the other
 # writes. For Financial2 the share is that of the first 30,000 requests of Financial1.
 TABLE = {

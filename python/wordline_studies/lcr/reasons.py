@@ -124,8 +124,8 @@ def _to_lru(values: Values) -> float:
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure of LCR's reduction of the response time relative to LRU and GCaR-CFLRU
-    under each variant, and of CFLRU's in short runs."""
+    """Returns the figure for LCR's reduction of the response time relative to LRU and GCaR-CFLRU
+    under each variant, and for CFLRU's in short runs."""
     variants = QUICK if setup.quick else VARIANTS
     found = required(setup, _cases(setup, variants))
     means = {key: latency_us(one) for key, one in found.items()}
@@ -281,8 +281,8 @@ def _large_writes(to_lru: Gains, deviating: Gains) -> list[Claim]:
             quick=False,
         ),
         Claim(
-            "web_0 and ts_0: LCR reduces the standard deviation by amounts more than "
-            f"{IN_POINTS:g} points apart also with single requests and without GC",
+            "web_0 and ts_0: LCR's reductions of the standard deviation differ by more than "
+            f"{IN_POINTS:g} points with single requests and without GC, too",
             all(
                 abs(deviating[one.title]["web_0"] - deviating[one.title]["ts_0"]) > IN_POINTS
                 for one in (CALM, FRESH)

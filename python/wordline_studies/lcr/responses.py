@@ -133,7 +133,7 @@ def _means(runs: Runs) -> Figure:
                 PUBLISHED("5", "proj_0, GCaR-CFLRU against LRU"),
             ),
             *(
-                Row(f"{load}, {TITLES[policy]}", value, "µs")
+                Row(f"{load}, {TITLES[policy]}: mean response time", value, "µs")
                 for load, one in means.items()
                 for policy, value in one.items()
             ),
@@ -184,7 +184,7 @@ def _deviations(runs: Runs) -> Figure:
         rows=[
             *_rows(values, "6", {LRU: "ts_0 proj_0", GCAR: "ts_0 proj_0"}),
             *(
-                Row(f"{load}, {TITLES[policy]}", value, "µs")
+                Row(f"{load}, {TITLES[policy]}: standard deviation", value, "µs")
                 for load, one in values.items()
                 for policy, value in one.items()
             ),
@@ -215,12 +215,12 @@ def _hits(runs: Runs, halves: Mapping[str, float]) -> Figure:
         section="IV-B",
         measured="The runs of figure 5. Pages of requests, reads and writes.",
         rows=[
-            Row(f"{load}, {TITLES[policy]}", value, "%")
+            Row(f"{load}, {TITLES[policy]}: hit ratio", value, "%")
             for load, one in values.items()
             for policy, value in one.items()
         ]
         + [
-            Row(f"{load}, LRU with a buffer of {MIB // 2} MiB", value, "%")
+            Row(f"{load}, LRU with a buffer of {MIB // 2} MiB: hit ratio", value, "%")
             for load, value in halves.items()
         ],
         plots=[
@@ -247,7 +247,7 @@ def _clean(runs: Runs) -> Figure:
         ),
         rows=[
             Row(
-                f"{load}, {TITLES[policy]}",
+                f"{load}, {TITLES[policy]}: clean pages among replacements",
                 values[load][policy],
                 "%",
                 PUBLISHED("clean", load) if load in WRITING and policy == LCR else None,

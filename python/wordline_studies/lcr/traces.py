@@ -57,7 +57,7 @@ KNOWN = {
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure of the recorded traces that are available."""
+    """Returns the figure for the available recorded traces."""
     paths = recorded(setup, KNOWN)
     many = setup.requests(REQUESTS)
     runs, faults = completed(
@@ -149,8 +149,8 @@ def figure(setup: Setup) -> Figure:
         ),
         explanation=[
             "These are excerpts. None of them is a trace of the document under its name. Short "
-            "ones hardly fill the buffer, so the policies are alike. CFLRU gains more in "
-            "shorter ones because it postpones writes (see Reasons).",
+            "excerpts hardly fill the buffer, so the policies are alike. CFLRU gains more in "
+            "shorter excerpts because it postpones writes (see Reasons).",
             *left_out(skipped),
             *missing(KNOWN, paths),
         ],

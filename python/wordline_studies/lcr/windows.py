@@ -31,7 +31,7 @@ SHORTER = {"ts_0": "L-077", "web_0": "L-078"}
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure of LCR with windows from a 64th of the buffer to all of it."""
+    """Returns the figure for LCR with windows from a 64th of the buffer to all of it."""
     windows = SOME if setup.quick else WINDOWS
     played = {load: (load, playback(setup, wanted(setup, load, REQUESTS[load]))) for load in LOADS}
     played |= {
@@ -70,7 +70,7 @@ def figure(setup: Setup) -> Figure:
         ),
         rows=[
             *(
-                Row(f"{load}, window {tick}", value, "µs")
+                Row(f"{load}, window {tick}: mean response time", value, "µs")
                 for load, one in means.items()
                 for tick, value in zip(ticks, one, strict=True)
             ),
@@ -80,7 +80,11 @@ def figure(setup: Setup) -> Figure:
                 for tick, value in zip(ticks, one, strict=True)
             ),
             *(
-                Row(f"{load}: reduction by window 1/2 relative to window 1/64", value, "%")
+                Row(
+                    f"{load}: reduction of the response time by window 1/2 relative to window 1/64",
+                    value,
+                    "%",
+                )
                 for load, value in {**{load: gain[load] for load in LOADS}, **other}.items()
             ),
         ],

@@ -106,17 +106,17 @@ def _mean(curves: Iterable[Curves]) -> Curves:
 
 
 def _rows(curves: Mapping[str, Curves], compared: list[str]) -> list[Row]:
-    published = PUBLISHED("2.21", "SLC over MLC")
+    published = PUBLISHED("2.21", "bus contention of SLC over MLC")
     # With few dies, writes hardly wait, and the ratio is meaningless.
     rows = [
-        Row(f"{kind}, {dies} dies: SLC over MLC1", gain(mlc, slc), "%", published)
+        Row(f"{kind}, {dies} dies: contention of SLC over MLC1", gain(mlc, slc), "%", published)
         for kind in compared
         for dies, slc, mlc in zip(
             DIES[1:], curves[kind]["SLC"][1:], curves[kind]["MLC1"][1:], strict=True
         )
     ]
     rows += [
-        Row(f"{kind}, {name}, {dies} dies", value, "%")
+        Row(f"{kind}, {name}, {dies} dies: contention", value, "%")
         for kind, one in curves.items()
         for name, curve in one.items()
         for dies, value in zip(DIES, curve, strict=True)

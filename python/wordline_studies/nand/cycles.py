@@ -148,7 +148,7 @@ def writes(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                "cache: array programs without a pause between them",
+                "cache: consecutive array programs without a pause between them",
                 _in_a_row(gaps),
                 "",
                 PUBLISHED("2.13", "programs of the array"),
@@ -435,18 +435,23 @@ def _breakdown_rows(names: Sequence[str], reports: Mapping[str, Sequence[Report]
         row
         for place, name in enumerate(names)
         for row in (
-            Row(f"writes, {name}: array", array[place], "%", PUBLISHED("2.16", "writes, array")),
+            Row(
+                f"writes, {name}: array programs",
+                array[place],
+                "%",
+                PUBLISHED("2.16", "writes, array"),
+            ),
             Row(
                 f"writes, {name}: data transfer",
                 moved[place],
                 "%",
-                PUBLISHED("2.16", "writes, moving data"),
+                PUBLISHED("2.16", "writes, data transfer"),
             ),
             Row(
                 f"reads, {name}: data transfer",
                 read[place],
                 "%",
-                PUBLISHED("2.16", "reads, moving data"),
+                PUBLISHED("2.16", "reads, data transfer"),
             ),
         )
     ]

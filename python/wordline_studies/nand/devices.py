@@ -44,8 +44,8 @@ def table(setup: Setup) -> Figure:
         explanation=[
             "Values that the table leaves open are assumed and listed in the presets: two "
             "planes per die; an asynchronous 8-bit bus with cycles of 25 ns, on which the "
-            "2,048 bytes of a page take 51.2 µs (the table gives no spare area, and the stages "
-            "of section 2.7.1 have no busy time between planes); the grouping of fast and slow "
+            "2,048 bytes of a page take 51.2 µs; no spare area, as the table gives none; no busy "
+            "time between planes, as in the stages of section 2.7.1; the grouping of fast and slow "
             "pages; currents. The bus is the most important parameter for reads. With this "
             "bus, reads of one die spend 51 % of their time on the bus, the published share "
             "(figure 2.16)."

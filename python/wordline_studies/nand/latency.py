@@ -36,7 +36,7 @@ Bandwidths = dict[str, dict[str, list[float]]]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures of one die (SDP) and of two dies (DDP)."""
+    """Returns the figures for one die (SDP) and for two dies (DDP)."""
     one, two = _bandwidths(setup, 1, {}), _bandwidths(setup, 2, FROM_650_US)
     return [_sdp(one), _ddp(setup, one, two)]
 
@@ -45,7 +45,7 @@ def _sdp(found: Bandwidths) -> Figure:
     made = _figure("2.11", "one die (SDP)", found)
     writes = found["program"]["variation"]
     published = PUBLISHED("2.11", "2x over legacy writes")
-    doubled = Row("2x over legacy: writes", writes[2] / writes[0], "times", published)
+    doubled = Row("bandwidth of writes, 2x over legacy", writes[2] / writes[0], "times", published)
     explanation = [
         "The data sheet's typical time, 650 µs, is well below the mean over the pages of a block, "
         "1,194.5 µs, because 62 of 128 pages are slow. A model with 650 µs is too fast by a "
@@ -254,7 +254,7 @@ def _rows(number: str, writes: dict[str, list[float]]) -> list[Row]:
             published = PUBLISHED(number, "variation")
         rows.append(
             Row(
-                f"{mode.name}: deviation of variation from hardware",
+                f"{mode.name}: deviation of the variation model from hardware",
                 None,
                 "%",
                 published,
@@ -263,10 +263,12 @@ def _rows(number: str, writes: dict[str, list[float]]) -> list[Row]:
         )
         for model, name in zip(CONSTANT, ("typical", "worst"), strict=True):
             deviation = abs(gain(base, writes[model][place]))
-            what = f"{mode.name}: deviation of {model} from variation"
+            what = f"{mode.name}: deviation of {model} from the variation model"
             rows.append(Row(what, deviation, "%", PUBLISHED(number, name)))
         mean = abs(gain(base, writes["typical, mean"][place]))
-        rows.append(Row(f"{mode.name}: deviation of typical, mean from variation", mean, "%"))
+        rows.append(
+            Row(f"{mode.name}: deviation of typical, mean, from the variation model", mean, "%")
+        )
     return rows
 
 

@@ -72,7 +72,7 @@ def _performance(setup: Setup, found: Reports, two: Latency) -> Figure:
         for name, reports in found.items()
     }
     rows = [
-        Row(f"{pair}{on}", ratios[-1], "times", PUBLISHED("2.15", "speed-up"))
+        Row(f"time, {pair}{on}", ratios[-1], "times", PUBLISHED("2.15", "speed-up"))
         for on, of in (("", latency), (", two dies", two))
         for pair, ratios in _ratios(of).items()
     ]
@@ -252,7 +252,7 @@ def _stages(found: Reports) -> Figure:
             f"Time by stage for the migration of {BLOCKS[-1]} blocks of figure 2.15. "
             "Overlapping stages are counted in each."
         ),
-        rows=[Row(f"{name}: data on the bus", ps / 1e9, "ms") for name, ps in data.items()],
+        rows=[Row(f"{name}: time of data on the bus", ps / 1e9, "ms") for name, ps in data.items()],
         plots=[
             Plot(
                 "Time by stage",

@@ -88,7 +88,7 @@ def case(setup: Setup, path: Path, kind: str, places: str, count: int, device: s
 
 
 def _figure(setup: Setup, found: Found, joined: Joined, skipped: list[str]) -> Figure:
-    # Gain of 2, 4 and 8 dies over as many planes, by trace and placement.
+    # Gain of 2, 4 and 8 dies over the same number of planes, by trace and placement.
     gains = {
         (name, places): [
             gain(planes, dies)
@@ -106,9 +106,9 @@ def _figure(setup: Setup, found: Found, joined: Joined, skipped: list[str]) -> F
         title="Figure 2.20: recorded traces, dies and planes",
         section="2.8.5",
         measured=(
-            "IOPS of a whole SSD with one package of MLC1, with 1 to 8 dies of one plane "
-            "(die-first) or one die of 1 to 8 planes (plane-first), all of the same capacity, "
-            f"at queue depth {DEPTH}, for the first {setup.requests(REQUESTS):,} requests of each "
+            "IOPS of a whole SSD with one package of MLC1, which has 1 to 8 dies of one plane "
+            "(die-first) or one die of 1 to 8 planes (plane-first). All have the same capacity. "
+            f"Queue depth {DEPTH}, the first {setup.requests(REQUESTS):,} requests of each "
             "trace. Written pages are placed by address, or as they come, over planes in turn."
         ),
         rows=_rows(gains),
@@ -147,14 +147,14 @@ def _figure(setup: Setup, found: Found, joined: Joined, skipped: list[str]) -> F
 
 def _rows(gains: dict[tuple[str, str], list[float]]) -> list[Row]:
     rows: list[Row] = []
-    published = PUBLISHED("2.20", "many dies over many planes")
+    published = PUBLISHED("2.20", "IOPS of many dies over many planes")
     for places in PLACES:
         values = [one for (_, where), some in gains.items() if where == places for one in some]
         if values:
-            what = f"dies over planes, pages {places}, mean of all traces"
+            what = f"IOPS of dies over planes, pages {places}, mean of all traces"
             rows.append(Row(what, sum(values) / len(values), "%", published))
     rows += [
-        Row(f"{name}, {places}: {count} dies over {count} planes", value, "%")
+        Row(f"{name}, {places}: IOPS of {count} dies over {count} planes", value, "%")
         for (name, places), values in gains.items()
         for count, value in zip(COUNTS[1:], values, strict=True)
     ]
@@ -167,7 +167,7 @@ def _claims(
     none = "" if found else "no recorded trace was found"
     claims = [
         Claim(
-            "Dies have higher IOPS than as many planes, with every trace",
+            "Dies have higher IOPS than the same number of planes, with every trace",
             all(value > 0 for values in gains.values() for value in values),
             "; ".join(
                 f"{name}, {places} {min(values):+.1f} to {max(values):+.0f} %"

@@ -8,7 +8,7 @@ REQUESTS = 400_000
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure of requests per CPU second on the document's set-ups."""
+    """Returns the figure for requests per CPU second on the document's set-ups."""
     rows: list[Row] = []
     for name, dies in DIES.items():
         package = part(setup, dies=dies)

@@ -46,7 +46,7 @@ PACKAGES = 4
 
 
 def beyond(setup: Setup) -> list[Figure]:
-    """Returns the figure of both extensions; none with `--quick`."""
+    """Returns the figure for both extensions; none with `--quick`."""
     if setup.quick:
         return []
     paths = written(setup, named(TABLE), part(setup))

@@ -33,7 +33,7 @@ SINGLES = ("home", "search")
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure of write-through, of pages destaged one by one, and of the map."""
+    """Returns the figure for write-through, for pages destaged one by one, and for the map."""
     loads = named(TABLE)
     paths = written(setup, loads, QUICK_PART)
     stores = {name: Store.of(load, QUICK_PART) for name, load in loads.items()}
@@ -69,7 +69,7 @@ def figure(setup: Setup) -> Figure:
                 "Financial, OP-FCL: programmed bytes that hold the map",
                 found["financial", "grouped"].map_percent,
                 "%",
-                PUBLISHED("5", "map"),
+                PUBLISHED("5", "share of programmed bytes that hold the map"),
             ),
             *(
                 Row(f"{title(name)}: response time with write-through above write-back", value, "%")

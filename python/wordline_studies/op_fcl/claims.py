@@ -63,7 +63,7 @@ NOISE_POINTS = 0.1
 
 
 def rises(values: Sequence[float], noise: float = 0.0) -> bool:
-    """Returns whether no value is less than the previous one, apart from noise."""
+    """Returns `True` if no value is less than the previous one, apart from noise."""
     return all(low <= high + noise for low, high in pairwise(values))
 
 
@@ -184,7 +184,7 @@ def _full(charged: Curves) -> Claim:
 
 
 def falls_to_the_end(curve: Curve) -> bool:
-    """Returns whether the response time never rises with the cached share, with both schemes."""
+    """Returns `True` if the response time never rises with the cached share, with both schemes."""
     return all(rises([-cell.mean_ms for cell in curve[scheme].values()]) for scheme in FIXED)
 
 

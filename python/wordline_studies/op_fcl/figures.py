@@ -78,9 +78,14 @@ def model_figures(setup: Setup) -> list[Figure]:
             section="figure 3",
             measured=measured,
             rows=[
-                Row("u of the lowest cost", 100 * least_3[1], "%", PUBLISHED("3", "u")),
                 Row(
-                    "cost at 92 % above the lowest",
+                    "u of the lowest cost",
+                    100 * least_3[1],
+                    "%",
+                    PUBLISHED("3", "u of the lowest cost"),
+                ),
+                Row(
+                    "cost at u = 92 %, above the lowest",
                     model.excess_percent(model.FIGURE_3, 0.92, 1.0, least_3[0]),
                     "%",
                 ),
@@ -104,8 +109,18 @@ def model_figures(setup: Setup) -> list[Figure]:
             section="figure 4, 4.2",
             measured=measured,
             rows=[
-                Row("u of the lowest cost", 100 * least_4[1], "%", PUBLISHED("4", "u")),
-                Row("r of the lowest cost", 100 * least_4[2], "%", PUBLISHED("4", "r")),
+                Row(
+                    "u of the lowest cost",
+                    100 * least_4[1],
+                    "%",
+                    PUBLISHED("4", "u of the lowest cost"),
+                ),
+                Row(
+                    "r of the lowest cost",
+                    100 * least_4[2],
+                    "%",
+                    PUBLISHED("4", "r of the lowest cost"),
+                ),
                 *(
                     Row(f"{what} at that point, of 4 GB", size, "GB", PUBLISHED("4", what))
                     for what, size in zip(
@@ -124,7 +139,7 @@ def model_figures(setup: Setup) -> list[Figure]:
                     for segments in (16, 64)
                 ),
                 Row(
-                    "cost at 64 and 25 % above the lowest",
+                    "cost at u = 64 % and r = 25 %, above the lowest",
                     model.excess_percent(model.FIGURE_4, 0.64, 0.25, least_4[0]),
                     "%",
                 ),
@@ -230,7 +245,7 @@ def _above_rows(curves: Mapping[str, Curve]) -> list[Row]:
 
 
 def _uncharged(measured: str, alone: Curve) -> Figure:
-    """Returns the figure of Search Engine with fills after the reply, the alternative reading."""
+    """Returns the figure for Search Engine with fills after the reply, the alternative reading."""
     shown = {"search": alone}
     return Figure(
         id="6c",
@@ -334,7 +349,7 @@ def _erases(measured: str, charged: Mapping[str, Curve]) -> Figure:
                 f"erases of FP-FCL at {percent} % over OP-FCL's, largest of the loads",
                 max(wear.longer(curve, percent) for curve in charged.values()),
                 "times",
-                PUBLISHED("14", "longer"),
+                PUBLISHED("14", "largest gain in lifetime"),
             )
             for percent in wear.SHARES
         ]
@@ -397,12 +412,16 @@ def _courses(measured: str, found: Mapping[str, Course]) -> Figure:
             for name, course in found.items()
             for row in (
                 Row(
-                    f"{title(name)}: cached after a third of the run",
+                    f"{title(name)}: cached size after the first third of the run",
                     sum(course.settled()),
                     "GB",
                     PUBLISHED("9", name) if name in ("financial", "home") else None,
                 ),
-                Row(f"{title(name)}: cached for reads", course.settled()[0], "GB"),
+                Row(
+                    f"{title(name)}: size of the read list after the first third of the run",
+                    course.settled()[0],
+                    "GB",
+                ),
             )
         ],
         plots=[_course_plot(name, course) for name, course in found.items()],

@@ -9,7 +9,7 @@ from typing import TypeAlias
 PAGES_PER_BLOCK = 64
 PROGRAM_US, READ_US, COPY_US, ERASE_US = 300.0, 125.0, 225.0, 1_500.0
 TRANSFER_US = 4096 / 72
-"""Transfer of a page at 72 MB/s."""
+"""Time to transfer a page at 72 MB/s. Microseconds."""
 DISK_READ_US, DISK_WRITE_US = 4_500.0 + TRANSFER_US, 4_900.0 + TRANSFER_US
 
 Curve: TypeAlias = Callable[[float], float]

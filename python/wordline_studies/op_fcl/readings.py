@@ -70,7 +70,7 @@ REQUESTS = 200_000
 
 
 def readings(setup: Setup) -> list[Figure]:
-    """Returns the figures of the optimum over the exponent of the writes, and of destages one by
+    """Returns the figures for the optimum over the exponent of the writes, and for destages one by
     one, a positioned disk, and data in the map page; none with `--quick`."""
     if setup.quick:
         return []
@@ -290,7 +290,7 @@ def _work_percent(curve: Curve) -> float:
 
 
 def recordings(setup: Setup) -> Figure:
-    """Returns the figure of recorded loads, one request at a time. OP-FCL also runs by time
+    """Returns the figure for recorded loads, one request at a time. OP-FCL also runs by time
     stamp."""
     paths = {
         name: path for name, path in recorded(setup, KNOWN).items() if not name.startswith("post")

@@ -28,7 +28,7 @@ Found = tuple[list[Row], list[Claim]]
 
 
 def reasons(setup: Setup) -> list[Figure]:
-    """Returns the figure of all reasons; none with `--quick`."""
+    """Returns the figure for all reasons; none with `--quick`."""
     if setup.quick:
         return []
     paths = written(setup, named(TABLE), part(setup))
@@ -105,7 +105,7 @@ def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:
             high / low,
             "times",
         ),
-        Row("Financial, the same in a second replay", rise, "times"),
+        Row("Financial, the same ratio in a second replay", rise, "times"),
     ]
     return rows, [
         Claim(

@@ -37,7 +37,8 @@ WIDER = ("financial", "search", "exchange", "msn")
 
 
 def sensitivity(setup: Setup) -> Figure:
-    """Returns the figure of OP-FCL's response time relative to that at 128 KB and 2^16 requests."""
+    """Returns the figure for OP-FCL's response time relative to that at 128 KB and 2^16
+    requests."""
     units, periods = _relative(setup)
     alike = [
         unit
@@ -60,21 +61,29 @@ def sensitivity(setup: Setup) -> Figure:
                 "every load)",
                 float(min(alike)),
                 "KB",
-                PUBLISHED("15", "unit"),
+                PUBLISHED("15", "smallest sufficient sequential unit"),
             ),
             Row(
                 "period with the shortest response time, mean of the loads",
                 float(1 << min(means, key=lambda at: means[at])),
                 "requests",
-                PUBLISHED("15", "period"),
+                PUBLISHED("15", "best period"),
             ),
             *(
-                Row(f"{title(name)}, sequential unit of {unit} KB", value, "% more")
+                Row(
+                    f"{title(name)}: response time with a sequential unit of {unit} KB",
+                    value,
+                    "% more",
+                )
                 for name, one in units.items()
                 for unit, value in one.items()
             ),
             *(
-                Row(f"{title(name)}, period of 2^{exponent} requests", value, "% more")
+                Row(
+                    f"{title(name)}: response time with a period of 2^{exponent} requests",
+                    value,
+                    "% more",
+                )
                 for name, one in periods.items()
                 for exponent, value in one.items()
             ),
@@ -85,15 +94,15 @@ def sensitivity(setup: Setup) -> Figure:
         ],
         claims=[*sequential(units), *of_periods(periods)],
         explanation=[
-            "No request of the loads is longer than 24 KB, and none follows another, so units "
-            "above 24 KB cannot differ."
+            "No request of the loads is longer than 24 KB, and none continues the request before "
+            "it, so units above 24 KB cannot differ."
         ],
     )
 
 
 def _parts(setup: Setup) -> Parts:
-    """Returns the scales for the periods: as for the other figures, but for MSN as with `--full`,
-    unless the study is quick."""
+    """Returns the scales for the periods. They are those of the other figures, except for MSN,
+    which has its scale of `--full` unless the study is quick."""
     parts = dict(part(setup))
     return parts if setup.quick else parts | {"msn": FULL_PART["msn"]}
 

@@ -19,7 +19,7 @@ SIZES = (8, 32, 64, 128)
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures of one package and of request sizes."""
+    """Returns the figures for one package and for request sizes."""
     return [_package(setup), _sizes(setup)]
 
 
@@ -44,7 +44,7 @@ def _package(setup: Setup) -> Figure:
             "two dies of one or two planes, relative to one die with one plane."
         ),
         rows=[
-            Row(f"{op}: {dies} dies of {planes} planes", times[op, dies, planes], "times")
+            Row(f"{op}: IOPS of {dies} dies of {planes} planes", times[op, dies, planes], "times")
             for op, dies, planes in times
             if (dies, planes) != (1, 1)
         ],
@@ -105,7 +105,7 @@ def _sizes(setup: Setup) -> Figure:
             f"{CONTIGUOUS} pages of a channel before it goes to the next."
         ),
         rows=[
-            Row(f"{pages} pages: way-first over channel-first", value, "%")
+            Row(f"{pages} pages: IOPS of way-first over channel-first", value, "%")
             for pages, value in more.items()
         ],
         claims=[

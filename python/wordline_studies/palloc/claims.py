@@ -296,9 +296,9 @@ def of_waiting(table: ByLoad, means: ByOrder, times: ByOrder) -> list[Claim]:
             max(means["PDCW"], means["PDWC"]) < means[BASE],
             each(means, (BASE, "PDCW", "PDWC"), " µs"),
             because=(
-                "a request waits for a channel that PDWC occupies for all pages of another one; "
-                "only under fin1 and fin2, with requests of one and two pages, does PDWC wait less "
-                "than CWDP; PDCW waits less"
+                "a request waits for a channel that PDWC occupies for all pages of another "
+                "request; only under fin1 and fin2, with requests of one and two pages, does PDWC "
+                "wait less than CWDP; PDCW waits less"
             ),
             ids=("J3-031",),
         ),

@@ -39,7 +39,7 @@ KEEPS_UP = 0.97
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures of latency and waiting time."""
+    """Returns the figures for latency and waiting time."""
     traces = recorded(setup, KNOWN)
     most = _most(setup, DOCUMENT)
     rates, loads = _rates(most, RATE), [*TABLE, *traces]
@@ -138,7 +138,7 @@ def _latency_rows(
     reads, writes = (of(one, ORDERS) for one in bus.values())
     return [
         Row(
-            "die- and plane-first over CWDP",
+            "response time, die- and plane-first over CWDP",
             gain(1, of(means, FLASH)),
             "%",
             PUBLISHED("3.5", "flash-level first over CWDP"),
@@ -150,7 +150,7 @@ def _latency_rows(
         ),
         *(
             Row(
-                f"{load}: channel-first relative to die- and plane-first",
+                f"{load}: response time, channel-first relative to die- and plane-first",
                 _against(values[load]),
                 "%",
                 PUBLISHED("3.5", f"{load}, channel-first against flash-level first"),
@@ -171,7 +171,7 @@ def _latency_rows(
         ),
         *(
             Row(
-                f"{load}: die- and plane-first over channel-first",
+                f"{load}: response time, die- and plane-first over channel-first",
                 gain(of(one, CHANNEL), of(one, FLASH)),
                 "%",
             )
@@ -215,11 +215,11 @@ def _waiting(found: dict[str, Runs]) -> Figure:
         ),
         rows=[
             *(
-                Row(f"{family}, mean of the nine loads", of(means, orders), "µs")
+                Row(f"{family}: waiting time, mean of the nine loads", of(means, orders), "µs")
                 for family, orders in FAMILIES.items()
             ),
             *(
-                Row(f"{order}, mean of the nine loads", means[order], "µs")
+                Row(f"{order}: waiting time, mean of the nine loads", means[order], "µs")
                 for order in (BASE, "PDCW", "PDWC")
             ),
         ],
@@ -242,13 +242,13 @@ def _busy(calm: dict[str, Runs], busy: dict[str, Runs]) -> Figure:
         waits[at] = averaged(over(found[load], wait_us) for load in busy)
         rows += [
             Row(
-                f"{at}: die- and plane-first slower than CWDP",
+                f"{at}: die- and plane-first strategies that are slower than CWDP",
                 float(sum(means[order] > 1 for order in FLASH)),
                 f"of {len(FLASH)}",
             ),
             *(
                 Row(
-                    f"{at}: {load}, channel-first relative to die- and plane-first",
+                    f"{at}: {load}, response time, channel-first relative to die- and plane-first",
                     _against(values[load]),
                     "%",
                 )

@@ -12,7 +12,7 @@ from wordline_studies.palloc.runs import DEPTH, DEVICE
 REQUESTS, FULL, QUICK = 15_000, 20_000, 2_000
 BLOCKS, QUICK_BLOCKS = 384, 64
 PAGE = 2048
-# Schedulers: the one of the reading, and one in which no request blocks another.
+# Scheduler of the reading, and a scheduler in which no request blocks another.
 NCQ, IMMEDIATE = "ncq", "immediate"
 # Placement of data written before the run.
 FIRST_READ, BY_ADDRESS = "first-read", "address"
@@ -23,7 +23,7 @@ KNOWN = {
     "usr": ("usr_", "-usr"),
     "web": ("websearch",),
     "sql": ("tpcc", "sql"),
-    # 21,330 writes and 10,050 reads, as sql4 of table 6.1.
+    # web_3 has 21,330 writes and 10,050 reads, like sql4 of table 6.1.
     "sql3": ("web_3",),
 }
 

@@ -38,7 +38,7 @@ RULES = {
 
 
 def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
-    """Returns the figure of the runs of figure 3.4 with an immediate scheduler, compared with the
+    """Returns the figure for the runs of figure 3.4 with an immediate scheduler, compared with the
     blocking queue. Both arguments hold results by load."""
     values = {load: normalised(over(runs, iops)) for load, runs in free.items()}
     means = averaged(values.values())
@@ -57,17 +57,21 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
         for family, orders in FAMILIES.items()
     ]
     rows += [
-        Row(f"{load}: immediate over blocking queue, mean of the strategies", of(one, ORDERS), "%")
+        Row(
+            f"{load}: IOPS, immediate over blocking queue, mean of the strategies",
+            of(one, ORDERS),
+            "%",
+        )
         for load, one in gains.items()
     ]
     rows += [
         Row(
-            "immediate: die- and plane-first over channel-first",
+            "immediate: IOPS, die- and plane-first over channel-first",
             gain(of(means, CHANNEL), of(means, FLASH)),
             "%",
         ),
         *(
-            Row(f"immediate: {family} over CWDP", gain(1, of(means, orders)), "%")
+            Row(f"immediate: IOPS, {family} over CWDP", gain(1, of(means, orders)), "%")
             for family, orders in FAMILIES.items()
         ),
     ]
@@ -113,7 +117,7 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
 
 
 def rules(setup: Setup) -> list[Figure]:
-    """Returns the figure of each rule of the reading, changed one at a time; none with
+    """Returns the figure for each rule of the reading, changed one at a time; none with
     `--quick`."""
     if setup.quick:
         return []
@@ -169,13 +173,13 @@ def _rows(
     first = best(means, ORDERS)
     return [
         Row(
-            f"{name}: die- and plane-first over channel-first",
+            f"{name}: IOPS, die- and plane-first over channel-first",
             gain(of(means, CHANNEL), of(means, FLASH)),
             "%",
         ),
         *(
             Row(
-                f"{name}: {load}, channel-first relative to die- and plane-first",
+                f"{name}: {load}, IOPS, channel-first relative to die- and plane-first",
                 gain(of(values[load], FLASH), of(values[load], CHANNEL)),
                 "%",
             )
@@ -183,7 +187,7 @@ def _rows(
         ),
         *(
             Row(
-                f"{name}: {load}, die- and plane-first over channel-first",
+                f"{name}: {load}, IOPS, die- and plane-first over channel-first",
                 gain(of(values[load], CHANNEL), of(values[load], FLASH)),
                 "%",
             )
@@ -194,7 +198,7 @@ def _rows(
             float(len(more)),
             f"of {len(values)}",
         ),
-        Row(f"{name}: best strategy, {first}, over CWDP", gain(1, means[first]), "%"),
+        Row(f"{name}: IOPS of the best strategy, {first}, over CWDP", gain(1, means[first]), "%"),
         Row(
             f"{name}: channel utilisation",
             of(averaged(over_loads(runs, channel_percent).values()), ORDERS),

@@ -21,7 +21,7 @@ QUEUES = (NCQ, IMMEDIATE)
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure of reads and writes with one page in every plane."""
+    """Returns the figure for reads and writes with one page in every plane."""
     names = {f"{op}, {queue}": (op, queue) for queue in QUEUES for op in LOADS}
     found, _ = by_order(setup, list(names), lambda name, order: _case(setup, *names[name], order))
     absolute = over_loads(found, iops)
@@ -37,7 +37,7 @@ def figure(setup: Setup) -> Figure:
             "also on a device whose user pages are a whole number of such stripes."
         ),
         rows=[
-            Row(f"{name}: fastest strategy over slowest", value, "%")
+            Row(f"{name}: IOPS of the fastest strategy over the slowest", value, "%")
             for name, value in apart.items()
         ],
         plots=[

@@ -58,7 +58,7 @@ Values = dict[str, dict[str, float]]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures of throughput."""
+    """Returns the figures for throughput."""
     traces = recorded(setup, KNOWN)
     static, skipped = by_order(
         setup, [*TABLE, *traces], lambda load, order: closed(setup, load, order, traces), traces
@@ -131,13 +131,13 @@ def _table(fitted: dict[str, Runs]) -> Figure:
                 Published(load.data_written_percent, "%", "table 3.1", fitted=INPUT),
             ),
             Row(
-                f"{name}: mean write",
+                f"{name}: mean size of a write",
                 written,
                 "pages",
                 Published(load.write_pages, "pages", "table 3.1", fitted=INPUT),
             ),
             Row(
-                f"{name}: mean read",
+                f"{name}: mean size of a read",
                 read,
                 "pages",
                 Published(load.read_pages, "pages", "table 3.1", fitted=INPUT),
@@ -219,27 +219,27 @@ def _throughput_rows(values: Values, means: Mapping[str, float]) -> list[Row]:
     most = max(gain(1, one["PWCD"]) for one in table.values())
     return [
         Row(
-            "die- and plane-first over channel-first",
+            "IOPS, die- and plane-first over channel-first",
             over_channel,
             "%",
             PUBLISHED("3.4", "flash-level first over channel-first"),
         ),
-        Row("die- and plane-first over CWDP, mean", over_base, "%"),
+        Row("IOPS, die- and plane-first over CWDP, mean", over_base, "%"),
         Row(
-            "PWCD over CWDP, mean",
+            "IOPS, PWCD over CWDP, mean",
             named,
             "%",
             PUBLISHED("3.4", "flash-level first over channel-and-way striping, mean"),
         ),
         Row(
-            "PWCD over CWDP, maximum",
+            "IOPS, PWCD over CWDP, maximum",
             most,
             "%",
-            PUBLISHED("3.4", "flash-level first over channel-and-way striping, most"),
+            PUBLISHED("3.4", "flash-level first over channel-and-way striping, maximum"),
         ),
         *(
             Row(
-                f"{load}: channel-first relative to die- and plane-first",
+                f"{load}: IOPS, channel-first relative to die- and plane-first",
                 _less(table[load]),
                 "%",
                 PUBLISHED("3.4", f"{load}, channel-first against flash-level first"),
@@ -248,14 +248,14 @@ def _throughput_rows(values: Values, means: Mapping[str, float]) -> list[Row]:
         ),
         *(
             Row(
-                f"{load}: die- and plane-first over channel-first",
+                f"{load}: IOPS, die- and plane-first over channel-first",
                 gain(of(one, CHANNEL), of(one, FLASH)),
                 "%",
             )
             for load, one in values.items()
         ),
         *(
-            Row(f"{order}, mean of the nine loads", 100 * (means[order] - 1), "% over CWDP")
+            Row(f"{order}: IOPS, mean of the nine loads", 100 * (means[order] - 1), "% over CWDP")
             for order in ORDERS
             if order != BASE
         ),
@@ -350,16 +350,16 @@ def _classes(fitted: dict[str, Runs]) -> Figure:
         rows=[
             *(
                 Row(
-                    f"sql1, {order}: both",
+                    f"sql1, {order}: commands on interleaved dies and several planes",
                     parts["both"][order],
                     "%",
-                    PUBLISHED("3.8", "both, PDCW and PDWC"),
+                    PUBLISHED("3.8", "commands on dies and planes, PDCW and PDWC"),
                 )
                 for order in ("PDCW", "PDWC")
             ),
             *(
                 Row(
-                    f"{family} relative to plane-first, mean",
+                    f"flash-level parallelism, {family} relative to plane-first, mean",
                     mean(values),
                     "%",
                     PUBLISHED("3.8", f"{family} against plane-first, mean"),
@@ -367,10 +367,10 @@ def _classes(fitted: dict[str, Runs]) -> Figure:
                 for family, values in losses.items()
             ),
             Row(
-                "channel-first relative to plane-first, minimum",
+                "flash-level parallelism, channel-first relative to plane-first, minimum",
                 _largest_loss(shares.values()),
                 "%",
-                PUBLISHED("3.8", "channel-first against plane-first, least"),
+                PUBLISHED("3.8", "channel-first against plane-first, minimum"),
             ),
         ],
         plots=[Plot("sql1", "Share of the commands.", stacked(parts, "%"))],
@@ -408,7 +408,10 @@ def _channels(fitted: dict[str, Runs]) -> Figure:
         measured="Mean utilisation of the channels in the runs of figure 3.4.",
         rows=[
             Row(
-                "mean of strategies and loads", whole, "%", PUBLISHED("3.9", "channel utilisation")
+                "channel utilisation, mean of strategies and loads",
+                whole,
+                "%",
+                PUBLISHED("3.9", "channel utilisation"),
             ),
             *(Row(family, value, "%") for family, value in families.items()),
         ],
@@ -420,12 +423,12 @@ def _channels(fitted: dict[str, Runs]) -> Figure:
         ),
         explanation=[
             "Section 3.1 states that channels are not in use for 57.9 % of the time, section 3.5.3 "
-            "that they are in use for 43.1 %. All strategies move the same data, so their use of "
-            "channels compares as their IOPS.",
-            "The published 43.1 % does not agree with other numbers of the chapter: if the 16 dies "
-            "of a channel are idle for 80 % of the time (figure 3.10) and the bus is active for at "
-            "most 7 % of the time of a write (section 3.5.1), channels under msnfs are in use for "
-            "at most 16 x 20 % x 7 % = 22 %.",
+            "that they are in use for 43.1 %. All strategies move the same data, so their channel "
+            "utilisation is proportional to their IOPS.",
+            "The published 43.1 % does not agree with other numbers of the chapter. The 16 dies of "
+            "a channel are idle for 80 % of the time (figure 3.10), and the bus is active for at "
+            "most 7 % of the time of a write (section 3.5.1). Channels under msnfs are then in use "
+            "for at most 16 x 20 % x 7 % = 22 % of the time.",
         ],
         data={"channel_percent": values},
     )
@@ -521,7 +524,7 @@ def _placement(static: dict[str, Runs], dynamic: dict[str, Runs]) -> Figure:
     ]
     rows += [
         Row(
-            "dynamic: die- and plane-first over channel-first",
+            "dynamic: IOPS, die- and plane-first over channel-first",
             gain(of(rates, CHANNEL), of(rates, FLASH)),
             "%",
         ),

@@ -25,7 +25,7 @@ EXAMPLE = ((0, 1), (2, 1), (4, 1), (6, 2), (1, 1), (3, 1), (5, 1))
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures of two reads and of the example."""
+    """Returns the figures for two reads and for the example."""
     return [_conflicts(setup), _example(setup)]
 
 
@@ -53,7 +53,10 @@ def _conflicts(setup: Setup) -> Figure:
             "Both start at the same time and share nothing, a channel, a package or a die. No "
             "scheduler delays them (`immediate`)."
         ),
-        rows=[Row(f"shared: {shared}", value, "µs") for shared, value in lost.items()],
+        rows=[
+            Row(f"delay if the reads share: {shared}", value, "µs")
+            for shared, value in lost.items()
+        ],
         claims=[
             Claim(
                 "The conflict is longest at the die, and at the package at least as long as at the "
@@ -104,13 +107,13 @@ def _example(setup: Setup) -> Figure:
                 "VAQ: commands on one plane",
                 commands[VAQ]["plain"],
                 "",
-                PUBLISHED("6.7", "VAQ, separate"),
+                PUBLISHED("6.7", "VAQ, commands on one plane"),
             ),
             Row(
                 "PAQ2: commands on two planes",
                 commands[BOTH]["planes_shared"],
                 "",
-                PUBLISHED("6.7", "PAQ, pairs"),
+                PUBLISHED("6.7", "PAQ, commands on two planes"),
             ),
             Row("VAQ: commands on two planes", commands[VAQ]["planes_shared"], ""),
             Row("PAQ2: commands on one plane", commands[BOTH]["plain"], ""),

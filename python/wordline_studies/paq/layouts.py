@@ -23,7 +23,7 @@ from wordline_studies.paq.schedulers import (
     short,
 )
 
-# The order of the reading, and what comes first in each of the others.
+# The order of the reading, and the resources that come first in each of the others.
 READING = "CWDP"
 OTHERS = {"CPWD": "channels, then planes", "PCWD": "planes, as in figure 6.7"}
 
@@ -35,14 +35,14 @@ Means = dict[str, Values]
 
 
 def figure(setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]) -> Figure:
-    """Returns the figure of the gains of IOPS, by order."""
+    """Returns the figure for the gains of IOPS, by order."""
     values = {order: over_loads(one, iops) for order, one in _runs(setup, paths, base).items()}
     means = {
         order: {scheduler: mean_gain(one, scheduler) for scheduler in PAQ}
         for order, one in values.items()
     }
     most = {order: max(gains(one, BOTH).values()) for order, one in values.items()}
-    mean, largest = (PUBLISHED("6.9", what).value for what in ("gain, mean", "gain, most"))
+    mean, largest = (PUBLISHED("6.9", what).value for what in ("gain, mean", "gain, maximum"))
     return Figure(
         id="layouts",
         title="Orders of placement",
@@ -97,10 +97,10 @@ def _rows(means: Means, most: Mapping[str, float]) -> list[Row]:
     rows: list[Row] = []
     for order, name in NAMES.items():
         rows += [
-            Row(f"{name}: {short(scheduler)} over VAQ, mean", means[order][scheduler], "%")
+            Row(f"{name}: IOPS of {short(scheduler)} over VAQ, mean", means[order][scheduler], "%")
             for scheduler in PAQ
         ]
-        rows.append(Row(f"{name}: PAQ2 over VAQ, maximum", most[order], "%"))
+        rows.append(Row(f"{name}: IOPS of PAQ2 over VAQ, maximum", most[order], "%"))
     return rows
 
 

@@ -25,7 +25,7 @@ KNOWN = {
     "prn": ("prn_", "-prn"),
     "sql": ("tpcc", "sql"),
     "msnfs": ("msnfs",),
-    # 21,330 writes and 10,050 reads, as sql4 of table 6.1. It is replayed in full.
+    # web_3 has 21,330 writes and 10,050 reads, like sql4 of table 6.1. It is replayed in full.
     "sql4": ("web_3",),
 }
 
@@ -72,7 +72,8 @@ USR2 = Sizes(
     "table 2.2",
 )
 # Disks 0 to 5 of table 7.1 have the requests of msnfs1 to msnfs6: KiB written and read. The printed
-# write volume of disk 0 is a tenth of what the sizes of msnfs in table 3.1 give; msnfs1 has those.
+# write volume of disk 0 is a tenth of the volume that the sizes of msnfs in table 3.1 give. msnfs1
+# has those sizes.
 MSNFS1 = Sizes.units(10, 23.5)
 MSNFS = (
     Sizes.volumes(17_722_159, 35_383_340 - 17_722_159, 2_100_032, 121_697),

@@ -61,8 +61,8 @@ PLANES = 2
 BUS_MB_PER_S = 8 * 40
 BUS = (
     f"With a gain of at most {MOST} %, 100 MB/s more means 160 MB/s under VAQ and 260 MB/s "
-    f"under PAQ2, {100 * 260 / BUS_MB_PER_S:.0f} % of the bus at 25 ns per byte, and reads of "
-    "3.75 pages leave half of VAQ's bus idle. At 20 ns per byte, web gains about 100 MB/s, but "
+    f"under PAQ2, which is {100 * 260 / BUS_MB_PER_S:.0f} % of the bus at 25 ns per byte. Reads "
+    "of 3.75 pages leave half of VAQ's bus idle. At 20 ns per byte, web gains about 100 MB/s, but "
     "msnfs4 gains more than published (see Each rule by itself)."
 )
 
@@ -79,7 +79,7 @@ Table = dict[str, Values]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures of throughput, latency and die activity."""
+    """Returns the figures for throughput, latency and die activity."""
     count = setup.requests(REQUESTS)
     others = recorded(setup, KNOWN)
     with written(list(TABLE), count) as paths:
@@ -183,7 +183,7 @@ def _loads(fitted: dict[str, Runs]) -> Figure:
         }
         rows.append(
             Row(
-                f"{name}: reads",
+                f"{name}: share of reads",
                 100 * told["reads"] / told["requests"],
                 "%",
                 Published(round(load.read_percent, 2), "%", "table 6.1", fitted=INPUT),
@@ -191,7 +191,7 @@ def _loads(fitted: dict[str, Runs]) -> Figure:
         )
         rows += [
             Row(
-                f"{name}: mean {kind}",
+                f"{name}: mean size of a {kind}",
                 moved / PAGE / served if served else None,
                 "pages",
                 Published(round(pages, 2), "pages", load.sizes.source, fitted=INPUT),
@@ -216,7 +216,7 @@ def _loads(fitted: dict[str, Runs]) -> Figure:
             "in both tables (sql0 to sql3 in table 3.1). The disks of table 7.1 have the "
             "requests of msnfs1 to msnfs6, and their volumes over these requests are the sizes "
             "of msnfs2 to msnfs6. msnfs1 has the sizes of table 3.1; the printed write volume of "
-            "disk 0 is a tenth of what they give. usr2 has the "
+            "disk 0 is a tenth of the volume that they give. usr2 has the "
             "sizes of table 2.2. web2 and web3 have the sizes of web1, usr3 those of usr1. prn "
             "has those of usr (assumed, both are volumes of file servers).",
             "sql4 is the volume web_3 of the recordings of MSR Cambridge: 21,330 writes and "
@@ -261,9 +261,12 @@ def _bandwidth(fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence
         section="6.6.1",
         measured=f"Bytes read and written per second. {RUN}",
         rows=[
-            Row("PAQ2 over VAQ, mean", mean, "%", PUBLISHED("6.8", "gain, mean")),
+            Row("bandwidth, PAQ2 over VAQ, mean", mean, "%", PUBLISHED("6.8", "gain, mean")),
             Row(
-                "PAQ2 over VAQ, maximum", max(gained.values()), "%", PUBLISHED("6.8", "gain, most")
+                "bandwidth, PAQ2 over VAQ, maximum",
+                max(gained.values()),
+                "%",
+                PUBLISHED("6.8", "gain, maximum"),
             ),
             Row(
                 "loads that gain more than 100 MB/s",
@@ -272,15 +275,20 @@ def _bandwidth(fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence
                 PUBLISHED("6.8", "loads that gain more than 100 MB/s"),
             ),
             Row(
-                "web1 to web3: minimum gain",
+                "web1 to web3: minimum gain in bandwidth",
                 min(more[web] for web in WEBS),
                 "MB/s",
-                PUBLISHED("6.8", "web, more than"),
+                PUBLISHED("6.8", "web loads, minimum gain"),
             ),
-            Row("msnfs4", gained["msnfs4"], "%", PUBLISHED("6.8", "msnfs4")),
+            Row(
+                "bandwidth, PAQ2 over VAQ, msnfs4",
+                gained["msnfs4"],
+                "%",
+                PUBLISHED("6.8", "msnfs4"),
+            ),
             *_rows(values),
             *(
-                Row(f"{load}, recorded: PAQ2 over VAQ", value, "%")
+                Row(f"{load}, recorded: bandwidth, PAQ2 over VAQ", value, "%")
                 for load, value in gains(beside, BOTH).items()
             ),
         ],
@@ -324,15 +332,18 @@ def _iops(fitted: dict[str, Runs]) -> Figure:
         section="6.6.1",
         measured="Requests completed per second in the runs of figure 6.8.",
         rows=[
-            Row("PAQ2 over VAQ, mean", mean, "%", PUBLISHED("6.9", "gain, mean")),
+            Row("IOPS, PAQ2 over VAQ, mean", mean, "%", PUBLISHED("6.9", "gain, mean")),
             Row(
-                "PAQ2 over VAQ, maximum", max(gained.values()), "%", PUBLISHED("6.9", "gain, most")
+                "IOPS, PAQ2 over VAQ, maximum",
+                max(gained.values()),
+                "%",
+                PUBLISHED("6.9", "gain, maximum"),
             ),
-            Row("msnfs4", gained["msnfs4"], "%", PUBLISHED("6.9", "msnfs4")),
+            Row("IOPS, PAQ2 over VAQ, msnfs4", gained["msnfs4"], "%", PUBLISHED("6.9", "msnfs4")),
             *_rows(values),
         ],
         plots=[
-            Plot("Requests a second", "Generated loads.", bars(values, VARIANTS, "IOPS")),
+            Plot("Requests per second", "Generated loads.", bars(values, VARIANTS, "IOPS")),
         ],
         claims=claims.of_iops(
             values, over(_vaq(fitted), request_pages), over_loads(fitted, mb_per_s)
@@ -355,16 +366,18 @@ def _latency(fitted: dict[str, Runs]) -> Figure:
         section="6.6.2",
         measured="Mean time from admission to the queue to completion, in the runs of figure 6.8.",
         rows=[
-            Row("PAQ2 relative to VAQ, mean", mean, "%", PUBLISHED("6.10", "change, mean")),
             Row(
-                "PAQ2 relative to VAQ, maximum",
+                "latency, PAQ2 relative to VAQ, mean", mean, "%", PUBLISHED("6.10", "change, mean")
+            ),
+            Row(
+                "latency, PAQ2 relative to VAQ, maximum",
                 min(changed.values()),
                 "%",
-                PUBLISHED("6.10", "change, most"),
+                PUBLISHED("6.10", "change, maximum"),
             ),
             *_rows(values),
             *(
-                Row(f"{load}: PAQ2 over VAQ, {words}", value, "%")
+                Row(f"{load}: latency, PAQ2 over VAQ, {words}", value, "%")
                 for words, one in (("reads", reads), ("writes", writes))
                 for load, value in gains(one, BOTH).items()
             ),
@@ -396,19 +409,19 @@ def _idle(fitted: dict[str, Runs]) -> Figure:
         ),
         rows=[
             Row(
-                "PAQ2 relative to VAQ, mean",
+                "idle time, PAQ2 relative to VAQ, mean",
                 mean_gain(values, BOTH),
                 "%",
                 PUBLISHED("6.11", "change, mean"),
             ),
             Row(
-                "PAQ2 relative to VAQ, maximum of the loads that mostly read",
+                "idle time, PAQ2 relative to VAQ, maximum of the loads that mostly read",
                 min(changed[load] for load in claims.READING),
                 "%",
-                PUBLISHED("6.11", "change, most"),
+                PUBLISHED("6.11", "change, maximum"),
             ),
             Row(
-                "PAQ2 relative to VAQ, mean, with waits for the bus as idle time",
+                "idle time including waits for the bus, PAQ2 relative to VAQ, mean",
                 mean_gain(unserved, BOTH),
                 "%",
             ),
@@ -447,7 +460,7 @@ def _contention(fitted: dict[str, Runs]) -> Figure:
         rows=[
             *_rows(values),
             Row(
-                "PAQ2 relative to VAQ, mean: wait of requests in the queue and for their die",
+                "wait of requests in the queue and for their die, PAQ2 relative to VAQ, mean",
                 fmean(gains(waits, BOTH).values()),
                 "%",
             ),
@@ -510,7 +523,10 @@ def _all(fitted: dict[str, Runs]) -> Figure:
             "over-commits packages."
         ),
         rows=[
-            *(Row(f"{short(one)} over VAQ, mean", value, "%") for one, value in means.items()),
+            *(
+                Row(f"IOPS, {short(one)} over VAQ, mean", value, "%")
+                for one, value in means.items()
+            ),
             *(
                 Row(
                     f"{short(one)}: 99th percentile of latency relative to VAQ, mean",
@@ -522,7 +538,7 @@ def _all(fitted: dict[str, Runs]) -> Figure:
             ),
         ],
         plots=[
-            Plot("Requests a second", "Relative to VAQ.", bars(values, ALL, "IOPS / VAQ")),
+            Plot("Requests per second", "Relative to VAQ.", bars(values, ALL, "IOPS / VAQ")),
             Plot("Latency", "99th percentile.", bars(waits, ALL, "µs")),
         ],
         claims=[
@@ -565,11 +581,13 @@ def _search(fitted: dict[str, Runs], free: dict[str, Runs]) -> Figure:
             "runs of figure 6.8."
         ),
         rows=[
-            Row("PAQ2, mean", mean, "%", PUBLISHED("search", "overhead")),
+            Row(
+                "loss of IOPS, PAQ2, mean", mean, "%", PUBLISHED("search", "overhead of the search")
+            ),
             *(
-                Row(f"{short(scheduler)}, {words}", of(values.values()), "%")
+                Row(f"loss of IOPS, {short(scheduler)}, {words}", of(values.values()), "%")
                 for scheduler, values in lost.items()
-                for words, of in (("mean", fmean), ("most", max))
+                for words, of in (("mean", fmean), ("maximum", max))
             ),
         ],
         explanation=[
@@ -594,11 +612,11 @@ def _as_they_come(arriving: dict[str, Runs]) -> Figure:
         ),
         rows=[
             *(
-                Row(f"{short(one)} relative to VAQ, mean", value, "%")
+                Row(f"latency, {short(one)} relative to VAQ, mean", value, "%")
                 for one, value in means.items()
             ),
             *(
-                Row(f"{load}: PAQ2 relative to VAQ", value, "%")
+                Row(f"{load}: latency, PAQ2 relative to VAQ", value, "%")
                 for load, value in gains(values, BOTH).items()
             ),
         ],

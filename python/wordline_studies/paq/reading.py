@@ -65,14 +65,14 @@ RULES: dict[str, dict[str, dict[str, Value]]] = {
         BOTH: {"ftl.allocate": {"least-busy": {"order": "CWDP"}}}
     },
     "chapter 3's part": dict.fromkeys((VAQ, BOTH), CHAPTER_3),
-    "a bus of 20 ns a byte": dict.fromkeys((VAQ, BOTH), FAST_BUS),
+    "a bus of 20 ns per byte": dict.fromkeys((VAQ, BOTH), FAST_BUS),
     "ready/busy pins": dict.fromkeys((VAQ, BOTH), PINS),
     "a search that takes no time": {BOTH: {"ssd.scheduler.paq2.search_ns": 0}},
 }
 
 
 def rules(setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]) -> Figure:
-    """Returns the figure of IOPS with one rule of the reading changed at a time."""
+    """Returns the figure for IOPS with one rule of the reading changed at a time."""
     runs = by_load(
         setup,
         {
@@ -103,13 +103,13 @@ def rules(setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]) -> 
     for rule, one in gains.items():
         rows += [
             Row(
-                f"{rule}: PAQ2 over VAQ, mean",
+                f"{rule}: IOPS, PAQ2 over VAQ, mean",
                 fmean(one.values()),
                 "%",
             ),
-            Row(f"{rule}: maximum", max(one.values()), "%"),
-            Row(f"{rule}: msnfs4", one["msnfs4"], "%"),
-            Row(f"{rule}: web1", more[rule]["web1"], "MB/s"),
+            Row(f"{rule}: IOPS, PAQ2 over VAQ, maximum", max(one.values()), "%"),
+            Row(f"{rule}: IOPS, PAQ2 over VAQ, msnfs4", one["msnfs4"], "%"),
+            Row(f"{rule}: bandwidth gained by PAQ2, web1", more[rule]["web1"], "MB/s"),
         ]
     return Figure(
         id="rules",

@@ -23,13 +23,13 @@ FEWER = (QUEUE, 256)
 CHANNELS = (4, 8, 16)
 LONGEST = QUEUES[-1]
 REQUESTS, QUICK_REQUESTS = 5000, 800
-# A load of only 500 single-page writes, which go to as many dies in order.
+# A load of only 500 single-page writes, which go to the dies in order.
 FEW = "msnfs3"
 # The load with the fewest IOPS.
 SLOW = "msnfs4"
 # On a device of 8 channels, one in this many random page reads can be packed with a given one: it
-# must be on the other plane of the same die (128 dies, 2 planes), at the same of 128 offsets in a
-# block.
+# must be on the other plane of the same die (128 dies, 2 planes), and at the same one of 128
+# offsets in a block.
 MATES = 128 * 2 * 128
 # Reasons why claims do not hold.
 UNCONFLICTED = (
@@ -63,7 +63,7 @@ Means = dict[int, dict[str, dict[int, float]]]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures of throughput and waiting time over queue length and channels."""
+    """Returns the figures for throughput and waiting time over queue length and channels."""
     loads = tuple(TABLE)
     queues = FEWER if setup.quick else QUEUES
     count = QUICK_REQUESTS if setup.quick else REQUESTS
@@ -193,7 +193,7 @@ def _throughput_rows(data: Mapping[str, Any]) -> list[Row]:
     }
     return [
         Row(
-            f"PAQ0 over VAQ, queue of {LONGEST}, maximum of the three",
+            f"IOPS, PAQ0 over VAQ, queue of {LONGEST}, maximum of the three",
             max(packing),
             "%",
             PUBLISHED("6.14", "PAQ0 over VAQ"),
@@ -325,7 +325,7 @@ def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[i
         ),
         rows=[
             Row(
-                f"{channels} channels: {short(scheduler)} relative to VAQ, queue of {queue}",
+                f"{channels} channels: wait, {short(scheduler)} relative to VAQ, queue of {queue}",
                 value,
                 "%",
             )

@@ -16,7 +16,7 @@ from wordline_studies.paq.runs import QUEUE, closed
 from wordline_studies.paq.schedulers import BOTH, VAQ
 
 LOAD = "sql3"
-# In addition, a load with late requests.
+# Additional load, which has late requests.
 LATE = "web1"
 REQUESTS = 5000
 SCHEDULERS = {"VAQ": VAQ, "PAQ2": BOTH, "PAQ2, bounded": BOTH}
@@ -26,7 +26,7 @@ Series = dict[str, list[float]]
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure of the requests of sql3 in order, without and with an age bound."""
+    """Returns the figure for the requests of sql3 in order, without and with an age bound."""
     with written([LOAD, LATE], REQUESTS) as paths:
         found = _series(setup, paths)
     series = found[LOAD]

@@ -75,12 +75,12 @@ def count(found: Sequence[bool]) -> str:
 
 
 def every_one(found: Sequence[bool]) -> bool:
-    """Returns whether there are cells and a relation holds in all of them."""
+    """Returns `True` if there are cells and a relation holds in all of them."""
     return bool(found) and all(found)
 
 
 def rises(values: Sequence[float]) -> bool:
-    """Returns whether each value exceeds the one before."""
+    """Returns `True` if each value exceeds the one before."""
     return all(low < high for low, high in pairwise(values))
 
 
@@ -347,7 +347,7 @@ def _fewer_erases(cells: Cells) -> list[Claim]:
         for scheme, base in BASE.items()
         if cells[point, base].erases
     ]
-    farc, best = published("6", "FARC, 15 %"), published("6", "best, 35 %")
+    farc, best = published("6", "FARC, 15 %"), published("6", "erases saved, best cell at 35 %")
     gains = [
         (
             _saved(cells, gb, op, scheme),

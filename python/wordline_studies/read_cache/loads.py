@@ -22,8 +22,8 @@ original traces: the excerpt has no repeats at short distances."""
 
 HOT = 50
 """Number of extents so popular that the upstream cache never drops them. Each appears once; later
-choices of it hit upstream. In the time in which the cache turns over, the least popular of them
-is expected to be chosen more than 50 times."""
+choices of it hit upstream. While the cache turns over once, the least popular of them is expected
+to be chosen more than 50 times."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ USER_PAGES = BLOCKS * BLOCK_PAGES // 2
 
 
 def figure(_setup: Setup) -> Figure:
-    """Returns the figure of one write load under each mapping."""
+    """Returns the figure for one write load under each mapping."""
     with TemporaryDirectory(prefix="wordline-study-") as folder:
         trace = Path(folder) / "writes.csv"
         _write(trace)

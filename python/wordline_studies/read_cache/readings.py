@@ -50,7 +50,7 @@ CHOICES = (
 
 
 def readings(setup: Setup) -> Figure:
-    """Returns the figure of one load under each reading."""
+    """Returns the figure for one load under each reading."""
     pages = GB * FULL_PAGES_PER_GB // part(setup, LOAD)
     schemes = [*PLAIN, Scheme(LRU, reclaim=ZM), Scheme(ARC, reclaim=ZM)]
     path = written(setup, [LOAD])[LOAD]
@@ -219,7 +219,7 @@ def _recorded(setup: Setup, name: str, path: Path, cells: Mapping[Scheme, Cell])
 
 
 def recordings(setup: Setup) -> Figure:
-    """Returns the figure of all schemes on recorded loads."""
+    """Returns the figure for all schemes on recorded loads."""
     paths = {
         name: path for name, path in recorded(setup, KNOWN).items() if not name.startswith("post")
     }
@@ -264,15 +264,17 @@ def recordings(setup: Setup) -> Figure:
                     "%",
                 ),
                 Row(
-                    f"{name}, {scheme}, {SHARES[gb]}, {op} %: erases", float(cell.erases), "erases"
+                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, {op} %: erases",
+                    float(cell.erases),
+                    "erases",
                 ),
                 Row(
-                    f"{name}, {scheme}, {SHARES[gb]}, {op} %: write amplification",
+                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, {op} %: write amplification",
                     cell.amplification,
                     "",
                 ),
                 Row(
-                    f"{name}, {scheme}, {SHARES[gb]}, {op} %: mean response time",
+                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, {op} %: mean response time",
                     cell.mean_us,
                     "µs",
                 ),

@@ -118,7 +118,7 @@ def figure(
     footprints: Mapping[str, int],
     more: Mapping[tuple[str, Scheme], Cell],
 ) -> Figure:
-    """Returns the figure of all reasons."""
+    """Returns the figure for all reasons."""
     parts = [
         _slopes(setup, cells, own),
         _recorded(setup),
@@ -275,9 +275,10 @@ def _recorded(setup: Setup) -> Found:
         for size, hit in zip(BELADY, hits, strict=True)
     ], [
         Claim(
-            "Belady's policy has the hit ratios of the recording of WebSearch3 on its fitted load "
-            f"(within {IN_POINTS:g} points from 100,000 to 800,000 pages), but not on a load whose "
-            "pages are read at regular intervals (Erlang's law of shape 3, Zipf exponent 0.6)",
+            "Belady's policy has the same hit ratios on the recording of WebSearch3 and on its "
+            f"fitted load (within {IN_POINTS:g} points from 100,000 to 800,000 pages), but not on "
+            "a load with regular intervals between reads (Erlang's law of shape 3, Zipf exponent "
+            "0.6)",
             off["websearch3"] <= IN_POINTS < off[REGULAR],
             f"at most {off['websearch3']:.1f} and {off[REGULAR]:.1f} points off",
         ),
@@ -542,7 +543,7 @@ def _programs(cells: Cells) -> Found:
 
 def _whole(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Found:
     """Tests that the cells with the greatest savings are those that hold most of the load (E2)."""
-    limit = published("6", "best, 35 %") + IN_POINTS
+    limit = published("6", "erases saved, best cell at 35 %") + IN_POINTS
     held = {
         point: 100 * reachable(point.gb, setup, point.load) / footprints[point.load]
         for point in POINTS

@@ -210,13 +210,13 @@ def _steadier(cells: Cells) -> list[Claim]:
                 "X3-037",
             ),
             (
-                "zero-migration lowers it more than suspected queues",
+                "zero-migration lowers the deviation more than suspected queues",
                 below(dropping, aware),
                 LITTLE_GC,
                 "X3-038",
             ),
             (
-                "both together lower it more than each alone",
+                "both together lower the deviation more than each alone",
                 below(both, aware, dropping),
                 SPREAD,
                 "X3-039",

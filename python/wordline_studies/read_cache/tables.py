@@ -22,18 +22,18 @@ PAGES_PER_GIB = 262_144
 
 
 def tables(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Figure:
-    """Returns the figure of the set-up and of the loads, compared with those of the document."""
+    """Returns the figure for the set-up and the loads, compared with those of the document."""
     device = tomllib.loads(config.show(DEVICE, {}))
     geometry, timing = device["nand"]["geometry"], device["nand"]["timing"]
     page = geometry["page_bytes"] / 1024
     ours = {
         "page": page,
         "block": page * geometry["pages_per_block"],
-        "threshold of collections": 100 * THRESHOLD,
-        "read of a page": timing["read_ns"] / 1e3,
-        "program of a page": timing["program_ns"] / 1e3,
-        "erase of a block": timing["erase_ns"] / 1e6,
-        "access of the disk": device["disk"]["model"]["constant"]["access_ms"],
+        "GC threshold": 100 * THRESHOLD,
+        "page read": timing["read_ns"] / 1e3,
+        "page program": timing["program_ns"] / 1e3,
+        "block erase": timing["erase_ns"] / 1e6,
+        "disk access": device["disk"]["model"]["constant"]["access_ms"],
     }
     rows = [
         Row(what, value, PUBLISHED("table 2", what).unit, PUBLISHED("table 2", what))
@@ -114,7 +114,7 @@ of the other two blocks holds one. Four misses fill the fourth block."""
 
 
 def examples(_setup: Setup) -> Figure:
-    """Returns the figure of the examples of figures 2 and 7, which are replayed."""
+    """Returns the figure for the examples of figures 2 and 7, which the study replays."""
     aware, zero = Scheme(LRU, aware=True, reclaim=ZM), Scheme(LRU, reclaim=ZM)
     _, two = _played(FIGURE_2, aware)
     _, without = _played(FIGURE_2, zero)
@@ -170,19 +170,19 @@ def _example_rows(two: Counts, without: Counts, erased: Counts) -> list[Row]:
             "figure 2: evicted pages read again and revived",
             float(two["revived"]),
             "requests",
-            PUBLISHED("2", "revived"),
+            PUBLISHED("2", "pages revived"),
         ),
         Row(
             "figure 2: programs saved per revival",
             (without["programs"] - two["programs"]) / two["revived"],
             "operations",
-            PUBLISHED("2", "avoided"),
+            PUBLISHED("2", "programs saved per revival"),
         ),
         Row(
             "figure 7: valid pages dropped",
             float(erased["dropped"]),
             "pages",
-            PUBLISHED("7", "dropped"),
+            PUBLISHED("7", "valid pages dropped"),
         ),
         *(
             Row(f"figure {number}: {what}", float(value), "")

@@ -173,7 +173,7 @@ def trace(setup: Setup, name: str, recording: Recording, passes: int, faster: fl
 
 
 def beside(figures: Iterable[Figure]) -> list[Figure]:
-    """Returns the figures of recordings, as shown next to those of the loads: without published
+    """Returns the figures for recordings, as shown next to those for the loads: without published
     values, and without claims."""
     return [
         replace(

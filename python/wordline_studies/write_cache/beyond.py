@@ -58,7 +58,7 @@ Key = tuple[str, int, str]
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Returns the figure of both extensions."""
+    """Returns the figure for both extensions."""
     revived = _both(setup)
     grouped = _grouped(setup, traces)
     loads = list(dict.fromkeys(load for load, _, _ in revived))

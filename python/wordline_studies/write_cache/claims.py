@@ -80,19 +80,19 @@ def diminishing(cells: Mapping[Fit, Statics]) -> Claim:
 
 
 def never_rises(cells: Statics) -> bool:
-    """Returns whether the hit ratio never rises with over-provisioning (X1). No tolerance: an LRU
-    list contains every shorter one."""
+    """Returns `True` if the hit ratio never rises with over-provisioning (X1). No tolerance: an LRU
+    list contains every shorter list."""
     return all(cells[low].hits >= cells[high].hits for low, high in pairwise(OPS))
 
 
 def erases_fall(cells: Statics) -> bool:
-    """Returns whether erases fall with over-provisioning and never rise (X2)."""
+    """Returns `True` if erases fall with over-provisioning and never rise (X2)."""
     falls = cells[OPS[-1]].erases < cells[OPS[0]].erases
     return falls and all(cells[high].erases <= cells[low].erases for low, high in pairwise(OPS))
 
 
 def one_turn(cells: Statics) -> bool:
-    """Returns whether response times fall to one inner minimum and then rise (X3)."""
+    """Returns `True` if response times fall to one inner minimum and then rise (X3)."""
     turn = best(cells)
     return turn not in (OPS[0], OPS[-1]) and all(
         (cells[high].mean_us <= cells[low].mean_us)
@@ -159,7 +159,7 @@ def hits(found: Fitted) -> list[Claim]:
 
 def _farthest(cells: Statics) -> float:
     """Returns the largest factor between the cached share of the flash and the valid share of
-    victims, where that is at least 1 %; 1 if it is nowhere."""
+    victims, where that is at least 1 %; 1 if it never is."""
     return max(
         ((100 - op) / (100 * cell.victims) for op, cell in cells.items() if cell.victims >= 0.01),
         default=1.0,
@@ -258,7 +258,7 @@ def _follows(found: Fitted) -> bool:
 
 def published_best(name: str) -> float:
     """Returns the published best static over-provisioning of a load (section 4.5.1). Per cent."""
-    value = PUBLISHED("13", f"best, {name}").value
+    value = PUBLISHED("13", f"best over-provisioning, {name}").value
     assert isinstance(value, float)
     return value
 
@@ -374,8 +374,8 @@ def dynamic(found: Fitted) -> list[Claim]:
         ),
         *(
             Claim(
-                f"X9: {what}, the dynamic cache is within {PER_CENT:g} % of the best static one on "
-                "every load",
+                f"X9: {what}, the response time of the dynamic cache is within {PER_CENT:g} % of "
+                "that of the best static one on every load",
                 max(above[tracker].values()) <= PER_CENT,
                 by_fit(above[tracker]),
             )

@@ -28,7 +28,7 @@ from wordline_studies.write_cache.runs import (
 from wordline_studies.write_cache.schemes import CLEAR, MINIATURE, OPS, Dynamic
 
 LIMIT = 0.10
-"""Retraining starts if D8 exceeds this."""
+"""Value of D8 above which retraining starts."""
 MASK = (1 << 64) - 1
 KEPT = 1 / 62
 """Share of the pages in the comparison of raw distances."""
@@ -51,8 +51,8 @@ class Pair:
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Returns the figure of D8 under steady loads and shifts at three sample sizes, of recordings,
-    and of retraining."""
+    """Returns the figure for D8 under steady loads and shifts at three sample sizes, and under
+    recordings, and for retraining."""
     length = round(WINDOW * found.pages)
     pairs = _pairs(setup, length)
     values = {
@@ -167,7 +167,7 @@ def _raw(pair: Pair, seed: int) -> float:
 
 
 def _is_taken(page: int, seed: int) -> bool:
-    """Returns whether a hash samples a page. The hash is the finaliser of SplitMix64."""
+    """Returns `True` if a hash samples a page. The hash is the finaliser of SplitMix64."""
     word = (page + 1) * 0x9E3779B97F4A7C15 + seed * 0xD1B54A32D192ED03 & MASK
     word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & MASK
     word = (word ^ word >> 27) * 0x94D049BB133111EB & MASK

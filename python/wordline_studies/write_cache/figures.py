@@ -132,7 +132,7 @@ def _responses(found: Fitted, measured: str) -> Figure:
                     f"{fit}: best static over-provisioning",
                     float(found.best(fit)),
                     "%",
-                    PUBLISHED("13", f"best, {fit.name}"),
+                    PUBLISHED("13", f"best over-provisioning, {fit.name}"),
                 )
                 for fit in found.fits
             ),
@@ -141,7 +141,7 @@ def _responses(found: Fitted, measured: str) -> Figure:
                     f"{fit}: best static over-provisioning (section 4.5.2)",
                     float(found.best(fit)),
                     "%",
-                    PUBLISHED("13", "best, Exchange, 4.5.2"),
+                    PUBLISHED("13", "best over-provisioning, Exchange, 4.5.2"),
                 )
                 for fit in found.fits
                 if fit.name == "Exchange"
@@ -151,7 +151,9 @@ def _responses(found: Fitted, measured: str) -> Figure:
                     f"{fit}: response time per page write at 65 %",
                     found.static[fit][65].mean_us,
                     "µs",
-                    PUBLISHED("13", "Exchange, 65 %") if fit.name == "Exchange" else None,
+                    PUBLISHED("13", "response time of Exchange at 65 %")
+                    if fit.name == "Exchange"
+                    else None,
                 )
                 for fit in found.fits
             ),
@@ -210,7 +212,7 @@ def _hits(found: Fitted, measured: str) -> Figure:
                 f"{fit}: hit ratio at 15 % over-provisioning",
                 found.static[fit][15].hit,
                 "%",
-                PUBLISHED("14", f"most, {fit.name}"),
+                PUBLISHED("14", f"highest hit ratio, {fit.name}"),
             )
             for fit in found.fits
         ],
@@ -233,7 +235,7 @@ def _erases(found: Fitted, measured: str) -> Figure:
                     f"{fit}: lifetime gained from 35 to 65 %",
                     claims.lifetime(found, fit),
                     "%",
-                    PUBLISHED("15", "lifetime, Exchange"),
+                    PUBLISHED("15", "lifetime gained, Exchange"),
                 )
                 for fit in found.fits
                 if fit.name == "Exchange"

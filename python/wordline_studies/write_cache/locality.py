@@ -33,7 +33,7 @@ SAME = 5.0
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Returns the figure of the loads under other localities."""
+    """Returns the figure for the loads under other localities."""
     on = device(setup, traces)
     far = Fit("Financial1", None, DISTANT)
     exponents = (0.9,) if setup.quick else EXPONENTS
@@ -98,7 +98,7 @@ def _rows(cells: Mapping[Fit, Statics], early: Mapping[Fit, float]) -> list[Row]
 
 def _exceeds(cells: Statics) -> Claim:
     """Returns the claim that leaves out the smallest exponent of Exchange."""
-    most = PUBLISHED("13", "Exchange, 65 %").value
+    most = PUBLISHED("13", "response time of Exchange at 65 %").value
     assert isinstance(most, tuple)
     return Claim(
         f"Exchange at a = {EXPONENTS[0]:g} takes longer at 65 % than the {most[1]:g} µs of section "

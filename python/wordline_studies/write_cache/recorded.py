@@ -22,7 +22,7 @@ FEWEST_BLOCKS = 200
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure of the recordings that are available."""
+    """Returns the figure for the available recordings."""
     found = recordings(setup, SHARES)
     with folder() as traces:
         loads = {

@@ -69,7 +69,7 @@ class Memory:
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Returns the figure of memory and accuracy of sampled curves, and of dynamic caches that use
+    """Returns the figure for memory and accuracy of sampled curves, and for dynamic caches that use
     them."""
     fits = found.main
     printed = {
@@ -308,7 +308,7 @@ def _rows(fit: Fit, name: str, one: Sampled) -> list[Row]:
         Row(f"{fit}, {name}: mean error of the curve", fmean(one.errors), "points"),
         Row(f"{fit}, {name}: largest error of the curve", max(one.errors), "points"),
         Row(
-            f"{fit}, {name}: hashes with another choice, of {len(one.choices)}",
+            f"{fit}, {name}: hashes with a different choice, of {len(one.choices)}",
             float(one.wrong),
             "",
         ),

@@ -36,9 +36,9 @@ COLOURS = {
 class Dynamic:
     """A cache whose size follows the locality.
 
-    The fields give the window in flash capacities, the earlier writes that the window knows, the
-    source of the valid share of victims, the kind of the window's curve, its sampling rate or
-    sample size, and the sizes that are compared.
+    The fields give the window in flash capacities, the earlier writes that the window includes, and
+    the source of the valid share of victims. Further fields give the kind of the window's curve,
+    its sampling rate or sample size, and the sizes that are compared.
     """
 
     window: float

@@ -32,7 +32,7 @@ COLOURS = {
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Returns the figure of both alternatives for every tracker."""
+    """Returns the figure for both alternatives for every tracker."""
     fits = [MAIN["Financial1"]] if setup.quick else found.main
     on = device(setup, traces)
     paths = {str(fit): (on, traces.load(fit, part(setup))) for fit in fits}

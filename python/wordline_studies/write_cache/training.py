@@ -66,7 +66,7 @@ class InLine:
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Returns the figure of U by all sources, and of the sizes chosen with it."""
+    """Returns the figure for U from all sources, and for the sizes chosen with it."""
     homes = MAIN["Homes"]
     fits = [MAIN["Financial1"], homes] if setup.quick else found.fits
     on = device(setup, traces)
@@ -181,7 +181,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
 
 
 def _is_slow(fit: Fit) -> bool:
-    """Returns whether so many writes go to few pages that cold pages are in all blocks only after
+    """Returns `True` if so many writes go to few pages that cold pages are in all blocks only after
     many fills."""
     return fit.exponent is None or fit.is_skewed
 

@@ -1,7 +1,7 @@
 """Scaling of the cost per request with the number of requests, dies, capacity, queue depth and
 backlog.
 
-Every point of a sweep is a device under a load, and runs in processes of its own. Its cost per
+Every point of a sweep is a device under a load, and runs in separate processes. Its cost per
 request is compared with that of the other points of the series.
 """
 

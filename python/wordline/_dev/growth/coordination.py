@@ -1,5 +1,5 @@
 """Overhead of a sweep: `python -m wordline._dev.growth.coordination [POINTS]` runs POINTS points of
-about 50 ms. It prints the CPU time of all processes, the part of the runs, and the rest: process
+about 50 ms. It prints the CPU time of all processes, that of the runs, and the difference: process
 starts, imports, checks of points, transport, journal and table."""
 
 import resource

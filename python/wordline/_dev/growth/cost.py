@@ -1,4 +1,4 @@
-"""Cost per request at every point of a sweep, and the part of it that cache misses explain."""
+"""Cost per request at every point of a sweep, and the part of the cost due to cache misses."""
 
 import json
 import math
@@ -36,7 +36,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of a point: the smallest of its runs. `start_s` is the time of a run with a single
+    """Cost of a point: the minimum over its runs. `start_s` is the time of a run with a single
     request, which builds the device and ends; `ns_per_request` excludes it. `latency_ns` is the
     time of a random read in as much memory as the run has touched."""
 
@@ -107,9 +107,9 @@ class Line:
         ]
 
     def explained_ns(self, cost: Cost) -> float | None:
-        """Returns by how many ns per request the cache misses of a point cost more than those of
-        the counted point where they cost least, both as upper limits. None if misses of the
-        point were not counted."""
+        """Returns the cost of the cache misses of a point minus the smallest such cost of a counted
+        point, in ns per request. Both are upper limits. None if misses of the point were not
+        counted."""
         known = [ns for other in self.costs if (ns := other.misses_ns) is not None]
         return None if cost.misses_ns is None else cost.misses_ns - min(known)
 
@@ -162,11 +162,11 @@ Progress = Callable[[int, int, str], object]
 def measured(
     sweeps: Sequence[Sweep], repeat: int, progress: Progress, *, counts: bool
 ) -> list[Measured]:
-    """Measures every point `repeat` times, and as often with a single request, to subtract start
-    and end. The smallest cost of equally many runs counts. The order is random, so that a temporary
-    slowdown of the machine does not affect one end of a sweep. With `counts`, instructions and
-    misses are counted for points that exceed the allowed ratio, and for the cheapest points of
-    their series: per request and per event.
+    """Measures every point `repeat` times, and the same number of times with a single request, to
+    subtract start and end. Each cost is the minimum over its runs. The order is random, so that a
+    temporary slowdown of the machine does not affect one end of a sweep. With `counts`,
+    instructions and misses are counted for points that exceed the allowed ratio, and for the
+    cheapest points of their series: per request and per event.
 
     Raises WordlineError if a run fails.
     """

@@ -14,8 +14,8 @@ from wordline._wordline import WordlineError
 # A first-level cache of 48 KiB and a last-level cache of 1 MiB. An access that misses both goes to
 # memory.
 CACHES = ("--I1=32768,8,64", "--D1=49152,12,64", "--LL=1048576,16,64")
-# Maximum number of requests of which all are counted, including the first ones, which find cold
-# caches.
+# Maximum number of requests for which every request is counted, including the first ones, which
+# find cold caches.
 MOST_IN_FULL = 100_000
 EVENTS = re.compile(r"^events: (.+)$", re.MULTILINE)
 SUMMARY = re.compile(r"^summary: (.+)$", re.MULTILINE)

@@ -49,8 +49,8 @@ def _round_size(count: int) -> str:
 
 
 def costs(one: Measured) -> Figure:
-    """Draws a line per series over the band in which the series is flat, and the latency of a
-    random memory read below."""
+    """Draws a line per series over the band in which the series is flat. A second chart below shows
+    the latency of a random memory read."""
     places = sorted({cost.at for own in one.lines for cost in own.costs})
     data: list[Figure] = []
     for own, colour in zip(one.lines, COLOURS, strict=False):

@@ -158,14 +158,14 @@ def _dies(requests: int) -> Sweep:
 
 GIB = 1 << 30
 PAGE_BYTES = 16384
-# Half the pages of the smallest capacity.
+# Half of the pages of the device with the smallest capacity.
 FOOTPRINT_PAGES = 32768
 CAPACITIES = [GIB << power for power in range(0, 15, 2)]
 USER_RATIO = 0.7
 
 
 def _capacity(requests: int) -> Sweep:
-    # As many writes as the smallest device takes without GC.
+    # Number of writes that the smallest device takes without GC.
     writes = 20_000
 
     def device(capacity: int) -> Settings:
@@ -231,8 +231,8 @@ def overload(requests: int) -> Settings:
 
 
 def _backlog(quick: bool) -> Sweep:
-    # The host holds at most 65,536 requests; further requests wait outside, as all do without a
-    # host side.
+    # The host side holds at most 65,536 requests. Further requests wait in front of it. Without a
+    # host side, all requests wait there.
     backlogs = [1 << power for power in range(12, 17 if quick else 19, 2)]
 
     def series(name: str, more: Settings) -> Series:
@@ -243,5 +243,5 @@ def _backlog(quick: bool) -> Sweep:
         "Backlog",
         "requests",
         f"the device d4, {DEPTH} outstanding requests; all requests arrive at once",
-        [series("outside", {}), series("on the host side", HOST_SIDE)],
+        [series("no host side", {}), series("with a host side", HOST_SIDE)],
     )

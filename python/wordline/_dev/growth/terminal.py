@@ -46,7 +46,7 @@ def print_growth(found: Sequence[Measured], written: Sequence[Path]) -> None:
 def _table(found: Sequence[Measured], columns: Sequence[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("sweep", no_wrap=True)
-    # Equal columns, so that the width of the terminal is divided evenly.
+    # Columns have equal widths, so that the terminal is divided evenly.
     table.add_column("load", min_width=8, overflow="fold")
     for column in columns:
         table.add_column("\n".join(column.rsplit(" ", 1)), justify="right", no_wrap=True)

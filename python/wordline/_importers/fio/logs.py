@@ -72,7 +72,7 @@ def _rows(results: Path) -> Any:
         done_ps=pl.col("arrival_ps") + latency,
         lat=latency // PS_PER_NS,
         slat=waited // PS_PER_NS,
-        # The remainders of the two roundings must not be lost.
+        # Both values are rounded first, so that slat and clat add up to lat.
         clat=latency // PS_PER_NS - waited // PS_PER_NS,
     ).sort("done_ps", maintain_order=True)
 

@@ -37,8 +37,8 @@ DIRECTIONS: dict[str, tuple[bool, float | None]] = {
 }
 SLOWEST, FASTEST = Fraction(1, 1000), 10**9  # requests per second
 DEEPEST = 65_536
-MOST_REQUESTS = 10**15  # of a job that ends after a time
-MOST_SIZES = 256  # sizes of a range
+MOST_REQUESTS = 10**15  # maximum number of requests of a job that ends after a time
+MOST_SIZES = 256  # maximum number of sizes of a range
 NAME = 64  # maximum length of a stream name
 
 
@@ -314,7 +314,7 @@ class Clones:
         return {"uniform": {}} if share == 1 else {"mixed": {"random_ratio": share}}
 
     def flushes(self, load: dict[str, Any], read_ratio: float | None) -> None:
-        """Adds the flushes that fsync requests to the workload."""
+        """Adds the flushes of the options fsync and fdatasync to the workload."""
         for option in ("fsync", "fdatasync"):
             every = self.whole(option, self.job.text(option, "0"))
             if every == 0 or read_ratio in (1.0, None):

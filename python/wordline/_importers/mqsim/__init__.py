@@ -19,8 +19,8 @@ from wordline._wordline import WordlineError
 WITHOUT_EFFECT = {
     "Seed": "set the seed with wordline run --seed",
     "Memory_Type": "",
-    "Enable_ResponseTime_Logging": "wordline run --requests and fio-logs write response times",
-    "ResponseTime_Logging_Period_Length": "wordline run --requests and fio-logs write them",
+    "Enable_ResponseTime_Logging": "write response times with wordline run --requests and fio-logs",
+    "ResponseTime_Logging_Period_Length": "write the log with wordline run --requests and fio-logs",
     "Input_file_path": "",
 }
 

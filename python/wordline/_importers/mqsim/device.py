@@ -65,7 +65,7 @@ def _cells(tables: Tables, flash: Parameters, notes: list[str]) -> None:
     cell = {"SLC": "slc", "MLC": {"mlc-beta": {"lambda": 2}}, "TLC": "tlc"}[kinds]
     tables["nand"]["cell"] = cell
     if kinds == "TLC":
-        notes.append("Flash_Technology TLC: the order of page types differs")
+        notes.append("Flash_Technology TLC: the order of page types differs from MQSim's")
     tables["nand.timing"] = {
         "read_ns": _one([reads[page] for page in pages]),
         "program_ns": _one([programs[page] for page in pages]),
@@ -124,14 +124,14 @@ def _host(ssd: Parameters, host: Parameters, notes: list[str]) -> dict[str, Any]
     if kind == "SATA":
         host.text("SATA_Processing_Delay", "")
         notes.append(
-            "SATA_Processing_Delay is not modelled; the link is SATA of 6 Gbit/s "
+            "SATA_Processing_Delay is not modelled; the link is SATA at 6 Gbit/s "
             "(host.interface.sata)"
         )
         return {"queue_depth": min(depth, 32), "interface": "sata"}
     generation = min(LANE_GB_PER_S, key=lambda one: abs(LANE_GB_PER_S[one] - bandwidth))
     notes.append(
         f"PCIe_Lane_Bandwidth {bandwidth:g} GB/s: the nearest generation of PCI Express is "
-        f"{generation}, of {LANE_GB_PER_S[generation]:g} GB/s per lane"
+        f"{generation}, with {LANE_GB_PER_S[generation]:g} GB/s per lane"
     )
     priority = ssd.text("Transaction_Scheduling_Policy", "OUT_OF_ORDER").upper() != "OUT_OF_ORDER"
     return {

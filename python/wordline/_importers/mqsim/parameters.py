@@ -44,7 +44,7 @@ class Parameters:
             self.fault(key, f"`{text}` is not a number; give a number")
         if not low <= value < 1e19:
             self.fault(
-                key, f"{text} is not from {low:g} to below 1e19; give a number in that range"
+                key, f"{text} is not at least {low:g} and below 1e19; give a number in that range"
             )
         return value
 
@@ -61,7 +61,7 @@ class Parameters:
 
 
 def parse(file: str) -> ElementTree.Element:
-    """Returns the root of an XML file. Rejects a document type declaration, and with it
+    """Returns the root of an XML file. Rejects a document type declaration, which could define
     entities."""
     try:
         data = small_file.read(file)

@@ -81,7 +81,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         [
             Plot(
                 "Distribution at 4 KiB",
-                "Share of reads within the response time.",
+                "Share of reads completed within the response time.",
                 _distribution(shown),
             )
         ],
@@ -106,9 +106,9 @@ def _distribution(shown: Mapping[str, list[float]]) -> dict[str, object]:
 EXPERIMENT = Experiment(
     "aged",
     "Pristine and aged",
-    "Sequential reads of 1 to 16 sectors from a device filled in sequence, and from one that was "
-    "then overwritten at random with three times its number of pages: all but 5 % of its pages "
-    "have moved (e to the power of -3).",
+    "Sequential reads of 1 to 16 sectors from a device that was filled sequentially, and from one "
+    "that was then overwritten at random with three times its number of pages. All but 5 % of its "
+    "pages have then moved (e to the power of -3).",
     "No counterpart in PTS.",
     trials,
     finding,

@@ -1,4 +1,4 @@
-"""The DRAM buffer: random writes to it and durable ones (FUA), before and after the write cliff."""
+"""The DRAM buffer: buffered and durable (FUA) random writes, before and after the write cliff."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -54,11 +54,11 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     verdict = (
         "With the buffer, "
         + "; ".join(
-            f"{state} the worst write takes {_times(row['worst_ratio'])} and the average "
+            f"{state} the worst write takes {_times(row['worst_ratio'])} and the average write "
             f"{_times(row['mean_ratio'])}"
             for state, row in rows.items()
         )
-        + " of the time of durable writes (FUA)."
+        + " the time of the same write with FUA."
     )
     drawn = {state: {on: row[f"{on}_max_us"] for on in ON} for state, row in rows.items()}
     return Finding(
@@ -85,7 +85,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         [
             Plot(
                 "Longest response time",
-                "Of random writes of 4 KiB.",
+                "Random writes of 4 KiB.",
                 bars(drawn, ON, "µs", log=True),
             )
         ],
@@ -93,15 +93,15 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 
 
 def _times(ratio: float) -> str:
-    return f"{units.figures(ratio)} times" if ratio >= 1 else units.share(ratio)
+    return f"{units.figures(ratio)} times" if ratio >= 1 else f"{units.share(ratio)} of"
 
 
 EXPERIMENT = Experiment(
     "cache",
     "The DRAM buffer",
     "Random writes of 4 KiB, with the buffer and with FUA on each write; on a filled "
-    "device before the first GC run, and on a settled one.",
-    "PTS for enterprise devices switches the volatile cache off in all tests.",
+    "device before the first GC run, and on a settled device.",
+    "PTS for enterprise devices disables the volatile cache in all tests.",
     trials,
     finding,
 )

@@ -339,10 +339,10 @@ def _level(name: str, level: float) -> Figure:
 EXPERIMENT = Experiment(
     "cliff",
     "The write cliff",
-    "After one sequential pass, random writes of 4 KiB until all spare pages have been written, "
-    "and 300,000 more, or three blocks per plane if these are more pages (with `--quick` 60,000, "
-    "or one block). The cliff begins with the first GC run; its level is that of the settled "
-    "state.",
+    "After one sequential pass, random writes of 4 KiB until all spare pages have been written. "
+    "300,000 more writes follow, or three blocks per plane if these are more pages (with `--quick` "
+    "60,000, or one block). The cliff begins with the first GC run; its level is that of the "
+    "settled state.",
     "PTS write saturation (WSAT) begins with an erased device and has rounds of a minute; here a "
     "round is a 25th of the run. Steady state is checked over five rounds as PTS defines it.",
     trials,

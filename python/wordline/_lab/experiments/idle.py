@@ -143,7 +143,7 @@ def _verdict(best: Mapping[str, Any]) -> str:
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return Table(
-        ("pause", "settled rate", "written fast after it", "times the rate"),
+        ("pause", "settled rate", "written fast afterwards", "fast / settled rate"),
         [
             (
                 units.duration(1e6 * row["idle_s"]),
@@ -169,7 +169,7 @@ def _plot(rows: Sequence[Mapping[str, Any]], paused: Sequence[Measured]) -> Plot
     ]
     return Plot(
         "After the pause",
-        "Rate of random writes of 4 KiB by bytes written since.",
+        "Rate of random writes of 4 KiB, by bytes written since the pause.",
         figure(
             data,
             height=320,
@@ -183,7 +183,7 @@ EXPERIMENT = Experiment(
     "idle",
     "Idle time",
     "A burst of random writes of 4 KiB on a settled device, a pause of seconds to minutes, and a "
-    "second burst; also the same without a pause.",
+    "second burst; for comparison, the same bursts without a pause.",
     "PTS host idle recovery (HIR) alternates bursts and growing pauses in the same way.",
     trials,
     finding,

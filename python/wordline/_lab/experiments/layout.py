@@ -1,5 +1,5 @@
-"""Physical layout: the same reads of data written sequentially or at random, in pieces of several
-sizes."""
+"""Physical layout: the same reads of data written sequentially or at random, by requests of
+several sizes."""
 
 from collections.abc import Iterable, Mapping
 from random import Random
@@ -101,7 +101,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
             Plot(
                 "Sequential reads of 4 KiB",
                 "By size and order of the writes.",
-                lines(drawn, COLOURS, "written in pieces of", "MB/s", category=True),
+                lines(drawn, COLOURS, "size of the writes", "MB/s", category=True),
             )
         ],
         [f"{units.size(space(bench))} of the device are written and read."],
@@ -111,7 +111,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 EXPERIMENT = Experiment(
     "layout",
     "Physical layout",
-    "An erased device is written in pieces of 4 to 256 sectors, in sequence or in random "
+    "An erased device is written by requests of 4 to 256 sectors, sequentially or in random "
     "order, and then read sequentially, 4 to 32 KiB at a time.",
     "No counterpart in PTS.",
     trials,

@@ -68,8 +68,9 @@ def finding(_bench: TestDevice, found: Found) -> Finding:
     shorter = [row["times_shorter"] for row in rows.values()]
     worst = max(rows, key=lambda name: rows[name]["used_max_us"])
     verdict = (
-        f"On average {min(shorter):.3g} to {max(shorter):.3g} times as fast as a disk of 7,200 "
-        f"rpm. The worst case of the used device is {units.duration(rows[worst]['used_max_us'])} "
+        f"The device is {min(shorter):.3g} to {max(shorter):.3g} times as fast as a disk of 7,200 "
+        "rpm on average. The worst case of the used device is "
+        f"{units.duration(rows[worst]['used_max_us'])} "
         f"({worst}), {rows[worst]['worst_times_disk']:.3g} times that of the disk."
     )
     drawn = {name: {on: row[f"{on}_mean_us"] for on in ON} for name, row in rows.items()}

@@ -73,9 +73,9 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     verdict = (
         "No data was moved in these rounds: wear by reads is too low to measure here."
         if not last["erases"]
-        else f"Reads wear this device: {last['erases']:,} erases by reads alone, {last['most']} at "
-        f"most on a block where the mean is {last['mean']:.3g} ({last['most'] / last['mean']:.3g} "
-        "times)."
+        else f"Reads wear this device: they caused {last['erases']:,} erases. The most worn block "
+        f"was erased {last['most']} times, {last['most'] / last['mean']:.3g} times the mean of "
+        f"{last['mean']:.3g}."
     )
     grows = all(one["most"] <= two["most"] for one, two in pairwise(rows))
     drawn = {key: {str(row["round"]): float(row[key]) for row in rows} for key in COLOURS}
@@ -104,7 +104,7 @@ EXPERIMENT = Experiment(
     "read-wear",
     "Wear by reads",
     "A sixteenth of a filled device is read at random, round after round; a round has "
-    "twice as many reads as the blocks endure until their data is moved.",
+    "twice as many reads as move the data of all these blocks.",
     "No counterpart in PTS.",
     trials,
     finding,

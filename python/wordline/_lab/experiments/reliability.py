@@ -110,9 +110,9 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
         (
             "size",
             "delayed by moving data",
-            "their mean",
+            "mean if delayed",
             "with a retry",
-            "their mean",
+            "mean with a retry",
             "mean of undelayed reads",
         ),
         [
@@ -140,7 +140,7 @@ def _plots(known: Sequence[Mapping[str, Any]]) -> list[Plot]:
     return [
         Plot(
             "Mean response time",
-            "Of reads delayed by moving data, and of undelayed reads.",
+            "Reads delayed by moving data, and undelayed reads.",
             lines(drawn, COLOURS, "request", "µs", category=True, log=True),
         )
     ]

@@ -1,4 +1,4 @@
-"""The SLC cache: bytes that are written fast, and the rate beyond them."""
+"""The SLC cache: bytes that are written fast, and the rate of the writes after them."""
 
 from collections.abc import Mapping
 from statistics import fmean
@@ -70,7 +70,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         " ".join(_told(row) for row in rows),
         {"states": rows},
         Table(
-            ("device", "written fast", "rate", "rate past it", "pages in single-level mode"),
+            ("device", "written fast", "fast rate", "slow rate", "pages in single-level mode"),
             [
                 (
                     row["state"],
@@ -85,7 +85,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         [
             Plot(
                 "Rate",
-                "Of sequential writes of 128 KiB by bytes written.",
+                "Sequential writes of 128 KiB, by bytes written.",
                 figure(
                     data,
                     height=320,

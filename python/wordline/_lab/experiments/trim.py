@@ -1,4 +1,4 @@
-"""Effect of TRIM: writes to a used device after all of it was trimmed."""
+"""Effect of TRIM: writes to a used device after the whole device was trimmed."""
 
 from collections.abc import Iterable, Mapping
 from random import Random

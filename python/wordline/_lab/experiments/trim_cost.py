@@ -71,16 +71,17 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     if longest <= 0:
         verdict = "A TRIM costs no time: it completes at once at every size."
     else:
-        how = "grows with its size" if figures["growth"] > 0.5 else "hardly grows with its size"
+        how = "grows with the size" if figures["growth"] > 0.5 else "hardly grows with the size"
         verdict = (
             f"A TRIM takes {units.duration(took[0])} for a sector and {units.duration(took[-1])} "
-            f"for {largest}, {figures['longest_writes']:.3g} writes of 4 KiB: it {how}."
+            f"for {largest}, as long as {figures['longest_writes']:.3g} writes of 4 KiB. The time "
+            f"{how}."
         )
     plots = (
         [
             Plot(
                 "Response time",
-                "Of one TRIM, by its size.",
+                "One TRIM, by size.",
                 figure(
                     [drawn("TRIM", "#7a5ec2", [float(one) for one in of], took)],
                     height=320,
@@ -98,7 +99,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         verdict,
         figures,
         Table(
-            ("TRIM of", "takes"),
+            ("TRIM of", "response time"),
             [(units.size(size), units.duration(us)) for size, us in zip(of, took, strict=True)],
         ),
         plots,
@@ -109,9 +110,9 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 EXPERIMENT = Experiment(
     "trim-cost",
     "Cost of TRIM",
-    "TRIMs on a filled device, one at a time, from one sector to the limit of an ATA command "
-    "(64 ranges of 65,535 sectors, 2 GiB less 32 KiB) or a quarter of the device, each of its own "
-    "range; timed from submission to completion.",
+    "TRIMs on a filled device, one at a time, each of a different range; timed from submission to "
+    "completion. Sizes are from one sector to the limit of an ATA command (64 ranges of 65,535 "
+    "sectors, 2 GiB less 32 KiB) or a quarter of the device.",
     "No counterpart in PTS.",
     trials,
     finding,

@@ -59,9 +59,10 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     of = {(row["op"], row["outstanding"]): row for row in rows}
     parts = [
         f"{op}s: eight workers complete {units.whole(of[op, 8]['iops'])} requests per second, "
-        f"{of[op, 8]['iops'] / of[op, 1]['iops']:.3g} times as many as one worker, and a queue of "
-        f"{QUEUE} completes {of[op, QUEUE]['iops'] / of[op, 1]['iops']:.3g} times as many as one, "
-        f"with {of[op, QUEUE]['mean_us'] / of[op, 1]['mean_us']:.3g} times its response time"
+        f"{of[op, 8]['iops'] / of[op, 1]['iops']:.3g} times as many as one worker; a queue of "
+        f"{QUEUE} completes {of[op, QUEUE]['iops'] / of[op, 1]['iops']:.3g} times as many as one "
+        f"worker, with {of[op, QUEUE]['mean_us'] / of[op, 1]['mean_us']:.3g} times the response "
+        "time"
         for op in OPS
     ]
     drawn = {op: {str(depth): of[op, depth]["iops"] for depth in (*WORKERS, QUEUE)} for op in OPS}

@@ -183,19 +183,19 @@ def _over_time(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "time",
             "Over time",
             "Each point is an interval of simulated time. Drag to zoom into all panels, "
-            "double-click to return. A load with long pauses has a button that leaves them out: "
-            "each interval is then as wide as the time in which the device held requests, and a "
-            "dotted line, with its length where there is room, stands for the intervals without "
-            "a request.",
+            "double-click to return. If the load has long pauses, a button leaves them out: each "
+            "interval is then as wide as the time in which the device held requests. A dotted "
+            "line, labelled with the length of the pause where there is room, replaces the "
+            "intervals without a request.",
             time_series.over_time(tables.series),
             NO_REQUESTS,
         ),
         Chart(
             "views",
-            "View of the host and of the device",
-            "Above, what the host sees of the requests of each interval. Below, the longest "
-            "latencies, drawn over the share of die time that garbage collection took: during "
-            "requests, and in intervals in which the device held none.",
+            "User view and device view",
+            "Above, the mean and maximum latency of each interval, as the host sees them. Below, "
+            "the maximum latency over the share of die time that garbage collection took, during "
+            "requests and in intervals in which the device held none.",
             views({"": tables.series}) if summary["flash"]["gc_die_time_s"] else None,
             "No GC ran.",
         ),
@@ -245,7 +245,7 @@ def _of_caches(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
         ),
         Chart(
             "cache-curve",
-            "Other sizes",
+            "Other cache sizes",
             "Hit ratio of an LRU cache of each size over the pages read in this run, estimated "
             "from a sample, and the cache of this run. Writes are left out.",
             hit_curve.curve(summary["cache"], summary["device"]["page_bytes"])
@@ -305,8 +305,8 @@ def _of_wear(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "erases",
             "Erases per block",
             ("A row is a plane: " + "member m, " * bool(summary["members"]))
-            + "channel c, way w, die d, plane p. Even colour is even wear. Erases before the "
-            "measurement are included.",
+            + "channel c, way w, die d, plane p. A uniform colour means even wear. Erases before "
+            "the measurement are included.",
             wear_charts.erases(tables.blocks)
             if tables.blocks is not None and summary["flash"]["erases_per_block_max"]
             else None,
@@ -315,7 +315,7 @@ def _of_wear(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
         Chart(
             "wear",
             "Blocks by erase count",
-            "A narrow distribution is even wear. Erases before the measurement are included.",
+            "A narrow distribution means even wear. Erases before the measurement are included.",
             wear_charts.wear(tables.wear)
             if tables.wear is not None and summary["flash"]["erases_per_block_max"]
             else None,

@@ -79,7 +79,7 @@ def over_time(series: pl.DataFrame) -> Figure | None:
 
 def health(series: pl.DataFrame, spare: int | None) -> Figure | None:
     """Draws read retries, reclaimed and refreshed blocks, grown bad blocks, and the spare blocks
-    left over simulated time. ``spare`` is the number of spare blocks at the end. None without such
+    left over simulated time. `spare` is the number of spare blocks at the end. None without such
     events."""
     counts = [column for column, *_ in HEALTH_COUNTS if series[column].sum()]
     if not counts:

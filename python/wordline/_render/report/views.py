@@ -25,9 +25,10 @@ def views(runs: Mapping[str, pl.DataFrame]) -> Figure | None:
     column per run.
 
     Takes the `series` of runs by name. The user view has mean and maximum latency of each interval.
-    The real view has the maximum latency over bars, which are the share of die time that garbage
-    collection took, in one colour for intervals with requests and in another for intervals without
-    (Jung 2013, figure 7.1). All columns share the same axes. None if no run has a request.
+    The device view has the maximum latency over bars, which are the share of die time that garbage
+    collection took (Jung 2013, figure 7.1, calls it the real view). The bars have one colour for
+    intervals with requests and another for intervals without. All columns share the same axes. None
+    if no run has a request.
     """
     intervals = {
         name: _Intervals.of(series) for name, series in runs.items() if not series.is_empty()
@@ -138,7 +139,7 @@ def _column(
     }
     if place == 0:
         axes[f"yaxis{_suffix(user)}"]["title"] = {"text": "user view: latency (log)"}
-        axes[f"yaxis{_suffix(real)}"]["title"] = {"text": "real view: maximum latency (log)"}
+        axes[f"yaxis{_suffix(real)}"]["title"] = {"text": "device view: maximum latency (log)"}
     if place == columns - 1:
         axes[f"yaxis{_suffix(gc)}"]["title"] = {"text": "GC share of die time (%)"}
     return data, axes

@@ -54,7 +54,7 @@ def _flash_table(summary: "CacheSummary", on_flash: "OnFlashInput") -> Table:
         pad_edge=False,
         padding=(0, 1, 0, 0),
         title_justify="left",
-        title=Text(f"On {on_flash['flash']} before {on_flash['disk']}", style="bold"),
+        title=Text(f"On {on_flash['flash']} in front of {on_flash['disk']}", style="bold"),
     )
     table.add_column("policy", overflow="fold", min_width=8)
     headings = ("pages", "read hits", "erases", "WA", "mean latency", "lifetime", "disk busy")
@@ -194,18 +194,18 @@ def print_plan(summary: "PlanSummary", files: Sequence[Path]) -> None:
 def _alone(summary: "PlanSummary") -> str:
     alone = summary["disk_only"]
     kinds = [
-        f"{duration(us)} a {kind}"
+        f"{duration(us)} per {kind}"
         for kind, us in (("read", alone["read_us"]), ("write", alone["write_us"]))
         if us is not None
     ]
     told = f" ({', '.join(kinds)})" if kinds else ""
-    return f"{duration(alone['request_us'])} a request{told}"
+    return f"{duration(alone['request_us'])} per request{told}"
 
 
 def _plan_title(size_of: "PlanSize") -> str:
     return (
         f"{size(size_of['flash_bytes'])} of flash ({many(size_of['flash_pages'], 'page')}, "
-        f"{share(size_of['footprint_ratio'])} of distinct; requested: "
+        f"{share(size_of['footprint_ratio'])} of the distinct pages; requested: "
         f"{', '.join(size_of['asked'])})"
     )
 
@@ -317,7 +317,8 @@ def _trace(told: "CacheInput") -> list[Text]:
 
 def _size(run: "CacheRun") -> str:
     part = share(run["footprint_ratio"])
-    return f"{many(run['size_pages'], 'page')} ({size(run['size_bytes'])}, {part} of distinct)"
+    pages = many(run["size_pages"], "page")
+    return f"{pages} ({size(run['size_bytes'])}, {part} of the distinct pages)"
 
 
 def _percent(ratio: float | None) -> str:

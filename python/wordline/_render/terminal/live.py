@@ -34,7 +34,8 @@ LATE_US = 100
 
 
 class LivePage:
-    """A page on standard error that shows the status of a live device. It stays when it ends."""
+    """A page on standard error that shows the status of a live device. The last status stays on the
+    terminal."""
 
     def __init__(self) -> None:
         shown = console(stderr=True, least=NARROWED_WIDTH)
@@ -50,14 +51,14 @@ class LivePage:
             self._live.stop()
 
     def show(self, status: Mapping[str, Any]) -> None:
-        """Renews the page."""
+        """Refreshes the page."""
         with suppress(OSError):
             self._live.update(page(status, self._before), refresh=True)
         self._before = status
 
 
 def print_status(status: Mapping[str, Any]) -> None:
-    """Prints the page of one status."""
+    """Prints a single status."""
     console(least=NARROWED_WIDTH).print(page(status))
 
 

@@ -155,9 +155,9 @@ def _members(members: Sequence[Mapping[str, Any]]) -> Table:
     for member in members:
         table.add_row(member["name"], *_disks(member) * by_disk, *_member(member))
     table.caption_justify = "left"
-    caption = "requests: those sent to the member, parts of requests included"
+    caption = "requests: sent to the member, including parts of requests"
     if any(member["cache"] for member in members):
-        caption += "; of a member with a cache, the requests of the cache"
+        caption += "; for a member with a cache, the requests of the cache"
     table.caption = Text(caption, style="dim")
     return table
 
@@ -181,7 +181,7 @@ def _member(member: Mapping[str, Any]) -> list[str]:
 
 def _fairness(fairness: Mapping[str, Any]) -> str:
     jain = number(fairness["jain_index"])
-    parts = [f"share: of the bytes while all streams issued requests (Jain's index {jain})"]
+    parts = [f"share: share of the bytes while all streams issued requests (Jain's index {jain})"]
     if fairness["slowdown_ratio"] is not None:
         parts.append(
             f"slowdowns: smallest / largest {number(fairness['slowdown_ratio'])}, "
