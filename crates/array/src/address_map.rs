@@ -9,7 +9,7 @@ pub struct Extent {
     pub member: u32,
     /// First byte, at addresses of the member.
     pub offset: u64,
-    /// Length. Bytes.
+    /// Length of the extent. Bytes.
     pub bytes: u64,
 }
 
@@ -20,7 +20,7 @@ pub enum AddressMap {
     Striped {
         /// Length of a stripe. Bytes.
         stripe_bytes: u64,
-        /// Number of members.
+        /// Number of members of the array.
         members: u64,
         /// Bytes that the host can address.
         user_bytes: u64,
@@ -33,9 +33,9 @@ pub enum AddressMap {
 }
 
 impl AddressMap {
-    /// Stripes over members of these sizes, of which there must be at least one. Space beyond the
-    /// size of the smallest member, and a last incomplete stripe, is unused on every member. A
-    /// single member is used completely.
+    /// Creates stripes over members of these sizes, of which there must be at least one. Space
+    /// beyond the size of the smallest member, and a last incomplete stripe, is unused on every
+    /// member. A single member is used completely.
     pub fn striped(stripe_bytes: u64, sizes: &[u64]) -> Self {
         let members = sizes.len() as u64;
         let least = sizes.iter().copied().min().unwrap_or_default();
@@ -66,7 +66,8 @@ impl AddressMap {
             Self::Concatenated { ends } => ends.last().copied().unwrap_or_default(),
         }
     }
-    /// Returns the member of the byte at `offset`, and the byte's offset there; `None` beyond the end.
+    /// Returns the member of the byte at `offset`, and the byte's offset there; `None` beyond the
+    /// end.
     #[inline]
     pub fn at(&self, offset: u64) -> Option<(u32, u64)> {
         if offset >= self.user_bytes() {

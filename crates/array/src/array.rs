@@ -12,8 +12,8 @@ use wordline_kernel::{Context, EventQueue, Probe, Time};
 use crate::address_map::{AddressMap, Extent};
 use crate::error::ArrayError;
 
-/// Maximum number of parts that wait outside the members. The array accepts no request while it has
-/// that many, which bounds its memory; real queues are far shorter.
+/// Maximum number of parts that wait outside the members. At this number, the array accepts no
+/// further request, which bounds its memory. Real queues are far shorter.
 const MAX_WAITING: usize = 1 << 20;
 
 /// Ticket that stands for no request.

@@ -243,7 +243,7 @@ kinds! { $
 }
 
 impl Store {
-    /// Returns the statistics of its devices that keep any.
+    /// Returns the statistics of the store's devices that keep any.
     pub fn stats(&self) -> StoreStats {
         let mut stats = StoreStats::default();
         for leaf in self.leaves() {

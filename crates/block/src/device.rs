@@ -50,8 +50,8 @@ pub trait BlockDevice {
     /// Returns the number of bytes that the host can address.
     fn user_bytes(&self) -> u64;
     /// Returns `true` if the device can accept another request of `stream`. While the answer is
-    /// `false`, a submission of another stream does not change it: only an event, a power cut or
-    /// the end of the power cut can.
+    /// `false`, submissions of other streams do not change it. Only an event, a power cut or the
+    /// end of a power cut can.
     fn can_accept(&self, stream: u32) -> bool;
     /// Returns the number of upcoming requests that the host announces through
     /// [`BlockDevice::look_ahead`]; 0 if the device uses none.
@@ -94,8 +94,8 @@ pub trait BlockDevice {
         now: Time,
         probe: &mut impl Probe<Self::Observation>,
     ) -> Result<PowerCut, Self::Error>;
-    /// Returns the number of pages of a byte range whose latest write a power cut would lose now,
-    /// counted as in [`PowerCut::pages_lost`].
+    /// Returns the number of pages of a byte range whose latest write would be lost if power were
+    /// cut now, counted as in [`PowerCut::pages_lost`].
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32;
     /// Cancels requests that survived a power cut; they will not complete. `tickets` is in
     /// ascending order.
@@ -109,7 +109,7 @@ pub trait BlockDevice {
     }
     /// Makes the array of a flash die slower: its times in operations that start from now on are
     /// multiplied by `slowness` thousandths, at least 1. Dies are numbered as in
-    /// [`BlockDevice::busy`]. Returns `false` if that die does not exist or is not of flash.
+    /// [`BlockDevice::busy`]. Returns `false` if that die does not exist or is not a flash die.
     fn slow_die(&mut self, _die: u32, _slowness: u32) -> bool {
         false
     }

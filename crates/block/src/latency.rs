@@ -1,10 +1,10 @@
 //! Latency components: the shares of a response time.
 //!
-//! [`ALL`](LatencyComponent::ALL) is the only table of components. Sums, columns of
-//! `requests.parquet`, the breakdown of the summary, its metrics, the Python types and the colours
-//! of the report derive from it, so a new component is one row here plus the place at which its
-//! time is measured. A component that an SSD measures per page is marked `in page` and becomes a
-//! field of [`PageComponents`].
+//! [`ALL`](LatencyComponent::ALL) is the only table of components. Everything else derives from it:
+//! sums, columns of `requests.parquet`, metrics of the summary, Python types, and colours of the
+//! report. A new component is one row here plus the place at which its time is measured. A
+//! component that an SSD measures per page is marked `in page` and becomes a field of
+//! [`PageComponents`].
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
@@ -92,8 +92,8 @@ macro_rules! page_parts {
         page_parts! { [$($kept)*] $($rows)* }
     };
     ([$($field:ident $meaning:literal,)+]) => {
-        /// Latency components of a page inside the device, from the start of its request there: the
-        /// components that a device measures per page.
+        /// Latency components of a page inside the device, from the arrival of its request at the
+        /// device. A device measures these components per page.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub struct PageComponents {
             $(#[doc = $meaning] pub $field: Time,)+

@@ -27,7 +27,7 @@ impl<E: Event> Event for FromMember<E> {
 pub trait Nested: Event {
     /// Event of the outer device.
     type Wrapped: Event;
-    /// Wraps the event as one of member `member` of `members`.
+    /// Wraps the event as an event of member `member` of a device with `members` members.
     fn wrap(self, member: u32, members: u32) -> Self::Wrapped;
     /// Unwraps an event of the outer device into the number of the member and the member's event.
     fn unwrap(event: Self::Wrapped, members: u32) -> (u32, Self);

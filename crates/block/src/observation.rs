@@ -16,7 +16,7 @@ pub enum RequestObservation {
     },
     /// A request completed.
     Request {
-        /// Completed request.
+        /// Request that completed.
         request: Request,
         /// Latency components; their sum equals the response time exactly.
         parts: LatencyComponents,
@@ -56,7 +56,7 @@ pub enum ArrayObservation<T> {
 pub trait MemberObservation: Copy {
     /// Observation of the innermost device.
     type Device: Copy;
-    /// Wraps the observation as one of member `member` of `members`.
+    /// Wraps the observation as an observation of member `member` of an array of `members` members.
     fn wrap(self, member: u32, members: u32) -> ArrayObservation<Self::Device>;
 }
 
@@ -69,7 +69,8 @@ impl<T: Copy> MemberObservation for ArrayObservation<T> {
 }
 
 impl<T> ArrayObservation<T> {
-    /// Renumbers the observation as one of member `member` of `members` of an outer device.
+    /// Renumbers the observation as an observation of member `member` of an outer device with
+    /// `members` members.
     #[inline]
     #[must_use]
     pub fn behind(self, member: u32, members: u32) -> Self {

@@ -11,7 +11,7 @@ pub struct PowerCut {
     /// Dirty pages in the DRAM buffer that were lost; for the write cache of a disk, in units of 4
     /// KiB. Count.
     pub pages_lost: u32,
-    /// Dirty pages in the DRAM buffer that its capacitors saved. Count.
+    /// Dirty pages in the DRAM buffer that the buffer's capacitors saved. Count.
     pub pages_saved: u32,
     /// Pages that were being programmed and are unreadable. Count.
     pub pages_torn: u32,

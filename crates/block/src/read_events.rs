@@ -34,7 +34,7 @@ impl ReadEvents {
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
-    /// Returns the set itself if `so`, otherwise the empty set.
+    /// Returns the set itself if `so` is `true`, otherwise the empty set.
     #[must_use]
     pub fn only_if(self, so: bool) -> Self {
         if so { self } else { Self::default() }

@@ -23,7 +23,7 @@ pub enum Op {
 pub struct Request {
     /// Stream of the request; 0 if there is only one.
     pub stream: u32,
-    /// Operation.
+    /// Operation of the request.
     pub op: Op,
     /// Whether a write completes only when it is durable (force unit access, FUA).
     pub fua: bool,
@@ -61,7 +61,7 @@ impl Request {
 pub struct BeyondEnd {
     /// Offset of the first byte.
     pub offset: u64,
-    /// Length. Bytes.
+    /// Length of the request. Bytes.
     pub bytes: u64,
     /// Bytes that the host can address.
     pub capacity: u64,

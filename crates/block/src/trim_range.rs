@@ -53,8 +53,8 @@ pub fn trim_ranges(offset: u64, bytes: u64) -> impl Iterator<Item = TrimRange> {
     })
 }
 
-/// Returns the payload size of a TRIM of `bytes` bytes, in bytes: whole blocks of ranges, at least
-/// one.
+/// Returns the payload size of a TRIM of `bytes` bytes: whole blocks of ranges, at least one.
+/// Bytes.
 pub fn payload_bytes(bytes: u64) -> u64 {
     let ranges = (bytes / SECTOR).div_ceil(MAX_SECTORS);
     ranges.div_ceil(RANGES_PER_BLOCK).max(1) * SECTOR

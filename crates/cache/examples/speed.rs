@@ -1,5 +1,5 @@
-//! Prints how many requests per second of processor time each replacement policy handles, on the
-//! Zipf trace of the ground-truth test.
+//! Measures the speed of each replacement policy on the Zipf trace of the ground-truth test, in
+//! requests per second of CPU time.
 //!
 //! `cargo run --release -p wordline-cache --example speed [POLICY...]`
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
@@ -19,8 +19,8 @@ const COUNT: usize = 10_000_000;
 const REPEATS: usize = 5;
 const SIZES: [usize; 3] = [7_632, 76_327, 381_637];
 
-/// Runs `work` [`REPEATS`] times. Prints the shortest processor time, in seconds, and the requests
-/// per second. Returns the last result.
+/// Runs `work` [`REPEATS`] times. Prints the shortest CPU time, in seconds, and the requests per
+/// second. Returns the last result.
 fn timed<T>(what: &str, mut work: impl FnMut() -> T) -> T {
     let (mut best, mut answer) = (f64::INFINITY, None);
     for _ in 0..REPEATS {

@@ -1,5 +1,4 @@
-//! Map of keys to dense numbers that takes little memory per key. Keys are added and removed at any
-//! time.
+//! Memory-efficient map of keys to dense numbers. Keys can be added and removed at any time.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::random::splitmix;
@@ -7,19 +6,19 @@ use wordline_kernel::random::splitmix;
 use crate::entry::Entry;
 use crate::index::Full;
 
-/// Bits of a key's number in a place of the table. The bits above hold part of the hash, so that a
-/// look-up compares few keys other than the one it wants.
+/// Bits of a table slot that hold a key's number. The bits above hold part of the hash, so that a
+/// look-up compares few keys other than the wanted one.
 const NUMBER: u32 = 28;
 const NUMBER_MASK: u32 = (1 << NUMBER) - 1;
-/// Number of places of the smallest table.
+/// Number of slots of the smallest table.
 const SMALLEST: usize = 16;
 
-/// Maps keys to numbers: a hash table with linear probing. A place of the table has four bytes, and
-/// at most three in four are used. The keys are stored in an array by number. In total a key takes
-/// 14 to 19 bytes; a table of keys and numbers would take 28 to 47.
+/// Maps keys to numbers: a hash table with linear probing. A slot of the table has four bytes, and
+/// at most three in four slots are used. The keys are stored in an array by number. In total a key
+/// takes 14 to 19 bytes; a table of keys and numbers would take 28 to 47.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Numbers {
-    /// Per place, one more than the number, with bits of its key's hash above it; 0 if the place is
+    /// Per slot, one more than the number, with bits of its key's hash above it; 0 if the slot is
     /// free. The length is a power of two.
     places: Vec<u32>,
     /// Key of each number.
@@ -44,7 +43,7 @@ impl Numbers {
     pub(crate) fn len(&self) -> usize {
         self.len
     }
-    /// Returns how many numbers have ever been assigned.
+    /// Returns the count of assigned numbers, including freed numbers.
     pub(crate) fn ever(&self) -> usize {
         self.keys.len()
     }
@@ -57,7 +56,7 @@ impl Numbers {
         let places = places_for(keys).saturating_mul(size_of::<u32>() as u64);
         places.saturating_add(keys.saturating_mul(size_of::<u64>() as u64))
     }
-    /// Returns the memory allocated now. Bytes.
+    /// Returns the memory currently allocated. Bytes.
     pub(crate) fn bytes(&self) -> u64 {
         let small = self.places.capacity() * size_of::<u32>();
         let free = self.free.capacity() * size_of::<Entry>();
@@ -101,7 +100,7 @@ impl Numbers {
         if number(self.places[hole]) != Some(entry) {
             return;
         }
-        // An entry after the hole moves into it, unless its home is after the hole, too.
+        // An entry after the hole moves into the hole, unless its home slot is after the hole, too.
         let mask = self.places.len() - 1;
         let mut at = hole;
         loop {
@@ -119,7 +118,7 @@ impl Numbers {
         self.free.push(entry);
         self.len -= 1;
     }
-    /// Returns the place of a key, or the free place that it would take.
+    /// Returns the slot of a key, or the free slot that the key would take.
     #[inline]
     fn find(&self, key: u64, hash: u64) -> usize {
         let mask = self.places.len() - 1;
@@ -151,7 +150,7 @@ impl Numbers {
     }
 }
 
-/// Returns the number of places of a table that has grown to `keys` keys.
+/// Returns the number of slots of a table that has grown to `keys` keys.
 fn places_for(keys: u64) -> u64 {
     (keys.saturating_mul(4).div_ceil(3))
         .next_power_of_two()
@@ -163,7 +162,7 @@ fn number(place: u32) -> Option<Entry> {
     (place & NUMBER_MASK).checked_sub(1).map(Entry)
 }
 
-/// Returns the highest bits of a hash, which do not depend on its place in the table.
+/// Returns the highest bits of a hash, which do not depend on its slot in the table.
 #[inline]
 fn tag(hash: u64) -> u32 {
     ((hash >> 32) as u32) & !NUMBER_MASK

@@ -1,9 +1,9 @@
-//! Small dense numbers that stand for keys.
+//! Small dense numbers that represent keys.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A key of a cache, represented by a small number. Numbers are dense; the owner assigns them.
+/// Key of a cache, represented by a small number. Numbers are dense; the owner assigns them.
 #[derive(
     Clone,
     Copy,

@@ -18,12 +18,12 @@ struct Segment {
 }
 
 /// List of the most recently evicted keys, in segments of equal size. Each segment counts the
-/// requests that found their key in it.
+/// requests whose key it contained.
 ///
-/// If the list records the evictions of an LRU cache, the hits in the first `k` segments are the
-/// additional hits of a cache that is larger by `k` segments. This is exact, because the list
-/// continues the LRU stack. The time of an operation is proportional to the number of segment
-/// borders that it moves.
+/// If the list records the evictions of an LRU cache, a cache that is larger by `k` segments has
+/// the hits of the first `k` segments in addition. This is exact, because the list continues the
+/// LRU stack. The time of an operation is proportional to the number of segment borders that it
+/// moves.
 ///
 /// ```
 /// use wordline_cache::Ghosts;
@@ -78,7 +78,7 @@ impl Ghosts {
         let entry = self.numbers.get(key)?;
         Some(self.segment_of[entry.index()].into())
     }
-    /// Iterates over the numbers of hits of the segments, starting with the most recent segment.
+    /// Iterates over the hit counts of the segments, the most recent segment first.
     pub fn hits(&self) -> impl Iterator<Item = u64> {
         self.segments.iter().map(|segment| segment.hits)
     }
@@ -145,11 +145,11 @@ impl Ghosts {
     /// Returns the memory that a list of `keys` keys takes.
     pub fn memory(name: &'static str, keys: u64) -> Table {
         let node = Lists::<1>::BYTES + size_of::<u16>() as u64;
-        let most = keys.saturating_add(1); // one is added before another is dropped
+        let most = keys.saturating_add(1); // a key is added before another is dropped
         let bytes = Numbers::bytes_of(most).saturating_add(most.saturating_mul(node));
         Table::grown::<u8>(name, bytes)
     }
-    /// Returns the memory allocated now. Bytes.
+    /// Returns the memory currently allocated. Bytes.
     pub fn bytes(&self) -> u64 {
         let by_entry = self.segment_of.capacity() * size_of::<u16>();
         let segments = self.segments.capacity() * size_of::<Segment>();

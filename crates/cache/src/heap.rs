@@ -1,6 +1,6 @@
 //! Priority queue of entries whose keys change.
 //!
-//! A heap with four children per node that also stores the place of every entry. It removes the
+//! A heap with four children per node that also stores the position of every entry. It removes the
 //! smallest key, and changes any key, in logarithmic time.
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ const ARITY: usize = 4;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Heap<K> {
     nodes: Vec<(K, Entry)>,
-    /// One more than the place of each entry in `nodes`; 0 if it is not in the heap.
+    /// One more than the position of each entry in `nodes`; 0 if it is not in the heap.
     places: Vec<u32>,
 }
 

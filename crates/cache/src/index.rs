@@ -69,13 +69,13 @@ impl Index {
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
-    /// Returns the memory of the numbers of `keys` keys.
+    /// Returns the memory estimate of an index of `keys` keys.
     pub fn memory(name: &'static str, keys: u64) -> Table {
         let bytes =
             keyed::bytes::<(u64, Entry)>(keys) + keys.saturating_mul(size_of::<u64>() as u64);
         Table::grown::<u8>(name, bytes)
     }
-    /// Returns the memory allocated now. Bytes.
+    /// Returns the memory currently allocated. Bytes.
     pub fn bytes(&self) -> u64 {
         let keys = self.keys.capacity() * size_of::<u64>();
         let free = self.free.capacity() * size_of::<Entry>();
@@ -88,9 +88,9 @@ impl Index {
 pub struct Evicted<D> {
     /// Key of the entry.
     pub key: u64,
-    /// Data that the owner stored with it.
+    /// Data that the owner stored with the entry.
     pub data: D,
-    /// Whether it must be written back to the backing store.
+    /// Whether the entry must be written back to the backing store.
     pub dirty: bool,
 }
 
@@ -147,8 +147,8 @@ impl<D, F: FnMut(Evicted<D>)> Owner for OnEvict<'_, D, F> {
     }
 }
 
-/// Cache of keys with data `D` under a policy `P`. The policy sees the same load on the backing
-/// store, 0, for all residents.
+/// Cache of keys with data `D` under a policy `P`. The policy sees a load of 0 on the backing store
+/// for all residents.
 ///
 /// ```
 /// use wordline_cache::{Cache, Replacement, Replacing};
@@ -183,7 +183,7 @@ impl<P: Replace, D> Cache<P, D> {
     /// fetch the data and [`Self::put`] it.
     pub fn get(&mut self, key: u64) -> Option<&mut D> {
         let entry = self.resident(key)?;
-        let (contents, evicted) = (&mut self.contents, |_| {}); // a hit drops ghosts at most
+        let (contents, evicted) = (&mut self.contents, |_| {}); // a hit can only drop ghosts
         let mut owner = OnEvict { contents, evicted };
         self.policy.access(entry, false, &mut owner);
         self.contents.data.get_mut(entry.index())?.as_mut()

@@ -1,8 +1,8 @@
 //! Memory of hash tables.
 
 /// Returns the memory, in bytes, of a hash table of the standard library with space for `keys`
-/// entries. The number of places is a power of two, of which at most seven in eight are used. A
-/// place holds an entry and one byte of its hash.
+/// entries. The number of slots is a power of two, of which at most seven in eight are used. A slot
+/// holds an entry and one byte of its hash.
 pub fn bytes<T>(keys: u64) -> u64 {
     if keys == 0 {
         return 0;

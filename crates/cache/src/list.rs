@@ -40,7 +40,7 @@ impl Node {
 /// inserted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lists<const N: usize> {
-    /// Nodes of the rings, then those of the entries.
+    /// Head nodes of the rings, then the nodes of the entries.
     nodes: Vec<Node>,
     #[serde(with = "lengths")]
     lengths: [u32; N],
@@ -89,7 +89,7 @@ impl<const N: usize> Lists<N> {
     /// Memory per entry. Bytes.
     pub const BYTES: u64 = size_of::<Node>() as u64;
 
-    /// Returns the memory allocated now. Bytes.
+    /// Returns the memory currently allocated. Bytes.
     pub fn bytes(&self) -> u64 {
         (self.nodes.capacity() * size_of::<Node>()) as u64
     }

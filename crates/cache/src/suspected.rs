@@ -1,15 +1,15 @@
 //! Suspected queues: evicted entries that can still be read.
 //!
 //! In flash, the data of an evicted entry stays readable until its block is erased. A suspected
-//! queue holds such entries, in addition to any policy, and a request for one of them revives it:
+//! queue holds such entries, in addition to any policy. A request for one of them revives it:
 //! nothing is read from the backing store, and nothing is programmed (Q. Xia, Towards Design and
 //! Analysis for High-Performance and Reliable SSDs, 2017, chapter 2). With LRU this is the source's
 //! FLRU, with ARC its FARC.
 //!
 //! The implementation differs from the printed algorithms in four points. A revived entry leaves
-//! its queue before another one enters it; otherwise a full queue would drop the entry that it
-//! needs (algorithm 1, lines 6 and 7). Free space is tested before every eviction; otherwise space
-//! freed by an erase would never be used (algorithm 2, lines 13, 23, 27). Where the listing of ARC
+//! its queue before another entry enters it; otherwise a full queue would drop the revived entry
+//! (algorithm 1, lines 6 and 7). Free space is tested before every eviction; otherwise space freed
+//! by an erase would never be used (algorithm 2, lines 13, 23, 27). Where the listing of ARC
 //! departs from that of Megiddo and Modha, theirs is used (lines 32 and 45). An entry dropped by a
 //! full queue becomes a ghost, as does one lost to an erase, so that FARC with an empty queue is
 //! ARC.
@@ -28,25 +28,26 @@ pub enum Found {
     Resident,
     /// The entry was suspected and is resident again.
     Suspected,
-    /// The entry could not be read.
+    /// The entry was neither resident nor suspected.
     Nothing,
 }
 
 /// Owner of the entries' copies in flash: answers queries and receives notifications.
 pub trait Copies {
-    /// Returns `true` if the copy of a resident is newer than in the backing store.
+    /// Returns `true` if the cached copy of a resident is newer than the copy in the backing store.
     #[inline]
     fn is_dirty(&self, _entry: Entry) -> bool {
         false
     }
-    /// Handles an entry that is evicted or removed, or that is clean now after its eviction. With
-    /// `suspect` the copy should stay readable if possible. Returns `true` if it stays readable.
+    /// Handles an entry that is evicted or removed, or that is cleaned after its eviction. If
+    /// `suspect` is `true`, the copy should stay readable if possible. Returns `true` if it stays
+    /// readable.
     fn evicted(&mut self, entry: Entry, suspect: bool) -> bool;
     /// Handles a suspected entry that becomes resident again.
     fn revived(&mut self, entry: Entry);
     /// Handles a suspected entry whose copy is no longer needed.
     fn discarded(&mut self, entry: Entry);
-    /// Handles the end of all state of an entry: its number can be reused.
+    /// Handles an entry that is no longer tracked: its number can be reused.
     fn forgotten(&mut self, entry: Entry);
 }
 
@@ -89,8 +90,9 @@ impl<C: Copies> Owner for Listener<'_, C> {
 }
 
 impl Suspecting {
-    /// Creates empty suspected queues for a policy that has not seen any request. `most`: maximum
-    /// number of suspected entries. `halves`: whether [`Suspecting::is_hot`] is supported.
+    /// Creates empty suspected queues for a policy that has not seen any request. `most` is the
+    /// maximum number of suspected entries. `halves` states whether [`Suspecting::is_hot`] is
+    /// supported.
     pub fn new(policy: Replacing, most: usize, halves: bool) -> Self {
         Self {
             policy,
@@ -154,8 +156,8 @@ impl Suspecting {
         }
         Found::Nothing
     }
-    /// Handles the erase of the block with an entry's copy. `ghost`: whether the policy keeps a
-    /// resident that is lost this way as a ghost.
+    /// Handles the erase of the block with an entry's copy. `ghost` states whether the policy keeps
+    /// a resident that is lost this way as a ghost.
     pub fn erased(&mut self, entry: Entry, ghost: bool, copies: &mut impl Copies) {
         if let Some(queue) = self.queues.list(entry) {
             self.queues.unlink(entry);
@@ -194,7 +196,7 @@ impl Suspecting {
         self.left.forgotten.retain(|other| *other != entry);
         self.settle(copies);
     }
-    /// Marks a resident as equal to the copy in the backing store.
+    /// Marks a resident as clean: the backing store has the same data.
     pub fn cleaned(&mut self, entry: Entry) {
         self.policy.cleaned(entry);
     }

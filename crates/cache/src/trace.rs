@@ -63,8 +63,8 @@ impl Width {
     }
 }
 
-/// Requests of a trace, one page each: dense numbers of keys in order of first appearance, and the
-/// requests that write.
+/// Requests of a trace, one page each. Holds the key number of each request, in order of first
+/// appearance, and the positions of the writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requests {
     numbers: Vec<u32>,
@@ -94,7 +94,7 @@ impl Intake {
         }
         Ok(())
     }
-    /// Iterates over the entries of the keys in a range that were requested, in key order.
+    /// Iterates over the entries of the requested keys in a range, in key order.
     pub fn known_in(&self, keys: Range<u64>) -> impl Iterator<Item = Entry> + use<> {
         self.interner.known_in(keys).into_iter().map(Entry)
     }

@@ -13,9 +13,9 @@ use wordline_workload::grouped;
 use super::source::{Input, Numbering, Paging, Sink, pour};
 use super::{CacheError, Phase, Progress, Size, Watch};
 
-/// Maximum error by which the drawn curve may deviate. Misses per request.
+/// Maximum deviation of the drawn curve. Misses per request.
 const TOLERANCE: f64 = 0.0005;
-/// Requests between two progress reports.
+/// Number of requests between two progress reports.
 const BEAT: usize = 1 << 18;
 
 /// Methods that compute curves.
@@ -23,9 +23,9 @@ const BEAT: usize = 1 << 18;
 pub struct Methods {
     /// Whether to compute the exact curve, from stack distances.
     pub exact: bool,
-    /// Share of the pages that SHARDS samples; `None` for no such estimate.
+    /// Share of the pages that SHARDS samples; `None` disables this estimate.
     pub shards_rate: Option<f64>,
-    /// Maximum number of pages that SHARDS samples; `None` for no such estimate.
+    /// Maximum number of pages that SHARDS samples; `None` disables this estimate.
     pub shards_pages: Option<u32>,
     /// Whether to estimate the curve with the AET model.
     pub aet: bool,
@@ -169,7 +169,7 @@ pub fn mrc(paging: &Paging, methods: &Methods, watch: &mut Watch<'_>) -> Result<
     };
     input.footprint_bytes = input.distinct_pages.saturating_mul(input.page_bytes);
     if !whole {
-        let note = "The number of distinct pages is an estimate from the sampled ones.";
+        let note = "The number of distinct pages is an estimate from the sampled pages.";
         input.notes.push(note.to_owned());
     }
     let curves = found

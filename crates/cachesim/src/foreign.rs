@@ -10,9 +10,9 @@ const BEAT: usize = 1 << 12;
 
 impl Pages {
     /// Runs a policy of `maker` with `size` pages over the whole trace, from an empty cache. The
-    /// run ends early at a fault of the policy, or when `goes_on` returns `false`, which is called
-    /// every few thousand requests. The policy receives page numbers if they are kept; otherwise it
-    /// receives the pages' positions in the order of their first requests.
+    /// run ends early at a fault of the policy, or when `goes_on`, which is called every few
+    /// thousand requests, returns `false`. The policy receives page numbers if they are kept;
+    /// otherwise it receives the pages' positions in the order of their first requests.
     pub fn run_foreign(
         &self,
         maker: &Maker,

@@ -3,8 +3,8 @@
 //!
 //! A trace becomes requests for pages ([`Pages`]). Each policy and size runs over them
 //! ([`Pages::run`]). [`mrc`] passes the trace to the estimators of a curve once. [`plan_cache`]
-//! estimates the cost of every division of a flash in front of a disk, from cost models, the LRU
-//! stacks of a trace and a replay of its leading requests on the disk.
+//! estimates the cost of every division of a flash in front of a disk. It uses cost models, the LRU
+//! stacks of a trace and a replay of the trace's leading requests on the disk.
 
 mod curves;
 mod foreign;

@@ -53,7 +53,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Creates the results of a policy over a trace. `policy`: label of the policy.
+    /// Creates the results of a policy over a trace. `policy` is the label of the policy.
     pub fn new(policy: String, size_pages: u64, counts: &Counts, pages: &Pages) -> Self {
         let misses = |hits: u64, of: u64| (of > 0).then(|| (of - hits) as f64 / of as f64);
         let reads = counts.requests - counts.writes;
@@ -100,8 +100,8 @@ pub fn play(mut policy: impl Replace, pages: &Pages) -> Counts {
     one_by_one(&mut policy, pages, |_, _| true)
 }
 
-/// Runs a policy request by request until `goes_on`, which receives the index of each request,
-/// returns `false`.
+/// Runs a policy request by request. `goes_on` receives the index of each request; the run stops
+/// when it returns `false`.
 pub(super) fn one_by_one<P: Replace>(
     policy: &mut P,
     pages: &Pages,
@@ -157,7 +157,7 @@ fn upcoming(pages: &Pages) -> Vec<u32> {
     let mut next = vec![u32::MAX; requests.len()];
     let mut trims = pages.trims.iter().rev().peekable();
     for (place, &number) in requests.numbers().iter().enumerate().rev() {
-        // All TRIMs taken here are between the request and the next one.
+        // The TRIMs taken from the iterator are between this request and the next one.
         while let Some(Trim { entry, .. }) = trims.next_if(|trim| trim.place as usize > place) {
             coming[entry.index()] = u32::MAX;
         }

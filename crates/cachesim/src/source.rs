@@ -73,7 +73,7 @@ pub(super) trait Sink {
     fn asked(&mut self, _request: &Request) {}
     /// Receives whether the requests of the trace have arrival times.
     fn timed(&mut self, _timed: bool) {}
-    /// Receives a TRIM. Returns how many of the pages had been requested.
+    /// Receives a TRIM. Returns the number of its pages that had been requested.
     fn trim(&mut self, _keys: Range<u64>) -> u64 {
         0
     }
@@ -223,7 +223,7 @@ impl Places {
             Op::Trim => {
                 input.requests += 1;
                 input.trims += 1;
-                // Trimmed are the pages that the TRIM covers completely and that precede the end of
+                // The TRIM affects pages that it covers completely and that precede the end of
                 // earlier requests.
                 let place = self.of(request.volume);
                 let end = (request.end() / bytes).min(place.end);
@@ -401,7 +401,7 @@ impl Pages {
     }
 }
 
-/// Drops TRIMs of pages that were not requested since their last TRIM, which remove nothing.
+/// Drops TRIMs without effect: those of pages that were not requested since their last TRIM.
 fn leave_out_trimmed(requests: &Requests, trims: &mut Vec<Trim>) {
     let mut there = vec![false; requests.footprint() as usize];
     let mut seen = 0;

@@ -78,11 +78,11 @@ pub fn plan_table(plan: &CachePlan) -> Result<Table, ObserveError> {
         write_request_us, "us", "Expected mean response time of a write", |row| row.write_request_us;
         read_hit_ratio, "ratio", "Share of page reads that the flash serves", |row| row.read_hit_ratio;
         write_hit_ratio, "ratio", "Share of page writes that overwrite a page in the flash", |row| row.write_hit_ratio;
-        programs_per_page, "", "Pages programmed by the host and by fills, per page requested", |row| Some(row.programs_per_page);
+        programs_per_page, "", "Pages programmed for host writes and fills, per page requested", |row| Some(row.programs_per_page);
         victim_utilisation, "ratio", "Mean share of valid pages in GC victims", |row| Some(row.victim_utilisation);
-        write_amplification, "", "Pages programmed, including GC copies, per page programmed by the host and by fills",
+        write_amplification, "", "Pages programmed, including GC copies, per page programmed for host writes and fills",
             |row| Some(row.write_amplification);
-        written_bytes_per_day, "bytes", "Bytes programmed by the host and by fills per day", |row| row.written_bytes_per_day;
+        written_bytes_per_day, "bytes", "Bytes programmed for host writes and fills, per day", |row| row.written_bytes_per_day;
         erases, "", "Blocks erased during the trace", |row| Some(row.erases);
         lifetime_years, "", "Lifetime of the flash at this load. Years", |row| row.lifetime_years;
     })

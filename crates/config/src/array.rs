@@ -21,7 +21,7 @@ pub(super) const MAX_MEMBERS: usize = 256;
 pub enum ArrayLayout {
     /// RAID-0: distributes stripes over the members in turn.
     Striped,
-    /// Each disk of a trace is on the member that names the disk.
+    /// Places each disk of a trace on the member that names the disk.
     ByDisk,
 }
 
@@ -54,19 +54,19 @@ impl Default for Array {
 
 /// Member of an array, or several equal members. Its device is described by the tables at the top
 /// of the file, or by a preset. The member's own tables override both. A member with only a
-/// `[disk]` table is a hard disk, one with only a `[ram]` table a RAM disk.
+/// `[disk]` table is a hard disk, and one with only a `[ram]` table is a RAM disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Member {
     /// Unique name of the member: up to 64 letters, digits, `-` and `_`. Equal members get this
-    /// name followed by their number, from 0. An empty name becomes `ssd`, `disk`, `ram` or
-    /// `cache`, followed by the position in the array.
+    /// name followed by their number, from 0. Instead of an empty name, the member is called `ssd`,
+    /// `disk`, `ram` or `cache`, followed by its position in the array.
     pub name: String,
     /// Number of equal members. Count.
     #[schemars(range(min = 1, max = 256))]
     pub count: u32,
-    /// Preset whose device, array or cached store the member is, instead of the device of this
-    /// file.
+    /// Preset that describes the member, instead of the tables of this file: a device, an array or
+    /// a cached store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// With layout `by-disk`: numbers of the trace disks that the member holds, in this order. By
@@ -79,8 +79,8 @@ pub struct Member {
     #[schemars(inner(range(min = 512, max = 1_000_000_000_000_000_000_u64)))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disk_bytes: Vec<u64>,
-    /// Array that the member is, or that is behind its cache, as in `[array]`. Without a cache, the
-    /// member's other tables describe the devices of that array.
+    /// Array that is the member itself, or the backing store of its cache, as in `[array]`. Without
+    /// a cache, the member's other tables describe the devices of that array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<Array>,
     /// Flash packages of the member, as in `[nand]`.
@@ -102,10 +102,10 @@ pub struct Member {
     /// tables then describe the flash of the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<wordline_flash_cache::Config>,
-    /// Hard disk that the member is, or that is behind its cache, as in `[disk]`.
+    /// Hard disk that is the member itself, or the backing store of its cache, as in `[disk]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk: Option<wordline_hdd::Config>,
-    /// RAM disk that the member is, or that is behind its cache, as in `[ram]`.
+    /// RAM disk that is the member itself, or the backing store of its cache, as in `[ram]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ram: Option<wordline_ram_disk::Config>,
     /// Preconditioning of the member, as in `[precondition]`.
@@ -167,8 +167,8 @@ fn is_of_store(table: &str) -> bool {
     [ARRAY, CACHE].contains(&table) || is_of_device(table)
 }
 
-/// Defines the list of the tables that describe devices without flash, and the methods over all of
-/// them.
+/// Defines the list of the tables that describe devices without flash, and the methods that apply
+/// to all of them.
 macro_rules! leaves {
     ($($table:ident),+ $(,)?) => {
         /// Tables that describe a device without flash.
@@ -180,7 +180,7 @@ macro_rules! leaves {
                 let tables = [$(self.$table.as_ref().map(|_| stringify!($table))),+];
                 tables.into_iter().flatten().collect()
             }
-            /// Replaces all tables of [`LEAVES`] by those of a member.
+            /// Replaces all tables of [`LEAVES`] by the tables of a member.
             pub(super) fn take_leaves(&mut self, member: &Member) {
                 $(self.$table.clone_from(&member.$table);)+
             }
@@ -226,8 +226,8 @@ impl Member {
 }
 
 /// Completes the members' tables. A table of a member is merged over the same table of its base.
-/// Without a base, it is merged over that of the enclosing configuration, and a table that the
-/// member leaves out stays absent.
+/// Without a base, it is merged over the same table of the enclosing configuration, and a table
+/// that the member leaves out stays absent.
 pub(super) fn complete(config: &mut Table) -> Result<(), ConfigError> {
     let enclosing = around_members(config, &Table::new());
     let Some(Value::Table(array)) = config.get_mut("array") else {
@@ -259,9 +259,9 @@ fn complete_members(array: &mut Table, enclosing: &Table) -> Result<(), ConfigEr
     Ok(())
 }
 
-/// Returns the tables that enclose the members of an array: those of the store that contains it,
-/// over those that enclose the store. With a cache, the tables of flash describe the cache and are
-/// dropped.
+/// Returns the tables that enclose the members of an array. The tables of the store that contains
+/// the array override those that enclose the store. With a cache, the tables of flash describe the
+/// cache and are dropped.
 fn around_members(store: &Table, enclosing: &Table) -> Table {
     let mut around = enclosing.clone();
     around.extend(tables(store, is_of_device));
@@ -294,8 +294,8 @@ fn base(member: &mut Table, place: usize) -> Result<Option<Table>, ConfigError> 
     Ok(Some(tables(&table, is_of_store)))
 }
 
-/// Merges the disk of a store over that of the preset that it names. Returns `false` if it names no
-/// preset.
+/// Merges the disk of a store over the disk of the preset that it names. Returns `false` if it
+/// names no preset.
 fn complete_disk(store: &mut Table) -> Result<bool, ConfigError> {
     let mut whole = Table::new();
     disk::rebase(&mut whole, store)?;
@@ -308,8 +308,9 @@ fn complete_disk(store: &mut Table) -> Result<bool, ConfigError> {
     Ok(true)
 }
 
-/// Merges the member's tables over those of `under`. `all`: whether to take all tables of `under`,
-/// and the tables of flash that neither has as empty ones, or only those that the member has too.
+/// Merges the member's tables over those of `under`. With `all`, it takes all tables of `under` and
+/// adds missing tables of flash as empty ones. Otherwise, it takes only the tables that the member
+/// also has.
 fn complete_member(member: &mut Table, under: &Table, all: bool) {
     let all_tables = [ARRAY, CACHE].iter().chain(&FLASH).chain(LEAVES);
     for &table in all_tables {

@@ -4,8 +4,8 @@ use toml::{Table, Value};
 
 use super::{ConfigError, presets};
 
-/// Replaces the disk of `under` by that of a preset if `over` names the preset as the base of its
-/// disk. Removes the base from `over`.
+/// Replaces the disk of `under` by the disk of a preset if `over` names the preset as the base of
+/// its disk. Removes the base from `over`.
 pub(super) fn rebase(under: &mut Table, over: &mut Table) -> Result<(), ConfigError> {
     let Some(Value::Table(disk)) = over.get_mut("disk") else {
         return Ok(());

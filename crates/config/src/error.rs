@@ -24,7 +24,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// Creates the error that `key = value` breaks a rule.
+    /// Creates an error that states that `key = value` breaks a rule.
     pub(super) fn rule(
         key: &str,
         value: impl fmt::Display,
@@ -40,7 +40,7 @@ impl ConfigError {
         }
     }
 
-    /// Creates the error that the configuration has another schema version.
+    /// Creates the error for a configuration of another schema version.
     pub(super) fn schema(version: i64) -> Self {
         Self::rule(
             "schema",
@@ -80,8 +80,8 @@ impl ConfigError {
         self
     }
 
-    /// Prefixes the key with the path of member `place` of an array, also where the fault starts
-    /// with the key. Drops the further keys.
+    /// Prefixes the key with the path of member `place` of an array, and also the fault if it
+    /// starts with the key. Drops the further keys.
     pub(super) fn at_member(mut self, place: usize) -> Self {
         let table = format!("array.members[{place}].");
         if self.reason.starts_with(&self.key) {

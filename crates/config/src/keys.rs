@@ -50,7 +50,7 @@ pub enum Kind {
     Tables,
     /// Value of one of several kinds.
     Either(Vec<Kind>),
-    /// Anything else that the schema allows.
+    /// Any other value that the schema allows.
     Other,
 }
 

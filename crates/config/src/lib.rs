@@ -62,7 +62,7 @@ pub struct Config {
     #[schemars(extend("enum" = [SCHEMA]))]
     pub schema: u32,
     /// Preset that supplies the keys that the file leaves out. Without a preset, these keys have
-    /// their defaults. A preset has no base of its own.
+    /// their defaults. A preset itself has no base.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// Name of the device, for titles. By default, it is the name of the file.
@@ -81,8 +81,8 @@ pub struct Config {
     pub host: Host,
     /// Flash translation layer.
     pub ftl: wordline_ftl::Config,
-    /// Flash cache in front of a disk or an array. The tables above then describe the flash of the
-    /// cache, which starts empty.
+    /// Flash cache in front of a disk or an array. `[nand]`, `[ssd]`, `[host]` and `[ftl]` then
+    /// describe the flash of the cache, which starts empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<wordline_flash_cache::Config>,
     /// Hard disk that is the store itself, or the backing store of `[cache]`.
@@ -161,7 +161,7 @@ pub struct Nand {
     /// `nand.reliability.failures` models failures. Program/erase cycles.
     #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub endurance_cycles: u32,
-    /// Maximum programs of a page between two erases of its block (NOP). Count.
+    /// Maximum number of programs of a page between two erases of its block (NOP). Count.
     #[schemars(range(min = 1, max = 8))]
     pub partial_programs: u32,
     /// Address fields that must match in a multi-plane command. `page-offset`: the offset of the
@@ -176,7 +176,7 @@ pub struct Nand {
     pub timing: Timing,
     /// Page times in single-level mode, which an SLC cache uses.
     pub slc_mode: SlcMode,
-    /// Program modes: time of a program, wear, and time of the reads after it.
+    /// Program modes: the time and wear of a program, and the time of later reads of the page.
     pub programming: Programming,
     /// Read errors, read reclaim, refresh, and bad blocks.
     pub reliability: Reliability,
@@ -226,20 +226,20 @@ pub struct Replay {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FillLayout {
-    /// By address.
+    /// Places pages by address.
     #[default]
     Address,
-    /// In the order in which the run first reads the pages. A page that the run writes first is
-    /// placed by address. This layout is for data of unknown write order: allocation decides "the
-    /// order in which coalesced data pages are written to physical pages, which in turn influences
-    /// the order in which the pages are read" (Jung 2013, section 3.3). Placement ends with the
-    /// first GC run; pages not read by then keep their place. Needs page mapping, and no overwrites
-    /// after the fill.
+    /// Places pages in the order in which the run first reads them. A page that the run writes
+    /// first is placed by address. This layout is for data of unknown write order: allocation
+    /// decides "the order in which coalesced data pages are written to physical pages, which in
+    /// turn influences the order in which the pages are read" (Jung 2013, section 3.3). Placement
+    /// ends with the first GC run; pages not read by then keep their place. Needs page mapping, and
+    /// no overwrites after the fill.
     FirstRead,
-    /// In a random order, from the random stream `scattered`. Addresses then do not reveal the
-    /// location of data, as on an aged device ("artificial alignment of LBAs and physical
-    /// addresses", Jung 2013, section 6.7). Needs an allocation that does not depend on the
-    /// address.
+    /// Places pages in a random order, from the random stream `scattered`. Addresses then do not
+    /// reveal the location of data, as on an aged device ("artificial alignment of LBAs and
+    /// physical addresses", Jung 2013, section 6.7). Needs an allocation that does not depend on
+    /// the address.
     Scattered,
 }
 
@@ -325,8 +325,8 @@ pub struct Observe {
     /// summary). Milliseconds.
     #[schemars(range(min = 0.0, max = 86_400_000.0))]
     pub marginal_response_ms: f64,
-    /// Sample size of the miss-ratio curve that accompanies the hits of a cache (`[cache]`): pages
-    /// drawn from those that are read, at most one in 16; 0 for no curve. Pages.
+    /// Number of pages sampled for the miss-ratio curve of a cache (`[cache]`). They are drawn from
+    /// the pages that are read, at most one in 16; 0 for no curve. Pages.
     #[schemars(range(min = 0, max = 1_048_576))]
     pub miss_ratio_pages: u32,
     /// Warm-up as simulated time; 0 for no warm-up. The results cover only the time after it. At

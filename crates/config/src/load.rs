@@ -229,8 +229,8 @@ fn base(name: &str, text: &str, file: &str) -> Result<(String, Table), ConfigErr
     Ok((name.to_owned(), table))
 }
 
-/// Names a device that has no name after its file. A description that comes from the base cites the
-/// base.
+/// Names an unnamed device after its file. If the description comes from the base, states that the
+/// device is based on it.
 fn introduce(config: &mut Config, said: &Config, file: &str) {
     if let Some(base) = &said.base
         && said.description.is_empty()
@@ -273,7 +273,8 @@ impl Layers {
         read::tables(&Value::Table(table)).map_err(|fault| self.override_fault(&fault))
     }
 
-    /// Adds to an error the place of its key in the file, or otherwise the last override.
+    /// Sets the origin of an error: the place of its key in the file, or otherwise the last
+    /// override.
     fn placed(&self, mut error: ConfigError) -> ConfigError {
         error.origin = match (span_of(&self.text, &error.key), self.overrides.last()) {
             (Some(span), _) => Origin::file(&self.file, &self.text, span),
@@ -283,8 +284,8 @@ impl Layers {
         error
     }
 
-    /// Returns the error of an override that is invalid together with the preset and the file,
-    /// which are each valid.
+    /// Returns the error of an override that is invalid in combination with the preset and the
+    /// file, each of which is valid alone.
     fn override_fault(&self, fault: &read::Fault) -> ConfigError {
         let path = fault.path();
         let (reason, remedy) = explain::explain(&fault.message, path);

@@ -63,8 +63,8 @@ fn refines(path: &str, old: &Table, new: &Table) -> bool {
 
 /// Returns the table that an override represents.
 ///
-/// The value is parsed as TOML. In addition, a number that TOML rejects, such as .5, is a number,
-/// and a plain word is a string.
+/// The value is parsed as TOML. In addition, numbers that TOML rejects, such as .5, are accepted,
+/// and a plain word is read as a string.
 pub(super) fn parse_override(key: &str, value: &str) -> Result<Table, ConfigError> {
     let fault = |reason: &str, remedy: &str| ConfigError {
         origin: Origin::Override(format!("{key}={value}")),

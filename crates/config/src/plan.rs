@@ -64,7 +64,7 @@ pub trait DevicePlan {
 /// Device without flash: the plan of its kind, with a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named<P> {
-    /// Name of the configuration that describes it.
+    /// Name of the configuration that describes the device.
     pub name: String,
     /// Plan of the device.
     pub plan: P,
@@ -248,7 +248,7 @@ impl<'a> DiskLeaf<'a> {
 /// An SSD.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ssd {
-    /// Name of the configuration that describes it.
+    /// Name of the configuration that describes the device.
     pub name: String,
     /// Geometry of a package.
     pub geometry: Geometry,
@@ -282,7 +282,7 @@ pub struct Member {
     pub name: String,
     /// Trace disks that the member holds. Empty unless requests address disks.
     pub disks: Vec<u32>,
-    /// Store that the member is.
+    /// Store that serves the member's requests.
     pub store: Store,
 }
 
@@ -316,7 +316,7 @@ impl Stream {
 pub enum Replay {
     /// Requests are issued at their time stamps.
     OpenLoop {
-        /// Factor of arrival times; positive and finite.
+        /// Factor by which arrival times are multiplied; positive and finite.
         time_scale: f64,
     },
     /// A request is issued when another one completes.
@@ -326,7 +326,7 @@ pub enum Replay {
     },
     /// A request is issued a recorded think time after the previous request completes.
     ThinkTime {
-        /// Factor of recorded think times; finite and not negative.
+        /// Factor by which recorded think times are multiplied; finite and not negative.
         time_scale: f64,
     },
 }
@@ -336,7 +336,7 @@ pub enum Replay {
 pub struct Precondition {
     /// Number of logical pages written once, sequentially from the first page.
     pub fill_pages: u32,
-    /// Whether these pages are written in a random order instead.
+    /// Whether the filled pages are written in a random order instead of sequentially.
     pub scattered: bool,
     /// Number of random page writes to the filled pages, after the fill.
     pub overwrite_pages: u64,
@@ -347,9 +347,10 @@ pub struct Precondition {
 /// Condition that ends the further random page writes of preconditioning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Settle {
-    /// There are no such writes.
+    /// No further page writes.
     No,
-    /// Writes end when the write amplification of successive windows differs by less than a share.
+    /// Writes end when the write amplification of successive windows differs by less than a given
+    /// share.
     Until {
         /// Maximum difference. Ratio.
         tolerance_ratio: f64,
@@ -362,7 +363,7 @@ pub enum Settle {
 /// Intervals of the time series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Series {
-    /// The width is chosen so that there are at most `intervals` intervals.
+    /// The width is chosen so that the number of intervals is at most `intervals`.
     Automatic {
         /// Maximum number of intervals.
         intervals: u32,
@@ -377,7 +378,7 @@ pub enum Series {
 /// Measurements and warm-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Observe {
-    /// Width of the intervals of the maximum response times; `None` for an automatic one.
+    /// Width of the intervals of the maximum response times; `None` for an automatic width.
     pub worst_case_interval: Option<Time>,
     /// Sampling interval of the die load; `None` if the load is not sampled.
     pub chip_load_interval: Option<Time>,
@@ -700,7 +701,7 @@ pub const BEHIND: &str = "disk";
 /// Device at any depth of a store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaf<'a> {
-    /// Name of the device, preceded by those of the members that contain it: `mirror.ssd0`.
+    /// Name of the device, preceded by the names of the members that contain it: `mirror.ssd0`.
     pub name: String,
     /// Trace disks that the device holds, in whole or in part.
     pub disks: &'a [u32],
@@ -761,7 +762,8 @@ impl DevicePlan for Ssd {
         let buffer = self.device.buffer.as_ref();
         buffer.is_some_and(|buffer| !buffer.write_through && !buffer.capacitors)
     }
-    /// Returns the time of a page of the device's own size. `page_bytes` is ignored.
+    /// Returns the mean time in which the idle SSD reads or writes a page of its own size.
+    /// `page_bytes` is ignored.
     fn page_us(&self, _page_bytes: u32, write: bool) -> f64 {
         let costs = of_flash(&self.device);
         if write {

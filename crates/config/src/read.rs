@@ -187,8 +187,8 @@ impl Said<'_> {
     }
 }
 
-/// Uses no closures and no visits that a type does not need, because each would be compiled for
-/// every type.
+/// Uses no closures, and calls no visitor method that a type does not need, because each would be
+/// compiled for every type.
 impl<'de> Deserializer<'de> for Reader<'de> {
     type Error = Fault;
 
@@ -387,7 +387,8 @@ impl<'a> Choice<'a> {
             )),
         }
     }
-    /// Returns the message of the `toml` crate for each source.
+    /// Returns the error for a value that is neither a word nor a table, worded as the `toml` crate
+    /// does for the same source.
     fn neither(reader: Reader<'_>) -> Fault {
         match reader {
             Reader::Text(_) => Fault::custom("wanted string or table"),

@@ -1,4 +1,4 @@
-//! Writes the reference pages in Markdown: keys, policies, presets, and lists such as that of the
+//! Writes the reference pages in Markdown: keys, policies, presets, and lists such as the list of
 //! metrics.
 
 use std::fmt::Write;
@@ -35,7 +35,7 @@ pub fn config() -> String {
          ```toml\nschema = 1\nbase = \"d4\"\n\n[host]\nqueue_depth = 8\n\n\
          [ftl.gc.victim.d-choices]\nd = 4\n```\n"
     );
-    section(&mut page, "The top", "", "The keys at the top of the file.");
+    section(&mut page, "Top level", "", "Keys outside any table.");
     for key in keys::all().iter().filter(|key| is_headed(key)) {
         let title = match key.kind {
             Kind::Tables => format!("`[[{}]]`", key.path),
@@ -250,7 +250,7 @@ pub fn preset_page() -> String {
         summary(&mut page, preset);
     }
     page.push_str(
-        "\n| hard disk | capacity | an access | queue |\n\
+        "\n| hard disk | capacity | access model | queue |\n\
          |---|---|---|---|\n",
     );
     for preset in &all {

@@ -8,15 +8,15 @@ use wordline_reliability::{Errors, Failures};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reliability {
-    /// Model of the raw bit error rate of page reads. If `nand.programming` has several modes, it
-    /// applies to pages of medium cost.
+    /// Model of the raw bit error rate of page reads. If `nand.programming` has several modes, the
+    /// model applies to pages of medium cost.
     pub errors: Errors,
     /// Raw bit error rate of each page type relative to the model, least significant bit first.
     /// With an empty list, all rates are equal. Ratio.
     #[schemars(inner(range(min = 0.0, max = 1000.0)))]
     pub level_factors: Vec<f64>,
     /// Coefficient of variation of the raw bit error rate among blocks of the same age. The rates
-    /// are log-normal around that of the model. Ratio.
+    /// are log-normal around the rate of the model. Ratio.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub block_variation: f64,
     /// Program/erase cycles of every block at the start of the run. Count.

@@ -9,7 +9,7 @@ use wordline_kernel::slot::Cited;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OpenLoop {
-    /// Factor of arrival times. With 0.5, a trace is replayed at twice its speed. Factor.
+    /// Multiplier of arrival times. With 0.5, a trace is replayed at twice its speed. Factor.
     #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
     pub time_scale: f64,
 }
@@ -50,7 +50,7 @@ impl Cited for ClosedLoop {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ThinkTime {
-    /// Factor of the recorded think times. Factor.
+    /// Multiplier of the recorded think times. Factor.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub time_scale: f64,
 }

@@ -11,8 +11,9 @@ use super::Replay;
 /// response times.
 pub(super) const MAX_STREAMS: usize = 256;
 
-/// Sequence of requests, such as those of a host, a process or a queue. Streams are independent and
-/// share the device. Their addresses overlap unless their working sets or traces are disjoint.
+/// Sequence of requests, such as the requests of a host, a process or a queue. Streams are
+/// independent and share the device. Their addresses overlap unless their working sets or traces
+/// are disjoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stream {

@@ -30,7 +30,8 @@ pub(super) fn text(config: &Config) -> Result<String, toml::ser::Error> {
     })
 }
 
-/// Serialises a value with its keys in the order of `order`. The keys of a [`Table`] are sorted.
+/// Value that is serialised with its keys in the order of `order`. The keys of a [`Table`] are
+/// sorted.
 struct Ordered<'a> {
     value: &'a Value,
     order: &'a Json,

@@ -1,9 +1,9 @@
 //! Oracle of `--verify`: the expected contents of every page.
 //!
 //! Every page write has a version. 64 bits represent the content of a page. They depend on the
-//! page, its version and, for a partial write, the previous content of the page, so a stale base, a
-//! lost copy or a wrong map entry gives a wrong content. A read must return a content at least as
-//! new as the last version that was acknowledged when the read started.
+//! page, its version and, for a partial write, the previous content of the page. A stale base, a
+//! lost copy or a wrong map entry therefore gives a wrong content. A read must return a content at
+//! least as new as the last version that was acknowledged when the read started.
 
 mod verification;
 
@@ -25,13 +25,13 @@ const UNWRITTEN: u64 = 0;
 /// Content of a page that cannot be read.
 const TORN: u64 = 2;
 
-/// Content of metadata of the mapping.
+/// Content of the mapping's metadata.
 pub const METADATA: u64 = 4;
 
 /// A host write of a whole or partial page, or a TRIM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
-    /// Number among the writes and TRIMs of the page, from 1; 0 is the content left by
+    /// Position among the writes and TRIMs of the page, from 1; 0 is the content left by
     /// preconditioning.
     pub number: u32,
     /// First byte within the page.
@@ -104,7 +104,7 @@ impl PageHistory {
     }
 }
 
-/// Latest writes of a page that pruning keeps, even if a later version is acknowledged. Count.
+/// Number of latest writes of a page that pruning keeps, even if a later version is acknowledged.
 const KEPT: usize = 8;
 
 /// Expected and actual contents of all pages of a device.
@@ -205,8 +205,8 @@ impl ContentOracle {
         })
     }
 
-    /// Records a host write to bytes of `page` and returns its version. `filled` is whether the
-    /// device maps the page now.
+    /// Records a host write to bytes of `page` and returns its version. `filled` states whether the
+    /// device maps the page at present.
     pub fn issue(
         &mut self,
         now: Time,
@@ -232,8 +232,8 @@ impl ContentOracle {
             .push_back(Write::issued(now, version, content));
         version
     }
-    /// Records a TRIM of `page` and returns its version. `filled` is whether the device maps the
-    /// page now.
+    /// Records a TRIM of `page` and returns its version. `filled` states whether the device maps
+    /// the page at present.
     pub fn issue_trim(&mut self, now: Time, page: Lpn, filled: bool) -> Version {
         let history = self.history(page, filled);
         history.last += 1;
@@ -329,7 +329,7 @@ impl ContentOracle {
     }
     /// Checks all pages after a power cut and recovery; `place` maps logical to physical pages.
     /// Each page must hold the last acknowledged version or a later one; a trimmed page may hold an
-    /// earlier one again. The found version becomes the expected one.
+    /// earlier version again. The found version becomes the expected version.
     pub fn cut(
         &mut self,
         now: Time,
@@ -358,7 +358,7 @@ impl ContentOracle {
 
     /// Checks all pages like [`ContentOracle::cut`], for an owner that may choose any version of a
     /// page: each mapped page must hold content that can be read. The found content becomes the
-    /// expected one.
+    /// expected content.
     pub fn adopt(
         &mut self,
         now: Time,
@@ -417,8 +417,8 @@ impl ContentOracle {
         history.keep(kept);
         Ok(())
     }
-    /// Returns the version that the flash is known to hold: the last acknowledged one or, after a
-    /// power cut, the one that was found; 0 for data from before the run.
+    /// Returns the version that the flash is known to hold. This is the last acknowledged version
+    /// or, after a power cut, the version that was found; 0 for data from before the run.
     pub fn holds(&self, page: Lpn) -> u32 {
         self.pages
             .get(&page)

@@ -9,7 +9,7 @@ use wordline_nand::{Die, Operation, Ppn};
 
 use crate::{ContentOracle, Version};
 
-/// Version of a transaction that needs none.
+/// Placeholder version of a transaction that needs none.
 pub const NO_VERSION: Version = Version::bare(0);
 
 /// Content oracle, with the contents and versions of transactions by slot.
@@ -19,8 +19,8 @@ pub struct Verification {
     pub oracle: ContentOracle,
     /// Content of each transaction.
     pub contents: Vec<u64>,
-    /// Version of each transaction: of a read, the oldest one that it may return; of a write, its
-    /// own.
+    /// Version of each transaction: for a read, the oldest version that it may return; for a write,
+    /// the version that it writes.
     pub versions: Vec<Version>,
     /// Content of the page that each die last read ahead.
     ahead: BTreeMap<Die, u64>,

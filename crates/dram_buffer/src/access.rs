@@ -95,7 +95,7 @@ impl Buffer {
         });
     }
 
-    /// Handles the arrival of a part of a request.
+    /// Registers a part of a request at its page, and starts it if possible.
     pub(crate) fn arrive<B: Backing>(
         &mut self,
         now: Time,
@@ -192,7 +192,7 @@ impl Buffer {
         most * self.decided.len() as u64 > UNBALANCED * all
     }
 
-    /// Handles an entry that the policy has evicted or forgotten.
+    /// Observes the departure of an entry from the policy, and destages or releases its page.
     pub(crate) fn leave<B: Backing>(
         &mut self,
         now: Time,

@@ -76,7 +76,7 @@ impl Buffer {
             ),
             (
                 frame.resident == self.policy.contains(entry),
-                "buffer and policy agree whether the page is resident",
+                "buffer and policy agree on whether the page is resident",
             ),
             (
                 !frame.resident || frame.known,
@@ -100,7 +100,7 @@ impl Buffer {
             ),
             (
                 !frame.is_ahead() || self.frames.is_written(entry),
-                "a page that is newer than on flash is in the list of written pages",
+                "a page that is newer than its flash copy is in the list of written pages",
             ),
             (
                 frame.destaging || frame.sending == 0,

@@ -133,7 +133,7 @@ impl Buffer {
         let sectors = self.grid.sectors();
         self.verification = Some(Box::new(Verification::new(sectors)));
     }
-    /// Returns the data versions of a page, or `None` if the run is not verified.
+    /// Returns the versions of a page's sectors, or `None` if the run is not verified.
     pub fn versions(&self, page: Page) -> Option<Versions> {
         let verification = self.verification.as_ref();
         verification.map(|verification| verification.versions(page))
@@ -142,7 +142,7 @@ impl Buffer {
     pub fn is_done(&self) -> bool {
         self.requests.is_empty() && self.done.is_empty()
     }
-    /// Returns the number of pages in the buffer that are newer than on flash.
+    /// Returns the number of pages in the buffer that are newer than their flash copies.
     pub fn dirty_pages(&self) -> u32 {
         self.frames.count_ahead() as u32
     }

@@ -29,7 +29,7 @@ impl Buffer {
         }
     }
 
-    /// Handles the end of a part's transfer between host and memory.
+    /// Handles a transferred part: completes it, or makes it wait until the page is durable.
     pub(crate) fn moved<B: Backing>(
         &mut self,
         now: Time,
@@ -52,8 +52,8 @@ impl Buffer {
         self.settle(now, part.entry, backing)
     }
 
-    /// Destages a page that must leave or become durable, and frees its memory when no longer
-    /// needed.
+    /// Destages a page that must leave or become durable, and frees its memory when the page no
+    /// longer needs it.
     pub(crate) fn settle<B: Backing>(
         &mut self,
         now: Time,

@@ -19,14 +19,14 @@ pub struct Buffer {
     /// Whether a write completes only when its data is in flash; the page stays in the buffer for
     /// reads. Otherwise a write completes when its data is in the buffer (write-back).
     pub write_through: bool,
-    /// Whether capacitors power the buffer in a power cut until its dirty pages are saved. The
-    /// pages are in the buffer again afterwards. Without capacitors they are lost.
+    /// Whether capacitors power the buffer after a power cut until its dirty pages are saved. These
+    /// pages are in the buffer again after the power cut. Without capacitors they are lost.
     pub capacitors: bool,
     /// Whether flushes complete at once and writes with FUA are treated as other writes, as in
     /// drives that acknowledge a flush before the data is on flash. A power cut then loses data that
     /// the host regards as durable, unless there are capacitors.
     pub ignores_flush: bool,
-    /// Read-ahead: into the buffer, or into registers of the dies.
+    /// Read-ahead policy: into the buffer, or into registers of the dies.
     pub read_ahead: ReadAhead,
     /// Destaging of dirty pages to flash.
     pub flush: Flush,

@@ -1,4 +1,5 @@
-//! State of the pages known to the buffer: in memory, in transfer, or ghost entries of the policy.
+//! State of the pages known to the buffer: pages in memory, pages in transfer, and ghost entries of
+//! the policy.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -91,15 +92,15 @@ impl Frame {
             || self.moving > 0
             || !self.waiting.is_empty()
     }
-    /// Returns `true` if the page is dirty and can be destaged now.
+    /// Returns `true` if the page is dirty and can be destaged immediately.
     pub fn can_depart(&self) -> bool {
         self.held && self.dirty != 0 && !self.destaging && !self.fetching
     }
-    /// Returns `true` if the page is newer than on flash.
+    /// Returns `true` if the page is newer than its flash copy.
     pub fn is_ahead(&self) -> bool {
         self.dirty | self.sending != 0
     }
-    /// Returns `true` if the page is in memory and newer than on flash.
+    /// Returns `true` if the page is in memory and newer than its flash copy.
     pub fn is_held_ahead(&self) -> bool {
         self.held && self.is_ahead()
     }
@@ -111,10 +112,10 @@ pub(super) struct Frames {
     all: Vec<Frame>,
     vacant: Vec<Entry>,
     /// Entries of all pages written since the last call of [`Frames::ahead`] or returned by it,
-    /// each once, and a flag per entry whether it is listed.
+    /// each once. `is_written` states for each entry whether it is listed.
     written: Vec<Entry>,
     is_written: Vec<bool>,
-    /// By logical page: its entry plus one, or 0 without an entry.
+    /// One more than the entry of each logical page; 0 if the page has no entry.
     numbers: Vec<u32>,
 }
 
@@ -128,8 +129,8 @@ impl Frames {
             numbers: vec![0; user_pages as usize],
         }
     }
-    /// Returns the memory estimates of the index of `user_pages` logical pages, and of the frames
-    /// of `pages` pages with the replacement policy's list node and index entry for each.
+    /// Returns the memory estimates of the index of `user_pages` logical pages and of `pages`
+    /// frames. A frame includes a list node and an index entry of the replacement policy.
     pub fn memory(user_pages: u32, pages: u32) -> [Table; 2] {
         type Beside = (Frame, Entry, Entry, bool, [u32; 8]);
         [
@@ -193,8 +194,8 @@ impl Frames {
     pub fn is_written(&self, entry: Entry) -> bool {
         self.is_written[entry.index()]
     }
-    /// Returns the pages in memory that are newer than on flash, in the order of their entries.
-    /// Examines only pages written since the last call, or returned by it.
+    /// Returns the pages in memory that are newer than their flash copies, in the order of their
+    /// entries. Examines only pages written since the last call, or returned by it.
     pub fn ahead(&mut self) -> Vec<Entry> {
         let (all, is_written) = (&self.all, &mut self.is_written);
         self.written.retain(|entry| {
@@ -205,7 +206,7 @@ impl Frames {
         self.written.sort_unstable();
         self.written.clone()
     }
-    /// Returns the number of pages of a range that are in memory and newer than on flash.
+    /// Returns the number of pages of a range that are in memory and newer than their flash copies.
     pub fn count_ahead_of(&self, pages: &Range<u64>) -> usize {
         if pages.end - pages.start < self.all.len() as u64 {
             let end = pages.end.min(self.numbers.len() as u64);
@@ -219,17 +220,18 @@ impl Frames {
         all.filter(|frame| pages.contains(&u64::from(frame.page.0)))
             .count()
     }
-    /// Returns `false` only if no page is newer than on flash. May return `true` even if there is
-    /// none.
+    /// Returns `false` only if no page is newer than its flash copy. May return `true` even if
+    /// there is no such page.
     pub fn is_any_ahead(&self) -> bool {
         !self.written.is_empty()
     }
-    /// Returns the number of pages in memory that are newer than on flash.
+    /// Returns the number of pages in memory that are newer than their flash copies.
     pub fn count_ahead(&self) -> usize {
         let all = self.all.iter();
         all.filter(|frame| frame.is_held_ahead()).count()
     }
-    /// Removes all frames. Returns those of pages in memory that were newer than on flash.
+    /// Removes all frames. Returns those of pages in memory that were newer than their flash
+    /// copies.
     pub fn clear(&mut self) -> Vec<Frame> {
         for frame in &self.all {
             self.numbers[frame.page.index()] = 0;

@@ -80,8 +80,8 @@ impl Buffer {
         });
     }
 
-    /// Handles a page of the batch that the flash now holds. After the last page, frees the memory
-    /// of the batch's evicted pages and may start the next batch.
+    /// Handles a page of the batch that has been written to flash. After the last page, frees the
+    /// memory of the batch's evicted pages and may start the next batch.
     pub(crate) fn batch_destaged<B: Backing>(
         &mut self,
         now: Time,

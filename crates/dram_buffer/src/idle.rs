@@ -23,7 +23,7 @@ pub(crate) struct Idle {
     pub planned: Option<Time>,
     /// Pages still to be destaged in this idle period.
     pub left: VecDeque<Entry>,
-    /// By die: whether a page of an idle flush is in progress. The last item stands for pages
+    /// Whether a page of an idle flush is in progress, by die. The last item stands for pages
     /// without a die.
     pub busy: Vec<bool>,
 }

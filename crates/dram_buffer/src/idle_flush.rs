@@ -14,7 +14,7 @@ impl Buffer {
     }
 
     /// Schedules a check after the idle time if no request is outstanding and pages are dirty. The
-    /// owner calls it at the end of its work at an instant.
+    /// owner calls this method when all other work of an instant is done.
     #[inline]
     pub fn rest<B: Backing>(&mut self, backing: &mut B) {
         if self.idle.after.is_some() && self.idle.serving == 0 && !self.idle.flushed {
@@ -49,7 +49,7 @@ impl Buffer {
         self.flush_idly(now, backing);
     }
 
-    /// Destages pages of the idle flush on dies that destage none.
+    /// Destages pages of the idle flush on dies without a page of the flush in progress.
     fn flush_idly<B: Backing>(&mut self, now: Time, backing: &mut B) {
         for _ in 0..self.idle.left.len() {
             let Some(entry) = self.idle.left.pop_front() else {
@@ -71,7 +71,7 @@ impl Buffer {
         }
     }
 
-    /// Handles a page of an idle flush that the flash now holds, and continues the flush.
+    /// Handles a page of an idle flush that has been written to flash, and continues the flush.
     pub(crate) fn idly_destaged<B: Backing>(
         &mut self,
         now: Time,

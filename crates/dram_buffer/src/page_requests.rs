@@ -181,8 +181,8 @@ impl Buffer {
         }
     }
 
-    /// Handles a page that could not be read, or is lost. Waiting reads fail if data they need is
-    /// missing. Reads that wait behind a write or TRIM are tried again.
+    /// Handles a page that could not be read, or is lost. Waiting reads fail if the data that they
+    /// need is missing. Reads that wait behind a write or TRIM are tried again.
     fn not_fetched<B: Backing>(
         &mut self,
         now: Time,
@@ -208,8 +208,8 @@ impl Buffer {
         self.advance(now, entry, backing)
     }
 
-    /// Adds the time that a part waited for flash work to its latency components. Work that began
-    /// before the wait counts as buffer wait; otherwise its own components are added.
+    /// Adds the time that a part waited for flash work to the part's latency components. Work that
+    /// began before the wait counts as buffer wait; otherwise the components of the work are added.
     pub(crate) fn waited_for_flash(
         now: Time,
         part: &mut Part,
@@ -261,8 +261,8 @@ impl Buffer {
         Ok(())
     }
 
-    /// Completes the parts that waited until the flash holds their version. `began` is the start of
-    /// the flash work.
+    /// Completes the parts that waited until the flash holds the version that they wrote. `began`
+    /// is the start of the flash work.
     pub(crate) fn synced(
         &mut self,
         now: Time,

@@ -10,10 +10,10 @@ use wordline_kernel::Time;
 pub struct Served {
     /// Ticket of the request.
     pub ticket: Ticket,
-    /// Latency components since its start.
+    /// Latency components since the start of the request.
     pub parts: LatencyComponents,
-    /// Whether the request ended with an error: it was refused, the flash could not read, write or
-    /// discard a page of it, or it is a flush while a page is lost.
+    /// Whether the request ended with an error. It was refused, the flash could not read, write or
+    /// discard one of its pages, or it is a flush while a page is lost.
     pub failed: bool,
     /// Flash events that delayed reads of the request's pages.
     pub met: ReadEvents,

@@ -17,7 +17,7 @@ pub struct Plan {
     pub write_through: bool,
     /// Whether capacitors save the dirty pages in a power cut.
     pub capacitors: bool,
-    /// Whether flushes have no effect, and FUA neither.
+    /// Whether flushes and FUA have no effect.
     pub ignores_flush: bool,
     /// Pages destaged together, at most half of the buffer; 0 if pages are destaged one by one.
     pub batch_pages: u32,

@@ -14,8 +14,8 @@ use crate::error::Error;
 use crate::view::{Decided, View};
 
 impl Buffer {
-    /// Returns the number of pages of a range that a power cut would lose now: those newer than on
-    /// flash, unless capacitors save them.
+    /// Returns the number of pages of a range that a power cut would lose: those newer than their
+    /// flash copies, unless capacitors save them.
     pub fn volatile_pages(&self, pages: &Range<u64>) -> u32 {
         if self.plan.capacitors {
             return 0;

@@ -161,7 +161,7 @@ impl Buffer {
             }
             self.left = left;
         }
-        // Versions up to this TRIM need not reach the flash any more.
+        // Versions up to this TRIM need not reach the flash.
         let frame = self.frames.get_mut(entry);
         if !frame.destaging {
             frame.durable = frame.version;
@@ -172,8 +172,8 @@ impl Buffer {
         Ok(())
     }
 
-    /// Destages all pages that are newer than on flash. The flush ends with an error if a page is
-    /// lost or its destaging fails.
+    /// Destages all pages that are newer than their flash copies. The flush ends with an error if a
+    /// page is lost or its destaging fails.
     pub(crate) fn flush<B: Backing>(&mut self, now: Time, ticket: Ticket, backing: &mut B) {
         let ahead = self.frames.ahead();
         self.expect(ticket, ahead.len().max(1) as u32);

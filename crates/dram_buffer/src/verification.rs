@@ -157,8 +157,8 @@ impl Verification {
     }
     /// Checks the state after a power failure. `number` returns the sequence number of the latest
     /// write or TRIM of a page that the flash has stored. The `saved` sectors are in memory again,
-    /// unchanged. For all others, the content of the flash becomes the newest. If `lossless`, an
-    /// older content is an error, except for pages that were `lost` before.
+    /// unchanged. For all others, the content of the flash becomes the newest. If `lossless` is
+    /// `true`, older content is an error, except for pages that were `lost` before.
     pub fn cut(
         &mut self,
         now: Time,

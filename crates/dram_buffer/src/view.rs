@@ -15,16 +15,16 @@ pub(super) struct View<'a, B> {
     pub left: &'a mut Vec<Departure>,
 }
 
-/// Work for a die that has been decided but not submitted to flash yet: it waits for the memory's
-/// port, or for the rest of a request. It counts as load of the die, so that the policy does not
-/// evict all pages of one request to the die that was idle before.
+/// Work for a die that has been decided but not submitted to flash yet, because it waits for the
+/// memory's port or for the rest of a request. It counts as load of the die, so that the policy
+/// does not evict all pages of one request to the die that was idle before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Decided {
     pub reads: u32,
     pub programs: u32,
 }
 
-/// Entry that the policy has evicted, or only removed from its ghost entries.
+/// Entry that the policy has evicted, or has only dropped from its ghost entries.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Departure {
     pub entry: Entry,
@@ -50,7 +50,7 @@ impl<B: Backing> Owner for View<'_, B> {
         let chip = self.backing.chip_of(self.frames.get(entry).page);
         chip.map_or(0, |chip| self.load_of(chip))
     }
-    /// Returns the lowest load of all dies. If addresses do not determine the die, it is 0, the
+    /// Returns the lowest load of all dies. If addresses do not determine the die, returns 0, the
     /// load of a page without a die.
     fn least_load(&self) -> u64 {
         if !self.backing.address_decides() {

@@ -16,7 +16,7 @@ pub enum Mode {
     #[default]
     WriteAround,
     /// Reads are admitted. Writes go to the backing store. Whole pages that the cache holds are
-    /// also updated in flash; partially written ones are invalidated. A crash loses no data.
+    /// also updated in flash; partially written pages are invalidated. A crash loses no data.
     WriteThrough,
     /// Reads and writes are admitted. Written data is in flash only until it is destaged. With a
     /// journal, a crash loses no acknowledged data as long as the flash survives: dirty pages are
@@ -39,7 +39,7 @@ impl Mode {
     }
 }
 
-/// When a request completes that is not served from flash alone.
+/// Completion rule for requests that are not served from flash alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {
@@ -100,15 +100,15 @@ impl Default for Destage {
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Handling of reads and writes. `write-around`: reads are admitted; writes go to the backing
-    /// store and invalidate the pages in the cache. `write-through`: the same, but whole pages that
-    /// the cache holds are also updated in flash. `write-back`: reads and writes are admitted;
-    /// written data is in flash only until it is destaged. `write-only`: like `write-back`, but
-    /// read misses are not admitted. `pass-through`: nothing is admitted.
+    /// store and invalidate the pages in the cache. `write-through`: like `write-around`, but whole
+    /// pages that the cache holds are also updated in flash. `write-back`: reads and writes are
+    /// admitted; written data is in flash only until it is destaged. `write-only`: like
+    /// `write-back`, but read misses are not admitted. `pass-through`: nothing is admitted.
     pub mode: Mode,
     /// Division of the flash between reads, writes and over-provisioning.
     pub partition: Partition,
-    /// Replacement policy of the cache; if `cache.partition` divides the cache into two lists, of
-    /// each list.
+    /// Replacement policy of the cache, or of each list if `cache.partition` divides the cache into
+    /// two lists.
     pub replacement: Replacement,
     /// Whether evicted clean pages can be revived until their blocks are erased (FLRU, FARC).
     pub suspected_queue: bool,
@@ -116,8 +116,9 @@ pub struct Config {
     pub ghosts_of_dropped: bool,
     /// Admission policy for missed pages.
     pub admission: Admission,
-    /// When a request completes that is not served from flash alone: with the `data`, after the
-    /// `fill`, or after the fill once no GC run is in progress (`collection`).
+    /// Completion rule for requests that are not served from flash alone. `data`: a read completes
+    /// when its data arrives. `fill`: a request completes when its pages are programmed.
+    /// `collection`: it completes when its pages are programmed and no GC run is in progress.
     pub reply: Reply,
     /// Destaging of dirty pages to the backing store.
     pub destage: Destage,
@@ -126,9 +127,9 @@ pub struct Config {
     /// acknowledged data and no older data. `none`: a power failure loses all dirty pages.
     pub journal: Records,
     /// Whether the last page of each block is a summary of its other pages: their page in the
-    /// backing store, their write number, and whether they are dirty. Each block costs one more
-    /// program and holds one data page less. A recovery reads the summaries of full blocks, and the
-    /// spare areas of other blocks only.
+    /// backing store, their write number, and whether they are dirty. Each block takes one more
+    /// program and holds one data page fewer. Recovery reads only the summaries of full blocks; it
+    /// reads spare areas only in other blocks.
     pub block_summaries: bool,
 }
 

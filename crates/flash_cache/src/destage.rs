@@ -1,5 +1,5 @@
-//! Destaging: dirty pages are read from flash and written to the backing store, in ascending order,
-//! adjacent pages in one write.
+//! Destaging: reads dirty pages from flash and writes them to the backing store in ascending order,
+//! with adjacent pages in one write.
 
 use std::ops::Range;
 
@@ -61,9 +61,8 @@ impl<B: BlockDevice> Cached<B> {
         }
     }
     /// Makes room for a page that has entered a list. Its program `sub` starts when the pages
-    /// evicted for it are destaged, and the other events that it is `waiting` for have occurred. A
-    /// program that `replaces` a copy needs no additional space, so it waits only for pages evicted
-    /// for it.
+    /// evicted for it are destaged and the other events of `waiting` have occurred. A program that
+    /// `replaces` a copy needs no additional space, so it waits only for pages evicted for it.
     pub(super) fn make_room(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -109,9 +108,9 @@ impl<B: BlockDevice> Cached<B> {
         let destage = self.destage(cx, Purpose::Demand, stream, victims)?;
         Ok(Some(destage))
     }
-    /// Returns the destage that frees space for a page, or `None` if space is free. It is the
-    /// destage of the pages evicted for it; without any, and if the cache is full, the latest
-    /// destage, unless the page replaces a copy.
+    /// Returns the destage that a program must wait for, or `None` if space is free. If pages were
+    /// evicted for the program, it waits for their destage. Otherwise, if the cache is full, it
+    /// waits for the latest destage, unless it replaces a copy.
     fn room_from(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -128,7 +127,7 @@ impl<B: BlockDevice> Cached<B> {
         let is_full = self.residents().len() + leaving > self.division.room();
         Ok(self.latest_destage.filter(|_| is_full && !replaces))
     }
-    /// Starts to destage pages: reads them from flash. Returns the number of the destage.
+    /// Starts a destage: reads the pages from flash. Returns the number of the destage.
     pub(super) fn destage(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -158,8 +157,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(number)
     }
-    /// Removes a page that is resident again, or is about to be removed from the cache, from the
-    /// destage that waits for its write, if there is one.
+    /// Removes a page from the destage that waits for its write, if there is one. The page is
+    /// resident again, or is about to be removed from the cache.
     pub(super) fn keep(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -303,7 +302,8 @@ impl<B: BlockDevice> Cached<B> {
         self.ask_below(cx, Sub { request, task })
     }
     /// Handles pages of a group that are on the backing store, or are lost. Their space is released
-    /// at once if few enough dead pages are unrecorded, otherwise after they are recorded.
+    /// at once if the number of unrecorded dead pages permits it, otherwise after they are
+    /// recorded.
     fn written_out(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -385,9 +385,9 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.unblock(cx)
     }
-    /// Returns the number of pages in a byte range that the backing store would lose in a power
-    /// cut, but that are still in flash because the flush of their group has not completed. The
-    /// pages are those of the backing store.
+    /// Returns the number of pages in a byte range that a power cut would remove from the backing
+    /// store, but that are still in flash because the flush of their group has not completed. Pages
+    /// of the backing store.
     pub(super) fn volatile_in_flash(&self, range: Range<u64>) -> u32 {
         let bytes = u64::from(self.plan.page_bytes);
         let flushed = self.destages.values().filter(|destage| destage.is_flushed);
@@ -445,7 +445,7 @@ impl<B: BlockDevice> Cached<B> {
     }
 }
 
-/// Splits pages into runs of adjacent pages, leaving out `lost` pages. Returns index, page number
+/// Splits pages into runs of adjacent pages, without the `lost` pages. Returns index, page number
 /// and length of each run.
 fn runs(pages: &[(u64, Lpn)], lost: &FxHashSet<u64>) -> Vec<(u32, u64, u32)> {
     let mut runs: Vec<(u32, u64, u32)> = Vec::new();

@@ -3,8 +3,8 @@
 //! A page that the flash cannot correct is read from the backing store if the backing store has the
 //! same data. Otherwise the read ends with an error. A dirty page is lost if it cannot be read when
 //! it is destaged, or if the backing store fails to write it. A partially written page is lost if
-//! its rest cannot be read. Reads of a lost page end with an error until it is written as a whole,
-//! as for a page that a device has lost.
+//! its rest cannot be read. Reads of a lost page end with an error until the whole page is written,
+//! as on a device that has lost a page.
 //!
 //! At the end of its life the flash accepts no more programs. From then on nothing is admitted,
 //! writes go to the backing store, and dirty pages are destaged at once. Pages in flash can still
@@ -41,8 +41,8 @@ impl<B: BlockDevice> Cached<B> {
     fn lose(&mut self, page: u64) {
         self.figures.pages_lost += u64::from(self.lost.insert(page));
     }
-    /// Handles a page written to flash. A lost page is no longer lost if the request wrote all of
-    /// it.
+    /// Clears the lost state of a page that was written to flash, if the request wrote the whole
+    /// page.
     #[inline]
     pub(super) fn regain(&mut self, ticket: Ticket, page: u64) {
         if !self.is_lost(page) {
@@ -54,7 +54,7 @@ impl<B: BlockDevice> Cached<B> {
         }
     }
 
-    /// Handles a failed operation of a tier.
+    /// Handles a failed operation of a tier, depending on its task.
     #[cold]
     pub(super) fn sub_failed(
         &mut self,
@@ -166,8 +166,8 @@ impl<B: BlockDevice> Cached<B> {
         Ok(())
     }
     /// Handles a hit that the flash could not read. `dirty` states whether the page was newer than
-    /// in the backing store when the read was issued. If the page is lost, or was dirty and still
-    /// is, the read fails. Otherwise it is served from the backing store.
+    /// its copy in the backing store when the read was issued. If the page is lost, or was dirty
+    /// and still is, the read fails. Otherwise it is served from the backing store.
     fn hit_failed(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -226,8 +226,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Reads a page from the backing store for a request that has waited for another request's
-    /// fetch.
+    /// Reads a page from the backing store for a request that waited for another request's fetch.
     fn fetch_alone(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -247,8 +246,8 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, None);
         Ok(())
     }
-    /// Handles the rest of a partially written page that the flash could not read. If the page was
-    /// clean, its rest is read from the backing store; otherwise the page is lost.
+    /// Handles a failed flash read of the rest of a partially written page. If the page was clean,
+    /// its rest is read from the backing store; otherwise the page is lost.
     fn rest_failed(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,

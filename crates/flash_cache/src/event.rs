@@ -115,7 +115,8 @@ pub struct Chosen {
 pub struct Holding {
     /// Pages in the lists.
     pub resident: u32,
-    /// Pages newer than in the backing store, including evicted pages that are being destaged.
+    /// Pages newer than their copies in the backing store, including evicted pages that are being
+    /// destaged.
     pub dirty: u32,
 }
 
@@ -145,7 +146,7 @@ pub enum Observation<B> {
         request: Request,
         /// Latency components of the request.
         parts: LatencyComponents,
-        /// Whether the request needed no operation of its own on the backing store.
+        /// Whether the request itself caused no operation on the backing store.
         hit: bool,
     },
     /// Power failed.

@@ -3,9 +3,9 @@
 //!
 //! The spare area of every page contains the page number in the backing store, whether the copy is
 //! dirty, and the number of the write. After a power cut, the newest dirty copy of a page is
-//! restored, unless a record marks it as dead, which means that the backing store has the same
-//! data, or newer data. Record pages are metadata pages with as many records as fit. A record is a
-//! pair of a page and a write number: all dirty copies of the page up to that write are dead
+//! restored, unless a record marks it as dead. The backing store has the same data as a dead copy,
+//! or newer data. Record pages are metadata pages with as many records as fit. A record is a pair
+//! of a page and a write number: all dirty copies of the page up to that write are dead
 //! permanently. A record is programmed
 //!
 //! - after a write that bypassed the cache and before its acknowledgement, if the flash holds dirty
@@ -45,8 +45,8 @@ pub struct JournalPlan {
     pub per_page: u32,
     /// Maximum number of dead pages without a record.
     pub most_unrecorded: u32,
-    /// Whether records are programmed. Without them, dead pages are restored after a power cut.
-    /// Only for tests.
+    /// Whether records are programmed. Without records, dead pages are restored after a power cut.
+    /// `false` only in tests.
     pub records: bool,
 }
 
@@ -76,7 +76,7 @@ impl JournalPlan {
 pub(super) enum Kind {
     /// Copy of a page with the same data as in the backing store.
     Clean(u64),
-    /// Copy of a page that is newer than in the backing store.
+    /// Copy of a page that is newer than the page in the backing store.
     Dirty(u64),
     /// Record page.
     Records,
@@ -124,8 +124,8 @@ struct Known {
 }
 
 impl Known {
-    /// Returns the number of the write up to which the page would be recorded as dead, or `None` if
-    /// that is recorded already.
+    /// Returns the write number for a record of the page, or `None` if an existing record already
+    /// covers all its copies.
     fn due(&self) -> Option<u64> {
         (self.durable > self.recorded).then_some(self.durable)
     }
@@ -137,7 +137,7 @@ pub(super) struct Log {
     /// Serial number of the record page.
     pub serial: u64,
     pub entries: Vec<(u64, u64)>,
-    /// Number of its records that are still needed.
+    /// Number of records in the record page that are still needed.
     needed: u32,
     is_durable: bool,
 }
@@ -160,7 +160,8 @@ pub(super) struct Journal {
     /// oldest copy of a page with many copies would be slow.
     #[serde(with = "wordline_kernel::dense")]
     before_at: Vec<u32>,
-    /// Unrecorded dead pages in the order of their death. May contain pages recorded since.
+    /// Dead pages without a record, in the order in which they died. May contain pages that have
+    /// been recorded since.
     dead: VecDeque<u64>,
     /// Number of unrecorded dead pages.
     unrecorded: u32,
@@ -198,7 +199,8 @@ impl Journal {
             programs: 0,
         }
     }
-    /// Returns an empty journal for the same flash. Serial number and counter continue.
+    /// Returns an empty journal for the same flash. The serial number and the program counter
+    /// continue.
     pub fn anew(&self) -> Self {
         Self {
             serial: self.serial,
@@ -292,7 +294,7 @@ impl Journal {
         })
     }
 
-    /// Handles a programmed write of a page: the copy is now its current content.
+    /// Handles a programmed write of a page: the new copy is its current content.
     pub fn written(&mut self, page: u64, write: u64) {
         self.recorded_dead(page);
         self.unneeded(page);
@@ -490,13 +492,13 @@ impl Journal {
             known.recorded = if known.is_alive { 0 } else { recorded };
         }
     }
-    /// Returns `true` during recovery if a page is dead and no record page has been found for its
-    /// record yet.
+    /// Returns `true` if a page is dead and no record page with its record has been found yet. Used
+    /// during recovery.
     pub fn lacks(&self, page: u64, recorded: u64) -> bool {
         let known = self.pages.get(&page);
         known.is_some_and(|known| !known.is_alive && known.slot == 0 && known.recorded == recorded)
     }
-    /// Adds a record page found in flash during recovery.
+    /// Adds a record page that recovery found in flash.
     pub fn take_back(&mut self, slot: usize, log: Log) {
         self.logs[slot] = Some(Log {
             needed: 0,
@@ -504,8 +506,8 @@ impl Journal {
             ..log
         });
     }
-    /// Drops a record page during recovery if none of its records is needed. Returns `true` if it
-    /// is kept.
+    /// Drops a record page during recovery if none of its records is needed. Returns `true` if the
+    /// record page is kept.
     pub fn keep(&mut self, slot: usize) -> bool {
         let needed = self.logs[slot].as_ref().is_some_and(|log| log.needed > 0);
         if !needed {

@@ -1,11 +1,10 @@
 //! Flash cache in front of a backing store: a cache merged with the translation layer of its flash.
 //!
 //! Read hits are served from flash. Read misses are fetched from the backing store; when their data
-//! arrives, the host is answered (by default), and the admitted pages are programmed. Unless writes
-//! stay in flash (see [`destage`]), they go to the backing store, and the cache invalidates or
-//! updates its copies.
-//! Such a cache holds only clean pages, so that losing it loses no data (Xia 2017, chapters 2 and
-//! 3). For errors of the tiers, see `errors`.
+//! arrives, the request completes (by default), and the admitted pages are programmed. Unless
+//! writes stay in flash (see [`destage`]), they go to the backing store, and the cache invalidates
+//! or updates its copies. Such a cache holds only clean pages, so that losing it loses no data (Xia
+//! 2017, chapters 2 and 3). For errors of the tiers, see `errors`.
 
 pub mod admission;
 pub mod config;
@@ -60,7 +59,7 @@ use waiting::Waiting;
 /// Flash of a cache.
 pub type Flash = Ssd<OwnedMap<Residents>>;
 
-/// Flash cache in front of `B`.
+/// Flash cache in front of the backing store `B`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "B: Serialize + DeserializeOwned")]
 pub struct Cached<B: BlockDevice> {
@@ -430,8 +429,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Drops all requests to the backing store after a power failure, and cancels those queued in
-    /// it.
+    /// Drops all requests to the backing store after a power failure, including those that the
+    /// backing store has queued.
     fn cancel_below(&mut self) {
         for lost in self.backing.completions() {
             self.below.done(lost.ticket);
@@ -589,8 +588,8 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         let below = below.saturating_sub(self.volatile_in_flash(offset..offset + bytes));
         below + self.unjournaled(offset, bytes)
     }
-    /// Removes the given requests. After a power cut there are none left, because it drops all
-    /// requests.
+    /// Removes the requests with these tickets. After a power cut none is left, because the cut
+    /// drops all requests.
     fn cancel(&mut self, tickets: &[Ticket]) {
         self.blocked
             .retain(|blocked| tickets.binary_search(blocked).is_err());
@@ -615,14 +614,14 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         self.let_go(cx, 0)?;
         self.settle(cx)
     }
-    /// Makes a die of the flash slower. The dies of the backing store are not numbered here.
+    /// Slows down a die of the flash. The cache does not slow down dies of the backing store.
     fn slow_die(&mut self, die: u32, slowness: u32) -> bool {
         self.flash.slow_die(die, slowness)
     }
     fn die_backlog(&self, times: &mut Vec<Time>) {
         self.flash.die_backlog(times);
     }
-    /// Appends the busy times of the flash. The backing store reports its own.
+    /// Appends the busy times of the flash. The backing store reports its own busy times.
     fn busy(&self, busy: &mut Busy) {
         self.flash.busy(busy);
     }

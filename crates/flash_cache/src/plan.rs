@@ -34,7 +34,7 @@ pub struct Plan {
     pub halves: bool,
     /// Admission policy.
     pub admission: Admission,
-    /// When a request completes that is not served from flash alone.
+    /// Completion rule for requests that are not served from flash alone.
     pub reply: Reply,
     /// Number of pages destaged as a group.
     pub group_pages: u32,
@@ -78,7 +78,7 @@ impl Plan {
         let pages = ftl.layout.pages();
         let per_block = ftl.layout.pages_per_block;
         let of_summaries = ftl.layout.blocks() * ftl.summaries.pages;
-        // GC needs its reserve of free blocks and the active blocks. Pages.
+        // Pages of the free blocks and active blocks that GC needs.
         let kept = ftl.layout.planes() * (ftl.rest_blocks() + 2) * ftl.data_pages();
         let kept = kept + of_summaries;
         let free = match ftl.start_pages {

@@ -16,11 +16,11 @@ use super::{Cached, Instant, Result};
 /// Read of missed pages from the backing store, and the fills that follow it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Fetch {
-    /// Request that waits for the fetch; `None` once it is completed.
+    /// Request that waits for the fetch; `None` once the request has completed.
     owner: Option<Ticket>,
     /// Pages to admit when their data arrives. Pages that are written in the meantime are removed.
     pub pages: Vec<u64>,
-    /// Pages that other requests have requested before the data arrived.
+    /// Pages that other requests requested before the data arrived.
     asked: Vec<u64>,
     /// Whether the data has arrived.
     is_there: bool,
@@ -224,8 +224,8 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below(cx, sub)
     }
-    /// Handles the data of a fetch. Its pages are admitted one after the other, as if each had been
-    /// missed separately (Xia 2017, algorithm 1).
+    /// Handles the data of a fetch. Its pages are admitted one after the other, as if each page
+    /// were a separate miss (Xia 2017, algorithm 1).
     pub(super) fn arrived(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -285,7 +285,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Handles a completed fill of a fetch.
+    /// Handles a completed fill. After the last fill, ends the fetch.
     pub(super) fn filled(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -353,8 +353,8 @@ impl<B: BlockDevice> Cached<B> {
             self.part_done(cx, ticket, Some((since, &parts)));
         }
     }
-    /// Handles a programmed page. If the page was evicted while its program was in progress,
-    /// discards the copy.
+    /// Discards the copy of a programmed page if the page was evicted while its program was in
+    /// progress.
     pub(super) fn drop_unowned(&mut self, page: u64, copy: Lpn) {
         let (residents, pages) = self.flash.mapping_mut().parts();
         let owned = |page| residents.find(page).is_some_and(|(at, _)| at == copy);

@@ -9,7 +9,7 @@ use super::event::Observation;
 use super::tier::{Sub, Task};
 use super::{Cached, Instant, Result};
 
-/// Operation that continues once its records are programmed.
+/// Action to take once the records of an operation are programmed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Next {
     /// Completion of a write or TRIM on the backing store.
@@ -19,11 +19,11 @@ pub(super) enum Next {
     Destage(u32, (u32, u32)),
 }
 
-/// Operation that waits for records, which it needs to be programmed.
+/// Operation that waits until its records are programmed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Demand {
     records: Vec<(u64, u64)>,
-    /// Number of its records that have been put into a record page.
+    /// Number of these records that have been put into a record page.
     begun: usize,
     next: Next,
     since: Time,
@@ -41,7 +41,7 @@ pub(super) struct Demands {
 
 impl<B: BlockDevice> Cached<B> {
     /// Returns the records that are due because a request writes pages to the backing store.
-    /// Partially written dirty pages stay current, so they need none.
+    /// Partially written dirty pages stay current, so they need no record.
     pub(super) fn due_of(&self, request: &Request) -> Vec<(u64, u64)> {
         let residents = self.residents();
         let Some(journal) = &residents.journal else {
@@ -54,7 +54,7 @@ impl<B: BlockDevice> Cached<B> {
         let gone = pages.filter(|page| self.covers(request, *page) || !residents.is_dirty(*page));
         gone.filter_map(|page| journal.due(page)).collect()
     }
-    /// Makes an operation wait for its records, if there are any. Returns `true` if it waits.
+    /// Makes an operation wait for its records, if it has any. Returns `true` if it waits.
     pub(super) fn waits_for_records(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -79,8 +79,8 @@ impl<B: BlockDevice> Cached<B> {
         self.program_records(cx)?;
         Ok(true)
     }
-    /// Handles an operation that needs records when none can be programmed any more: makes it wait
-    /// for the retirement of the cache if necessary. Returns `true` if it waits.
+    /// Handles an operation that needs records when the flash accepts no more programs: makes it
+    /// wait for the retirement of the cache if necessary. Returns `true` if it waits.
     ///
     /// Destages need not wait, because a restored copy is destaged again. Writes to the backing
     /// store must wait, because a restored copy would be older.
@@ -106,7 +106,7 @@ impl<B: BlockDevice> Cached<B> {
         Ok(true)
     }
     /// Removes the first and the last page from a TRIM if it covers them only partially and they
-    /// are dirty. Their part of the TRIM ends here, so that they can be destaged.
+    /// are dirty. The TRIM then no longer delays the destaging of these pages.
     fn without_dirty_ends(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -131,7 +131,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(rest)
     }
-    /// Handles a record page that could not be programmed. From then on, none can be.
+    /// Handles a record page that could not be programmed: no record can be programmed from then
+    /// on.
     pub(super) fn not_recorded(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -149,8 +150,8 @@ impl<B: BlockDevice> Cached<B> {
         Ok(())
     }
     /// Retires the cache if the flash accepts no more programs and none of its pages is dirty. The
-    /// backing store then has the latest content of every page, and its content of pages with
-    /// copies in flash survives a power cut. The controller marks the cache as retired next to its
+    /// backing store then has the latest content of every page. A power cut does not change its
+    /// content of pages with copies in flash. The controller marks the cache as retired next to its
     /// table of bad blocks, so that nothing is restored after a power cut. Waiting operations
     /// continue.
     pub(super) fn retire(
@@ -226,8 +227,7 @@ impl<B: BlockDevice> Cached<B> {
         let over = over.unwrap_or(demands.len());
         let behind = demands.split_off(over);
         let over = std::mem::replace(demands, behind);
-        // The operations that continue may need more records, which are appended to the remaining
-        // ones.
+        // Operations that continue may need more records. These are appended to the remaining ones.
         for demand in over {
             let mut all = demand.parts;
             all.disk_queue += asked - demand.since;

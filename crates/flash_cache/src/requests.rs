@@ -18,13 +18,13 @@ pub(super) struct Open {
     pub request: Request,
     /// Number of outstanding operations of the request.
     left: u32,
-    /// Whether the request has had an operation of its own on the backing store.
+    /// Whether the request itself has caused an operation on the backing store.
     pub missed: bool,
     /// Whether a page of the request could not be read or written.
     pub failed: bool,
     /// Latency components of the last completed operation.
     parts: LatencyComponents,
-    /// Completion time of that operation.
+    /// Completion time of the last completed operation.
     done: Time,
 }
 
@@ -58,8 +58,8 @@ impl<B: BlockDevice> Cached<B> {
             arrival: now,
         }
     }
-    /// Starts a request, or blocks it. A request is blocked while another writes one of its pages.
-    /// A write or TRIM is also blocked while one of its pages is being destaged.
+    /// Starts a request, or blocks it. A request is blocked while another request writes one of its
+    /// pages. A write or TRIM is also blocked while one of its pages is being destaged.
     #[inline]
     pub(super) fn begin(
         &mut self,
@@ -104,15 +104,16 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Adds `parts` outstanding operations to a request. `missed` marks the request as one with an
-    /// operation of its own on the backing store, which need not be one of those added.
+    /// Adds `parts` outstanding operations to a request. `missed` marks the request as one that has
+    /// itself caused an operation on the backing store; that operation need not be among those
+    /// added.
     pub(super) fn expect(&mut self, ticket: Ticket, parts: u32, missed: bool) {
         if let Some(open) = self.requests.get_mut(ticket) {
             open.left += parts;
             open.missed |= missed;
         }
     }
-    /// Handles a completed operation of a tier.
+    /// Handles a completed operation of a tier, depending on its task.
     #[inline]
     pub(super) fn sub_done(
         &mut self,
@@ -198,9 +199,9 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, Some((sub.request.arrival, parts)));
         self.unblock(cx)
     }
-    /// Handles a completed operation of a request, given its start and its latency components since
-    /// then; `None` if it took no time. After the last operation, completes the request, or holds
-    /// it until GC ends.
+    /// Handles a completed operation of a request. `part` has its start and its latency components
+    /// since then; `None` if the operation took no time. After the last operation, completes the
+    /// request, or holds it until GC ends.
     #[inline]
     pub(super) fn part_done(
         &mut self,

@@ -91,7 +91,7 @@ struct States {
     hand: u32,
 }
 
-/// Flag: the page is newer than in the backing store.
+/// Flag: the page is newer than its copy in the backing store.
 const DIRTY: u8 = 1;
 /// Flag: the page is being destaged.
 const DESTAGING: u8 = 2;
@@ -399,8 +399,8 @@ impl Residents {
     pub fn suspected(&self) -> usize {
         self.lists.iter().map(Suspecting::suspected).sum()
     }
-    /// Returns the number of pages that are newer than in the backing store, including evicted
-    /// ones.
+    /// Returns the number of pages that are newer than their copies in the backing store, including
+    /// evicted ones.
     pub fn dirty(&self) -> u32 {
         self.states.dirty
     }
@@ -436,7 +436,7 @@ impl Residents {
         let leaving = self.states.is(entry, LEFT);
         leaving.then_some((lpn(entry), Held::Leaving))
     }
-    /// Returns `true` if a page is newer than in the backing store.
+    /// Returns `true` if a page is newer than its copy in the backing store.
     pub fn is_dirty(&self, page: u64) -> bool {
         let entry = self.index.get(page);
         entry.is_some_and(|entry| self.states.is(entry, DIRTY))
@@ -588,8 +588,8 @@ impl Residents {
         self.resize(list, kept, pages);
         self.resize(list, limit, pages);
     }
-    /// Returns the index of the write list if `write`, otherwise that of the read list; 0 with one
-    /// list.
+    /// Returns the index of the write list if `write` is `true`, otherwise that of the read list; 0
+    /// with one list.
     pub(super) fn list(&self, write: bool) -> usize {
         usize::from(write).min(self.lists.len() - 1)
     }

@@ -2,9 +2,9 @@
 //!
 //! To increase over-provisioning, the lists evict pages by the replacement policy: one per host
 //! request, and more while the backing store is idle. Dirty pages are destaged first. If only the
-//! border between the lists moves, nothing is evicted in advance: the list above its target gives up
-//! pages when the other one, below its target, needs space (OP-FCL, section 5: pages are evicted to
-//! increase over-provisioning, and in a full cache for new pages). The lists grow only into space
+//! border between the lists moves, nothing is evicted in advance. The list above its target then
+//! evicts pages when the list below its target needs space. (OP-FCL, section 5, evicts pages to
+//! increase over-provisioning, and in a full cache for new pages.) The lists grow only into space
 //! that they have released, so that GC always has its reserve.
 
 use serde::{Deserialize, Serialize};
@@ -23,12 +23,11 @@ use super::{Cached, Instant, Result};
 pub(super) struct Division {
     /// Partition policy; `None` if the sizes are fixed.
     policy: Option<Box<Partitioning>>,
-    /// Target lengths of the lists. Pages. If the lists share all pages, the target of each is all
-    /// of them.
+    /// Target lengths of the lists. Pages. If the lists share all pages, each target is the total.
     targets: Vec<usize>,
     /// Sum of the target lengths, or the pages that the lists share.
     whole: usize,
-    /// Number of pages that the lists may hold together now. It equals `whole`, unless the lists
+    /// Maximum total number of pages in the lists at present. It equals `whole`, unless the lists
     /// are still evicting pages or destages of evicted pages are outstanding.
     room: usize,
     /// Total number of pages of the flash.
@@ -75,8 +74,8 @@ impl Division {
             changes: 0,
         }
     }
-    /// Resets the state after a power failure, except the counter. The policy loses what it has
-    /// learned, and its period starts over.
+    /// Resets the state after a power failure, except the counter. The policy loses its statistics,
+    /// and its period starts over.
     pub fn forget(&mut self, plan: &Plan) {
         *self = Self {
             changes: self.changes,
@@ -117,7 +116,7 @@ impl Division {
     fn has_border(&self) -> bool {
         self.policy.is_some() && self.targets.len() == 2
     }
-    /// Returns the number of pages that the lists may hold together now.
+    /// Returns the maximum total number of pages in the lists at present.
     #[inline]
     pub fn room(&self) -> usize {
         self.room
@@ -200,7 +199,7 @@ impl<B: BlockDevice> Cached<B> {
         {}
         Ok(())
     }
-    /// Sets the targets of the lists. A list above its target keeps its length at most.
+    /// Sets the targets of the lists. A list above its target may keep its length but not grow.
     fn divide_into(&mut self, targets: Vec<usize>) {
         let (residents, pages) = self.flash.mapping_mut().parts();
         if let [_, _] = targets[..] {
@@ -216,8 +215,8 @@ impl<B: BlockDevice> Cached<B> {
         division.changes += 1;
     }
     /// Evicts a group of pages so that a new `page` can enter a list, if the lists together are
-    /// full: from the other list if that one is above its target and this one below, otherwise from
-    /// this list. A list keeps its last page.
+    /// full. The group comes from the other list if that list is above its target and this list is
+    /// below its target; otherwise it comes from this list. A list keeps its last page.
     #[inline]
     pub(super) fn give_way(&mut self, page: u64, write: bool) {
         if !self.division.has_border() {
@@ -240,7 +239,7 @@ impl<B: BlockDevice> Cached<B> {
         }
     }
     /// Handles a request for a page as [`Residents::access`] does. If the lists together are full
-    /// and the page enters one, that list evicts a page, or the other one if this one has none.
+    /// and the page enters a list, that list evicts a page; if it has none, the other list does.
     #[inline]
     pub(super) fn access(&mut self, page: u64, write: bool) -> Result<Accessed, B> {
         let (residents, pages) = self.flash.mapping_mut().parts();
@@ -260,8 +259,9 @@ impl<B: BlockDevice> Cached<B> {
         }
         accessed.map_err(CachedError::Full)
     }
-    /// While the lists together exceed their target size, evicts a page from the list that exceeds
-    /// its target most. Otherwise assigns free space to them. Returns `true` if a page was evicted.
+    /// If the lists together exceed their target size, evicts a page from the list that exceeds its
+    /// target most. Otherwise assigns free space to the lists. Returns `true` if a page was
+    /// evicted.
     fn resize(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,

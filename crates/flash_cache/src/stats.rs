@@ -6,9 +6,9 @@ use wordline_kernel::{Time, since};
 /// Counters since the start of the measurement, in pages of the cache unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheStats {
-    /// Pages of reads that were found resident.
+    /// Pages of reads that hit in a list.
     pub resident_hits: u64,
-    /// Pages of reads that were found suspected, and revived.
+    /// Pages of reads that hit in the suspected queue and were revived.
     pub suspected_hits: u64,
     /// Pages of reads that another request was already fetching.
     pub joined: u64,
@@ -19,15 +19,15 @@ pub struct CacheStats {
     /// Pages of read hits that the flash could not correct and that were then read from the backing
     /// store.
     pub hits_uncorrectable: u64,
-    /// Pages whose latest content was lost: destaging failed because the flash could not read them
-    /// or the backing store could not write them, or the rest of a partially written page could not
-    /// be read.
+    /// Pages whose latest content was lost. The flash could not read the page when it was destaged,
+    /// the backing store could not write it, or the rest of a partially written page could not be
+    /// read.
     pub pages_lost: u64,
-    /// Pages of requests that ended with an error: reads of lost pages or of uncorrectable pages
-    /// that are only in flash, partial writes of such pages, and failures of the backing store.
-    /// Also counts flushes while pages are lost.
+    /// Pages of requests that ended with an error. These are reads of lost pages or of
+    /// uncorrectable pages that are only in flash, partial writes of such pages, and failures of
+    /// the backing store. Also counts flushes while pages are lost.
     pub host_failures: u64,
-    /// Reads without a lost page that needed no read of their own of the backing store. Requests.
+    /// Read requests without a lost page that caused no read of the backing store. Requests.
     pub reads_hit: u64,
     /// Reads started. Requests.
     pub reads: u64,
@@ -43,24 +43,23 @@ pub struct CacheStats {
     pub records: u64,
     /// Block summaries programmed.
     pub summaries: u64,
-    /// Pages of read hits in the write list; with one list, pages that were newer than in the
-    /// backing store.
+    /// Pages of read hits in the write list; with one list, dirty pages.
     pub written_hits: u64,
-    /// Pages of writes that stay in flash and were in the cache.
+    /// Write hits: pages that are written to flash only and were in the cache.
     pub write_hits: u64,
     /// Pages of write hits in the write list, or evicted from it and still in flash; with one list,
-    /// pages that were newer than in the backing store.
+    /// dirty pages.
     pub write_hits_written: u64,
-    /// Pages of writes that stay in flash and were not in the cache.
+    /// Write misses: pages that are written to flash only and were not in the cache.
     pub write_misses: u64,
-    /// Pages of writes that bypassed a cache in which writes stay in flash.
+    /// Pages of writes that bypassed a cache that keeps writes in flash.
     pub writes_bypassed: u64,
-    /// Pages read from the backing store because a write covered only a part of them.
+    /// Pages read from the backing store because a write covered only part of them.
     pub rests: u64,
     /// Changes of the target sizes. Count.
     pub divisions: u64,
-    /// Pages destaged, by purpose: another page needed the space, too many pages were dirty, a list
-    /// shrank.
+    /// Pages destaged, by purpose: another page needed the space, too many pages were dirty, or a
+    /// list shrank.
     pub destages: [Destaged; 3],
 }
 
@@ -93,13 +92,13 @@ impl CacheStats {
         let missed = self.misses + self.bypassed;
         [self.resident_hits, self.suspected_hits, self.joined, missed]
     }
-    /// Returns the number of pages that host writes kept in flash.
+    /// Returns the number of pages of host writes that stay in flash.
     pub fn pages_written(&self) -> u64 {
         self.write_hits + self.write_misses
     }
-    /// Returns the share of the pages of reads that needed no read of the backing store of their
-    /// own, or `None` before the first page. Pages that another request was already fetching count
-    /// as hits, and uncorrectable ones do not.
+    /// Returns the read hit ratio by page: the share of pages read that caused no read of the
+    /// backing store. A page that another request was already fetching is a hit; an uncorrectable
+    /// page is not. `None` before the first page.
     pub fn hit_ratio(&self) -> Option<f64> {
         let pages = self.pages_read();
         let hits = self.resident_hits + self.suspected_hits + self.joined;

@@ -93,7 +93,7 @@ impl Tier {
         self.under_way -= u32::from(sub.is_some());
         sub
     }
-    /// Drops all operations. Returns the tickets of the accepted ones.
+    /// Drops all operations. Returns the tickets of the accepted operations.
     pub fn forget(&mut self) -> Vec<Ticket> {
         let taken = std::mem::take(self).taken;
         let tickets = (0..).zip(taken);

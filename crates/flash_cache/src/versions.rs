@@ -33,7 +33,7 @@ struct Written {
     issued: u64,
 }
 
-/// A version that was served although it is not the latest.
+/// Version that was served although it is not the latest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stale {
     page: u64,
@@ -115,8 +115,8 @@ impl Versions {
             }
         }
     }
-    /// Records that a flush that started at `began` has completed. Everything that the backing
-    /// store held before `began` is durable.
+    /// Records that a flush that started at `began` has completed. All data that the backing store
+    /// held before `began` is durable.
     pub fn flushed(&mut self, began: Time) {
         let written = &mut self.written;
         self.volatile.retain(|page, since| {
@@ -158,10 +158,10 @@ impl Versions {
         self.hold_below(page, version, held);
     }
     /// Checks the state after a power failure. The `restored` pages come from flash, each with the
-    /// number of its write. All others are read from the backing store, which has kept only a part
-    /// of the data that it was allowed to lose. Each page must have the latest acknowledged
-    /// version, or the version being written. Volatile pages, and all pages unless `keeps`, may be
-    /// older, but not older than promised. Pages that are `lost` are not checked.
+    /// number of its write. All others are read from the backing store, which has kept only part of
+    /// the data that it was allowed to lose. Each page must have the latest acknowledged version,
+    /// or the version being written. Volatile pages, and all pages unless `keeps` is `true`, may be
+    /// older, but not older than promised. `lost` pages are not checked.
     pub fn cut(
         &mut self,
         restored: impl Iterator<Item = (u64, Lpn, u64)>,

@@ -14,7 +14,7 @@ use super::{Cached, Instant, Result};
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Waiting {
     pub sub: Sub,
-    /// Number of events that it still waits for.
+    /// Number of events that the program still waits for.
     left: u32,
     /// Latency components of the failed read of the page's rest from flash, if the rest is then
     /// read from the backing store.
@@ -24,7 +24,7 @@ pub(super) struct Waiting {
 }
 
 impl<B: BlockDevice> Cached<B> {
-    /// Registers a program as waiting, without an event to wait for yet. Returns its number.
+    /// Registers a program as waiting, initially for no event. Returns its number.
     pub(super) fn hold(&mut self, mut sub: Sub) -> u32 {
         let number = self.waiting.next();
         if let Task::Fill { page, .. } = sub.task {
@@ -40,13 +40,13 @@ impl<B: BlockDevice> Cached<B> {
             parts: LatencyComponents::default(),
         })
     }
-    /// Adds an event to wait for to a program.
+    /// Adds an event that a program waits for.
     pub(super) fn delay(&mut self, number: u32) {
         if let Some(waiting) = self.waiting.get_mut(number) {
             waiting.left += 1;
         }
     }
-    /// Handles the rest of a partially written page, which has been read.
+    /// Handles the completed read of the rest of a partially written page.
     pub(super) fn rest_read(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,

@@ -128,7 +128,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Way::Flash
     }
-    /// Removes a page that is written to the backing store, unless it is dirty.
+    /// Removes the cached copy of a page that is written to the backing store, unless it is dirty.
     pub(super) fn forget_clean(&mut self, page: u64) {
         let (residents, pages) = self.flash.mapping_mut().parts();
         if !residents.is_dirty(page) {
@@ -201,7 +201,7 @@ impl<B: BlockDevice> Cached<B> {
         };
         // A program that can fail is preceded by a read of the rest of its page. If the rest is
         // unreadable in flash, the backing store may have it. If the program fails, the whole page
-        // is available.
+        // is still available.
         let may_fail = self.flash.writes_can_fail() || !is_dirty && self.flash.reads_can_fail();
         let rest_in_flash = !whole && !rest && may_fail;
         let waiting = if rest {
@@ -321,8 +321,8 @@ impl<B: BlockDevice> Cached<B> {
         request: Request,
     ) -> Result<(), B> {
         self.expect(ticket, 1, true);
-        // Pages recorded as dead must be on the disk, not in its write cache. The same holds for
-        // pages that replace lost ones.
+        // Pages recorded as dead must be on the disk, not in its write cache, and so must pages
+        // that replace lost pages.
         let is_any_lost =
             !self.lost.is_empty() && self.pages_of(&request).any(|page| self.is_lost(page));
         let fua = request.fua || is_any_lost || !self.due_of(&request).is_empty();
@@ -336,15 +336,16 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below(cx, sub)
     }
-    /// Returns whether the data that a request wrote to the backing store survives a power cut. For
-    /// verification.
+    /// Returns whether the data that a request wrote to the backing store survives a power cut.
+    /// Used for verification.
     pub(super) fn durability(&self, now: Time, request: &Request) -> Durability {
         if request.fua || request.op == Op::Flush || !self.plan.is_backing_volatile {
             return Durability::Durable;
         }
         Durability::Volatile(now)
     }
-    /// Handles a write or TRIM that has completed on the backing store.
+    /// Applies a write, TRIM or flush that has completed on the backing store: removes the dirty
+    /// copies of pages that it covers completely, and ends their lost state.
     pub(super) fn written_below(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -378,8 +379,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Handles the end of a write of a page in one of the tiers. After the last write, a destage
-    /// that waited for it continues.
+    /// Ends a write of a page in one of the tiers. If no other write of the page is in progress, a
+    /// destage that waited for it continues.
     pub(super) fn write_over(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,

@@ -1,6 +1,6 @@
-//! Invariants of a flash cache in front of a disk: each flash page has one state, a suspected queue
-//! of length zero changes no event, and a longer one changes no resident hit of LRU.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+//! Invariants of a flash cache in front of a disk. Each flash page has one state. A suspected queue
+//! of length zero changes no event, and a longer queue changes no resident hit of LRU.
+#![allow(clippy::unwrap_used, clippy::panic)] // test code, also outside test functions
 
 use std::collections::{HashMap, HashSet};
 
@@ -76,7 +76,7 @@ impl Shape {
     }
 }
 
-/// Numbers of pages programmed and blocks erased, as observed.
+/// Observed numbers of pages programmed and blocks erased.
 #[derive(Default)]
 struct Observations {
     programs: u64,
@@ -99,7 +99,7 @@ impl Probe<Observation<wordline_hdd::Observation>> for Observations {
     }
 }
 
-/// Store with its event queue and clock, and the digest of its events.
+/// Store with its event queue, its clock and the digest of its events.
 struct Run {
     store: Cached<Disk>,
     queue: EventQueue<Event<wordline_hdd::Event>>,
@@ -269,7 +269,7 @@ fn suspected_queue_of_length_zero_leaves_all_events_unchanged() {
 }
 
 /// With single-page requests, one at a time, the list of FLRU has the same content as that of LRU
-/// at every request. Its additional hits are pages that had been evicted.
+/// at every request. FLRU's additional hits are pages that had been evicted.
 #[test]
 fn flru_list_has_the_content_of_the_lru_list_at_every_request() {
     let mut runs =

@@ -16,9 +16,9 @@ pub enum Phase {
     Closed = 2,
     /// GC victim.
     Victim = 3,
-    /// Holds metadata pages.
+    /// In use for metadata pages.
     Metadata = 4,
-    /// The block could not be erased at recovery and is never erased again, because the device is
+    /// Block that could not be erased at recovery. It is never erased again, because the device is
     /// at the end of its life.
     Bad = 5,
     /// Full block in single-level mode; a candidate for folding.
@@ -51,8 +51,8 @@ fn bit_of(page: Ppn) -> u64 {
     1 << (page.0 % u64::BITS)
 }
 
-/// Iterates over the words that contain the bits of the pages from `next` to before `end`, with a
-/// mask of those bits.
+/// Iterates over the words that contain the bits of the pages `next..end`, each with a mask of
+/// those bits.
 fn words(next: Ppn, end: Ppn) -> impl Iterator<Item = (usize, u64)> {
     let mut rest = next.0..end.0;
     std::iter::from_fn(move || {
@@ -77,12 +77,12 @@ impl Blocks {
     pub fn memory(layout: &Layout, fill: Fill) -> [Table; 2] {
         let (blocks, words) = (layout.blocks(), layout.pages().div_ceil(u64::BITS));
         [
-            Table::zeroed::<u32>("states of blocks", blocks.into(), fill.physical),
+            Table::zeroed::<u32>("block states", blocks.into(), fill.physical),
             Table::zeroed::<u64>("valid pages", words.into(), fill.physical),
         ]
     }
-    /// Returns the number of pages of a block that contain the current copy of a logical page, or
-    /// are announced to (see `expect`).
+    /// Returns the number of valid pages of a block: pages that contain the current copy of a
+    /// logical page, or that `expect` has announced.
     #[inline]
     pub fn valid(&self, block: Block) -> u32 {
         self.states[block.index()] & VALID_MASK
@@ -104,33 +104,34 @@ impl Blocks {
     pub(crate) fn enter(&mut self, block: Block, phase: Phase) {
         self.states[block.index()] = self.valid(block) | ((phase as u32) << PHASE_SHIFT);
     }
-    /// Announces that the pages of `block` from `next` to before `end` will be programmed in order.
-    /// Marks them as valid immediately, which saves the update at each program.
+    /// Announces that the pages `next..end` of `block` will be programmed in order. Marks them as
+    /// valid immediately, which saves the update at each program.
     pub(crate) fn expect(&mut self, block: Block, next: Ppn, end: Ppn) {
         self.states[block.index()] += end.0 - next.0;
         for (word, bits) in words(next, end) {
             self.valid[word] |= bits;
         }
     }
-    /// Withdraws the announcement of `expect` for pages that stay free.
+    /// Withdraws the announcement of `expect` for the pages `next..end`, which stay free.
     pub(crate) fn give_up(&mut self, block: Block, next: Ppn, end: Ppn) {
         self.states[block.index()] -= end.0 - next.0;
         for (word, bits) in words(next, end) {
             self.valid[word] &= !bits;
         }
     }
-    /// Loads the tables of a page that may soon be superseded into the CPU cache.
+    /// Prefetches into the CPU cache the table entries of a page that may soon be superseded.
     #[inline]
     pub(crate) fn prefetch(&self, block: Block, page: Ppn) {
         prefetch_index(&self.states, block.index());
         prefetch_index(&self.valid, word_of(page));
     }
-    /// Returns `true` if the page contains the current copy of a logical page, or is announced to.
+    /// Returns `true` if the page contains the current copy of a logical page, or if `expect` has
+    /// announced it.
     #[inline]
     pub fn is_valid(&self, page: Ppn) -> bool {
         self.valid[word_of(page)] & bit_of(page) != 0
     }
-    /// Returns the first valid page from `from` to before `end`.
+    /// Returns the first valid page of `from..end`.
     #[inline]
     pub fn next_valid(&self, from: Ppn, end: Ppn) -> Option<Ppn> {
         let mut next = from;
@@ -145,7 +146,7 @@ impl Blocks {
         }
         None
     }
-    /// Calls `each` for every valid page from `from` to before `end`, in order.
+    /// Calls `each` for every valid page of `from..end`, in order.
     #[inline]
     pub fn each_valid(&self, from: Ppn, end: Ppn, mut each: impl FnMut(Ppn)) {
         for (word, bits) in words(from, end) {
@@ -175,8 +176,8 @@ impl Blocks {
         (*state >> PHASE_SHIFT == Phase::Closed as u32).then_some(*state & VALID_MASK)
     }
     /// Marks `page` of `block` as invalid because it is moved. The block must not be open for
-    /// writes. Returns `None` if the page is not valid. Otherwise returns the next valid page
-    /// or, if its word of the bit map has none left, the first page of the next word.
+    /// writes. Returns `None` if the page is not valid. Otherwise returns the next valid page or,
+    /// if the bitmap word of `page` has no valid page left, the first page of the next word.
     #[inline]
     pub(crate) fn lose_moved(&mut self, block: Block, page: Ppn) -> Option<Ppn> {
         let valid = &mut self.valid[word_of(page)];

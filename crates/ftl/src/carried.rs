@@ -12,18 +12,18 @@ use crate::summary::SummaryPage;
 enum Says {
     Nothing,
     SpareRecord(SpareRecord),
-    /// Summary that lists the records of the earlier pages of the block. These pages are programmed
-    /// before the program of the summary starts, but the controller knows their records earlier.
+    /// Summary that lists the records of the earlier pages of the block. Its record is computed
+    /// when the summary has been programmed; by then those pages have been programmed too.
     Summary(SummaryPage),
-    /// Record of the source page, which this page is a copy of. The source may itself still be in
-    /// progress, because a copyback is queued behind its program.
+    /// Record of the page from which this page is copied. The program of that page may still be in
+    /// progress, because a copyback is queued behind it.
     Copy {
         from: Ppn,
         order: u64,
     },
 }
 
-/// Spare-area records by slot of the transaction.
+/// Spare-area records, indexed by transaction slot.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Carried(Vec<Says>);
 

@@ -29,7 +29,7 @@ pub struct Config {
     pub spare_blocks: u32,
     /// Mapping of logical pages to physical pages.
     pub mapping: Family,
-    /// Policy that selects the plane of the next page.
+    /// Policy that selects the plane of the next host write.
     pub allocate: Allocate,
     /// Garbage collection.
     pub gc: Gc,
@@ -40,10 +40,10 @@ pub struct Config {
     /// Policy that selects the program mode of each page, out of the modes of `nand.programming`,
     /// and the pages to rewrite.
     pub regulation: Regulation,
-    /// SLC cache: blocks that take host writes in single-level mode before they are folded. Page
-    /// mapping only; `nand.slc_mode` sets the times of that mode.
+    /// SLC cache: blocks that take host writes in single-level mode; their data is later folded
+    /// into normal blocks. Page mapping only; `nand.slc_mode` sets the times of that mode.
     pub slc_cache: SlcCache,
-    /// Handling of TRIM.
+    /// Handling of TRIM requests.
     pub trim: Trim,
 }
 
@@ -68,27 +68,28 @@ impl Default for Config {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Gc {
-    /// When GC runs.
+    /// Policy that decides when GC runs.
     pub schedule: Scheduling,
     /// Policy that selects the block to reclaim.
     pub victim: Victim,
-    /// Which valid pages of the victim are moved before its erase.
+    /// Policy that selects the valid pages of the victim to move before its erase.
     pub reclaim: Reclaiming,
-    /// When the free blocks of a plane are compared with the threshold: `each-page`, after each
-    /// page that is allocated in the plane for the host and after each GC run of the plane; or
-    /// `full-block`, when the last page of the host's active block is taken (page mapping only,
+    /// Point at which the free blocks of a plane are compared with the threshold. `each-page`:
+    /// after each page allocated in the plane for the host, and after each GC run of the plane.
+    /// `full-block`: when the last page of the host's active block is taken (page mapping only,
     /// without an SLC cache or allocation on issue).
     pub check: Check,
-    /// Free-block threshold: GC of a plane runs while it has fewer free blocks. Share of its
-    /// blocks, rounded down; the threshold is at least one block above the reserve, plus the blocks
-    /// that a wear-levelling move takes (`ftl.wear.static`). `check` determines when the blocks are
-    /// compared. Ratio.
+    /// Free-block threshold: GC of a plane runs while it has fewer free blocks. Share of the
+    /// plane's blocks, rounded down; the threshold is at least one block above the reserve, plus
+    /// the blocks that a wear-levelling move takes (`ftl.wear.static`). `check` determines when the
+    /// blocks are compared. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub start_free_ratio: f64,
     /// Free-block threshold in blocks, instead of `start_free_ratio`: GC of a plane runs while it
-    /// has fewer free blocks. With a number up to the reserve, such as 0, GC runs only when a write
-    /// finds no room in the plane, and until the write is placed; page mapping only, without static
-    /// wear levelling, an SLC cache or allocation on issue. By default, the ratio applies. Count.
+    /// has fewer free blocks. If the threshold does not exceed the GC reserve (such as 0), GC runs
+    /// only when a write finds no room in the plane, and only until the write has a page. Such a
+    /// threshold requires page mapping, without static wear levelling, an SLC cache or allocation
+    /// on issue. By default, the ratio applies. Count.
     #[schemars(range(min = 0, max = 16_777_215))]
     pub start_free_blocks: Option<u32>,
     /// Free-page threshold, instead of `start_free_ratio`: GC of a plane runs while it has this
@@ -97,7 +98,7 @@ pub struct Gc {
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub start_free_pages: u32,
     /// GC reserve: free blocks that only GC may take; host writes wait instead. Share of a plane's
-    /// blocks, rounded down, at least one block, or `data_blocks` blocks with `hybrid` mapping.
+    /// blocks, rounded down, but at least one block (`data_blocks` blocks with `hybrid` mapping).
     /// Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub hard_free_ratio: f64,
@@ -106,8 +107,8 @@ pub struct Gc {
     /// keeps no writes, without `ftl.wear.static`). By default, the ratio applies. Count.
     #[schemars(range(min = 0, max = 16_777_215))]
     pub hard_free_blocks: Option<u32>,
-    /// Whether pages that GC moves go to a separate active block. Otherwise they go to that of the
-    /// host.
+    /// Whether pages that GC moves go to a separate active block. Otherwise they go to the host's
+    /// active block.
     pub own_block: bool,
     /// Whether a page is moved by one command inside its plane (internal data move, copyback),
     /// instead of being read and programmed over the bus. The part must support it:

@@ -1,10 +1,10 @@
 //! First-read placement of preconditioned data (`precondition.layout`).
 //!
-//! Preconditioning has placed the pages in the order of allocation. Pages that were neither read
-//! nor written since are interchangeable. Therefore the page that is read first takes the first
-//! place of the fill, the next page takes the second, and each swaps with the page that was there.
-//! The result is the same as if the device had been filled in that order. Placement ends with the
-//! first GC run, which moves data for other reasons.
+//! Preconditioning places the pages in allocation order. Pages that have been neither read nor
+//! written since are interchangeable. Therefore the first page to be read takes the first physical
+//! page of the fill, the next takes the second, and each swaps with the page stored there. The
+//! result is the same as if the device had been filled in that order. First-read placement ends
+//! with the first GC run, which moves data for other reasons.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -18,19 +18,19 @@ use crate::mapping::Mapping;
 pub struct FirstReads {
     /// Number of pages that preconditioning filled, from page 0.
     filled: u32,
-    /// Page that was filled at the next place of the fill to assign.
+    /// Logical page whose original physical page is the next to be assigned.
     next: u32,
     /// Bit per page, set if the page was read or written.
     touched: Vec<u64>,
-    /// Place where a page was filled, for pages that have left it or may leave it. `None` if the
-    /// page was read there again after a write was requested: a read of the place may be in
-    /// progress, so that its content must stay.
+    /// Original physical page of each logical page that has left it or may leave it. `None` if the
+    /// page was read there again after a write was requested: that read may still be in progress,
+    /// so the content must stay.
     origins: FxHashMap<u32, Option<Ppn>>,
 }
 
 impl FirstReads {
-    /// Creates the state for `filled` pages. Returns `None` if there are none, so that pages are
-    /// placed by address.
+    /// Creates the state for `filled` pages, or returns `None` if there are none; pages then keep
+    /// their placement by address.
     pub fn new(filled: u32) -> Option<Box<Self>> {
         (filled > 0).then(|| {
             Box::new(Self {
@@ -44,7 +44,7 @@ impl FirstReads {
     fn is_touched(&self, page: Lpn) -> bool {
         page.0 >= self.filled || self.touched[page.index() / 64] >> (page.0 % 64) & 1 == 1
     }
-    /// Marks a page as read or written. Returns `true` the first time.
+    /// Marks a page as read or written. Returns `true` on the first call for the page.
     fn touch(&mut self, page: Lpn) -> bool {
         if self.is_touched(page) {
             return false;
@@ -52,7 +52,8 @@ impl FirstReads {
         self.touched[page.index() / 64] |= 1 << (page.0 % 64);
         true
     }
-    /// Records the place of a page that is about to be written, if this is its first access.
+    /// Records the physical page of a logical page that is about to be written, if this is its
+    /// first access.
     pub fn before_write(&mut self, mapping: &impl Mapping, page: Lpn) {
         if self.touch(page)
             && let Some(place) = mapping.lookup(page)
@@ -61,8 +62,9 @@ impl FirstReads {
         }
     }
 
-    /// Handles a page that is about to be read. On its first read, the page takes the next place of
-    /// the fill. Returns its old and new place if it has swapped places with another page.
+    /// Handles a page that is about to be read. If this is its first access, the page takes the
+    /// next physical page of the fill. Returns its old and new physical page if it was swapped with
+    /// another page.
     pub fn before_read(&mut self, mapping: &mut impl Mapping, page: Lpn) -> Option<(Ppn, Ppn)> {
         if !self.touch(page) {
             let place = mapping.lookup(page);

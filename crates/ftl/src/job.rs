@@ -1,6 +1,6 @@
-//! Jobs: work that a mapping requests of the flash, such as GC runs and fetches of map entries.
+//! Jobs: work that a mapping requests from the flash, such as GC runs and fetches of map entries.
 //!
-//! A job is a sequence of steps. The device requests one step after another and executes it, in
+//! A job is a sequence of steps. The device fetches one step after another and executes it, in
 //! simulated time or untimed. It can pause a job between any two steps.
 
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ impl JobId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LogicalBlock(pub u32);
 
-/// Space that a GC run shall gain.
+/// Space that a GC run is to gain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpaceRequest {
     /// Free blocks in a plane (free-block reclaim).
@@ -74,7 +74,7 @@ pub enum GcKind {
     /// In block mapping, the pages before a write are copied into the replacement block.
     Partial,
     /// The valid pages of a logical block are copied into free blocks (full merge). In block
-    /// mapping, the remaining ones are copied into the replacement block.
+    /// mapping, the remaining valid pages are copied into the replacement block.
     Full,
     /// A block is moved by wear levelling.
     Wear,
@@ -117,7 +117,7 @@ pub struct Collection {
     pub job: JobId,
     /// Kind of the GC run.
     pub kind: GcKind,
-    /// Expected cost, as far as it is known at the start.
+    /// Expected cost, as far as known at the start.
     pub cost: Cost,
 }
 

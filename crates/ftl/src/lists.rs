@@ -31,8 +31,8 @@ impl Lists {
             links: vec![[0; 2]; items + lists],
         }
     }
-    /// Returns the memory estimate of the lists if the share `used` of their items has been in a
-    /// list.
+    /// Returns the memory estimate of the lists if a share `used` of the items has ever been in a
+    /// list. Ratio.
     pub fn memory(name: &'static str, lists: u64, items: u64, used: f64) -> Table {
         Table::zeroed::<[u32; 2]>(name, lists + items, used)
     }
@@ -105,7 +105,7 @@ mod tests {
     use wordline_kernel::Rng;
 
     #[test]
-    fn lists_equal_queues_from_which_any_item_can_be_removed() {
+    fn lists_behave_like_queues_that_allow_removal_of_any_item() {
         let mut random = Rng::new(3, "lists");
         let mut lists = Lists::new(3, 20);
         let mut naive = vec![VecDeque::<u32>::new(); 3];

@@ -9,7 +9,7 @@ use crate::recovery::{Flash, Label, SpareRecord};
 
 /// Owner of the pages of an FTL, such as a cache.
 pub trait Owner {
-    /// Returns `true` if a page is used recently enough to be worth moving.
+    /// Returns `true` if a page was used recently enough to be worth moving.
     fn is_hot(&self, page: Lpn) -> bool;
     /// Returns `true` if the flash contains the only copy of the page's data. GC moves this page
     /// under every reclaim policy.
@@ -26,9 +26,9 @@ pub trait Owner {
     fn placed(&mut self, _place: Ppn, _label: Label) {}
     /// Reports that a copy of a page has been made.
     fn copied(&mut self, _from: Ppn, _to: Ppn) {}
-    /// Returns the metadata page of the owner that must be programmed before these pages are
-    /// erased, if any. Called when all pages of the block that are moved have been moved. The
-    /// metadata page must not have a location yet.
+    /// Returns the metadata page of the owner that must be programmed before a block is erased, if
+    /// any. Called after a GC run has moved all pages that it moves out of the block. The metadata
+    /// page must not have a location yet.
     fn owes(&mut self, _block: Range<u32>) -> Option<Lpn> {
         None
     }
@@ -37,7 +37,7 @@ pub trait Owner {
     fn recorded(&mut self, _page: Lpn) -> Vec<Lpn> {
         Vec::new()
     }
-    /// Reports the erase of these pages.
+    /// Reports the erase of a block, given by its pages.
     fn erased(&mut self, _block: Range<u32>) {}
     /// Recovers the owner after a power cut: it rescans the flash and returns the copies to keep.
     fn recover(&mut self, _flash: &Flash<'_>) -> Claims {

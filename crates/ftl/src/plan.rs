@@ -13,10 +13,10 @@ use crate::rounding::share;
 use crate::slc_cache::Caches;
 use crate::summary::Summaries;
 
-/// Validated parameters of a translation layer, from which a map can be created.
+/// Validated parameters of a flash translation layer, from which a map can be created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Array without the spare blocks of its planes, which are the last ones.
+    /// Array without the spare blocks, which are the last blocks of each plane.
     pub layout: Layout,
     /// Numbers of channels, ways, dies and planes of the array.
     pub dimensions: Dimensions,
@@ -42,15 +42,15 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// Error of a configuration with which the translation layer cannot work.
+/// Error in the configuration of the flash translation layer.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{key}: {reason}; {remedy}")]
 pub struct PlanError {
-    /// Key to change.
+    /// Configuration key to change.
     pub key: &'static str,
-    /// Fault, with its numbers.
+    /// Description of the fault, with its numbers.
     pub reason: String,
-    /// Remedy.
+    /// Change that removes the fault.
     pub remedy: String,
 }
 
@@ -216,8 +216,8 @@ impl Plan {
         self.layout.blocks_per_plane.saturating_sub(taken)
     }
 
-    /// Sets the number of bits per cell. In single-level mode a cell stores one of them, and a
-    /// block contains 1 / `bits` of its pages.
+    /// Sets the number of bits per cell. In single-level mode a cell stores one bit, so a block has
+    /// 1 / `bits` of its pages.
     #[must_use]
     pub fn of_cells(mut self, bits: u32) -> Self {
         self.slc_pages = (self.layout.pages_per_block / bits.max(1)).max(1);
@@ -229,8 +229,8 @@ impl Plan {
         self.start_blocks <= self.reserve_blocks
     }
 
-    /// Returns the number of free blocks from which on neither the threshold of a plane nor a write
-    /// requires GC.
+    /// Returns the smallest number of free blocks of a plane with which neither its threshold nor a
+    /// write requires GC.
     pub fn rest_blocks(&self) -> u32 {
         self.start_blocks.max(self.reserve_blocks + 1)
     }
@@ -318,8 +318,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Checks the array: page counts of a block have 16 bits, and allocation visits the planes by
-    /// the dimensions.
+    /// Checks that the number of pages per block fits in 16 bits, and that the dimensions yield the
+    /// number of planes of the array.
     fn check_shape(&self) -> Result<(), PlanError> {
         let (pages, planes) = (self.layout.pages_per_block, self.layout.planes());
         if pages > u32::from(u16::MAX) {
@@ -339,7 +339,7 @@ impl Plan {
                     "channels, ways, dies and planes make {} planes, but the array has {planes}",
                     self.dimensions.total()
                 ),
-                remedy: "describe the same device in both".into(),
+                remedy: "make both describe the same device".into(),
             });
         }
         Ok(())

@@ -30,8 +30,8 @@ pub struct Settle {
     /// Tolerance of steady state: the write amplification of two successive windows must differ by
     /// less than this share. A window has half as many writes as there are filled pages. Ratio.
     pub tolerance_ratio: f64,
-    /// Number of page writes after which the writes end without steady state. It is compared after
-    /// each window, so that up to a window more may be written.
+    /// Number of page writes after which the writes end without steady state. It is checked after
+    /// each window, so up to one window more may be written.
     pub limit_pages: u64,
 }
 

@@ -32,7 +32,7 @@ pub struct Label {
 }
 
 impl Label {
-    /// Label of a page that has none.
+    /// Value for a page without a label.
     pub const NONE: Self = Self {
         what: 0,
         sequence: 0,
@@ -116,8 +116,8 @@ impl Spare {
     pub fn clear(&mut self, place: Ppn) {
         self.owners[place.index()] = 0;
     }
-    /// Returns a digest of the records of these pages, as a summary lists them. An unreadable page
-    /// is listed as unreadable.
+    /// Returns a digest of the records of `pages`, as a summary lists them. An unreadable page is
+    /// listed as unreadable.
     fn digest(&self, pages: Range<u32>) -> u64 {
         let mut digest = Digest::default();
         for place in pages.map(|page| page as usize) {
@@ -160,7 +160,7 @@ impl Spare {
 
 /// Observer of page programs: host pages, copies and metadata.
 pub trait ProgramObserver {
-    /// Whether the observer uses the observations.
+    /// Whether the observer uses the reports; if `false`, they may be left out.
     const LISTENS: bool = true;
     /// Reports the program of a host page.
     fn host(&mut self, place: Ppn, page: Lpn);
@@ -193,7 +193,7 @@ impl ProgramObserver for () {
     fn metadata(&mut self, _place: Ppn, _label: u32) {}
 }
 
-/// Spare areas of a device, and the counters for the next pages.
+/// Spare areas of a device, and the counters for the next records.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SpareWriter {
     /// Records of programmed pages.
@@ -223,16 +223,16 @@ impl SpareWriter {
             label,
         }
     }
-    /// Returns the record of a host page that is placed now.
+    /// Returns the record of a host page that is being placed.
     pub fn of_host(&mut self, page: Lpn, label: Label) -> SpareRecord {
         self.next(PageOwner::Host(page), label)
     }
-    /// Returns the record of a metadata page that is placed now, with its number and its label.
+    /// Returns the record of a metadata page that is being placed, with its number and its label.
     pub fn of_own(&mut self, number: u32, label: Label) -> SpareRecord {
         self.next(PageOwner::Metadata(number), label)
     }
-    /// Returns the record of a block summary page that is programmed now. Its sequence number is a
-    /// digest of the records that it lists.
+    /// Returns the record of a block summary page that has just been programmed. The sequence
+    /// number is a digest of the records that the page lists.
     pub fn of_summary(&mut self, page: &SummaryPage) -> SpareRecord {
         self.order += 1;
         SpareRecord {
@@ -242,14 +242,14 @@ impl SpareWriter {
             label: Label::NONE,
         }
     }
-    /// Returns the record of a copy that is placed now, or `None` if its source, which has been
+    /// Returns the record of a copy that is being placed, or `None` if its source, which has been
     /// programmed, is not readable.
     pub fn of_copy(&mut self, from: Ppn) -> Option<SpareRecord> {
         let order = self.place_copy();
         self.of_placed_copy(from, order)
     }
-    /// Returns the placement number of a copy that is placed now. Its source may not have been
-    /// programmed yet.
+    /// Returns the placement number of a copy that is being placed. The source page may not have
+    /// been programmed yet.
     pub fn place_copy(&mut self) -> u64 {
         self.order += 1;
         self.order
@@ -303,7 +303,7 @@ impl<'a> Flash<'a> {
             user_pages,
         }
     }
-    /// Returns the record of a page, or `None` if it is not readable.
+    /// Returns the record of a page, or `None` if the page is not readable.
     pub fn tag(&self, place: Ppn) -> Option<SpareRecord> {
         self.spare.read(place, self.user_pages)
     }
@@ -318,7 +318,7 @@ impl<'a> Flash<'a> {
             })
     }
     /// Iterates over all copies of the current version of each host page: the current copy, which
-    /// `current` returns, and those that GC has left behind.
+    /// `current` returns, and the copies that GC has not erased yet.
     pub fn copies(&self, current: impl Fn(Lpn) -> Option<Ppn>) -> impl Iterator<Item = (Lpn, Ppn)> {
         let blocks = (0..self.layout.blocks()).map(Block);
         let pages = blocks.flat_map(|block| self.pages(block));
@@ -349,9 +349,9 @@ struct Copies {
 }
 
 /// Locations of the latest version of each page. An interrupted GC run leaves two copies of a
-/// version. For each plane either the first or the last copies are used, whichever leave more
-/// blocks to erase: a GC run that was copying is undone, and one that was erasing is completed. The
-/// blocks that the run had taken, or those that it would have gained, become free.
+/// version. For each plane either the first or the last copies are used, whichever choice leaves
+/// more blocks to erase: a GC run that was copying is undone, and one that was erasing is
+/// completed. The blocks that the run had taken, or those that it would have gained, become free.
 #[derive(Clone, Debug)]
 pub(crate) struct Latest(Vec<Option<Copies>>);
 
@@ -360,7 +360,7 @@ impl Latest {
     pub fn new(pages: usize) -> Self {
         Self(vec![None; pages])
     }
-    /// Records a copy of a page that has been found.
+    /// Records a found copy of a page.
     pub fn note(&mut self, page: u32, place: Ppn, tag: SpareRecord) {
         let found = &mut self.0[page as usize];
         let here = (tag.order, place);
@@ -379,8 +379,8 @@ impl Latest {
             }
         }
     }
-    /// Iterates over the pages found, each with its location and its placement number. A page with
-    /// a later copy that is not used has the maximum number.
+    /// Iterates over the found pages, each with its location and its placement number. A page whose
+    /// later copy is not used has the number `u64::MAX`.
     pub fn decide(&self, flash: &Flash<'_>) -> impl Iterator<Item = (u32, Ppn, u64)> {
         let finished = self.finished(flash);
         let layout = flash.layout;
@@ -395,7 +395,7 @@ impl Latest {
             })
         })
     }
-    /// Returns, for each plane, whether the last copies are used.
+    /// Returns for each plane whether its last copies are used (`true`) or its first ones.
     fn finished(&self, flash: &Flash<'_>) -> Vec<bool> {
         let layout = flash.layout;
         let mut held = vec![[false; 2]; layout.blocks() as usize];
@@ -414,7 +414,7 @@ impl Latest {
     }
 }
 
-/// Cost of a recovery, and the erases left before the device can be used.
+/// Cost of a recovery, and the erases that remain before the device can be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// Number of pages whose spare areas were read, including one page per erased block, which

@@ -9,8 +9,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Layout, Ppn};
 
-/// Bytes of a summary per listed page: owner with a flag for dirty data, version, and placement
-/// number, eight bytes each.
+/// Size of a summary per listed page: owner with a flag for dirty data, version, and placement
+/// number, eight bytes each. Bytes.
 const ENTRY_BYTES: u32 = 24;
 
 /// Page of a block summary.
@@ -18,14 +18,14 @@ const ENTRY_BYTES: u32 = 24;
 pub struct SummaryPage {
     /// Location of the summary page.
     pub place: Ppn,
-    /// Pages that it lists, by their numbers in the array.
+    /// Pages that the summary page lists, by their numbers in the array.
     pub of: Range<u32>,
 }
 
 /// Size of the summary of each block. No summaries by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summaries {
-    /// Number of summary pages per block: its last ones.
+    /// Number of summary pages per block, which are the last pages of the block.
     pub pages: u32,
     /// Maximum number of pages listed per summary page.
     pub per_page: u32,

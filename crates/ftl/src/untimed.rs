@@ -1,4 +1,4 @@
-//! Translation layer without simulated time, for preconditioning and tests.
+//! Flash translation layer without simulated time, for preconditioning and tests.
 //!
 //! The resulting state equals that of the same writes served one after another.
 
@@ -42,8 +42,8 @@ pub struct FlashOps {
 wordline_kernel::plus!(FlashOps: written, moved, metadata, erased);
 
 impl FlashOps {
-    /// Returns the write amplification: (written + moved + metadata) / written. `None` before the
-    /// first write.
+    /// Returns the write amplification: (written + moved + metadata) / written. Returns `None`
+    /// before the first write.
     pub fn write_amplification(&self) -> Option<f64> {
         (self.written > 0)
             .then(|| (self.written + self.moved + self.metadata) as f64 / self.written as f64)
@@ -110,7 +110,7 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         self.work.written += 1;
         self.collect_at(place)
     }
-    /// Writes pages in a row, with the result of calling [`Self::write`] for each.
+    /// Writes consecutive pages, with the same result as calling [`Self::write`] for each.
     pub fn write_row(&mut self, pages: Range<u32>) -> Result<(), InstantError> {
         let mut next = pages.start + self.fill(pages.clone())?;
         while next < pages.end {
@@ -141,9 +141,9 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         }
         Ok(())
     }
-    /// Writes the first pages of a row as whole blocks, if they were never written. Returns their
-    /// number, which is 0 if there is a program observer, because an observer must receive the
-    /// pages in order of writing.
+    /// Writes the first of `pages` as whole blocks, if they were never written. Returns the number
+    /// of pages written, which is 0 if there is a program observer, because an observer must
+    /// receive the pages in order of writing.
     fn fill(&mut self, pages: Range<u32>) -> Result<u32, InstantError> {
         if N::LISTENS {
             return Ok(0);
@@ -163,7 +163,8 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         {}
         Ok(())
     }
-    /// Prefetches the tables for the pages that will be written next: see [`Mapping::prefetch`].
+    /// Prefetches the table entries of the pages that will be written next (see
+    /// [`Mapping::prefetch`]).
     pub fn prefetch(&mut self, pages: &[u32]) {
         for page in pages {
             self.mapping.prefetch(Lpn(*page));

@@ -21,7 +21,7 @@ pub enum ReadAhead {
     Sequential,
     /// Reads ahead to the end of the track, as long as no request needs the arm. If the content of
     /// the segment starts on an earlier track, reads ahead to the end of the next track. In a model
-    /// without tracks, like `segment`.
+    /// without tracks, reads ahead like `segment`.
     Track,
 }
 
@@ -54,7 +54,7 @@ pub struct Buffer {
     /// a read that starts within the sectors in the buffer, or directly after them. `track`: to the
     /// end of the track, or of the next track if the segment starts on an earlier one.
     pub read_ahead: ReadAhead,
-    /// Maximum read-ahead, limited to the size of a segment; 0 for that size. Sectors.
+    /// Maximum read-ahead, at most the size of a segment; 0 selects that size. Sectors.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub read_ahead_sectors: u32,
     /// Whether the segment of a read also keeps the sectors immediately before it on the same
@@ -70,8 +70,8 @@ pub struct Buffer {
     pub write_segments: u32,
     /// Whether a write that starts at the end of another one joins its segment.
     pub combine_writes: bool,
-    /// Buffered writes that count as hits. `joining`: those that join data that is not yet on the
-    /// platters. `buffered`: all.
+    /// Buffered writes that count as hits. `joining`: writes that join data that is not yet on the
+    /// platters. `buffered`: all buffered writes.
     pub write_hit: WriteHit,
 }
 
@@ -192,7 +192,7 @@ pub(crate) enum Room {
     None,
 }
 
-/// Result of a look-up of an extent to be read.
+/// Result of a lookup of an extent to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Held {
     /// One segment has all data and can serve it.
@@ -231,8 +231,8 @@ impl Segments {
     fn touches(&self, extent: Extent) -> bool {
         self.all.iter().any(|segment| segment.overlaps(extent))
     }
-    /// Looks up an extent to be read in the clean segments. `dirty`: whether dirty segments can
-    /// serve the read, too.
+    /// Looks up an extent to be read in the clean segments and, if `dirty` is set, in the dirty
+    /// ones.
     pub fn look_up(&mut self, extent: Extent, dirty: bool) -> Held {
         if !self.touches(extent) {
             return Held::Nothing;
@@ -348,8 +348,8 @@ impl Segments {
         }
         self.oldest().map_or(Room::None, Room::New)
     }
-    /// Puts a write into segment `place`, which has room for it. Its data arrives by `ready`.
-    /// `write`: number of the write.
+    /// Puts write number `write` into segment `place`, which has room for it. Its data arrives by
+    /// `ready`.
     pub fn put(&mut self, extent: Extent, place: usize, ready: Time, write: u64) {
         self.invalidate(extent);
         let segment = &mut self.all[place];

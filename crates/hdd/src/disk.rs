@@ -367,8 +367,9 @@ impl Disk {
         let behind = times.tail(rest.sectors, access.wrapped, access.transfer);
         behind.max((begun + times.bus(extent.sectors)).since(begun + access.total()))
     }
-    /// If the head is reading ahead into the extent of a read, returns the time since which it has
-    /// done so and the rest of the extent. Returns `None` otherwise.
+    /// Returns `None` unless the head is reading ahead into the extent of a read. Otherwise returns
+    /// the time at which the head reached the first sector that is not in the segment, and the rest
+    /// of the extent.
     fn reading_on(&mut self, now: Time, extent: Extent) -> Option<(Time, Extent)> {
         self.catch_up(now);
         let ahead = self.ahead?;
@@ -649,8 +650,8 @@ impl BlockDevice for Disk {
     fn has_completions(&self) -> bool {
         !self.completions.is_empty()
     }
-    /// Returns the pages whose data is only in the write cache. Requests in progress are lost in a
-    /// power cut, too: an incomplete write may or may not have reached its sectors.
+    /// Returns the number of pages whose data is only in the write cache. Requests in progress are
+    /// lost in a power cut, too: an incomplete write may or may not have reached its sectors.
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
         let extent = Extent::of_bytes(offset, bytes);
         let pages = self

@@ -65,8 +65,8 @@ pub struct Work {
     pub purpose: Purpose,
     /// Sectors of the operation.
     pub extent: Extent,
-    /// Command time in the controller. For an operation of the buffer alone, includes the completion
-    /// time.
+    /// Command time in the controller. For an operation of the buffer alone, includes the
+    /// completion time.
     pub overhead: Time,
     /// Access time after the command. For an operation of the buffer alone, it has only the
     /// transfer over the bus.
@@ -115,7 +115,7 @@ pub enum Observation {
         /// Start of the operation. The request completes after [`Work::total`], unless the power
         /// fails before.
         from: Time,
-        /// The operation.
+        /// Operation of the buffer.
         work: Work,
     },
     /// The power failed.

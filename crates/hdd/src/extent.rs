@@ -8,9 +8,9 @@ pub const SECTOR_BYTES: u64 = 512;
 /// Range of consecutive sectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
-    /// First sector.
+    /// First sector of the range.
     pub lbn: u64,
-    /// Number of sectors.
+    /// Number of sectors in the range.
     pub sectors: u64,
 }
 

@@ -198,7 +198,7 @@ impl Geometry {
         let tracks = u64::from(cylinder) * u64::from(self.heads - 1) + u64::from(track);
         let skew = (band.track_skew.wrapping_mul(tracks))
             .wrapping_add(band.cylinder_skew.wrapping_mul(cylinder.into()));
-        // Integer part of 2^64 × sector / sectors_per_track, computed in 64 bits.
+        // The angle is the integer part of 2^64 × sector / sectors_per_track, computed in 64 bits.
         let [whole, remainder] = band.turn_per_sector;
         let turned = u64::from(sector) * whole
             + u64::from(sector) * remainder / u64::from(band.sectors_per_track);

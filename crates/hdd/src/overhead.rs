@@ -46,7 +46,7 @@ pub struct Overhead {
     pub write_completion_us: f64,
 }
 
-/// Overheads in picoseconds.
+/// Times of the controller and the bus, in picoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Timed {
     /// Command times of a read hit, read miss, write hit and write miss, by whether the previous
@@ -55,7 +55,7 @@ pub(crate) struct Timed {
     sector: Time,
     /// Whether the bus is held from a command to its completion.
     pub bus_held: bool,
-    /// Completion times: reads, writes.
+    /// Completion times of reads and of writes.
     completion: [Time; 2],
 }
 
@@ -83,7 +83,8 @@ impl Timed {
             ],
         }
     }
-    /// Returns the time of a command. `behind_write`: whether the previous command was a write.
+    /// Returns the time of a command. `behind_write` states whether the previous command was a
+    /// write.
     pub fn command(&self, behind_write: bool, write: bool, hit: bool) -> Time {
         let kind = 2 * usize::from(write) + usize::from(!hit);
         self.commands[usize::from(behind_write)][kind]

@@ -36,7 +36,7 @@ pub struct Plan {
 const PROBES: u64 = 1 << 12;
 
 impl Plan {
-    /// Validates a table.
+    /// Validates a `[disk]` table.
     pub fn new(config: &Config) -> Result<Self, PlanError> {
         let model = config.model.timed()?;
         config.buffer.check()?;
@@ -88,8 +88,8 @@ impl Specification for Plan {
     fn is_volatile(&self) -> bool {
         self.buffer.write_cache
     }
-    /// Returns the mean time of a page access, including the command time, over random accesses. The
-    /// times between them are random too, so that the platters can be at any angle.
+    /// Returns the mean time of a page access, including the command time, over random accesses.
+    /// The times between them are random too, so that the platters can be at any angle.
     fn page_us(&self, page_bytes: u64, write: bool) -> f64 {
         let mut model = self.model.clone();
         let sectors = page_bytes.div_ceil(SECTOR_BYTES);

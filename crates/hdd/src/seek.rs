@@ -21,7 +21,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Builds a curve through `points`. `key`: configuration key that errors name.
+    /// Builds a curve through `points`. Errors name the configuration key `key`.
     pub(crate) fn new(key: &'static str, points: &[Point]) -> Result<Self, PlanError> {
         let ascends = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let starts = points.first().is_some_and(|first| first.0 == 1);

@@ -12,9 +12,9 @@ pub const BINS: usize = 24;
 /// Counts and times of a disk since the start of the measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskStats {
-    /// Reads. Count.
+    /// Reads by the host. Count.
     pub reads: u64,
-    /// Writes. Count.
+    /// Writes by the host. Count.
     pub writes: u64,
     /// Bytes read by the host.
     pub bytes_read: u64,
@@ -38,11 +38,11 @@ pub struct DiskStats {
     pub overhead: Time,
     /// Time of arm movement, head switches and write settling.
     pub seek: Time,
-    /// Time of rotation to the sectors.
+    /// Time of rotation until the sectors reach the head.
     pub rotation: Time,
     /// Time in which sectors passed under the head.
     pub transfer: Time,
-    /// Maximum outstanding requests. Count.
+    /// Maximum number of outstanding requests. Count.
     pub held_most: u32,
     /// Integral of the number of outstanding requests over time, in requests × picoseconds.
     pub held_time: u128,

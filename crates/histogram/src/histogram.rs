@@ -271,7 +271,7 @@ mod tests {
         histogram
     }
 
-    /// Generates spans of all magnitudes, like those of latencies.
+    /// Generates spans of all magnitudes, like latencies.
     fn spans() -> impl Strategy<Value = Vec<u64>> {
         let span = (0_u32..64, any::<u64>()).prop_map(|(shift, bits)| bits >> shift);
         prop::collection::vec(span, 1..400)

@@ -62,8 +62,9 @@ impl Job {
     }
 }
 
-/// Jobs of a thread, in order. The first is in progress, or waits for a core or the lock.
-/// `is_locked` is set from the end of its first part on, or from the start if it has none.
+/// Jobs of a thread, in order. The first job is in progress, or waits for a core or the lock.
+/// `is_locked` is set from the end of the job's first part on, or from its start if it has no such
+/// part.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Jobs {
     jobs: VecDeque<Job>,
@@ -113,8 +114,8 @@ impl Cpu {
         let cores = self.idle_cores + (running - waiting) as u32;
         *self = Self::new(cores);
     }
-    /// Appends a job to those of a thread. Adds a GC job to the last waiting one, if any, so that
-    /// the single GC thread keeps up with many workers at the lock. A job without work is done
+    /// Appends a job to those of a thread. Merges a GC job into the last waiting one, if any, so
+    /// that the single GC thread keeps up with many workers at the lock. A job without work is done
     /// immediately.
     pub fn add(&mut self, now: Time, thread: Thread, job: Job) {
         if job.work() == Time::ZERO {
@@ -140,8 +141,8 @@ impl Cpu {
             self.run(now);
         }
     }
-    /// Makes a thread ready for its first job. If the job has only a locked part, the thread has to
-    /// get the lock before.
+    /// Makes a thread ready for its first job. If the job has only a locked part, the thread must
+    /// acquire the lock first.
     fn begin(&mut self, thread: Thread) {
         let own = &mut self.threads[thread as usize];
         own.is_locked = own.jobs[0].free.total() == Time::ZERO;
@@ -149,7 +150,8 @@ impl Cpu {
             self.ready.push_back(thread);
         }
     }
-    /// Acquires the lock for a thread. If it is held, queues the thread for it and returns `false`.
+    /// Acquires the lock for a thread. If the lock is held, queues the thread for it and returns
+    /// `false`.
     fn takes_lock(&mut self, thread: Thread) -> bool {
         if self.is_lock_held {
             self.at_lock.push_back(thread);

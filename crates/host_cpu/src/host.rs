@@ -1,4 +1,4 @@
-//! The host: passes requests from the workers to the store, and their completions back.
+//! Host: passes requests from the workers to the store, and completions back to the workers.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -218,8 +218,8 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         self.cpu.add(now, FLASH_SOFTWARE, job);
     }
 
-    /// Calls the store with a context of its own. Forwards the events that it schedules and charges
-    /// the GC steps that it reports.
+    /// Calls the store with its own context. Forwards the events that the store schedules, and
+    /// charges the GC steps that it reports.
     fn inside<T, P: Probe<Observation<S::Observation>>>(
         &mut self,
         cx: &mut Context<'_, Event<S::Event>, P>,
@@ -238,8 +238,8 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         self.collected(cx.now, steps);
         Ok(done)
     }
-    /// Continues the requests that the store has completed: with the next page of the map or their
-    /// data, or with their completion on the worker.
+    /// Continues the requests that the store has completed: reads their next page of the map or
+    /// their data, or completes them on the worker.
     fn settle(&mut self, now: Time) {
         if !self.store.has_completions() {
             return;

@@ -21,8 +21,8 @@ type Deed = u64;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Step {
     touch: Touch,
-    /// Operation that brings the page into memory; `None` if the page is there, or an earlier
-    /// operation brings it.
+    /// Operation that brings the page into memory; `None` if the page is in memory, or if an
+    /// earlier operation brings it.
     deed: Option<Deed>,
     /// Operations that must finish before this one starts.
     after: [Option<Deed>; 2],
@@ -48,7 +48,8 @@ struct Way {
     since: Option<Time>,
 }
 
-/// Next action of a request, after the time that it has waited for other operations.
+/// Next action of a request. `Asks` and `Goes` contain the time that it has waited for other
+/// operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// The request waits for other operations.
@@ -123,7 +124,7 @@ impl Paging {
     pub fn has(&self, ticket: Ticket) -> bool {
         self.ways.contains_key(&ticket)
     }
-    /// Returns the store request for the page that request `of` currently reads or writes, or
+    /// Returns the store request for the map page that request `of` is reading or writing, or
     /// `None` if it does neither.
     pub fn ask(&self, ticket: Ticket, of: &Request) -> Option<Request> {
         let way = self.ways.get(&ticket)?;

@@ -1,7 +1,8 @@
 //! Requests that wait for the store to accept them.
 //!
-//! The store accepts requests per stream, so there is one queue per stream, and only its first
-//! request is tried. The cost of a request does not depend on the number of requests behind it.
+//! The store accepts requests per stream, so there is one queue per stream, and only the first
+//! request of a queue is tried. The cost of a request does not depend on the number of requests
+//! behind it.
 
 use std::collections::{BTreeMap, VecDeque};
 

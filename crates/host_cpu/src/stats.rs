@@ -64,13 +64,13 @@ pub struct Loads {
 
 since!(Loads: hits, misses, write_backs);
 
-/// Statistics of the host. [`crate::host::Host::figures`] returns those since the start of
+/// Statistics of the host. [`crate::host::Host::figures`] returns the statistics since the start of
 /// measuring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostStats {
     /// CPU time by cause.
     pub cpu: Shares,
-    /// CPU time spent under the lock, out of `cpu`.
+    /// CPU time spent under the lock, included in `cpu`.
     pub locked: Time,
     /// Busy time of the bridge.
     pub bridge: Time,

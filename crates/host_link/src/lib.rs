@@ -188,8 +188,8 @@ macro_rules! members {
             impl Connect for Connection by [$($Variant),+] {
                 #[inline]
                 fn can_accept(&self, stream: u32) -> bool {
-                    // Called at every event. The direct interface is the fastest, so a dispatch
-                    // would slow it down most.
+                    // This function is called at every event. The direct interface is the fastest,
+                    // so a dispatch would slow it down most.
                     if let Self::Direct(state) = self {
                         return state.can_accept(stream);
                     }

@@ -9,10 +9,11 @@ use super::{Act, Command, Connect, Event, Stream, Transfer};
 use wordline_block::Ticket;
 use wordline_kernel::link::{self, Rate};
 
-/// Half-duplex link with a fixed time per byte, for references that state no other property of
-/// their interface. The data of a request is sent in one transfer, first come, first served: that
-/// of a write before the device serves it, that of a read afterwards. Commands and completions take
-/// no time. All streams share the queue slots of the device, first come, first served.
+/// Half-duplex link with a fixed time per byte, for comparisons with publications that state no
+/// other property of their interface. The data of a request is sent in one transfer, first come,
+/// first served: the data of a write before the device serves it, the data of a read afterwards.
+/// Commands and completions take no time. All streams share the queue slots of the device, first
+/// come, first served.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Link {

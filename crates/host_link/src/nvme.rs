@@ -69,17 +69,17 @@ pub struct Nvme {
     #[schemars(range(min = 1, max = 256))]
     pub low_weight: u32,
     /// Time from the host's write of the doorbell until the device sees it, in addition to its
-    /// packet on the link. Nanoseconds. Assumed.
+    /// packet on the link. Nanoseconds. The default is assumed.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub doorbell_ns: u64,
     /// Time from a read request of the device until host memory answers, in addition to the packets
     /// on the link. Applies once per command, and once more to the data of a write. Nanoseconds.
-    /// Assumed; of the same order as Neugebauer et al. measured for 64 bytes (Understanding PCIe
-    /// performance for end host networking, SIGCOMM 2018).
+    /// The default is assumed; it is of the order that Neugebauer et al. measured for 64 bytes
+    /// (Understanding PCIe performance for end host networking, SIGCOMM 2018).
     #[schemars(range(min = 0, max = 1_000_000))]
     pub fetch_ns: u64,
     /// Time from the arrival of the completion until the host has handled it: interrupt and
-    /// handler. 0 models a host that polls without delay. Nanoseconds. Assumed.
+    /// handler. 0 models a host that polls without delay. Nanoseconds. The default is assumed.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub interrupt_ns: u64,
 }
@@ -185,7 +185,7 @@ impl Packets {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Passage {
     command: Command,
-    /// Time at which the device has seen the doorbell, from which on the command waits for a slot.
+    /// Time at which the device has seen the doorbell. From then on, the command waits for a slot.
     since: Time,
     transfer: Transfer,
 }

@@ -19,7 +19,7 @@ struct Ring {
 
 impl Ring {
     fn pop(&mut self, lines: &mut [VecDeque<Ticket>], burst: u32) -> Option<Ticket> {
-        // One full round, including the starting queue again.
+        // The search makes one full round, and visits the starting queue again.
         for _ in 0..=self.queues.len() {
             let line = &mut lines[self.queues[self.turn] as usize];
             if self.left > 0

@@ -26,7 +26,7 @@ pub struct Sata {
     #[schemars(range(min = 1.0, max = 100.0))]
     pub gigabits_per_s: f64,
     /// Overhead of a frame, in addition to its bytes, during which the link is blocked: handshakes
-    /// before and after it, and turnaround. ns. Assumed.
+    /// before and after it, and turnaround. Nanoseconds. The default is assumed.
     #[schemars(range(min = 0, max = 100_000))]
     pub frame_overhead_ns: u64,
 }

@@ -224,7 +224,7 @@ fn direct_interface_takes_no_time() {
 fn plain_link_takes_a_fixed_time_per_byte() {
     for wish in [read(4 * KIB), write(4 * KIB)] {
         assert_eq!(alone(&plain(25.0), wish), link(4096 * 25_000));
-        // 1.875 ns: 7,680,000 ps.
+        // At 1.875 ns per byte, 4096 bytes take 7,680,000 ps.
         assert_eq!(alone(&plain(1.875), wish), link(7_680_000));
         assert_eq!(alone(&plain(0.0), wish), link(0));
     }
@@ -260,17 +260,19 @@ fn requests_wait_for_a_plain_link() {
 /// 600 MB/s are 5000 ps per 3 bytes. Every frame adds 12 bytes and 500 ns to its content.
 #[test]
 fn sata_takes_the_time_of_its_frames() {
-    // Register frames: 20 + 12 bytes each, 64 bytes in 106,666.7 ps.
+    // The command takes two register frames of 20 + 12 bytes: 64 bytes in 106,666.7 ps.
     let command = 106_667 + 2 * 500_000;
-    // DMA Setup 40, Data 4 + 4096 + 12, Set Device Bits 20: 4172 bytes in 6,953,333.3 ps.
+    // The data takes a DMA Setup of 40, Data of 4 + 4096 + 12 and Set Device Bits of 20 bytes: 4172
+    // bytes in 6,953,333.3 ps.
     let data = 6_953_334 + 3 * 500_000;
     assert_eq!(alone(&sata(), read(4 * KIB)), link(command + data));
-    // DMA Setup 40, DMA Activate 16, Data 4112: 4168 bytes in 6,946,666.7 ps.
+    // The data takes a DMA Setup of 40, a DMA Activate of 16 and Data of 4112 bytes: 4168 bytes in
+    // 6,946,666.7 ps.
     let data = 6_946_667 + 3 * 500_000;
-    // Set Device Bits: 20 bytes in 33,333.3 ps.
+    // Set Device Bits takes 20 bytes in 33,333.3 ps.
     let done = 33_334 + 500_000;
     assert_eq!(alone(&sata(), write(4 * KIB)), link(command + data + done));
-    // Two data frames: 40 + 2 * 16 + 12288 + 2 * 16 = 12,392 bytes in 20,653,333.3 ps.
+    // Two data frames take 40 + 2 * 16 + 12288 + 2 * 16 = 12,392 bytes in 20,653,333.3 ps.
     let data = 20_653_334 + 5 * 500_000;
     assert_eq!(alone(&sata(), write(12 * KIB)), link(command + data + done));
 }
@@ -290,22 +292,23 @@ fn sata_requests_wait_for_the_link() {
     assert_eq!(waits[1], command + data - 1_000_000);
 }
 
-/// Four lanes at 8 GT/s, 128b/130b: 32500 / 128 ps per byte. A packet adds 24 bytes to its data.
+/// Four lanes at 8 GT/s with 128b/130b coding take 32500 / 128 ps per byte. A packet adds 24 bytes
+/// to its data.
 #[test]
 fn nvme_takes_the_time_of_its_packets() {
-    // 4 + 24 bytes in 7,109.4 ps.
+    // The doorbell takes 4 + 24 bytes in 7,109.4 ps.
     let doorbell = 7_110 + 200_000;
-    // A request of 24 bytes in 6,093.8 ps; an entry of 64 + 24 bytes in 22,343.8 ps.
+    // The request takes 24 bytes in 6,093.8 ps, and the queue entry 64 + 24 bytes in 22,343.8 ps.
     let fetch = 6_094 + 500_000 + 22_344;
-    // 4096 bytes in 16 packets, 4480; completion entry 16 + 24, interrupt 4 + 24: 4548 bytes in
-    // 1,154,765.6 ps.
+    // 4096 bytes take 16 packets, 4480 bytes. With the completion entry, 16 + 24, and the
+    // interrupt, 4 + 24, there are 4548 bytes in 1,154,765.6 ps.
     let data = 1_154_766;
     let interrupt = 1_000_000;
     let all = doorbell + fetch + data + interrupt;
     assert_eq!(alone(&nvme(), read(4 * KIB)), link(all));
-    // The first read request for the data, then 4480 bytes in 1,137,500 ps.
+    // The first read request for the data is answered, then 4480 bytes take 1,137,500 ps.
     let data = 6_094 + 500_000 + 1_137_500;
-    // Completion entry and interrupt: 68 bytes in 17,265.6 ps.
+    // Completion entry and interrupt take 68 bytes in 17,265.6 ps.
     let done = 17_266 + interrupt;
     let all = doorbell + fetch + data + done;
     assert_eq!(alone(&nvme(), write(4 * KIB)), link(all));
@@ -331,11 +334,11 @@ fn nvme_commands_wait_in_their_queue_for_a_slot() {
 fn sata_link_limits_the_sum_of_both_directions() {
     let count = 500;
     let instant = || Time::ZERO;
-    // 16 frames of 8192 bytes: 40 + 16 * (16 + 8192) + 20 = 131,388 bytes in 218,980,000 ps,
+    // 16 frames of 8192 bytes take 40 + 16 * (16 + 8192) + 20 = 131,388 bytes in 218,980,000 ps, in
     // 18 frames.
     let reading = 1_106_667 + 218_980_000 + 18 * 500_000;
-    // Additionally 16 DMA Activate frames, 256 bytes, and a transfer of its own for Set Device
-    // Bits: 131,624 bytes in 219,373,333.3 ps, 33 frames.
+    // Writes also take 16 DMA Activate frames, 256 bytes, and a separate transfer for Set Device
+    // Bits: 131,624 bytes in 219,373,333.3 ps, in 33 frames.
     let writing = 1_106_667 + 219_373_334 + 33 * 500_000 + 533_334;
     let reads = run(&sata(), 32, &ONE, &vec![read(128 * KIB); count], instant);
     assert_eq!(reads.last().ps(), reading * count as u64);
@@ -368,7 +371,7 @@ fn nvme_reads_approach_the_payload_rate_of_every_link() {
             };
             let raw = rate_of_lane * coding * 1e9 / 8.0 * f64::from(lanes);
             let bytes = 128 * KIB;
-            // 512 packets, completion and interrupt, and the read request for one command.
+            // A command takes 512 packets, completion and interrupt, and a read request.
             let on_link = bytes + 512 * 24 + 68 + 24;
             let expected = raw * bytes as f64 / on_link as f64;
             let wishes = vec![read(bytes); 1000];
@@ -398,7 +401,8 @@ fn nvme_carries_both_directions_at_once() {
     let [reads, writes, both] =
         [reads, writes, both].map(|wishes| run(&nvme(), 64, &two, &wishes, || Time::ZERO));
     let slower = reads.last().max(writes.last()).as_secs();
-    // The link to the host also carries the read requests of the writes: 24 bytes per 512.
+    // The link to the host also carries the read requests of the writes: 24 bytes per 512 bytes of
+    // data.
     let ratio = both.last().as_secs() / slower;
     assert!((1.0..1.06).contains(&ratio), "{ratio}");
 }

@@ -1,4 +1,4 @@
-//! Instruction counts of the event queue under the hold model: each step takes the earliest event
+//! Instruction counts of the event queue under the hold model. Each step takes the earliest event
 //! and schedules a later one, so the number of waiting events is constant. The delay cycles through
 //! the durations of a device (`operate`), or is random, so that most events fit no row (`hold`).
 #![allow(missing_docs, unused_qualifications)] // both occur in code that the macros below generate

@@ -9,9 +9,9 @@ use crate::Time;
 /// rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
-    /// Duration. Picoseconds.
+    /// Time in which `bytes` bytes are transferred. Picoseconds.
     pub ps: u64,
-    /// Bytes transferred in that time.
+    /// Bytes transferred in `ps` picoseconds.
     pub bytes: u64,
 }
 

@@ -8,9 +8,9 @@ use crate::Time;
 use crate::heap::Entry;
 
 /// Rows in addition to the heap. The events of a device have few durations (commands, transfers,
-/// array times), and events of one duration are due in the order in which they are scheduled, so as
-/// many rows as durations hold nearly all events. Of 2, 4, 8 and 16 rows, 4 are fastest in the
-/// benchmarks; a heap alone takes a fifth to a third longer.
+/// array times), and events of one duration are due in the order in which they are scheduled. As
+/// many rows as durations therefore hold nearly all events. Of 2, 4, 8 and 16 rows, 4 are fastest
+/// in the benchmarks; a heap alone takes a fifth to a third longer.
 const ROWS: usize = 4;
 /// Index of the heap among the rows.
 const HEAP: usize = ROWS;
@@ -19,20 +19,21 @@ const HEAP: usize = ROWS;
 ///
 /// The order is total and independent of the content of the events, so runs are repeatable.
 ///
-/// An event is appended to the row whose last event is the latest that is not later than it, so
-/// every row is sorted; events that fit no row go to a heap. The earliest event is the first of a
-/// row or the top of the heap. Almost no step needs a branch that a processor cannot predict.
+/// Every row is sorted: an event is appended to the row whose last event is the latest one that is
+/// not later than the new event. Events that fit no row go to a heap. The earliest event is the
+/// first of a row or the top of the heap. Almost no step needs a branch that a processor cannot
+/// predict.
 ///
 /// Among events of the same time in different rows, the one in the lower row was scheduled first,
-/// and those in the heap last: the last events of rows only become later, so a row that no longer
-/// accepts a time never accepts it again.
+/// and those in the heap last. The reason is that the last events of rows only become later: a row
+/// that has stopped accepting a time never accepts it again.
 ///
 /// `E::default()` fills unused entries and is never returned.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EventQueue<E> {
     rows: [Row<E>; ROWS],
-    /// Time of the last event of each row, in descending order: an event goes to the first row
-    /// whose last event is not later, which keeps the order.
+    /// Time of the last event of each row, in descending order. An event goes to the first row
+    /// whose last event is not later, which keeps this order.
     last: [Time; ROWS],
     /// Time of the first event of each row and of the heap, or [`NEVER`].
     firsts: [Time; ROWS + 1],
@@ -48,7 +49,7 @@ pub struct EventQueue<E> {
     scheduled: u64,
 }
 
-/// Time of an absent event, later than that of every event.
+/// Time of an absent event, later than the time of any event.
 const NEVER: Time = Time::MAX;
 
 /// Event in a row, with its time.
@@ -59,7 +60,7 @@ struct Due<E> {
 }
 
 /// Sorted events, stored without gaps. When they reach the end of the memory, they are moved to its
-/// front, which costs about two moves at most per event added since the previous time.
+/// front. This costs at most about two moves per event added since the previous time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Row<E> {
     /// Entries. The time of the entry after the last event is [`NEVER`].

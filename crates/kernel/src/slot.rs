@@ -19,7 +19,7 @@ pub struct PolicyInfo {
 
 /// Source of a policy. Implemented by the parameters of every policy.
 pub trait Cited {
-    /// Author, title, venue and year; empty for folklore.
+    /// Author, title, venue and year; empty for a policy without a publication.
     const PAPER: &'static str;
 }
 
@@ -153,9 +153,9 @@ macro_rules! family {
     };
 }
 
-/// Implements a trait for an enum whose variants contain implementations of it: each method calls
-/// that of the current variant. A method is given by its signature, including attributes; a method
-/// with a body is kept unchanged.
+/// Implements a trait for an enum whose variants contain implementations of the trait: each method
+/// calls the method of the current variant. A method is given by its signature, including
+/// attributes; a method with a body is kept unchanged.
 ///
 /// ```
 /// trait Order {
@@ -234,7 +234,7 @@ macro_rules! forward {
 }
 
 /// Returns the JSON schema of a family, from the configuration tag of each member and the schema of
-/// its parameters: a tag alone, or a table with one member.
+/// its parameters. The schema accepts a tag alone, or a table with one member.
 pub fn family_schema(question: &str, members: Vec<(&'static str, Schema)>) -> Schema {
     let tags: Vec<&str> = members.iter().map(|(tag, _)| *tag).collect();
     let tables = members.into_iter().map(|(tag, parameters)| {

@@ -80,7 +80,7 @@ impl Interval {
 }
 
 /// Returns the 97.5 % point of Student's t distribution. Up to 30 degrees of freedom, the values
-/// are tabulated. Beyond, the Cornish-Fisher expansion is accurate to 1e-4.
+/// are tabulated. Above 30, the Cornish-Fisher expansion is accurate to 1e-4.
 fn student(freedom: usize) -> f64 {
     const POINTS: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,

@@ -3,10 +3,10 @@
 //! 2018).
 //!
 //! Time is counted in requests. P(t) is the share of the requests whose key is not requested again
-//! within t. An entry in an LRU cache moves down by one place exactly if the request is for a key
+//! within t. An entry in an LRU cache moves down by one place exactly if the requested key is
 //! further down or not cached. In the model, an entry of age t therefore moves P(t) places per
-//! request. The age at which it has moved through a cache of c entries is the average eviction time
-//! AET(c): c is the sum of P(0) to P(AET(c) - 1), and the miss ratio is P(AET(c)).
+//! request. The average eviction time AET(c) is the age at which an entry has moved through a cache
+//! of c entries: c is the sum of P(0) to P(AET(c) - 1), and the miss ratio is P(AET(c)).
 //!
 //! The model assumes that requests are stationary. If the load has phases, such as scans, the error
 //! exceeds that of SHARDS.
@@ -19,7 +19,7 @@ use super::{Corner, Curve};
 use wordline_cache::Entry;
 use wordline_cache::Requests;
 
-/// AET over every request. Constant time per request, 8 bytes per key.
+/// AET over every request. Takes constant time per request and 8 bytes per key.
 #[derive(Clone, Debug, Default)]
 pub struct Aet {
     times: Times,
@@ -53,9 +53,9 @@ impl Aet {
     }
 }
 
-/// AET over a share of the keys, selected by their hash as in SHARDS. The adjustment is the same:
-/// missing or surplus sampled requests count as requests for the key just requested. Times are
-/// counted over all requests, so that they are not scaled.
+/// AET over a share of the keys, selected by their hash as in SHARDS. The result is adjusted as in
+/// SHARDS: missing or surplus sampled requests count as requests for the key just requested. Times
+/// are counted over all requests, so that they are not scaled.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AetRate {
     sample: Sample,
@@ -108,7 +108,7 @@ impl AetRate {
     pub fn keys(&self) -> usize {
         self.numbers.len()
     }
-    /// Returns the memory allocated now. Bytes.
+    /// Returns the memory currently allocated. Bytes.
     pub fn bytes(&self) -> u64 {
         let last = self.times.last.capacity() * size_of::<u64>();
         self.numbers.bytes() + self.times.between.bytes() + last as u64
@@ -148,9 +148,9 @@ impl Times {
     }
 }
 
-/// Returns the curve. `between`: times since the last request for the same key, each of which
-/// represents `weight` requests. `more`: additional requests for the key just requested. Times are
-/// assumed to be uniform within a bucket.
+/// Returns the curve. `between` holds the times since the last request for the same key, each of
+/// which represents `weight` requests. `more` is the number of additional requests for the key just
+/// requested. Times are assumed to be uniform within a bucket.
 fn curve(between: &Buckets, requests: u64, footprint: u64, weight: f64, more: f64) -> Curve {
     let all = requests.max(1) as f64;
     let survive = |hits: f64| (1.0 - hits / all).clamp(0.0, 1.0);

@@ -29,7 +29,7 @@ impl Exact {
         exact.curve()
     }
     /// Records a request. Returns its stack distance, which is the number of other entries
-    /// requested since the last request for this one; `None` for the first request.
+    /// requested since the last request for its entry; `None` for the first request.
     #[inline]
     pub fn request(&mut self, entry: Entry) -> Option<u32> {
         self.requests += 1;
@@ -55,8 +55,8 @@ pub(super) fn count(distances: &mut Vec<u64>, distance: u32) {
     distances[index] += 1;
 }
 
-/// Returns the corners of the curve. `distances`: number of requests by stack distance. Counts and
-/// distances are multiplied by `weight`, and `more` requests of distance zero are added.
+/// Returns the corners of the curve. `distances` holds the number of requests by stack distance.
+/// Counts and distances are multiplied by `weight`, and `more` requests of distance zero are added.
 pub(super) fn steps(distances: &[u64], weight: f64, more: f64) -> impl Iterator<Item = Corner> {
     let mut hits = more + distances.first().map_or(0.0, |&once| once as f64 * weight);
     let first = Corner { size: weight, hits };

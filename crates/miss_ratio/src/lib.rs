@@ -136,7 +136,7 @@ impl Curve {
         self.ratio(self.between(size as f64, after))
     }
     /// Returns the points that a plot needs, in ascending order of size, from size 1 to the last
-    /// corner. On an axis of the given scale, the line between two of them passes every omitted
+    /// corner. On an axis of the given scale, the lines between these points pass every omitted
     /// corner within `tolerance` of its miss ratio.
     pub fn points(&self, tolerance: f64, axis: Axis) -> Vec<Point> {
         let first = Point {
@@ -158,8 +158,8 @@ impl Curve {
         kept
     }
     /// Compares `other` with this curve over the sizes from 1 to this curve's footprint. Compares
-    /// at every size if there are at most 2^20, otherwise at 2^20 sizes in equal steps, the last of
-    /// which is the footprint.
+    /// at every size if there are at most 2^20 sizes, otherwise at 2^20 equidistant sizes, the last
+    /// of which is the footprint.
     pub fn difference(&self, other: &Self) -> Difference {
         let count = self.footprint.min(COMPARED);
         let mut found = Difference::default();
@@ -210,7 +210,7 @@ impl Curve {
 }
 
 /// Selects the points that a plot needs. Omits points while one line passes all of them within the
-/// tolerance, which is a range of slopes from the last kept point (Williams, "An efficient
+/// tolerance. The tolerance is a range of slopes from the last kept point (Williams, "An efficient
 /// algorithm for the piecewise linear approximation of planar curves", 1978).
 struct Cone {
     axis: Axis,

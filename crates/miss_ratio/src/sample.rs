@@ -77,7 +77,7 @@ impl Sample {
         let hash = splitmix(key ^ self.salt);
         (hash <= self.limit).then_some(hash)
     }
-    /// Excludes `hash` and all higher hashes from now on.
+    /// Excludes `hash` and all higher hashes from the sample.
     pub(super) fn end_below(&mut self, hash: u64) {
         self.limit = hash.saturating_sub(1);
     }
@@ -94,7 +94,7 @@ impl Numbers {
     pub(super) fn bytes(&self) -> u64 {
         keyed::bytes::<(u64, Entry)>(self.0.capacity() as u64)
     }
-    /// Returns the number of a hash; assigns the next number if it has none.
+    /// Returns the number of a hash; assigns the next number if the hash has none.
     #[inline]
     pub(super) fn of(&mut self, hash: u64) -> Entry {
         let next = Entry(self.0.len() as u32);

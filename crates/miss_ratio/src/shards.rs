@@ -67,7 +67,7 @@ impl ShardsRate {
         }
     }
     /// Discards all counts, so that the curve covers only later requests. Keys persist, so that a
-    /// later request for a key that was requested before is not counted as its first one.
+    /// later request for a known key is not counted as its first request.
     pub fn forget_requests(&mut self) {
         self.distances.clear();
         (self.requests, self.sampled) = (0, 0);
@@ -76,7 +76,7 @@ impl ShardsRate {
     pub fn keys(&self) -> usize {
         self.numbers.len()
     }
-    /// Returns the memory allocated now. Bytes.
+    /// Returns the memory currently allocated. Bytes.
     pub fn bytes(&self) -> u64 {
         let distances = self.distances.capacity() * size_of::<u64>();
         self.numbers.bytes() + self.stack.bytes() + distances as u64
@@ -98,13 +98,13 @@ impl ShardsRate {
     }
 }
 
-/// SHARDS at a fixed size. It starts with every key. When there are too many sampled keys, it drops
+/// SHARDS at a fixed size. The sample starts with every key. When it has too many keys, it drops
 /// the key with the largest hash, which lowers the rate.
 ///
 /// In the paper, counts from a higher rate lose weight when the rate falls. Here each request has
-/// the weight 1/R with the R at its time, which is equal except for a common factor. Distances are
-/// exact below 8,192 and accurate to one part in 4,096 above, so that memory grows with the
-/// logarithm of the footprint.
+/// the weight 1/R, where R is the rate at its time. Both weights are equal except for a common
+/// factor. Distances are exact below 8,192 and accurate to one part in 4,096 above, so that memory
+/// grows with the logarithm of the footprint.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShardsSize {
     sample: Sample,
@@ -166,8 +166,8 @@ impl ShardsSize {
         self.stack.touch(entry);
     }
     /// Makes room for the key with hash `hash` and returns its number. If the sample is full, the
-    /// key with the largest hash is dropped, and its number is reused; its place on the stack is
-    /// reused when the new key is touched. Returns `None` if the new key has the largest hash.
+    /// key with the largest hash is dropped, and its number is reused. Its stack position is reused
+    /// when the new key is touched. Returns `None` if the new key has the largest hash.
     fn drop_largest(&mut self, hash: u64) -> Option<Entry> {
         if self.largest.len() < self.room {
             return Some(Entry(self.largest.len() as u32));
@@ -181,8 +181,8 @@ impl ShardsSize {
         self.numbers.remove(largest);
         Some(entry)
     }
-    /// Removes a key from the stack, so that its next request counts as the first one. A sampled
-    /// key keeps its place in the sample until a key with a smaller hash needs it.
+    /// Removes a key from the stack, so that its next request counts as its first. A sampled key
+    /// keeps its place in the sample until a key with a smaller hash needs it.
     pub fn forget(&mut self, key: u64) {
         let entry = self
             .sample
@@ -193,12 +193,12 @@ impl ShardsSize {
         }
     }
     /// Discards all counts, so that the curve covers only later requests. Keys persist, so that a
-    /// later request for a key that was requested before is not counted as its first one.
+    /// later request for a known key is not counted as its first request.
     pub fn forget_requests(&mut self) {
         self.distances = Buckets::default();
         (self.requests, self.weighed) = (0, 0.0);
     }
-    /// Returns the memory allocated now. Bytes.
+    /// Returns the memory currently allocated. Bytes.
     pub fn bytes(&self) -> u64 {
         let largest = self.largest.capacity() * size_of::<(u64, Entry)>();
         self.numbers.bytes() + self.stack.bytes() + self.distances.bytes() + largest as u64
@@ -207,8 +207,8 @@ impl ShardsSize {
     pub fn keys(&self) -> usize {
         self.numbers.len()
     }
-    /// Returns the current sampling rate, which is about the share of the keys seen so far that is
-    /// sampled.
+    /// Returns the current sampling rate, which is approximately the sampled share of the keys seen
+    /// so far.
     pub fn rate(&self) -> f64 {
         self.sample.rate()
     }
@@ -241,8 +241,8 @@ mod tests {
 
     use super::*;
 
-    /// The algorithm as printed in the paper: a list as the stack, counts by scaled distance that
-    /// are all rescaled when the rate falls, and the adjustment at the end.
+    /// The algorithm as printed in the paper: a list as the stack, counts by scaled distance, and
+    /// the adjustment at the end. All counts are rescaled when the rate falls.
     struct Paper {
         sample: Sample,
         room: usize,
@@ -326,7 +326,7 @@ mod tests {
 
     /// The result must be as if the key had not been requested before.
     #[test]
-    fn first_request_of_a_forgotten_key_counts_as_its_first() {
+    fn request_for_a_forgotten_key_counts_as_its_first() {
         for (room, seed) in [(1, 1), (10, 2), (100, 3), (1_000, 4), (10_000, 5)] {
             assert_matches_the_paper(Rate::ALL, room, seed, 2);
         }

@@ -52,7 +52,7 @@ impl Stack {
     pub(super) fn len(&self) -> usize {
         self.depth
     }
-    /// Returns the memory allocated now. Bytes.
+    /// Returns the memory currently allocated. Bytes.
     pub(super) fn bytes(&self) -> u64 {
         let words = self.marks.capacity() * size_of::<u64>();
         let counts = (self.last.capacity() + self.right.capacity()) * size_of::<u32>();
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use wordline_kernel::Rng;
 
-    /// The load has few or thousands of entries at a time, so that the slots are used up often.
+    /// The number of entries is small or in the thousands, so that the slots are used up often.
     /// Some entries are forgotten.
     #[test]
     fn stack_depths_match_those_of_a_list() {

@@ -1,6 +1,6 @@
 //! Tests of miss-ratio curves. The exact curve is compared with a naive list, the LRU policy and
 //! other simulators; estimates are compared with the exact curve and with theory.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 #[path = "../../cache/tests/it/zipf.rs"]
 mod zipf;
@@ -13,7 +13,7 @@ use wordline_miss_ratio::{
     Aet, AetRate, Axis, Curve, Exact, Interval, Method, Rate, ShardsRate, ShardsSize, accuracy,
 };
 
-/// Draws keys below `keys`. Smaller keys are drawn more often, the more so the higher `power` is.
+/// Draws keys below `keys`. Smaller keys are drawn more often; a higher `power` increases the skew.
 fn draws(name: &str, count: usize, keys: u64, power: i32) -> Vec<u64> {
     let mut stream = Rng::new(1, name);
     (0..count)
@@ -98,7 +98,7 @@ fn stack_distances_match_those_of_a_list() {
 }
 
 #[test]
-fn exact_curve_equals_lru_at_every_size() {
+fn exact_curve_equals_the_misses_of_lru_at_every_size() {
     let keys = draws("every size", 6_000, 150, 2);
     let requests = requests(&keys);
     let curve = Exact::of(&requests);
@@ -367,7 +367,7 @@ fn empty_and_short_traces_have_curves() {
 }
 
 #[test]
-fn invalid_rates_are_refused() {
+fn invalid_sampling_rates_are_rejected() {
     for wrong in [0.0, -0.1, 1.000_001, f64::NAN, f64::INFINITY] {
         let message = Rate::new(wrong).unwrap_err().to_string();
         assert!(message.contains("above 0 and at most 1"), "{message}");
@@ -469,7 +469,7 @@ fn curve_can_be_computed_after_any_request() {
 
 /// Requests before the reset are not counted, but their keys are still known.
 #[test]
-fn counters_reset_while_keys_persist() {
+fn resetting_the_counters_keeps_the_keys() {
     let keys = phases();
     let (before, after) = keys.split_at(20_000);
     let mut shards = ShardsRate::new(Rate::ALL, 1);

@@ -1,5 +1,5 @@
-//! Instructions per transaction of the package model alone. One die, or each of eight dies, erases
-//! a block and programs its pages in order, block after block.
+//! Benchmark of the instructions that the package model executes per transaction. One die, or each
+//! of eight dies, erases a block and programs its pages in order, block after block.
 #![allow(missing_docs, unused_qualifications)] // both occur in code that the macros below generate
 
 use gungraun::{
@@ -12,7 +12,8 @@ use load::{Idle, dies};
 
 const TRANSACTIONS: u64 = 20_000;
 
-/// Fails the benchmark above this number of instructions per transaction.
+/// Returns the configuration that fails a benchmark above `instructions` instructions per
+/// transaction.
 fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
     let mut tool = Callgrind::default();
     tool.hard_limits([(EventKind::Ir, instructions * TRANSACTIONS)]);

@@ -69,8 +69,8 @@ pub struct Array {
     programmed: Vec<u16>,
     #[serde(with = "wordline_kernel::dense")]
     erases: Vec<u32>,
-    /// Further programs of the last programmed page of each block, after its first program; empty
-    /// if the part does not support partial programs.
+    /// Programs of the last programmed page of each block after its first program. Count. Empty if
+    /// the part does not support partial programs.
     #[serde(with = "wordline_kernel::dense")]
     again: Vec<u8>,
     /// One bit per block: set if the block was last programmed in single-level mode. Empty if the
@@ -124,11 +124,11 @@ impl Array {
             Table::zeroed::<u8>("partial programs", again, 0.0),
         ]
     }
-    /// Starts to track the program mode of each page.
+    /// Starts tracking the program mode of each page.
     pub fn keep_modes(&mut self, costs: &ModeCosts, preloaded: ProgramMode) {
         self.modes = Some(Box::new(PageModes::new(&self.layout, costs, preloaded)));
     }
-    /// Starts to track which blocks are in single-level mode; at first, none is.
+    /// Starts tracking which blocks are in single-level mode. Initially, no block is.
     pub fn keep_single_level(&mut self) {
         let words = self.layout.blocks().div_ceil(u64::BITS);
         self.single_level = vec![0; words as usize];
@@ -139,14 +139,15 @@ impl Array {
         let word = self.single_level.get(block.index() / 64);
         word.is_some_and(|word| word >> (block.index() % 64) & 1 != 0)
     }
-    /// Records whether the block is in single-level mode, before one of its pages is programmed.
+    /// Records whether the block is in single-level mode. The caller does so before it programs a
+    /// page of the block.
     pub fn set_single_level(&mut self, block: Block, single: bool) {
         if let Some(word) = self.single_level.get_mut(block.index() / 64) {
             let bit = 1 << (block.index() % 64);
             *word = if single { *word | bit } else { *word & !bit };
         }
     }
-    /// Starts to track the reads and the data age of each block.
+    /// Starts tracking the reads and the data age of each block.
     pub fn track_health(&mut self) {
         self.health = Some(Box::new(Health::new(&self.layout)));
     }
@@ -160,7 +161,7 @@ impl Array {
     pub fn health_mut(&mut self) -> Option<&mut Health> {
         self.health.as_deref_mut()
     }
-    /// Starts to track bad blocks.
+    /// Starts tracking bad blocks.
     pub fn keep_bad_blocks(&mut self, bad_blocks: BadBlocks) {
         self.bad_blocks = Some(Box::new(bad_blocks));
     }
@@ -209,8 +210,8 @@ impl Array {
             });
         }
     }
-    /// Takes over the program modes, single-level states, data ages and bad blocks that another
-    /// array tracks, which this one replaces.
+    /// Takes over the program modes, single-level states, data ages and bad blocks that `other`,
+    /// the array that this one replaces, tracks.
     pub fn take_books(&mut self, other: &mut Self) {
         self.modes = other.modes.take();
         self.single_level = std::mem::take(&mut other.single_level);
@@ -222,14 +223,14 @@ impl Array {
     pub fn modes(&self) -> Option<&PageModes> {
         self.modes.as_deref()
     }
-    /// Sets the mode in which a page is about to be programmed.
+    /// Sets the mode of a page before its program.
     #[inline]
     pub fn set_mode(&mut self, page: Ppn, mode: ProgramMode) {
         if let Some(modes) = &mut self.modes {
             modes.set(page, mode);
         }
     }
-    /// Adds the wear of a program, in the mode set before, to the block of the page.
+    /// Adds the wear of a program in the current mode of the page to its block.
     #[inline]
     pub fn wear(&mut self, page: Ppn) {
         if let Some(modes) = &mut self.modes {
@@ -473,7 +474,7 @@ mod tests {
         array.health_mut().unwrap().read(Block(1));
         let now = Time::from_ms(1);
         assert!(array.replace(now, Block(1), Cause::Program));
-        // The same pages are programmed in new cells, which have not been read since.
+        // The new cells have the same programmed pages, and none has been read since its erase.
         assert_eq!(
             (array.programmed(Block(1)), array.erases()),
             (1, &[0, 0, 5, 0][..])
@@ -506,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn block_can_be_erased_up_to_its_endurance_and_no_more() {
+    fn block_cannot_be_erased_beyond_its_endurance() {
         let mut array = array();
         array.erase(Block(0)).unwrap();
         array.erase(Block(0)).unwrap();

@@ -1,9 +1,9 @@
 //! Bad blocks and their replacement by spare blocks.
 //!
 //! The last blocks of every plane are spare blocks. A block that fails is replaced by a spare block
-//! of its plane (reserve block area; Micron TN-29-59, section "Bad block replacement"). From then
-//! on, its number addresses the cells of the spare block, so the FTL does not see the replacement.
-//! The bad-block table is stored in flash and survives a power cut.
+//! of its plane (reserve block area; Micron TN-29-59, section "Bad block replacement"). The number
+//! of the failed block then addresses the cells of the spare block, so the FTL does not see the
+//! replacement. The bad-block table is stored in flash and survives a power cut.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::{Rng, Time};
@@ -26,7 +26,7 @@ pub enum Cause {
 pub struct BadBlock {
     /// Block number that addressed the bad cells.
     pub block: Block,
-    /// Spare block whose cells the number addresses from then on. `None` if no spare block was
+    /// Spare block whose cells the number addresses after the failure. `None` if no spare block was
     /// left, if those left were reserved for others, or if the bad block was itself a spare block.
     pub spare: Option<Block>,
     /// Reason why the block is bad.

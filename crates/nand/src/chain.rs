@@ -31,9 +31,9 @@ pub enum Stage {
     Cle,
     /// Address latch cycles.
     Ale,
-    /// Data into the page register.
+    /// Data transfer into the page register.
     Tir,
-    /// Data out of the page register.
+    /// Data transfer out of the page register.
     Tor,
     /// Page register to cell array (program).
     Tin,
@@ -98,7 +98,7 @@ pub struct Hold {
     pub status: bool,
     /// Planes whose page is transferred out. Count.
     pub out: u8,
-    /// Whether each plane is selected before its data (06h, address, E0h).
+    /// Whether each plane is selected (06h, address, E0h) before its data is transferred.
     pub select: bool,
     /// First command, with its address cycles.
     pub first: Option<Command>,
@@ -142,14 +142,14 @@ pub struct Chains {
     data: Time,
     busy: Busy,
     latencies: Latencies,
-    /// Array times per program mode, if pages differ in it.
+    /// Array times per program mode, if pages have program modes.
     costs: Option<Box<ModeCosts>>,
     /// tR and tPROG in single-level mode, if the part has it.
     single_level: Option<Box<[Time; 2]>>,
     /// Status read that ends an operation; empty if a ready/busy pin signals the end.
     status: Hold,
-    /// Two steps of a single-page or single-block operation, per operation; array times are filled
-    /// in later. A move has no entry.
+    /// The two steps of each single-page or single-block operation: read, program, erase. Array
+    /// times are filled in later.
     legacy: [[Step; 2]; 3],
     slowness: Slowness,
 }
@@ -214,7 +214,7 @@ impl Chains {
         self.costs = Some(Box::new(costs));
         self
     }
-    /// Returns the array times per program mode, if pages differ in it.
+    /// Returns the array times per program mode, if pages have program modes.
     pub fn costs(&self) -> Option<&ModeCosts> {
         self.costs.as_deref()
     }
@@ -245,17 +245,17 @@ impl Chains {
     pub const fn latencies(&self) -> &Latencies {
         &self.latencies
     }
-    /// Multiplies the array times of a die by `slowness` thousandths, at least 1.
+    /// Sets the slowness of a die: the factor of its array times, at least 1. Thousandths.
     pub(super) fn slow_down(&mut self, die: Die, slowness: u32) {
         self.slowness.set(die, slowness);
         self.latencies.varies = true;
     }
-    /// Makes the dies as slow as those of other chains.
+    /// Copies the slowness of every die from other chains.
     pub(super) fn keep_slow_dies(&mut self, other: &Self) {
         self.slowness.clone_from(&other.slowness);
         self.latencies.varies = other.latencies.varies;
     }
-    /// Sets the array times of a chain to those of a die.
+    /// Multiplies the array times of a chain by the slowness of its die.
     #[cold]
     #[inline(never)]
     pub(super) fn slow_steps(&self, die: Die, steps: &mut [Step]) {
@@ -307,9 +307,9 @@ impl Chains {
         steps.iter().map(|step| step.bus).sum::<Time>() + array.sum::<Time>()
     }
 
-    /// Sets the read and program times of a chain without cache commands, and the bus times of its
-    /// data out, to those of pages programmed in `mode`, if the part has array times per program
-    /// mode. If the part has jitter, `draws` supplies one value per array time.
+    /// Adapts a chain without cache commands to pages programmed in `mode`: sets its read and
+    /// program times and the bus times of its data out. Has no effect unless the part has array
+    /// times per program mode. If the part has jitter, `draws` supplies one value per array time.
     pub fn price(&self, mode: ProgramMode, draws: &mut Rng, steps: &mut [Step]) {
         let Some(cost) = self.costs().map(|costs| costs.of(mode)) else {
             return;
@@ -334,7 +334,7 @@ impl Chains {
             _ => self.latencies.jittered(time, draws.bits()),
         }
     }
-    /// Returns the array time of a die for one of the part, with jitter.
+    /// Converts an array time of the part to that of a die, and adds jitter.
     #[cold]
     #[inline(never)]
     pub(super) fn varied_of(&self, die: Die, time: Time, draws: &mut Rng) -> Time {

@@ -1,4 +1,4 @@
-//! Channels and their dies: executes command chains event by event.
+//! Channels and their dies, which execute command chains event by event.
 //!
 //! A die executes one chain at a time. It requests the bus of its channel when it is ready for the
 //! next bus grant, and arbitration selects the next die. The last cycle of a grant starts work that
@@ -45,8 +45,8 @@ pub struct Channels<D, B> {
 }
 
 impl<D: Clone, B: Clone> Channels<D, B> {
-    /// Creates `dies` idle dies, `dies_per_channel` on each bus. Each die and each bus starts with
-    /// a clone of the owner's data given.
+    /// Creates `dies` idle dies, `dies_per_channel` on each bus. Each die and each bus receives a
+    /// clone of the given owner's data.
     pub fn new(
         dies: u32,
         dies_per_channel: u32,
@@ -120,12 +120,12 @@ impl<D, B> Channels<D, B> {
     pub fn is_free(&self, die: Die) -> bool {
         self.lanes[die.index()].state == State::Free
     }
-    /// Makes the array of a die work slower in operations that start from now on: all its times are
-    /// multiplied by `slowness` thousandths, at least 1.
+    /// Sets the slowness of a die: the array times of operations that start later are multiplied by
+    /// `slowness` thousandths. `slowness` is at least 1.
     pub fn slow_down(&mut self, die: Die, slowness: u32) {
         self.chains.slow_down(die, slowness);
     }
-    /// Makes the dies as slow as those of other channels of the same size.
+    /// Copies the slowness of every die from other channels of the same size.
     pub fn keep_slow_dies(&mut self, other: &Self) {
         self.chains.keep_slow_dies(&other.chains);
     }
@@ -236,9 +236,9 @@ impl<D, B> Channels<D, B> {
         listen.schedule(now + hold, Event::BusDone(channel));
     }
 
-    /// Ends a bus grant: starts the work that the grant confirms, grants the bus to the next die in
-    /// the queue, and requests the bus again for the die if its next grant needs no wait. The end
-    /// of a resume command continues the suspended work.
+    /// Ends a bus grant. Starts the work that the grant confirms, and grants the bus to the next
+    /// die in the queue. Requests the bus again for the die if its next grant needs no wait. The
+    /// end of a resume command continues the suspended work.
     #[inline]
     pub fn bus_done<L: ChannelCallbacks<D, B>>(
         &mut self,
@@ -306,7 +306,7 @@ impl<D, B> Channels<D, B> {
         }
     }
 
-    /// Requests the bus for the next step of a chain that need not wait.
+    /// Requests the bus for the next step of a chain, which need not wait.
     #[inline(never)]
     fn go_on<L: ChannelCallbacks<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];

@@ -33,7 +33,8 @@ macro_rules! commands {
 
         impl TryFrom<u8> for Command {
             type Error = u8;
-            /// Returns the byte itself as the error if it is not a command.
+            /// Returns the command with this opcode. If there is none, the error is the byte
+            /// itself.
             fn try_from(code: u8) -> Result<Self, u8> {
                 match code {
                     $($code => Ok(Self::$Variant),)+
@@ -97,7 +98,7 @@ commands! {
 }
 
 impl Command {
-    /// Returns the opcode on the bus.
+    /// Returns the opcode of the command.
     pub const fn code(self) -> u8 {
         self as u8
     }
@@ -168,25 +169,25 @@ impl Status {
             | if failed { Self::FAIL } else { 0 };
         Self(byte | Self::WP_N)
     }
-    /// Returns FAIL: whether a cycle violated a rule of the interface or of the array. It remains
-    /// set until a reset.
+    /// Returns `true` if a cycle violated a rule of the interface or of the array (FAIL). The bit
+    /// remains set until a reset.
     pub const fn failed(self) -> bool {
         self.0 & Self::FAIL != 0
     }
-    /// Returns FAILC: whether the operation before the last failed. It is never set, because a die
-    /// stops at its first failure.
+    /// Returns `true` if the operation before the last failed (FAILC). The bit is never set,
+    /// because a die stops at its first failure.
     pub const fn failed_before(self) -> bool {
         self.0 & Self::FAILC != 0
     }
-    /// Returns ARDY: whether the array is idle.
+    /// Returns `true` if the array is idle (ARDY).
     pub const fn array_ready(self) -> bool {
         self.0 & Self::ARDY != 0
     }
-    /// Returns RDY: whether the die accepts commands.
+    /// Returns `true` if the die accepts commands (RDY).
     pub const fn ready(self) -> bool {
         self.0 & Self::RDY != 0
     }
-    /// Returns WP_n: whether the part is not write-protected. It is always set.
+    /// Returns `true` if the part is not write-protected (WP_n). The bit is always set.
     pub const fn writable(self) -> bool {
         self.0 & Self::WP_N != 0
     }
@@ -202,7 +203,7 @@ pub enum Rule {
     #[error("the opcode is not a known command")]
     Unknown,
     /// The address exceeds the geometry.
-    #[error("{field} {value} is out of range; the part has {count}")]
+    #[error("{field} {value} is out of range; use a value below {count}")]
     Beyond {
         /// Address field: column, page, plane or block.
         field: &'static str,
@@ -248,7 +249,7 @@ pub enum Rule {
         register: u64,
     },
     /// A data cycle transfers no bytes.
-    #[error("a data cycle transfers at least one byte")]
+    #[error("the data cycle transfers no bytes; transfer at least one")]
     NoBytes,
     /// After 70h, only a data cycle of one byte is valid.
     #[error("the status is one byte; read one byte")]
@@ -285,7 +286,7 @@ pub enum Rule {
         plane: u32,
         /// Block in its plane.
         block: u32,
-        /// Page read last.
+        /// Last page that was read.
         page: u32,
     },
     /// The read addresses a page of the suspended operation.
@@ -356,7 +357,7 @@ pub enum CommandError {
         dies: u32,
     },
     /// The time exceeds the limit of 53 days. The state is unchanged.
-    #[error("{cycle} at {} ps is after the end of the clock at {} ps", now.ps(), end.ps())]
+    #[error("{cycle} at {} ps is after the last possible time, {} ps; issue it earlier", now.ps(), end.ps())]
     Late {
         /// Cycle that was issued.
         cycle: Cycle,

@@ -37,9 +37,9 @@ pub struct Energy {
     pub standby_ua: f64,
 }
 
-/// A single-level part with an asynchronous bus: typical values of the Numonyx NAND02G-B2C data
-/// sheet table 23, at the nominal 3.3 V. Its current of a sequential read is measured with data
-/// moving at the shortest cycle, and stands for both array and bus.
+/// Single-level part with an asynchronous bus: typical values of the Numonyx NAND02G-B2C data
+/// sheet, table 23, at the nominal 3.3 V. The data sheet measures the current of a sequential read
+/// while data moves at the shortest cycle. The model uses this current for both array and bus.
 impl Default for Energy {
     fn default() -> Self {
         Self {
@@ -66,8 +66,8 @@ impl Energy {
         };
         self.supply_v * current_ma * time.as_us() * f64::from(planes)
     }
-    /// Returns the energies of array reads, programs and erases of these total durations, summed
-    /// over planes, and of `bus` time on the bus. Nanojoules.
+    /// Returns the energy of array reads, array programs, array erases and the bus. The array times
+    /// are totals over all planes; `bus` is the time on the bus. Nanojoules.
     pub fn stages_nj(&self, [read, program, erase]: [Time; 3], bus: Time) -> [f64; 4] {
         [
             self.array_nj(Operation::Read, read, 1),

@@ -1,8 +1,8 @@
 //! Optional die features beyond single-page and single-block commands.
 
 /// Features of the dies of a device, fixed at compile time, so that unused features cost nothing.
-/// For devices that need only [`Basic`], [`Uninterrupted`] and [`Full`] give the same results; for
-/// those that need only [`Uninterrupted`], [`Full`] does.
+/// Unused features do not change results: a device that needs only [`Basic`] may use
+/// [`Uninterrupted`] or [`Full`], and one that needs only [`Uninterrupted`] may use [`Full`].
 pub trait Features {
     /// Whether chains may have any number of steps: commands may address several planes, or depend
     /// on modes, errors or failures of pages.

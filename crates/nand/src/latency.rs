@@ -19,9 +19,11 @@ pub struct Latencies {
     program: Vec<Time>,
     /// Block erase time (tBERS).
     pub erase: Time,
-    /// Maximum deviation of a time, in units of 2^-20. If zero, no random number is needed.
+    /// Maximum deviation of a time, as a share of it in units of 2^-20. If 0, no random number is
+    /// drawn.
     pub jitter: u32,
-    /// Whether the array times of an operation may differ from those of its page.
+    /// Whether array times may differ from those of the page: the part has jitter, or a die is
+    /// slow.
     pub varies: bool,
 }
 
@@ -41,8 +43,8 @@ impl Latencies {
             varies: jitter > 0,
         }
     }
-    /// Returns the array time of an operation on the page at `offset` in its block; of a move, that
-    /// of its program.
+    /// Returns the array time of an operation on the page at `offset` in its block. The time of a
+    /// move is that of its program.
     #[inline]
     pub fn of(&self, operation: Operation, offset: u32) -> Time {
         match operation {
@@ -71,7 +73,7 @@ impl Latencies {
     }
 }
 
-/// Returns the time of each page of a block whose pages have these levels.
+/// Returns the time of each page of a block. `levels` contains the level of each page.
 fn page_times(model: Model, levels: &[u8], times: &PerLevel, typical_ns: u64) -> Vec<Time> {
     let by_level = |&level: &u8| Time::from_ns(times.of(level));
     let varied: Vec<Time> = levels.iter().map(by_level).collect();
@@ -171,7 +173,8 @@ mod tests {
 
     #[test]
     fn jitter_is_uniform() {
-        // Mean t, variance (2 d)^2 / 12: the mean of 10^5 draws is within 5 standard errors.
+        // The draws have mean t and variance (2 d)^2 / 12: the mean of 10^5 is within 5 standard
+        // errors.
         let (count, t, d) = (100_000_u32, 1e9, 1e8);
         let latencies = jittery(0.1);
         let mut draws = Rng::new(1, "jitter");

@@ -1,4 +1,4 @@
-//! A package without a controller: transactions in, completions out.
+//! Simulation of a package without a controller: it accepts transactions and returns completions.
 //!
 //! The dies of a package share one bus. A die executes its transactions in order of submission.
 //! Different dies work at the same time if the package interleaves its dies, and otherwise one
@@ -94,12 +94,12 @@ impl Package {
         }
     }
 
-    /// Starts to record every stage of every transaction, for [`Package::strips`].
+    /// Starts recording every stage of every transaction, for [`Package::strips`].
     pub fn keep_strips(&mut self) {
         self.dies.transactions.strips.get_or_insert_default();
     }
-    /// Returns the recorded stages: bus stages in the order of their ends, array stages in the
-    /// order of their starts.
+    /// Returns the recorded stages: bus stages in order of their end, array stages in order of
+    /// their start.
     pub fn strips(&self) -> &[Strip] {
         self.dies.transactions.strips.as_deref().unwrap_or_default()
     }

@@ -21,7 +21,7 @@ pub struct PageModes {
     /// medium mode.
     #[serde(with = "wordline_kernel::dense")]
     wear: Vec<u64>,
-    /// Wear of a program in each mode.
+    /// Wear of a program in each mode, in thousandths of the wear of a program in medium mode.
     weights: [u32; 4],
     /// Programs that the wear includes. Count.
     programs: u64,

@@ -22,7 +22,7 @@ pub struct Part {
     pub plane_rule: PlaneRule,
     /// Arbitration policy of the buses.
     pub arbitration: Arbitration,
-    /// Whether dies or planes are used first.
+    /// Policy that decides whether dies or planes are used first.
     pub scheduler: Scheduler,
     /// Operations that reads can suspend, and their limits.
     pub suspend: Suspend,
@@ -37,7 +37,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Builds the part of a data sheet, one package with default policies. Returns `None` if it has
+    /// Builds the part of a data sheet: one package with default policies. Returns `None` if it has
     /// too many pages.
     pub fn of(sheet: &DataSheet) -> Option<Self> {
         let layout = Layout::new(&sheet.geometry, 1)?;
@@ -49,7 +49,8 @@ impl Part {
             ..Self::new(layout, &sheet.geometry, &sheet.timing, &sheet.cell)
         })
     }
-    /// Builds a part with these times and otherwise minimal properties: unlimited endurance, one
+    /// Builds a part with the given times and otherwise minimal properties: unlimited endurance,
+    /// one program per page, first-come arbitration, no suspension.
     /// program per page, first-come arbitration, no suspension.
     pub fn new(layout: Layout, geometry: &Geometry, timing: &Timing, cell: &Cell) -> Self {
         Self {

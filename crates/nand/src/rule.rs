@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlaneRule {
-    /// Page offset in the block.
+    /// Equal page offsets in the blocks.
     #[default]
     PageOffset,
-    /// Page offset in the block, and block offset in the plane.
+    /// Equal page offsets in the blocks, and equal block offsets in the planes.
     PageAndBlockOffset,
 }
 

@@ -17,8 +17,9 @@ pub struct SlcMode {
     pub program_ns: u64,
 }
 
-/// Times of single-level cells: 25 us, and the low end of 200 to 300 us (Hewlett-Packard, Solid
-/// State Drive Technology: Differences between SLC, MLC and TLC NAND, table 1).
+/// Times of single-level cells (Hewlett-Packard, Solid State Drive Technology: Differences between
+/// SLC, MLC and TLC NAND, table 1): a read takes 25 us; a program takes 200 us, the low end of the
+/// range of 200 to 300 us.
 impl Default for SlcMode {
     fn default() -> Self {
         Self {

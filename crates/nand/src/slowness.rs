@@ -8,7 +8,7 @@ use crate::Die;
 /// Factor of the array times of a die of normal speed, in thousandths.
 const NORMAL: u32 = 1000;
 
-/// Factors of the array times by die, in thousandths; dies beyond the end have [`NORMAL`].
+/// Factors of the array times, indexed by die, in thousandths. Dies beyond the end have [`NORMAL`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Slowness(Vec<u32>);
 
@@ -20,7 +20,7 @@ impl Slowness {
         }
         self.0[die.index()] = slowness;
     }
-    /// Returns the array time of a die for one of the part.
+    /// Converts an array time of the part to that of a die.
     #[cold]
     pub(crate) fn time(&self, die: Die, time: Time) -> Time {
         let slowness = self.0.get(die.index()).copied().unwrap_or(NORMAL);
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_slow_die_is_slow() {
+    fn only_the_array_times_of_the_slow_die_change() {
         let mut slowness = Slowness::default();
         slowness.set(Die(2), 2_500);
         let times = [0, 1, 2, 3].map(|die| slowness.time(Die(die), Time(10)).0);

@@ -32,8 +32,8 @@ pub struct Suspend {
     pub longest_ns: u64,
 }
 
-/// Latencies that MQSim uses (Tavakkol et al., FAST 2018: `Suspend_Program_Time` and
-/// `Suspend_Erase_Time`), of the order of a multi-level part's (Micron: tPSPD 150 to 500 us, tESPD
+/// The latencies are those of MQSim (Tavakkol et al., FAST 2018: `Suspend_Program_Time` and
+/// `Suspend_Erase_Time`). Multi-level parts have similar ones (Micron: tPSPD 150 to 500 us, tESPD
 /// up to 1.1 ms). The resume time and the limits are assumed.
 impl Default for Suspend {
     fn default() -> Self {

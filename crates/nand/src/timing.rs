@@ -33,8 +33,8 @@ impl PerLevel {
         let value = values.get(usize::from(level)).or(values.last());
         value.copied().unwrap_or_default()
     }
-    /// Returns the mean of the values, rounded down. It is the mean over the pages of a part that
-    /// has equally many pages per level.
+    /// Returns the mean of the values, rounded down. It is the mean over all pages of a part that
+    /// has the same number of pages per level.
     pub fn mean(&self) -> u64 {
         let values = self.values();
         let sum: u128 = values.iter().map(|&value| u128::from(value)).sum();
@@ -83,7 +83,7 @@ impl<'de> Deserialize<'de> for PerLevel {
         impl<'de> de::Visitor<'de> for Numbers {
             type Value = PerLevel;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number, or a list of one for each page type")
+                f.write_str("a whole number, or a list of them with one per page type")
             }
             fn visit_u64<E: de::Error>(self, value: u64) -> Result<PerLevel, E> {
                 Ok(PerLevel::All(value))
@@ -128,11 +128,11 @@ pub enum Model {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Timing {
-    /// Page read, cell array to register (tR): a number, or a list of one for each page type, least
-    /// significant bit first. Nanoseconds.
-    pub read_ns: PerLevel,
-    /// Page program, register to cell array (tPROG): a number, or a list of one for each page type,
+    /// Page read, cell array to register (tR): one number, or a list with one number per page type,
     /// least significant bit first. Nanoseconds.
+    pub read_ns: PerLevel,
+    /// Page program, register to cell array (tPROG): one number, or a list with one number per page
+    /// type, least significant bit first. Nanoseconds.
     pub program_ns: PerLevel,
     /// Block erase (tBERS). Nanoseconds.
     #[schemars(range(min = 1, max = 10_000_000_000_u64))]
@@ -160,11 +160,11 @@ pub struct Timing {
     /// One command cycle, address cycle or status byte on the bus (tWC). Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub command_cycle_ns: u64,
-    /// Address cycles of a page operation: 2 column, 3 row in ONFI. An erase sends the row cycles.
-    /// Count.
+    /// Address cycles of a page operation; ONFI has 2 column and 3 row cycles. An erase sends only
+    /// the row cycles. Count.
     #[schemars(range(min = 0, max = 16))]
     pub address_cycles: u32,
-    /// Row address cycles, sent alone by an erase. Count.
+    /// Row address cycles; an erase sends only these. Count.
     #[schemars(range(min = 0, max = 16))]
     pub row_address_cycles: u32,
     /// Width of the bus. Bits per transfer.

@@ -53,7 +53,7 @@ pub struct Transaction<'a> {
     pub planes: u32,
 }
 
-/// Error of a transaction that a part rejects whatever the state of its array.
+/// Error of a transaction that a part rejects regardless of the state of its array.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TransactionError {
     /// There are no pages, or they do not form complete rows.
@@ -97,7 +97,7 @@ pub enum TransactionError {
         targets: usize,
     },
     /// The pages are on different dies.
-    #[error("{address} is on another die than {first}; a transaction addresses one die")]
+    #[error("{address} and {first} are on different dies; submit one transaction per die")]
     OtherDie {
         /// Address of the page, as text.
         address: String,

@@ -13,7 +13,7 @@ pub struct Busy {
     /// Current interval, the last one of the cells.
     cursor: Cursor,
     lanes: usize,
-    /// Picoseconds, one row of `lanes` per interval.
+    /// Busy picoseconds, with `lanes` values per interval.
     cells: Vec<u64>,
     /// Busy picoseconds of each lane at the last read.
     read: Vec<u64>,
@@ -66,9 +66,9 @@ impl Busy {
         self.cursor.until()
     }
 
-    /// Advances simulated time to `until`: reads the busy time of the lanes, as many as the map
-    /// has, in the intervals that end before it. No lane may start or stop between the end of the
-    /// first of these intervals and `until`.
+    /// Advances simulated time to `until`: reads the busy times of `lanes`, which has the lanes of
+    /// the map, in each interval that ends before it. No lane may start or stop between the end of
+    /// the first of these intervals and `until`.
     pub fn pass(&mut self, until: Time, lanes: &[BusyTime]) {
         for _ in 0..self.cursor.reach(until) {
             self.halve();
@@ -94,8 +94,8 @@ impl Busy {
         self.read.fill(0);
     }
 
-    /// Ends the map at `end`, no earlier than any time observed: every interval up to it exists,
-    /// and the last one is shortened to end there.
+    /// Ends the map at `end`, which must not be earlier than any time observed. Every interval up
+    /// to `end` then exists, and the last one is shortened to end there.
     pub fn close(&mut self, end: Time) {
         self.reach(end);
         if self.cursor.close(end, self.rows()) {
@@ -113,7 +113,7 @@ impl Busy {
         }
     }
 
-    /// Returns a map of one interval with the sum of all.
+    /// Returns a map of one interval with the sums of all intervals.
     #[must_use]
     pub fn summed(&self) -> Self {
         let mut cursor = Cursor::new(self.grid());
@@ -244,8 +244,7 @@ mod tests {
         steps.iter().map(span).collect()
     }
 
-    /// Returns the busy time of a lane after everything before `at`, since the last abort before
-    /// it.
+    /// Returns the busy time of a lane at `at`, counted since the last abort before it.
     fn known(spans: &[(u64, u64, bool)], breaks: &[u64], at: u64) -> BusyTime {
         let begin = breaks.iter().rev().find(|&&b| b < at).copied().unwrap_or(0);
         let mut known = (Time::ZERO, None);

@@ -23,7 +23,7 @@ pub enum ObserveError {
     Parquet {
         /// File that was requested.
         path: PathBuf,
-        /// The encoder's reason.
+        /// Reason that the encoder reported.
         reason: String,
     },
     /// A table could not be converted to bytes, or bytes to a table.
@@ -31,7 +31,7 @@ pub enum ObserveError {
     Bytes {
         /// Operation, as a participle.
         action: &'static str,
-        /// Arrow's reason.
+        /// Reason that Arrow reported.
         reason: String,
     },
     /// A column does not fit its table.

@@ -32,12 +32,12 @@ pub struct Excess {
     reached: [u64; STEPS.len() + 1],
 }
 
-/// Number of excesses above a length.
+/// Number of excesses that are longer than a given length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Above {
-    /// Length to exceed.
+    /// Length that the counted excesses exceed.
     pub than: Time,
-    /// Number of longer excesses.
+    /// Number of excesses longer than `than`.
     pub count: u64,
 }
 

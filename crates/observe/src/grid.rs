@@ -90,7 +90,8 @@ impl Grid {
         self.from(index.saturating_add(1))
     }
 
-    /// Divides `from..until` into its parts in each interval, in order; their sum is the span.
+    /// Divides `from..until` at the bounds of the intervals: yields each interval and the part of
+    /// the span in it, in order. The parts add up to the span.
     pub(crate) fn parts(self, from: Time, until: Time) -> impl Iterator<Item = (usize, Time)> {
         let (mut index, mut at) = (self.index(from), from);
         std::iter::from_fn(move || {
@@ -175,9 +176,9 @@ impl Cursor {
         doublings
     }
 
-    /// Records the end of the simulation. For a series of `len` intervals that reaches it, returns
-    /// `true` if the last interval contains only the instant of the end and must be merged with the
-    /// previous one.
+    /// Records the end of the simulation. Returns `true` if the last interval of a series of `len`
+    /// intervals contains only the instant of the end, and must be merged with the previous
+    /// interval.
     pub fn close(&mut self, end: Time, len: usize) -> bool {
         self.end = Some(end);
         self.seek(0);

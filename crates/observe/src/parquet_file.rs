@@ -151,8 +151,8 @@ pub fn write_parquet(
 /// costs more time than the saved bytes are worth.
 const LEAST_COMPRESSED_BYTES: usize = 4096;
 
-/// Returns the properties of a file: compressed, with integers as differences, which suits counters
-/// and times better than a dictionary.
+/// Returns the properties of a file: compressed, with integers encoded as differences, which suits
+/// counters and times better than a dictionary.
 fn properties(schema: &Schema) -> WriterPropertiesBuilder {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))

@@ -68,8 +68,8 @@ fn repetition(field: &Field) -> Repetition {
     }
 }
 
-/// Returns the entry by which readers find the Arrow types, such as those of words, and the
-/// metadata of the columns: the schema's message of an Arrow IPC stream, in base 64.
+/// Returns the metadata entry from which readers restore the Arrow types, such as words, and the
+/// metadata of the columns. It is the schema message of an Arrow IPC stream, in base 64.
 pub(crate) fn arrow_schema(schema: &Schema) -> KeyValue {
     let message = IpcDataGenerator::default()
         .schema_to_bytes_with_dictionary_tracker(

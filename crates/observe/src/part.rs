@@ -62,7 +62,7 @@ impl Drop for Part {
     fn drop(&mut self) {
         // After the move, the name of the part may belong to another process.
         if is_still(&self.unfinished, &self.lock) {
-            // If it cannot be removed, there is no way to report it.
+            // If the part cannot be removed, there is no way to report it.
             let _ = fs::remove_file(&self.unfinished);
         }
     }

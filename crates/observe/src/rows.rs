@@ -12,8 +12,8 @@ use std::sync::Arc;
 pub enum Kind {
     /// Unsigned 64-bit integer.
     U64,
-    /// Signed 64-bit column of non-negative numbers, such as times, which are easier to subtract in
-    /// other tools than unsigned ones. Numbers of 2^63 and more are refused.
+    /// Signed 64-bit column of non-negative numbers, such as times. Other tools subtract signed
+    /// numbers more easily than unsigned ones. Numbers of 2^63 and more are refused.
     I64,
     /// Word of a closed vocabulary, as its index.
     Word(&'static [&'static str]),
@@ -41,9 +41,9 @@ enum Sink {
 /// Location of the finished rows.
 #[derive(Debug)]
 pub enum Finished {
-    /// In memory.
+    /// The rows are in memory.
     Kept(Table),
-    /// In the requested Parquet file; number of rows.
+    /// The rows are in the requested Parquet file. Number of rows.
     Written(u64),
 }
 

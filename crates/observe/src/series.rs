@@ -70,8 +70,8 @@ impl<T: Merge + Default> Intervals<T> {
         self.spread(from, until, add);
     }
 
-    /// Ends the series at `end`, no earlier than any time observed: every interval up to it exists,
-    /// and the last one is shortened to end there.
+    /// Ends the series at `end`, which must not be earlier than any time observed. Every interval
+    /// up to `end` then exists, and the last one is shortened to end there.
     pub fn close(&mut self, end: Time) {
         self.swap();
         self.reach(end);
@@ -92,7 +92,7 @@ impl<T: Merge + Default> Intervals<T> {
         self.swap();
     }
 
-    /// Returns a series of one interval with the sum of all.
+    /// Returns a series of one interval with the sum of all intervals.
     #[must_use]
     pub fn summed(&self) -> Self {
         let mut summed = Self::new(self.grid());

@@ -75,7 +75,7 @@ struct Values {
 pub struct Timeline<W> {
     out: W,
     window: Window,
-    /// Events that may still be written. A slice has two events, a value one.
+    /// Events that may still be written. A slice has two events, and a value has one.
     left: u64,
     slices: Vec<Slices>,
     values: Vec<Values>,
@@ -97,7 +97,7 @@ const BY_RANK: i32 = 3;
 
 impl<W: Write> Timeline<W> {
     /// Creates an empty timeline of `window` that is written to `out`; it ends early after `most`
-    /// events. A slice has two events, a value one.
+    /// events. A slice has two events, and a value has one.
     pub fn new(out: W, window: Window, most: u64) -> Self {
         let mut timeline = Self {
             out,
@@ -226,7 +226,7 @@ impl<W: Write> Timeline<W> {
         };
         self.write(vec![event_packet(now, event)]);
     }
-    /// Takes events from the remaining ones; returns `false` if there are too few.
+    /// Takes events from those that may still be written; returns `false` if there are too few.
     fn take(&mut self, now: Time, events: u64) -> bool {
         if self.full.is_none() && self.left >= events {
             self.left -= events;
@@ -328,8 +328,8 @@ impl TimelineFile {
     }
 }
 
-/// Messages of Perfetto's trace format that timelines use, with the fields that they use. The names
-/// are Wordline's, the numbers those of the format (`protos/perfetto/trace`).
+/// Messages of Perfetto's trace format that timelines use, with the fields that they use. Names are
+/// Wordline's; numbers are those of the format (`protos/perfetto/trace`).
 pub mod message {
     /// `Trace`: a file. Concatenated files are one trace.
     #[derive(Clone, PartialEq, prost::Message)]

@@ -16,12 +16,12 @@ pub(super) struct Waiting {
 pub(super) struct Bounds {
     pub layout: Layout,
     pub rule: PlaneRule,
-    /// Planes per row.
+    /// Maximum planes per row. Count.
     pub planes: u32,
-    /// Rows per command.
+    /// Maximum rows per command. Count.
     pub rows: u32,
-    /// Whether all rows use the planes of the first. A cache read requires it, a cache program does
-    /// not.
+    /// Whether all rows use the planes of the first. A cache read requires this; a cache program
+    /// does not.
     pub same_planes: bool,
 }
 

@@ -36,7 +36,7 @@ pub enum Load {
 /// Error of an experiment.
 #[derive(Debug, Error)]
 pub enum PackageError {
-    /// The configuration is faulty.
+    /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// A number of the load is out of range.
@@ -44,7 +44,7 @@ pub enum PackageError {
     Load {
         /// Name of the parameter.
         key: &'static str,
-        /// Given value.
+        /// Value that was given.
         value: u64,
         /// Rule that the value breaks.
         rule: String,
@@ -71,8 +71,9 @@ pub enum PackageError {
     Violation(#[from] Violation),
 }
 
-/// Runs a load on a package of the configuration `text`, which messages call `name`. Times are
-/// random only if the part has jitter, from the seed `seed`. `strips` records every stage.
+/// Runs a load on a package of the configuration `text`, which messages call `name`. If the part
+/// has jitter, `seed` determines the random times. If `strips` is set, the report contains every
+/// stage.
 pub fn run(
     text: &str,
     name: &str,

@@ -12,9 +12,9 @@ use super::report::{Report, Sums};
 use super::{PackageError, PackageSim, within};
 
 /// Erases the destination blocks, copies the pages of the source blocks there, and erases the
-/// source blocks. Blocks are spread over planes first, then over dies; each goes to a block of its
-/// own plane. Each die works in order: if data leaves the package, a block is read as a whole and
-/// then written as a whole.
+/// source blocks. Blocks are spread over planes first, then over dies; each is copied to a block of
+/// its own plane. Each die works in order. If data leaves the package, each block is read
+/// completely before it is written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Migrate {
@@ -22,7 +22,7 @@ pub struct Migrate {
     pub blocks: u32,
     /// Method of copying the pages.
     pub mode: MigrateMode,
-    /// Whether the dies work at the same time.
+    /// Whether the dies work at the same time. Otherwise they work one after another.
     pub interleaved: bool,
 }
 

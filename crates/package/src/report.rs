@@ -65,9 +65,9 @@ pub struct Report {
 /// Mean and maximum latency of requests or transactions. Picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Latency {
-    /// Mean, rounded down.
+    /// Mean latency, rounded down. Picoseconds.
     pub mean_ps: u64,
-    /// Maximum.
+    /// Maximum latency. Picoseconds.
     pub max_ps: u64,
 }
 
@@ -89,17 +89,17 @@ impl Serialize for Stages {
 /// Energy by use. Nanojoules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct EnergyReport {
-    /// Array reads.
+    /// Energy of array reads. Nanojoules.
     pub read: f64,
-    /// Array programs.
+    /// Energy of array programs. Nanojoules.
     pub program: f64,
-    /// Block erases.
+    /// Energy of block erases. Nanojoules.
     pub erase: f64,
-    /// Bus transfers.
+    /// Energy of the bus. Nanojoules.
     pub bus: f64,
-    /// Standby of dies without a transaction.
+    /// Standby energy of dies without a transaction. Nanojoules.
     pub standby: f64,
-    /// Sum of all uses.
+    /// Sum of all uses. Nanojoules.
     pub total: f64,
 }
 
@@ -110,9 +110,9 @@ pub struct ModeReport {
     pub mode: &'static str,
     /// Commands that the package executed in this mode. Count.
     pub transactions: u64,
-    /// Time that these commands spent in each stage. Picoseconds.
+    /// Time that the commands of this mode spent in each stage. Picoseconds.
     pub stage_ps: Stages,
-    /// Energy; standby energy belongs to no mode.
+    /// Energy of the commands of this mode. Standby energy belongs to no mode.
     pub energy_nj: EnergyReport,
 }
 

@@ -20,17 +20,17 @@ use super::{PackageError, PackageSim, within};
 pub struct Stream {
     /// Operation of every request.
     pub operation: StreamOperation,
-    /// Bytes of a request, rounded up to whole pages, which start at the next page. An erase
-    /// request is one block.
+    /// Size of a request, rounded up to whole pages. A request starts at the page after the
+    /// previous one. An erase request is one block. Bytes.
     pub request_bytes: u64,
-    /// Number of requests.
+    /// Number of requests. Count.
     pub requests: u32,
     /// Outstanding requests. When a command that ends a request is done, the next request is
     /// issued. Count.
     pub queue_depth: u32,
     /// Maximum number of rows in one command; 1 disables cache mode. Count.
     pub cache_rows: u32,
-    /// Whether the dies work at the same time.
+    /// Whether the dies work at the same time. Otherwise they work one after another.
     pub interleaved: bool,
 }
 
@@ -60,7 +60,7 @@ impl StreamOperation {
 #[derive(Clone, Copy, Debug)]
 struct Pages {
     layout: Layout,
-    /// Pages, or blocks, per request.
+    /// Pages, or blocks, per request. Count.
     each: u32,
     erases: bool,
 }

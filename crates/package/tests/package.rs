@@ -7,7 +7,8 @@ use wordline_package::{
     Load, Migrate, MigrateMode, PackageError, Report, Stream, StreamOperation, check, run,
 };
 
-// The part under test, in nanoseconds: 2,112 bytes at 40 MB/s, 25 ns per cycle.
+// Durations of the part under test, in nanoseconds. A page of 2,112 bytes is transferred at 40
+// MB/s, and a cycle takes 25 ns.
 const CYCLE: u64 = 25;
 const DATA: u64 = 2112 * 25;
 const READ: u64 = 25_000;
@@ -99,7 +100,7 @@ fn cache_programs_keep_the_array_busy() {
 }
 
 #[test]
-fn cache_reads_are_bound_by_data_out() {
+fn cache_reads_are_limited_by_the_data_transfer() {
     // A transfer is longer than tR. After the first array read, each page takes its transfer, a
     // status read, 31h (or 3Fh) and tRCBSY.
     let report = told(
@@ -136,7 +137,7 @@ fn two_planes_halve_the_array_operations() {
 
 #[test]
 fn interleaved_dies_reach_the_lower_of_two_bounds() {
-    // The bounds are the rate of n dies and that of the bus.
+    // The bounds are the program or read rate of n dies, and the rate of the bus.
     let program = COMMAND + DATA + PROGRAM + STATUS;
     let read = COMMAND + READ + STATUS + DATA;
     for dies in [1, 2, 4, 8, 16] {
@@ -225,7 +226,7 @@ fn migrations_copy_every_page_in_the_time_of_their_commands() {
         assert!((report.energy_nj.program / legacy.energy_nj.program - 1.0).abs() < 1e-12);
         assert!((report.energy_nj.erase / legacy.energy_nj.erase - 1.0).abs() < 1e-12);
     }
-    // 3.3 V x 10 mA x 250 us per page.
+    // The energy per page is 3.3 V x 10 mA x 250 us.
     assert!((legacy.energy_nj.program / (pages as f64 * 8250.0) - 1.0).abs() < 1e-12);
 }
 

@@ -1,10 +1,10 @@
-//! Cost of a page when flash is divided into a read cache, a write cache and over-provisioning, and
-//! the division with the lowest cost (Oh, Choi, Lee and Noh, "Caching less for better performance",
-//! FAST 2012).
+//! Cost of a page access when flash is divided into a read cache, a write cache and
+//! over-provisioning, and the division with the lowest cost (Oh, Choi, Lee and Noh, "Caching less
+//! for better performance", FAST 2012).
 //!
-//! u is the share of the flash that is cached, r the share of reads in it: S_C = u S_F, S_R = r
-//! S_C. The utilisation u in the formulas is the worst case; [`victims`] is the mean that follows
-//! from it.
+//! u is the share of the flash that holds cached data, and r is the read cache's share of these
+//! data: S_C = u S_F, S_R = r S_C. The utilisation u in the formulas is the worst case; [`victims`]
+//! is the mean that follows from it.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct Model {
     pub total_pages: u32,
 }
 
-/// Request statistics.
+/// Request statistics of a period.
 #[derive(Clone, Copy)]
 pub struct Load<'a> {
     /// H_R: share of `reads` that hit in a read cache of the given number of pages.
@@ -40,9 +40,9 @@ pub struct Load<'a> {
 /// Division of the flash, and its cost.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Division {
-    /// Share of the flash that is cached (u).
+    /// Share of the flash that holds cached data (u).
     pub utilisation: f64,
-    /// Share of reads in the cache (r).
+    /// Share of the read cache in the cached data (r).
     pub read_ratio: f64,
     /// Mean cost of a page access (C_HY). Microseconds.
     pub cost_us: f64,
@@ -141,8 +141,8 @@ impl Model {
             ..best
         }
     }
-    /// Returns the division with the first r of the lowest cost among the multiples of 1 / `steps`,
-    /// for a given u.
+    /// Returns the division with the lowest cost for a given u, among the multiples of 1 / `steps`
+    /// for r. If several have that cost, r is the smallest.
     pub fn split(&self, utilisation: f64, steps: u32, load: &Load) -> Division {
         let page_write_us = self.page_write_us(utilisation);
         let at = |read_ratio| Division {

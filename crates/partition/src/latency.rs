@@ -35,13 +35,13 @@ impl Model {
             pages_per_block: space.pages_per_block,
         }
     }
-    /// Returns Cost_gc, the cost of GC of a block with the share `valid` of its pages valid
+    /// Returns Cost_gc, the GC cost of a block in which the share `valid` of the pages is valid
     /// (equation 4.2). Pages are read and programmed again. Microseconds.
     pub fn collection_us(&self, valid: f64) -> f64 {
         let move_us = self.costs.read_us + self.costs.program_us;
         valid * f64::from(self.pages_per_block) * move_us + self.costs.erase_us
     }
-    /// Returns Cost'_fw, the cost of a page write with its share of GC (equation 4.3).
+    /// Returns Cost'_fw, the cost of a page write including its share of GC (equation 4.3).
     /// Microseconds; infinite if all pages of victims are valid.
     pub fn page_write_us(&self, valid: f64) -> f64 {
         let gained = (1.0 - valid) * f64::from(self.pages_per_block);

@@ -12,15 +12,15 @@ use wordline_miss_ratio::ShardsSize;
 use crate::cost::Load;
 use crate::space::{Kind, Space};
 
-/// Bytes for the counts of a sampled stack by distance: 8,192 exact ones and 4,096 for each further
-/// doubling, twice while they grow.
+/// Memory of a sampled stack's counters by distance: 8,192 exact distances and 4,096 buckets per
+/// further power of two, twice while the table grows. Bytes.
 const DISTANCES_BYTES: u64 = 2 * 8 * (8_192 + 51 * 4_096);
 
 /// Method of counting hits in lists of every size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counting {
-    /// In ghost lists as long as the whole flash, as the source does with memory of about 1 % of
+    /// In ghost lists as long as the whole flash, as in the source, where they take about 1 % of
     /// the flash.
     #[default]
     Ghosts,
@@ -36,8 +36,8 @@ enum Stack {
 }
 
 impl Stack {
-    /// Records a request for a page, which is then the most recent. A page for which no number is
-    /// left is ignored.
+    /// Records a request for a page, which is then the most recent. Ignores the page if no entry
+    /// number is left.
     #[inline]
     fn touch(&mut self, page: u64) {
         match self {
@@ -47,7 +47,7 @@ impl Stack {
             Self::Shards(shards) => shards.extend([page]),
         }
     }
-    /// Removes a page that is no longer in the list of the stack.
+    /// Removes a page that has left the list that the stack represents.
     fn forget(&mut self, page: u64) {
         match self {
             Self::Ghosts(ghosts) => ghosts.forget(page),
@@ -66,7 +66,7 @@ impl Stack {
             Self::Shards(shards) => shards.bytes(),
         }
     }
-    /// Returns the hits in lists of 0, 1, ... and all segments.
+    /// Returns the number of hits in lists of every length, from 0 to all segments.
     fn hits(&self, segments: u32, segment_pages: u32) -> Vec<u64> {
         match self {
             Self::Ghosts(ghosts) => {
@@ -190,7 +190,7 @@ impl Period {
         [stack("ghosts of reads"), stack("ghosts of writes")]
     }
     /// Returns the maximum memory if each stack is a sample of `pages` pages: hash, number and
-    /// place on the stack per page, and distances in buckets.
+    /// stack position per page, and distances in buckets.
     pub fn memory_of_sample(pages: NonZeroU32) -> [Table; 2] {
         let pages = u64::from(pages.get());
         let stack = |name| {
@@ -200,7 +200,7 @@ impl Period {
         };
         [stack("sample of reads"), stack("sample of writes")]
     }
-    /// Returns the bytes allocated now.
+    /// Returns the memory currently allocated. Bytes.
     pub fn bytes(&self) -> u64 {
         self.reads.bytes() + self.writes.bytes()
     }
@@ -212,11 +212,11 @@ impl Period {
     pub fn requests(&self) -> u64 {
         self.requests
     }
-    /// Returns the numbers of pages since the period began.
+    /// Returns the counts of pages since the period began.
     pub fn counts(&self) -> Counts {
         self.counts
     }
-    /// Records a page of a request. A page for which no number is left is counted, but enters no
+    /// Records a page of a request. If no entry number is left, the page is counted, but enters no
     /// stack.
     pub fn page(&mut self, page: u64, kind: Kind, hit: bool) {
         match kind {
@@ -253,11 +253,11 @@ impl Period {
     pub fn total_pages(&self) -> u32 {
         self.total_pages
     }
-    /// Returns the hit curve of reads that the write list does not serve.
+    /// Returns the hit curve of reads that the write list did not serve.
     pub fn reads(&self) -> HitCurve {
         self.curve(&self.reads, self.counts.reads)
     }
-    /// Returns the hit curve of writes and of reads that the write list serves.
+    /// Returns the hit curve of writes and of reads that the write list served.
     pub fn writes(&self) -> HitCurve {
         let requests = self.counts.writes + self.counts.reads_of_written;
         self.curve(&self.writes, requests)

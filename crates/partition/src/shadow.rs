@@ -1,4 +1,5 @@
-//! Small write caches on small simulated flashes, used to measure the valid pages in GC victims.
+//! Small write caches on small simulated flash devices, used to measure the valid pages in GC
+//! victims.
 
 use serde::{Deserialize, Serialize};
 use wordline_cache::heap::Heap;
@@ -11,7 +12,7 @@ use wordline_kernel::random::splitmix;
 use crate::space::Space;
 
 /// Minimum number of blocks of a small flash, unless the full-size flash has fewer. With fewer
-/// blocks, single blocks affect the result.
+/// blocks, a single block affects the result.
 const MIN_BLOCKS: u32 = 64;
 
 /// Page-mapped flash with greedy GC and one active block, shared by host and GC.
@@ -141,27 +142,29 @@ impl Shadow {
     }
 }
 
-/// Write caches of several sizes on flashes that are smaller than the real one by the same factor
-/// as the caches. They see the writes of a sample of the pages, reduced by that factor too, so that
-/// each page has the same depth, relative to the size of the cache, as in the real one.
+/// Write caches of several sizes on small flash devices. Caches and devices are smaller than the
+/// real ones by the same factor. The caches receive the writes of a sample of the pages, which is
+/// reduced by that factor, too. Each page therefore has the same depth, relative to the size of the
+/// cache, as in the real cache.
 ///
-/// The caches start full of other pages. Victims are counted once a flash's number of pages has
-/// been written.
+/// The caches start full of other pages. Victims are counted after as many page writes as the flash
+/// has pages.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Miniature {
     salt: u64,
     /// Hash below which a page is sampled.
     limit: u64,
     index: Index,
-    /// Caches, the largest first: a page that the largest does not hold is in none of them.
+    /// Caches in descending order of size. A page that the largest cache does not hold is in none
+    /// of them.
     shadows: Vec<Shadow>,
     flash_pages: u64,
     written: u64,
 }
 
 impl Miniature {
-    /// Creates caches for the sizes `cached` of the real cache, in descending order, on flashes
-    /// with `1 / divisor` of the blocks, or 64 if that is more, but at most all blocks.
+    /// Creates caches for the sizes `cached` of the real cache, in descending order, on flash
+    /// devices with `1 / divisor` of the blocks, or 64 if that is more, but at most all blocks.
     pub fn new(space: &Space, divisor: u32, cached: &[u32], seed: u64) -> Self {
         let all = (space.total_pages / space.pages_per_block).max(1);
         let blocks = (all / divisor.max(1)).max(MIN_BLOCKS).min(all);
@@ -241,12 +244,13 @@ impl Miniature {
             self.index.free(leaving);
         }
     }
-    /// Returns `true` once each flash has been overwritten twice: once to reach steady state, once
-    /// to measure.
+    /// Returns `true` once each flash has been overwritten twice: once to reach steady state, and
+    /// once to measure.
     pub fn is_trained(&self) -> bool {
         self.written >= 2 * self.flash_pages
     }
-    /// Returns the mean share of valid pages in victims for each cache; `None` without GC.
+    /// Returns the mean share of valid pages in victims for each cache; `None` if a cache had no
+    /// GC.
     pub fn victims(&self) -> impl Iterator<Item = Option<f64>> {
         self.shadows.iter().map(|Shadow { log, .. }| {
             let pages = log.collections * u64::from(log.pages_per_block);

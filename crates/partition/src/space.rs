@@ -5,24 +5,24 @@ use serde::{Deserialize, Serialize};
 /// Costs of operations. Microseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Costs {
-    /// Read of a page from flash.
+    /// Time to read a page from flash.
     pub read_us: f64,
-    /// Program of a page.
+    /// Time to program a page.
     pub program_us: f64,
-    /// Relocation of a page by GC: copyback, or a read and a program.
+    /// Time to relocate a page in GC: copyback, or a read and a program.
     pub copy_us: f64,
-    /// Erase of a block.
+    /// Time to erase a block.
     pub erase_us: f64,
-    /// Read of a page from the disk, including its transfer.
+    /// Time to read a page from the disk, including its transfer.
     pub disk_read_us: f64,
-    /// Write of a page to the disk, including its transfer.
+    /// Time to write a page to the disk, including its transfer.
     pub disk_write_us: f64,
 }
 
 impl Costs {
-    /// Costs in OP-FCL's table 2: SLC flash with 100 us per page on the bus and copyback without a
-    /// transfer, and a disk with mean positioning times of 4.5 and 4.9 ms that transfers 4 KiB at
-    /// 72 MB/s.
+    /// Costs in OP-FCL's table 2. The SLC flash takes 100 us per page on the bus, and has copyback
+    /// without a transfer. The disk has mean positioning times of 4.5 and 4.9 ms, and transfers 4
+    /// KiB at 72 MB/s.
     pub const PUBLISHED: Self = Self {
         read_us: 125.0,
         program_us: 300.0,
@@ -67,9 +67,9 @@ impl Space {
 /// Sizes of the two lists in pages. A cache with one list has all pages in `write`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Sizes {
-    /// Pages that were read and not written since.
+    /// Pages in the read list, which were read and have not been written since.
     pub read: u32,
-    /// Pages that were written and not destaged.
+    /// Pages in the write list, which were written and have not been destaged.
     pub write: u32,
 }
 
@@ -78,7 +78,8 @@ impl Sizes {
     pub fn pages(self) -> u32 {
         self.read.saturating_add(self.write)
     }
-    /// Divides `pages` with the share `read_ratio` for reads, rounded to the nearest page.
+    /// Divides `pages` between the lists: the share `read_ratio` for reads, rounded to the nearest
+    /// page.
     pub fn split(pages: u32, read_ratio: f64) -> Self {
         let read = (f64::from(pages) * read_ratio).round() as u32;
         let read = read.min(pages);

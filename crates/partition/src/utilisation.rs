@@ -4,7 +4,7 @@
 const HALVINGS: u32 = 64;
 
 /// Returns the worst-case share of valid pages in a victim: data blocks relative to all blocks
-/// except the one that is kept empty for GC (OP-FCL, section 3).
+/// except the block that is kept empty for GC (OP-FCL, section 3).
 pub fn worst(data_blocks: u32, spare_blocks: u32) -> f64 {
     let others = (f64::from(data_blocks) + f64::from(spare_blocks) - 1.0).max(1.0);
     (f64::from(data_blocks) / others).min(1.0)
@@ -22,8 +22,8 @@ pub fn of_victims(victim: f64) -> f64 {
 
 /// Returns U(u), the share of valid pages in victims at a utilisation u.
 ///
-/// It is the root u' below 1 of `u = (u' - 1) / ln u'`, found by bisection of its logarithm y,
-/// which is above -1 / u. (u' = 1 is the limit for any u, and not the solution.)
+/// The share is the root u' below 1 of `u = (u' - 1) / ln u'`, found by bisection of its logarithm
+/// y, which is above -1 / u. (u' = 1 is the limit for any u, and not the solution.)
 pub fn victims(utilisation: f64) -> f64 {
     match utilisation {
         ..=0.0 => return 0.0,

@@ -50,7 +50,7 @@ pub struct Sampling {
     pub seed: u64,
 }
 
-/// Counter of a method, which computes the curve.
+/// State of the method that computes the curve.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Counter {
     Rate(ShardsRate),
@@ -111,8 +111,8 @@ impl Window {
             seen: 0,
         }
     }
-    /// Returns the memory of a window that samples `pages` pages: hash and number per page, its
-    /// place on the stack or the time of its last request, and a distance.
+    /// Returns the memory of a window that samples `pages` pages. Per page it holds hash and
+    /// number, stack position or time of the last request, and a distance.
     pub fn memory(pages: u64) -> Table {
         let numbers = Index::memory("miss-ratio curve", pages).most;
         let by_page = 3 * size_of::<u64>() as u64;
@@ -160,7 +160,7 @@ impl Window {
             Counter::Aet(counter) => counter.keys(),
         }
     }
-    /// Returns the bytes allocated now.
+    /// Returns the memory currently allocated. Bytes.
     pub fn bytes(&self) -> u64 {
         match &self.counter {
             Counter::Rate(counter) => counter.bytes(),

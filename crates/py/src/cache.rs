@@ -154,7 +154,7 @@ pub struct Plan(CachePlan);
 
 #[pymethods]
 impl Plan {
-    /// Returns the trace, the devices and the answers, as JSON.
+    /// Returns the trace, the devices and the results of the plan, as JSON.
     fn summary_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.0).map_err(fail)
     }

@@ -305,7 +305,7 @@ impl Raised {
     }
 }
 
-/// Checks the inputs of runs, each input once.
+/// Checker of the inputs of runs, which checks each input once.
 #[pyclass(module = "wordline._wordline", frozen)]
 struct Inputs {
     decoded: wordline_workload::Decoded,

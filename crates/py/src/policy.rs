@@ -158,7 +158,7 @@ thread_local! {
     static LENT: RefCell<Vec<(u64, &'static dyn foreign::View)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Ends the loan of a view when dropped.
+/// Guard that ends the loan of a view when dropped.
 struct Lent(u64);
 
 impl Drop for Lent {
@@ -198,7 +198,7 @@ impl View {
 
 #[pymethods]
 impl View {
-    /// Returns whether a page is newer in the cache than in the layer below.
+    /// Returns True if a page is newer in the cache than in the layer below.
     fn is_dirty(&self, page: u64) -> PyResult<bool> {
         self.ask(page, |view| view.is_dirty(page))
     }
@@ -207,7 +207,7 @@ impl View {
         self.ask(page, |view| view.load(page))
             .map(|time| time as f64 / 1e6)
     }
-    /// Returns whether the die to which a page would be written runs GC.
+    /// Returns True if the die to which a page would be written runs GC.
     fn is_collecting(&self, page: u64) -> PyResult<bool> {
         self.ask(page, |view| view.is_collecting(page))
     }

@@ -13,7 +13,7 @@ use wordline_serve::{Clock, ServeOptions};
 
 use crate::{Outcome, Raised, memory, option, refused, spec, tell, told_of_memory};
 
-/// Ends a live device from another thread.
+/// Handle that ends a live device from another thread.
 #[pyclass(module = "wordline._wordline", frozen)]
 #[derive(Default)]
 pub struct Stop {
@@ -27,7 +27,7 @@ impl Stop {
     fn new() -> Self {
         Self::default()
     }
-    /// Ends the device: it completes the requests that have arrived.
+    /// Ends the device after it has completed the requests that have arrived.
     fn set(&self) {
         self.ends.store(true, Ordering::Relaxed);
     }
@@ -41,7 +41,7 @@ impl Stop {
 #[pyclass(module = "wordline._wordline", frozen)]
 pub struct Loopback {
     unused: Mutex<Option<wordline_serve::Loopback>>,
-    /// Port.
+    /// Port number.
     #[pyo3(get)]
     port: u16,
 }
@@ -93,7 +93,9 @@ pub fn serve(
         tcp: loopback(options)?,
         data: option(options, "data")?,
         record: option(options, "record")?,
-        clock: scale.map_or(Clock::Simulated { think_time }, |scale| Clock::Real { scale }),
+        clock: scale.map_or(Clock::Simulated { think_time }, |scale| Clock::Real {
+            scale,
+        }),
     };
     let raised = Raised::default();
     memory::reserve();

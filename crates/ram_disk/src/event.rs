@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wordline_block::{DeviceObservation, GcObservation, RequestObservation, Ticket};
 use wordline_kernel::Digest;
 
-/// Event of a RAM disk: the request of the ticket is complete.
+/// Event of a RAM disk: completion of the request with this ticket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event(pub Ticket);
 

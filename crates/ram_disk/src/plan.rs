@@ -1,4 +1,4 @@
-//! The `[ram]` table, validated.
+//! Validated parameters of the `[ram]` table.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Op, PlanError, Specification};
@@ -10,16 +10,16 @@ use crate::config::Config;
 /// Sector size: unit of the capacity. Bytes.
 const SECTOR_BYTES: u64 = 512;
 
-/// Plan of a RAM disk.
+/// Validated parameters of a RAM disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Capacity that the host can address. Bytes.
     pub capacity_bytes: u64,
-    /// Time of a request apart from its data.
+    /// Time of a request apart from its data transfer.
     pub overhead: Time,
     /// Copy rate of a channel.
     pub copy: Rate,
-    /// Requests served at once.
+    /// Number of requests served at the same time.
     pub channels: u32,
 }
 

@@ -12,9 +12,9 @@ pub struct RamDiskStats {
     pub reads: u64,
     /// Write requests completed.
     pub writes: u64,
-    /// Bytes of the reads.
+    /// Bytes of completed reads.
     pub bytes_read: u64,
-    /// Bytes of the writes.
+    /// Bytes of completed writes.
     pub bytes_written: u64,
     /// Response times of reads and writes in the disk, from submission to completion.
     pub response: Histogram,

@@ -7,7 +7,7 @@ use wordline_kernel::Time;
 use crate::plan::Plan;
 use crate::stats::RamDiskStats;
 
-/// RAM disk, wherever it is in the store.
+/// Statistics of a RAM disk, wherever it is in the store.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "RamDisk")]
 pub struct RamDiskSummary {
@@ -18,17 +18,17 @@ pub struct RamDiskSummary {
     pub disks: Vec<u32>,
     /// Capacity of the RAM disk.
     pub capacity_bytes: u64,
-    /// Requests that the RAM disk serves at once.
+    /// Number of requests that the RAM disk serves at the same time.
     pub channels: u32,
     /// Reads that the RAM disk completed.
     pub reads: u64,
     /// Writes that the RAM disk completed.
     pub writes: u64,
-    /// Bytes of the reads.
+    /// Bytes of the RAM disk's completed reads.
     pub read_bytes: u64,
-    /// Bytes of the writes.
+    /// Bytes of the RAM disk's completed writes.
     pub written_bytes: u64,
-    /// Share of the time in which the RAM disk's channels were busy, mean of the channels.
+    /// Share of time in which the RAM disk's channels were busy, averaged over the channels.
     pub utilisation: Option<f64>,
     /// Maximum number of requests in the RAM disk.
     pub held_most: u32,

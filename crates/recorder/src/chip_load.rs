@@ -46,7 +46,7 @@ impl ChipLoads {
             times: Vec::new(),
         }
     }
-    /// Discards the samples so far.
+    /// Discards the samples taken so far.
     pub fn begin_measuring(&mut self) {
         self.samples.clear();
         self.idle = 0;

@@ -83,17 +83,17 @@ buffer_figures! {
 /// GC runs of one kind with the same trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collections {
-    /// Method by which the runs freed space.
+    /// Method by which the GC runs freed space.
     pub kind: GcKind,
-    /// Trigger of the runs.
+    /// Trigger of the GC runs.
     pub trigger: Trigger,
     /// Number of GC runs.
     pub runs: u64,
-    /// Pages moved.
+    /// Pages that the GC runs moved.
     pub moved: u64,
-    /// Blocks erased.
+    /// Blocks that the GC runs erased.
     pub erased: u64,
-    /// Total time from start to end.
+    /// Total time of the GC runs, from start to end.
     pub time: Time,
     /// Time of the longest GC run.
     pub longest: Time,
@@ -103,11 +103,11 @@ impl FlashCounts {
     pub(super) fn of(&self, operation: Operation) -> u64 {
         self.done[operation as usize]
     }
-    /// Returns the number of page reads, including those of internal data moves.
+    /// Returns the number of page reads, including reads by internal data moves.
     pub fn page_reads(&self) -> u64 {
         self.of(Operation::Read) + self.of(Operation::Move)
     }
-    /// Returns the number of page programs, including those of internal data moves.
+    /// Returns the number of page programs, including programs by internal data moves.
     pub fn page_programs(&self) -> u64 {
         self.of(Operation::Program) + self.of(Operation::Move)
     }
@@ -130,11 +130,11 @@ impl BufferCounts {
     pub fn hits(&self) -> u64 {
         self.read_hits + self.write_hits
     }
-    /// Returns the number of pages that reads requested.
+    /// Returns the number of pages requested by reads.
     pub fn reads(&self) -> u64 {
         self.read_hits + self.read_misses
     }
-    /// Returns the number of pages that writes requested.
+    /// Returns the number of pages requested by writes.
     pub fn writes(&self) -> u64 {
         self.write_hits + self.write_misses
     }
@@ -144,7 +144,7 @@ impl BufferCounts {
     }
 }
 
-/// Pages that reads requested of a cache, by look-up result.
+/// Pages requested from a cache by reads, for each look-up result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheCounts(pub flash_cache::Pages);
 

@@ -1,4 +1,4 @@
-//! Reads by the flash events that delayed them.
+//! Response times of reads, grouped by the flash events that delayed the reads.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::ReadEvents;
@@ -8,9 +8,9 @@ use wordline_observe::Histogram;
 /// Response times of reads by the flash events that delayed them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct DelayedReads {
-    /// Reads that were not delayed.
+    /// Reads that no flash event delayed.
     pub nothing: Histogram,
-    /// Reads delayed by each of [`ReadEvents::ALL`]; a read counts with each of its events.
+    /// Reads delayed by each of [`ReadEvents::ALL`]; a read counts for each event that delayed it.
     pub each: [Histogram; ReadEvents::ALL.len()],
 }
 

@@ -52,7 +52,7 @@ macro_rules! flash_figures {
             figure pages_read_ahead on ReadAhead { used: false } => 1,
                 summary "Pages that dies started to read before the host requested them (`buffer.read_ahead.physical`). Reads that were not aborted are included in `flash.page_reads`.";
             figure pages_read_ahead_used on ReadAhead { used: true } => 1,
-                summary "Pages read ahead that a host read took from the data register of their die.";
+                summary "Pages read ahead that a host read found in the data register of their die.";
             figure read_modify_writes on PageMerged {} => 1,
                 summary "Partial writes that had to read the rest of their page.";
             count unwritten_pages_read: u64, on UnwrittenRead {} => 1, "Reads of pages that had never been written, or had been trimmed.";
@@ -67,8 +67,8 @@ macro_rules! flash_figures {
             figure blocks_replaced on Replaced {} => 1,
                 summary "Free blocks that replaced full update blocks, so that GC could be deferred.";
             figure gc_runs on Collected { .. } => 1,
-                summary "GC runs: blocks moved, logical blocks merged."
-                series "GC runs finished";
+                summary "GC runs: relocations of a block and merges of a logical block."
+                series "Finished GC runs";
             figure gc_pages_moved on Collected { moved, .. } => u64::from(moved),
                 summary "Valid pages that GC moved."
                 series "Pages moved by GC runs that finished";
@@ -135,7 +135,7 @@ macro_rules! buffer_figures {
             count unbalanced: u64, on Evicted { unbalanced, .. } => u64::from(unbalanced),
                 "Evictions at which the dies were unbalanced, if the balance is watched.";
             summary balance_above_10_ratio: Option<f64> = $end.unbalanced_ratio($counts),
-                "Share of evictions at which the highest load of a die exceeded ten times the mean of the dies (LCR, section II-A). An eviction while no die has work does not count as exceeding it. Null unless `observe.balance_at_evictions` is set.";
+                "Share of evictions at which the highest load of a die exceeded ten times the mean load of the dies (LCR, section II-A). An eviction while no die has work does not count as exceeding it. Null unless `observe.balance_at_evictions` is set.";
             figure pages_destaged on Destaged { .. } => 1,
                 summary "Pages destaged from the buffer to flash: evicted, flushed or written through."
                 series "Pages destaged from the DRAM buffer to flash";
@@ -148,11 +148,11 @@ macro_rules! buffer_figures {
             figure pages_destaged_idle on FlushedIdly {} => 1,
                 summary "Pages destaged because no request was outstanding (`buffer.idle_flush_ms`).";
             summary idle_energy_mj: f64 = $end.energy.of_programs($counts.pages_destaged_idle),
-                "Energy of the arrays for programming the pages destaged in idle time, each at the mean of a program over the run.";
+                "Energy of programming the pages destaged in idle time, each at the mean array energy of a program in the run.";
             figure batches on BatchSent { .. } => 1,
                 summary "Batches of pages destaged together (`buffer.flush`).";
             summary write_amplification: Option<f64> = write_amplification(&$end.flash),
-                "Bytes programmed in flash per byte written, as `flash.write_amplification`: below 1 if the buffer absorbs more writes than GC adds.";
+                "Bytes programmed in flash per byte that the host wrote, with the meaning of `flash.write_amplification`. Below 1 if the buffer absorbs more writes than GC adds.";
             summary page_write_amplification: Option<f64> = ratio($end.flash.page_programs(), $counts.writes()),
                 "Pages programmed in flash per page that the host wrote to the buffer.";
             summary dirty_pages_left: u64 = $end.dirty_pages,

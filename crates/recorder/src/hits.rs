@@ -7,7 +7,7 @@ use wordline_kernel::Time;
 use wordline_miss_ratio::{Curve, Rate, ShardsSize};
 use wordline_observe::Histogram;
 
-/// Response times of requests that the flash served alone, and of the others.
+/// Response times of requests that the flash served alone, and of all other requests.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ByTier {
     /// Requests that the flash served alone.
@@ -35,7 +35,7 @@ pub struct Hits {
     sampled: Option<Sampled>,
 }
 
-/// Sample of the pages that reads requested, in order of completion.
+/// Sample of the pages requested by reads, in order of completion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sampled {
     page_bytes: u64,
@@ -62,7 +62,8 @@ impl Hits {
             sampled: sampled(),
         }
     }
-    /// Discards the requests recorded so far. The curve still knows the pages that they requested.
+    /// Discards the requests recorded so far. The miss-ratio curve still includes the pages that
+    /// they requested.
     pub fn begin_measuring(&mut self) {
         self.reads = ByTier::default();
         self.writes = ByTier::default();

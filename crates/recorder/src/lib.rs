@@ -30,30 +30,30 @@ use wordline_observe::{Busy, Intervals, Merge};
 pub struct Record {
     /// Requests served, by stream.
     pub streams: Vec<Served>,
-    /// Requests served to all streams; complete once the record is closed.
+    /// Requests served, over all streams; complete once the record is closed.
     pub total: Served,
     /// Time series.
     pub series: Intervals<Cell>,
-    /// Longest response times, in their own intervals.
+    /// Longest response times, in intervals whose width is independent of the series.
     pub worst: Intervals<Longest>,
     /// Bus time of each channel.
     pub channels: Busy,
     /// Occupied time of each die, or of each disk.
     pub dies: Busy,
-    /// Commands on one plane and on several planes; then the same two while another die of the
-    /// package was occupied.
+    /// Commands on one plane and on several planes, while no other die of the package was occupied;
+    /// then both again, while another die was occupied.
     pub commands: [u64; 4],
     /// GC runs by kind and trigger, in the order of first occurrence.
     pub collections: Vec<Collections>,
-    /// Power cuts.
+    /// Power cuts and recoveries.
     pub power: Power,
     /// Response times of reads by flash events, for devices that can have such events.
     pub reads_met: Option<Box<DelayedReads>>,
 }
 
 impl Record {
-    /// Returns this record, which must be empty, started at `start`. The earlier busy times of
-    /// buses and dies are read from `lanes`.
+    /// Returns this record, which must be empty, with its start at `start`. The earlier busy times
+    /// of buses and dies are read from `lanes`.
     fn starting(&self, start: Time, lanes: Lanes<'_>) -> Self {
         Self {
             series: self.series.starting(start),

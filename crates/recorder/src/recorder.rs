@@ -45,8 +45,9 @@ pub struct Recorder {
     unmeasured: Option<Box<Record>>,
     /// Requests completed before measuring began, by stream.
     warm_up: Vec<u64>,
-    /// Outstanding requests, and the time since which there are any.
+    /// Outstanding requests. Count.
     pub(super) in_flight: u32,
+    /// Time since which requests have been outstanding.
     pub(super) busy_since: Time,
     pub(super) rows: Option<Rows>,
     /// Rows of completed requests whose numbers are not known yet. Empty between two events.
@@ -200,7 +201,7 @@ impl Recorder {
         streams.map(|served| served.bytes.iter().sum()).collect()
     }
 
-    /// Returns when the next interval of the busy times ends.
+    /// Returns the time at which the next interval of the busy times ends.
     #[inline]
     pub fn next_look(&self) -> Time {
         let Record { channels, dies, .. } = &self.record;

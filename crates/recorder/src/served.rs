@@ -1,4 +1,4 @@
-//! Requests served to one stream or to all.
+//! Served requests of one stream, or of all streams.
 
 use super::component_sums::ComponentSums;
 use serde::{Deserialize, Serialize};

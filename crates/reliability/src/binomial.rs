@@ -1,6 +1,7 @@
 //! Tails and quantiles of the binomial distribution.
 //!
-//! Computed in software (`libm`), so that numbers are the same on every machine.
+//! The functions are computed in software (`libm`), so that their values are the same on every
+//! machine.
 
 /// Relative precision at which the continued fraction ends.
 const PRECISION: f64 = 1e-15;

@@ -1,4 +1,4 @@
-//! Numbers of errors without the evaluation of a binomial tail per draw.
+//! Random numbers of errors, without evaluating a binomial tail for each draw.
 //!
 //! The probability of more than `e` errors grows with the bit error rate. If a draw gives the same
 //! number of errors at a lower and at a higher rate, it gives this number at each rate between
@@ -52,14 +52,14 @@ pub struct Brackets {
     rows: Vec<Row>,
 }
 
-/// Rows kept. Count.
+/// Number of rows that are kept.
 const ROWS: usize = 4096;
 /// Maximum mean number of errors with a row. At higher means, most draws are near a threshold.
 const MAX_MEAN: f64 = 512.0;
 /// Relative distance from a threshold within which a draw is evaluated exactly. The errors of the
 /// tails are below a hundredth of it.
 const MARGIN: f64 = 1e-6;
-/// Draw from which on it is evaluated exactly.
+/// Draws from this value on are evaluated exactly.
 const MAX_DRAW: f64 = 1.0 - 1e-5;
 const GUIDES: usize = 64;
 
@@ -70,9 +70,9 @@ struct Row {
     rate: f64,
     /// First `e` of the row. At smaller `e`, the probability is above [`MAX_DRAW`].
     first: u32,
-    /// Probabilities, falling.
+    /// Probabilities by `e`, in falling order.
     above: Vec<f64>,
-    /// Place to begin the search at, for each range of draws.
+    /// Index in `above` at which the search begins, for each range of draws.
     guides: Vec<u32>,
 }
 
@@ -110,10 +110,10 @@ impl Row {
     }
 }
 
-/// Returns the probabilities that a codeword has more than `e` errors, from the first `e` at which
-/// it is less than certain to the first at which no draw reaches it.
+/// Returns the probabilities that a codeword has more than `e` errors, and the first such `e`. The
+/// range starts where the probability is less than certain, and ends where no draw reaches it.
 fn tails(n: u32, p: f64, words: u32) -> (u32, Vec<f64>) {
-    /// Below half the smallest draw.
+    /// Probability below half the smallest draw.
     const NEVER: f64 = 1e-18;
     let ratio = |k: u32| f64::from(n - k) / f64::from(k + 1) * p / (1.0 - p);
     let mode = (f64::from(n) * p) as u32;
@@ -136,14 +136,15 @@ fn tails(n: u32, p: f64, words: u32) -> (u32, Vec<f64>) {
 }
 
 impl Brackets {
-    /// Returns the same number as [`most_errors`].
+    /// Returns the maximum number of errors among `words` codewords, equal to that of
+    /// [`most_errors`].
     #[inline]
     pub fn most(&mut self, n: u32, p: f64, words: u32, draw: f64) -> u32 {
         let known = self.errors(n, p, words, draw + HALF);
         known.unwrap_or_else(|| most_errors(n, p, words, draw))
     }
-    /// Returns the maximum number of errors among `words` codewords of `n` bits; `None` if `draw` is
-    /// near a threshold.
+    /// Returns the maximum number of errors among `words` codewords of `n` bits; `None` if `draw`
+    /// is near a threshold.
     #[inline]
     fn errors(&mut self, n: u32, p: f64, words: u32, draw: f64) -> Option<u32> {
         /// Mantissa bits of a floating-point number.
@@ -168,7 +169,7 @@ impl Brackets {
         let certain = self.rows[low].reaches(errors, draw);
         certain.then_some(errors)
     }
-    /// Returns the place of the row of this cell's lowest rate.
+    /// Returns the index of the row for the lowest rate of a grid cell.
     #[inline]
     fn row(&mut self, cell: u64, shift: u32) -> usize {
         let rate = f64::from_bits(cell << shift);

@@ -12,9 +12,9 @@ pub enum ProgramMode {
     /// Medium cost: the normal program step of the part.
     #[default]
     Medium,
-    /// Low cost: larger steps, so that reads take longer.
+    /// Low cost: larger program steps, so that reads take longer.
     Low,
-    /// High cost: smaller steps, so that reads are faster.
+    /// High cost: smaller program steps, so that reads are faster.
     High,
     /// Medium cost with a lower threshold voltage: less wear, and reads as slow as after a low-cost
     /// write.

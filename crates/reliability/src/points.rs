@@ -18,8 +18,8 @@ pub(crate) fn place(points: &[f64], at: f64) -> (usize, f64) {
     }
 }
 
-/// Interpolates the logarithm of `values` linearly, or the values themselves if one is zero; 0
-/// without values.
+/// Interpolates the logarithm of `values` linearly, or the values themselves if one is zero.
+/// Returns 0 without values.
 pub(crate) fn between(values: &[f64], (below, share): (usize, f64)) -> f64 {
     let at = |place: usize| values.get(place).copied().unwrap_or_default();
     let (low, high) = (at(below), at(below + 1));

@@ -2,9 +2,9 @@
 //! incremental step pulse programming (ISPP).
 //!
 //! After programming in steps, the threshold voltage of a cell is uniformly distributed within one
-//! step above the verify level of its state, plus noise. Two states have the distance `D`, and the
-//! read reference is midway between their ranges. A cell is read wrongly if noise moves it across
-//! the reference. Lengths are in medium steps.
+//! step above the verify level of its state, plus noise. Two states are `D` apart, and the read
+//! reference is midway between their ranges. A cell is read wrongly if noise moves it across the
+//! reference. Lengths are in medium steps.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,9 +40,10 @@ pub fn noise_for(distance: f64, step: f64, rate: f64) -> f64 {
 /// Step and voltage range of a mode, relative to medium mode.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// Program step.
+    /// Program step, relative to that of medium mode. Ratio.
     pub step: f64,
-    /// Threshold voltage, to which the distance of the states is proportional.
+    /// Threshold voltage relative to that of medium mode. The distance of the states is
+    /// proportional to it. Ratio.
     pub voltage: f64,
 }
 
@@ -55,8 +56,8 @@ impl Step {
 }
 
 /// Raw bit error rate of each mode as a function of the rate of medium mode at the same age: the
-/// noise derived from one rate determines the others. Tabulated in steps of a twelfth of an octave;
-/// logarithms are interpolated linearly.
+/// noise derived from one rate determines the others. The rates are tabulated in steps of a twelfth
+/// of an octave, and their logarithms are interpolated linearly.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shift {
     /// Logarithms of the rates at the grid's rates, per mode.
@@ -64,10 +65,11 @@ pub struct Shift {
 }
 
 /// Raw bit error rate of multi-bit cells in single-level mode as a function of the rate of the same
-/// cells in normal mode: the noise derived from one rate determines the other. Of `2^b` states in a
-/// voltage range two remain, `2^b - 1` times as far apart. With Gaussian noise, a boundary is
-/// crossed with probability `Q(x)` in normal mode and `Q((2^b - 1) x)` in single-level mode. Real
-/// tails are wider, so such small rates are a lower bound.
+/// cells in normal mode: the noise derived from one rate determines the other. In single-level
+/// mode, two of the `2^b` states in a voltage range remain, and they are `2^b - 1` times as far
+/// apart. With Gaussian noise, a boundary is crossed with probability `Q(x)` in normal mode and
+/// `Q((2^b - 1) x)` in single-level mode. Real tails are wider, so such small rates are a lower
+/// bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SingleLevel {
     /// Logarithms of the rates at the grid's rates.

@@ -31,9 +31,9 @@ pub struct Reader {
     pub code: Code,
     /// Codewords per page. Count.
     pub words: u32,
-    /// Program/erase cycles of every block before the run.
+    /// Program/erase cycles of every block before the run. Count.
     pub cycles: f64,
-    /// Retention time before the run of data older than the run. Days.
+    /// Retention time, at the start of the run, of data older than the run. Days.
     pub retention_days: f64,
     /// Factor by which data ages faster than at the temperature of the model.
     pub acceleration: f64,
@@ -68,7 +68,7 @@ pub struct Read {
     pub lain: Option<Time>,
     /// Time of the read.
     pub now: Time,
-    /// Pages per block.
+    /// Pages per block. Count.
     pub pages: u32,
     /// Number of the block.
     pub block: u32,
@@ -154,7 +154,7 @@ impl Reader {
     ) -> Found {
         let rate = self.rate(read, mode);
         let errors = if self.expected {
-            // The median of the worst codeword.
+            // This is the median number of errors of the worst codeword.
             draws.median(self.code.bits, rate.rate, self.words)
         } else {
             draws.most(self.code.bits, rate.rate, self.words)

@@ -14,7 +14,7 @@ pub struct Device {
     pub preconditioned: Preconditioned,
     /// Erases of each block.
     pub erases: Vec<u32>,
-    /// Time of each die, by use.
+    /// Breakdown of each die's time.
     pub usage: Vec<Usage>,
     /// Pages that the host can address.
     pub user_pages: u32,
@@ -44,13 +44,13 @@ pub struct Device {
 /// Bad and spare blocks of an SSD. Counts.
 #[derive(Clone, Copy, Debug)]
 pub struct BadBlockDevice {
-    /// Bad blocks: from the factory, by a failed erase, by a failed program.
+    /// Bad blocks, by cause: factory, failed erase, failed program.
     pub bad: [u32; 3],
     /// Good spare blocks.
     pub spare: u32,
-    /// Good spare blocks of the plane that has fewest.
+    /// Good spare blocks of the plane that has the fewest.
     pub spare_fewest: u32,
-    /// Spare blocks that replaced a block that went bad in use.
+    /// Spare blocks that replaced grown bad blocks.
     pub taken: u32,
     /// Good blocks in use.
     pub in_use: u32,
@@ -78,7 +78,8 @@ impl BadBlockDevice {
 }
 
 impl Device {
-    /// Collects the state of an SSD after a run that followed `preconditioned`.
+    /// Collects the state of an SSD at the end of a run. `preconditioned` are the counts of the
+    /// preconditioning before it.
     pub fn of<M: Mapping>(ssd: &Ssd<M>, preconditioned: Preconditioned) -> Self {
         let oracle = ssd.content_oracle();
         let activity = ssd.measured();

@@ -13,7 +13,7 @@ pub struct Metric {
     /// Path in `summary.json`, with dots between the keys. `{op}` stands for `all`, `read` and
     /// `write`.
     pub name: String,
-    /// Unit according to the name. Empty for counts, ratios and words, and for the percentages,
+    /// Unit according to the name. Empty for counts, ratios and strings, and for the percentages,
     /// minutes and data units of `smart`, whose descriptions state the unit.
     pub unit: &'static str,
     /// Description of the metric.
@@ -26,7 +26,7 @@ pub fn schema() -> Value {
 }
 
 /// Returns every metric of a summary, in its order. A table of streams or members that has the same
-/// keys as a table of the whole run is a single entry.
+/// keys as a table of the whole run is listed as a single entry.
 pub fn all() -> Vec<Metric> {
     let schema = schema();
     let mut told = Walk {
@@ -57,7 +57,8 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Resolves a property to its schema: follows references and drops the null of an optional one.
+    /// Resolves a property to its schema: follows references, and drops the `null` alternative of
+    /// an optional property.
     fn resolve(&self, property: &'a Value) -> &'a Value {
         if let Some(name) = property["$ref"].as_str() {
             return self.resolve(self.schema.pointer(&name[1..]).unwrap_or(property));
@@ -68,8 +69,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Resolves a property that has a value for all requests, for reads and for writes to the
-    /// schema of one of these values. The flag is `true` for a property of this kind.
+    /// Resolves a property to its schema. If the property has one value each for all requests, for
+    /// reads and for writes, returns the schema of a single value and `true`.
     fn by_op(&self, property: &'a Value) -> (bool, &'a Value) {
         let target = self.resolve(property);
         match properties(target) {

@@ -29,9 +29,11 @@ pub struct Outcome {
     pub members: Vec<Record>,
     /// Samples of the load of the dies, if enabled.
     pub chip_loads: Option<ChipLoads>,
-    /// SSDs at the end of the run: the single one, the members, and those of caches.
+    /// State of the SSDs at the end of the run: of a single device, of members, and of the flash of
+    /// caches.
     pub devices: Vec<Device>,
-    /// Statistics of the devices without flash: the single one, the members, or those behind the cache.
+    /// Statistics of the devices without flash: a single device, members, or the devices behind a
+    /// cache.
     pub stats: StoreStats,
     /// Results of each cache, in the order of the devices.
     pub caches: Vec<CacheOutcome>,
@@ -115,11 +117,11 @@ impl Outcome {
         });
         leaves.collect()
     }
-    /// Returns when the first measured request was issued.
+    /// Returns the time at which the first measured request was issued.
     pub fn first_arrival(&self) -> Time {
         first_arrival(&self.streams)
     }
-    /// Returns when measuring began: at the end of the warm-up, or at the first arrival.
+    /// Returns the time at which measuring began: the end of the warm-up, or the first arrival.
     pub fn measured_from(&self) -> Time {
         self.measured_from.unwrap_or_else(|| self.first_arrival())
     }
@@ -136,7 +138,7 @@ pub struct CacheOutcome {
     pub pages: CachePages,
     /// Response times by the tier that served the request.
     pub hits: Hits,
-    /// Pages served that were compared with what was written; `None` without `--verify`.
+    /// Pages served whose content was compared with the content written; `None` without `--verify`.
     pub checked: Option<u64>,
     /// Number of trainings of the victim model, and the share of valid pages in GC victims that it
     /// predicts at over-provisioning ratios of 15, 25, ... 85 %. `None` if the partition policy
@@ -153,14 +155,14 @@ pub struct CachePages {
     pub suspected: u64,
     /// Pages that are newer than in the backing store, including evicted ones.
     pub dirty: u64,
-    /// Pages in the read list; 0 if the cache has one list for all.
+    /// Pages in the read list; 0 if the cache has a single list.
     pub read_list: u64,
     /// List sizes that the partition policy chose last.
     pub chosen: flash_cache::Chosen,
 }
 
 impl CacheOutcome {
-    /// Collects the results of a flash cache. `hits` are the response times of its requests.
+    /// Collects the results of a flash cache. `hits` has the response times of its requests.
     pub fn of<B: BlockDevice>(store: &flash_cache::Cached<B>, hits: Hits) -> Self {
         let residents = store.residents();
         Self {
@@ -189,11 +191,11 @@ impl CacheOutcome {
 pub(crate) struct LeafOutcome<'a> {
     pub leaf: Leaf<'a>,
     pub record: &'a Record,
-    /// State of its flash, if it has any.
+    /// State of the member's flash, if it has flash.
     pub device: Option<&'a Device>,
-    /// Results of the cache, if it is one.
+    /// Results of the member as a cache, if it is one.
     pub cache: Option<&'a CacheOutcome>,
-    /// Counts of the disk itself, or of the disks behind the cache.
+    /// Statistics of the member if it is a disk, or of the disks behind it if it is a cache.
     pub disks: &'a [wordline_hdd::DiskStats],
 }
 
@@ -205,7 +207,7 @@ pub(crate) struct SsdOutcome<'a> {
     pub device: &'a Device,
 }
 
-/// Returns when the first measured request of any stream was issued.
+/// Returns the time at which the first measured request of any stream was issued.
 pub fn first_arrival(streams: &[Issued]) -> Time {
     let arrivals = streams.iter().filter_map(|issued| issued.first_arrival);
     arrivals.min().unwrap_or_default()
@@ -231,12 +233,14 @@ pub struct Issued {
 }
 
 impl Issued {
-    /// Returns the time from the first to the last request by the source's time stamps. Seconds.
+    /// Returns the time from the first to the last request by the source's time stamps, without the
+    /// time scale. Seconds.
     pub(crate) fn recorded_s(&self) -> Option<f64> {
         let (first, last) = self.recorded?;
         Some(last.since(first).as_secs() / self.time_scale().unwrap_or(1.0))
     }
-    /// Returns the factor that an open loop multiplies time stamps by.
+    /// Returns the factor by which an open loop multiplies time stamps; `None` for other replay
+    /// modes.
     pub(crate) fn time_scale(&self) -> Option<f64> {
         match self.replay {
             Replay::OpenLoop { time_scale } => Some(time_scale),
@@ -245,8 +249,8 @@ impl Issued {
     }
 }
 
-/// Interval that begins when every stream with requests has issued its first one, and ends when a
-/// stream has issued its last one.
+/// Interval that begins when every stream with requests has issued its first one, and ends when one
+/// of them has issued its last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentionWindow {
     /// Latest time at which a stream issued its first request.

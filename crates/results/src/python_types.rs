@@ -15,8 +15,8 @@ pub fn module() -> String {
     let mut module = Module {
         schema: &schema,
         names: Vec::new(),
-        text: "\"\"\"The shape of a summary, generated from its JSON schema. `wordline.metrics()` says what each\n\
-               metric is; units are in the names.\"\"\"\n\n\
+        text: "\"\"\"Types of a summary, generated from its JSON schema. `wordline.metrics()`\n\
+               describes each metric; the names contain the units.\"\"\"\n\n\
                from typing import Literal, TypedDict\n"
             .into(),
     };
@@ -26,7 +26,7 @@ pub fn module() -> String {
 
 struct Module<'a> {
     schema: &'a Value,
-    /// Classes written so far.
+    /// Names of the classes written so far.
     names: Vec<&'a str>,
     text: String,
 }

@@ -30,7 +30,7 @@ pub struct Provenance {
     pub files: Vec<InputFile>,
     /// Digest of the bytes that were read from the files.
     pub digest: Option<String>,
-    /// Lines skipped.
+    /// Bad lines that were skipped. Count.
     pub lines_skipped: u64,
     /// Changes that options made to requests, such as clamping or scaling. Count.
     pub requests_adjusted: u64,
@@ -95,7 +95,7 @@ impl Results {
             stream.input.requests_adjusted = provenance.requests_adjusted;
         }
     }
-    /// Returns the requests served to all streams.
+    /// Returns the served requests of all streams together.
     pub fn served(&self) -> &Served {
         &self.outcome.record.total
     }
@@ -107,7 +107,7 @@ impl Results {
             .map(|issued| issued.counts.issued())
     }
     /// Compares a stream with its results in `alone`, a run of the same plan in which no other
-    /// stream issued requests. If that run ended early, these results become partial.
+    /// stream issued requests. If `alone` ended early, these results become partial.
     pub fn compare(&mut self, stream: usize, alone: &Self) {
         let (own, other) = (&mut self.summary, &alone.summary);
         if let Some(error) = &other.error {
@@ -119,7 +119,7 @@ impl Results {
                 format!("stream {} alone: {error}", own.streams[stream].name)
             });
             own.notes.push(format!(
-                "Stream {}: its run alone ended early, so slowdowns are incomplete.",
+                "Stream {}: the run without the others ended early, so slowdowns are incomplete.",
                 own.streams[stream].name
             ));
             return;

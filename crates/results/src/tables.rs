@@ -28,7 +28,7 @@ fn of_member(members: impl Iterator<Item = u32>) -> Column {
 pub fn chip_load(loads: &ChipLoads) -> Result<Table, ObserveError> {
     Table::new(columns! { loads.samples();
         time_s, "s", "Simulated time", |sample| sample.at.as_secs();
-        mean_us, "us", "Load of a die, mean of the dies", |sample| us(sample.mean);
+        mean_us, "us", "Mean load of the dies", |sample| us(sample.mean);
         max_us, "us", "Load of the die with the highest load", |sample| us(sample.max);
         balance, "", "Load balance rate: highest load over the mean load", Sample::balance;
     })

@@ -9,7 +9,7 @@ use wordline_workload::WorkloadError;
 
 use wordline_state::StateError;
 
-/// A run that could not start. Later errors end the run and are reported in its results.
+/// Error of a run that could not start. Later errors end the run and are reported in its results.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SimulationError {
     /// The input cannot be read.

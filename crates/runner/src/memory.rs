@@ -72,7 +72,7 @@ pub fn generated(plan: &Plan) -> Option<u64> {
     loads.map(|load| load.requests).reduce(u64::saturating_add)
 }
 
-/// Returns how full a device is when its run starts.
+/// Returns the shares of a device's pages that are in use when its run starts.
 pub(crate) fn fill(device: &plan::Ssd) -> Fill {
     let precondition = &device.precondition;
     let filled = u64::from(precondition.fill_pages);

@@ -18,7 +18,7 @@ use wordline_ssd::Observation;
 use crate::timeline::{Shown, Timeline};
 use wordline_recorder::{Hits, Lanes, Recorder};
 
-/// Observes a run, samples it at intervals, and gives access to the recorder of the host's
+/// Observer of a run that takes samples at intervals and gives access to the recorder of the host's
 /// requests.
 pub(crate) trait Observer<O>: Probe<O> {
     /// Returns the recorder of the requests.
@@ -65,9 +65,9 @@ impl Observer<Observation> for Recorder {
     }
 }
 
-/// Records a run and draws its timeline. A run with a timeline writes no checkpoints.
+/// Recorder that also draws the timeline of a run. A run with a timeline writes no checkpoints.
 ///
-/// This is a type of its own: a check for a timeline at each observation costs 3 to 5 % of the
+/// It is a separate type, because a check for a timeline at each observation costs 3 to 5 % of the
 /// instructions of a run.
 #[derive(Serialize)]
 pub(crate) struct Drawn<R> {
@@ -108,7 +108,7 @@ impl<O: Shown, R: Probe<O>> Probe<O> for Drawn<R> {
 #[derive(Serialize, Deserialize)]
 struct Member {
     recorder: Recorder,
-    /// Channels and dies of the device among those of the store.
+    /// Indices of the device's channels and dies in the store.
     channels: Range<usize>,
     dies: Range<usize>,
     /// Whether the device is behind a cache, so that its requests are not the host's.
@@ -130,7 +130,7 @@ impl Summed for Member {
 }
 
 impl Member {
-    /// Returns the device's channels and dies among those of the store.
+    /// Returns the device's channels and dies from the lanes of the store.
     fn own<'a>(&self, all: Lanes<'a>) -> Lanes<'a> {
         Lanes {
             buses: &all.buses[self.channels.clone()],
@@ -148,7 +148,7 @@ impl Member {
     }
 }
 
-/// Observes a store of several devices: the store as a whole, and each device.
+/// Observer of a store of several devices: of the store as a whole, and of each device.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Several {
     whole: Recorder,
@@ -232,7 +232,7 @@ impl Several {
     }
 
     /// Records that a part of a request has arrived at a device. The store is busy while any device
-    /// that serves the host is.
+    /// that serves the host is busy.
     fn admitted(&mut self, now: Time, place: usize) {
         if !self.members[place].is_behind && !self.is_hosted {
             self.serving += 1;

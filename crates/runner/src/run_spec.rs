@@ -57,7 +57,7 @@ pub struct RunSpec {
     pub timeline: Option<TimelineOptions>,
     /// Whether to run each stream alone afterwards, to measure how much the others slow it down.
     pub slowdown: bool,
-    /// Maker of the replacement policies of the DRAM buffer, in place of `buffer.replacement`.
+    /// Factory of the replacement policies of the DRAM buffer, in place of `buffer.replacement`.
     pub buffer_policy: Option<Maker>,
     /// Options for checkpoints of the run.
     pub checkpoint: Option<CheckpointOptions>,
@@ -74,9 +74,9 @@ pub struct RunSpec {
 /// Output of a run.
 #[derive(Debug)]
 pub struct Done {
-    /// Results.
+    /// Results of the run.
     pub results: Results,
-    /// Complete configuration.
+    /// Complete configuration, as TOML.
     pub resolved_toml: String,
 }
 
@@ -147,7 +147,7 @@ pub enum JobError {
         "{config}: power-cut recovery does not support first-read layout, which spare areas do not record; set precondition.layout to \"address\" or leave out {option}"
     )]
     FirstReadOfCuts {
-        /// Configuration.
+        /// Name of the device file.
         config: String,
         /// Option that asks for power cuts.
         option: &'static str,
@@ -195,7 +195,7 @@ pub enum JobError {
     },
 }
 
-/// Input of a stream.
+/// Requests of a stream: generated, recorded, or none.
 enum Feed {
     Load(Box<Generator>),
     Recording(Box<Trace>),
@@ -245,10 +245,10 @@ impl Source for Feed {
     }
 }
 
-/// Input of a stream, and when its requests are issued.
+/// Input of a stream, and the rule by which its requests are issued.
 struct StreamSource {
     feed: Feed,
-    /// Start of the stream's address range.
+    /// First byte of the stream's address range.
     start: u64,
     replay: Replay,
 }
@@ -361,8 +361,8 @@ impl RunSpec {
         })
     }
 
-    /// Serves the requests of clients, which `connect` provides for the device of this many bytes,
-    /// in place of traces and of the load of the configuration (see [`simulation::run_live`]).
+    /// Serves the requests of clients instead of traces or a generated load (see
+    /// [`simulation::run_live`]). `connect` creates the clients for the plan of the device.
     pub fn serve<C: Clients>(
         &self,
         connect: impl FnOnce(&Plan) -> Result<C, JobError>,
@@ -401,7 +401,7 @@ impl RunSpec {
         ))
     }
 
-    /// Rejects power cuts of a device that could not recover from them.
+    /// Rejects power cuts on a device that could not recover from them.
     fn require_recoverable(&self, plan: &Plan) -> Result<(), JobError> {
         let option = match (self.power_cut_every, self.power_cuts_on_demand) {
             (Some(_), _) => "--power-cut-every",

@@ -1,6 +1,6 @@
 //! The memory estimate of a cache covers the memory that it takes. The binary has a single test,
 //! because the test measures the whole process.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // the whole file is test code
 
 #[path = "it/shared/mod.rs"]
 mod shared;

@@ -1,14 +1,13 @@
 //! The memory estimate of a host map covers the memory that it takes. The binary has a single test,
 //! because the test measures the whole process.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // the whole file is test code
 
 #[path = "it/shared/mod.rs"]
 mod shared;
 
 use wordline_runner::memory;
 
-/// Flash of 256 MiB. The host maps each randomly written sector of 512 bytes in an extent of its
-/// own.
+/// Flash of 256 MiB. The host maps each randomly written sector of 512 bytes in a separate extent.
 const STORE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 4\nways = 4\n\
     [nand.geometry]\nblocks_per_plane = 32\npages_per_block = 64\npage_bytes = 4096\n\
     [host_side]\n[host_side.architecture.flash-software]\nunit_bytes = 512\nmapping = \"b-tree\"\n";

@@ -1,6 +1,6 @@
 //! Memory depends on the touched pages, not on the size of the device. The binary has a single
 //! test, because the test measures the whole process.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // the whole file is test code
 
 #[path = "it/shared/mod.rs"]
 mod shared;

@@ -1,4 +1,4 @@
-//! Relation of simulated time to the time of the machine.
+//! Relation between simulated time and wall-clock time.
 
 use std::time::{Duration, Instant};
 
@@ -7,20 +7,20 @@ use wordline_kernel::Time;
 /// Clock of a live device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Clock {
-    /// Simulated time passes while requests are in progress, as fast as the simulation can.
+    /// Simulated time passes while requests are in progress, as fast as the simulation runs.
     Simulated {
-        /// Simulated time that passes per time of the machine in which no request is in progress,
-        /// from the first completion on; finite and at least 0.
+        /// Simulated seconds per wall-clock second in which no request is in progress, from the
+        /// first completion on; finite and at least 0.
         think_time: f64,
     },
-    /// Simulated time follows the time of the machine.
+    /// Simulated time follows wall-clock time.
     Real {
-        /// Time of the machine per simulated time, at least 1.
+        /// Wall-clock seconds per simulated second, at least 1.
         scale: f64,
     },
 }
 
-/// Returns the simulated time of a pause of the machine: `factor` times as long.
+/// Returns `factor` times a wall-clock pause, as simulated time.
 pub(crate) fn simulated(pause: Duration, factor: f64) -> Time {
     Time((pause.as_nanos() as f64 * 1000.0 * factor) as u64)
 }
@@ -29,7 +29,7 @@ pub(crate) fn simulated(pause: Duration, factor: f64) -> Time {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Started {
     at: Instant,
-    /// Picoseconds of simulated time per nanosecond of the machine.
+    /// Picoseconds of simulated time per nanosecond of wall-clock time.
     ps_per_ns: f64,
 }
 
@@ -40,17 +40,19 @@ impl Started {
             ps_per_ns: 1000.0 / scale,
         }
     }
-    /// Returns the simulated time at an instant of the machine.
+    /// Returns the simulated time at a wall-clock instant.
     pub(crate) fn time(&self, instant: Instant) -> Time {
         let ns = instant.saturating_duration_since(self.at).as_nanos();
         Time((ns as f64 * self.ps_per_ns) as u64)
     }
-    /// Returns the time of the machine from `instant` to a simulated time; zero if it is past.
+    /// Returns the wall-clock time from `instant` to a simulated time, or zero if that time has
+    /// passed.
     pub(crate) fn until(&self, time: Time, instant: Instant) -> Duration {
         let due = Duration::from_nanos((time.0 as f64 / self.ps_per_ns) as u64);
         due.saturating_sub(instant.saturating_duration_since(self.at))
     }
-    /// Returns the time of the machine since a simulated time; zero if it is to come.
+    /// Returns the wall-clock time from a simulated time to `instant`, or zero if that time is
+    /// still to come.
     pub(crate) fn since(&self, time: Time, instant: Instant) -> Duration {
         let due = Duration::from_nanos((time.0 as f64 / self.ps_per_ns) as u64);
         instant
@@ -59,15 +61,15 @@ impl Started {
     }
 }
 
-/// Delays of replies, in whole microseconds of the machine.
+/// Numbers of replies by delay, in whole microseconds of wall-clock time.
 #[derive(Clone, Debug)]
 pub(crate) struct Lateness {
     counts: Vec<u64>,
 }
 
-/// Delay from which on replies count as late. µs.
+/// Smallest delay of a reply that counts as late. µs.
 pub(crate) const LATE_US: usize = 100;
-/// Delays above are counted together. µs.
+/// Longest delay with its own counter; longer delays are counted with it. µs.
 const MAX_US: usize = 10_000;
 
 impl Default for Lateness {
@@ -106,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scaled_clock_runs_slower() {
+    fn scaled_clock_runs_slower_than_the_wall_clock() {
         let clock = Started::now(10.0);
         let later = clock.at + Duration::from_micros(50);
         assert_eq!(clock.time(later), Time::from_us(5));
@@ -126,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn lateness_has_median_and_late_replies() {
+    fn lateness_reports_the_median_and_the_late_replies() {
         let mut lateness = Lateness::default();
         for delay in [3, 5, 7, 100, 1_000_000] {
             lateness.count(Duration::from_micros(delay));

@@ -19,11 +19,11 @@ use crate::undo::{Serial, Undo};
 
 /// Time that a client may take for each message of the negotiation.
 const NEGOTIATION: Duration = Duration::from_secs(10);
-/// Commands of a connection without a reply. Further ones wait in the socket.
+/// Maximum number of commands of a connection without a reply. Further commands wait in the socket.
 const MAX_PENDING: usize = 4096;
 const BUFFER: usize = 256 << 10;
 /// Message for a client that is refused.
-const FULL: &str = "the server has its maximum of 256 connections; end one of them";
+const FULL: &str = "the server already has the maximum of 256 connections; close one of them";
 
 /// Answer for a client.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ pub(crate) enum Answer {
     },
     /// A command was invalid.
     Refused { cookie: u64, fault: Fault },
-    /// A query can be answered from the data.
+    /// A block status query, which is answered from the data.
     Extents(Query),
 }
 
@@ -52,11 +52,11 @@ pub(crate) enum Message {
 #[derive(Debug)]
 pub(crate) struct Arrived {
     pub(crate) command: Command,
-    /// Number of a write, if power cuts are possible.
+    /// Serial number of a write, if power cuts are possible.
     pub(crate) serial: Option<Serial>,
-    /// Time at which the command was complete.
+    /// Time at which the whole command had been received.
     pub(crate) at: Instant,
-    /// Replies of the connection.
+    /// Channel for the answers to the connection.
     pub(crate) answers: Arc<Sender<Answer>>,
 }
 
@@ -88,7 +88,7 @@ impl Shared {
         let changes = !matches!(command.operation, Operation::Read | Operation::Flush);
         changes && self.is_read_only.load(Ordering::Relaxed)
     }
-    /// Applies the effect of a command on the data. Returns the number of a write, if power cuts are
+    /// Applies a command to the data. Returns the serial number of a write, if power cuts are
     /// possible.
     fn apply(&self, command: &Command, payload: &[u8]) -> io::Result<Option<Serial>> {
         let data = &*self.data;
@@ -112,12 +112,12 @@ impl Shared {
     }
 }
 
-/// Decision about a client.
+/// Admission decision for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// The client may use the device.
     Served,
-    /// There are too many clients, which the negotiation states.
+    /// There are too many clients. The negotiation reports this to the client.
     Refused,
 }
 
@@ -138,8 +138,8 @@ pub(crate) fn serve(stream: &Stream, shared: &Shared, admission: Admission) {
     stream.shutdown(Shutdown::Both);
 }
 
-/// Negotiates. Returns the terms, and the input after the negotiation; `None` if the connection
-/// ends.
+/// Negotiates with a client. Returns the terms and the input received after the negotiation, or
+/// `None` if the connection ends.
 fn negotiate(
     mut stream: &Stream,
     export: &Export,
@@ -201,7 +201,7 @@ fn transmit(stream: &Stream, shared: &Shared, terms: Terms, input: Vec<u8>) -> i
         let read = reader.read_all();
         // The writer ends when the engine has answered the last command.
         drop(reader);
-        // A panic of the writer has ended the connection.
+        // If the writer has panicked, the connection has ended.
         let _ = thread.join();
         read
     })
@@ -237,7 +237,7 @@ impl<I: Read> Reader<'_, I> {
             }
         }
     }
-    /// Applies the effect of a command on the data, and passes it to the engine.
+    /// Applies a command to the data, and passes it to the engine.
     fn execute(&mut self, command: Command) -> io::Result<()> {
         if command.operation == Operation::Write {
             self.payload.resize(command.bytes as usize, 0);
@@ -282,7 +282,7 @@ impl<I: Read> Reader<'_, I> {
         self.count()?;
         self.answers.send(answer).map_err(|_| ended())
     }
-    /// Counts a pending command. Waits while the maximum is pending.
+    /// Counts a pending command. Waits while the maximum number of commands is pending.
     fn count(&self) -> io::Result<()> {
         self.pending.send(()).map_err(|_| ended())
     }
@@ -292,7 +292,7 @@ fn ended() -> io::Error {
     io::ErrorKind::BrokenPipe.into()
 }
 
-/// The side of a connection that writes.
+/// Writing side of a connection.
 struct Writer<'a> {
     out: BufWriter<&'a Stream>,
     data: &'a Data,
@@ -306,7 +306,7 @@ impl Writer<'_> {
     /// dropped, and the reader ends.
     fn write_all(&mut self, answers: &Receiver<Answer>, done: &Receiver<()>) {
         while let Some(answer) = self.next(answers) {
-            // The reader has counted the command before.
+            // The reader has already counted the command.
             let _ = done.try_recv();
             if self.is_open {
                 self.encode(answer);

@@ -26,28 +26,29 @@ const MAX_REQUEST: u64 = 4096;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ControlRequest {
-    /// Returns what the run has measured so far.
+    /// Returns the status: the results of the run so far.
     Status,
     /// Cuts the power: all clients are disconnected, and data that is not durable is lost. Clients
     /// can connect again after the response.
     PowerCut,
     /// Makes a byte range unreadable until it is written.
     ReadError {
-        /// First byte.
+        /// Offset of the first byte. Bytes.
         offset: u64,
         /// Length, at least 1. Bytes.
         bytes: u64,
     },
     /// Sets the share of reads that fail at random.
     ReadErrorRate {
-        /// Share, 0 to 1.
+        /// Share of the reads, from 0 to 1. Ratio.
         rate: f64,
     },
-    /// Multiplies the times of a flash die by a factor, in operations that start from now on.
+    /// Multiplies the operation times of a flash die by a factor, for operations that start after
+    /// the request.
     SlowDie {
         /// Number of the die.
         die: u32,
-        /// Factor, from 0.001 to 1 million; 1 for the times of the configuration.
+        /// Factor, from 0.001 to 1 million; 1 restores the configured times.
         factor: f64,
     },
     /// Makes the device read-only: it rejects writes and TRIMs.
@@ -63,13 +64,13 @@ pub(crate) struct Asked {
     pub(crate) response: Sender<Response>,
 }
 
-/// Result of a request, or why it was refused.
+/// Result of a request, or the reason why it was refused.
 pub(crate) type Response = Result<Answer, String>;
 
 /// Result of a request.
 pub(crate) enum Answer {
     Done(Value),
-    /// Status, whose JSON is not computed yet: that would delay the engine.
+    /// Status. Its JSON is computed later, so that it does not delay the engine.
     Status(Status),
 }
 
@@ -95,7 +96,7 @@ pub fn control_socket(socket: &Path) -> PathBuf {
     path.into()
 }
 
-/// Control socket, served by a thread of its own.
+/// Control socket, served by its own thread.
 #[derive(Debug)]
 pub(crate) struct Control {
     ends: Arc<AtomicBool>,
@@ -127,11 +128,11 @@ impl Control {
             serving: Some(serving.map_err(failed)?),
         })
     }
-    /// Ends the control socket. Requests without a response must have been dropped.
+    /// Closes the control socket. Requests without a response must have been dropped.
     pub(crate) fn close(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
         if let Some(serving) = self.serving.take() {
-            // A panic of the thread has ended it.
+            // If the thread has panicked, it has ended.
             let _ = serving.join();
         }
     }

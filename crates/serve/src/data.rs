@@ -12,11 +12,11 @@ use rustc_hash::FxHashMap;
 
 use crate::error::ServeError;
 
-/// Bytes of a page in memory.
+/// Size of a page in memory. Bytes.
 const PAGE: usize = 4096;
-/// Parts of the memory, each with a lock of its own.
+/// Number of parts of the memory, each with its own lock.
 const PARTS: u64 = 64;
-/// Consecutive pages of the same part.
+/// Number of consecutive pages in the same part.
 const RUN: u64 = 16;
 
 type Page = Box<[u8; PAGE]>;
@@ -25,16 +25,17 @@ type Pages = FxHashMap<u64, Page>;
 /// Data of a live device. Bytes that were never written are zero.
 #[derive(Debug)]
 pub(crate) enum Data {
-    /// In memory, by pages that were written.
+    /// In memory: the pages that were written.
     Memory(Vec<RwLock<Pages>>),
     /// In a sparse file, which this process has locked.
     File(File),
 }
 
-/// Part of a range that lies in one page: page, first byte in it, length.
+/// Part of a range within one page: number of the page, offset of the first byte in the page, and
+/// length in bytes.
 type Piece = (u64, usize, usize);
 
-/// Cuts a range at the borders of pages.
+/// Splits a range at page boundaries.
 fn pieces(offset: u64, bytes: u64) -> impl Iterator<Item = Piece> {
     let (page, end) = (PAGE as u64, offset + bytes);
     let mut at = offset;
@@ -60,7 +61,10 @@ impl Data {
         let opened = options.read(true).write(true).create(true).open(path);
         let file = opened.map_err(failed)?;
         if !file.metadata().map_err(failed)?.is_file() {
-            return Err(ServeError::data(path, "not a regular file"));
+            return Err(ServeError::data(
+                path,
+                "not a regular file; choose another file",
+            ));
         }
         match file.try_lock() {
             Ok(()) => {}
@@ -70,11 +74,11 @@ impl Data {
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
-        // The size is read under the lock.
+        // The size is read while the file is locked.
         let bytes = file.metadata().map_err(failed)?.len();
         if bytes > capacity {
             let fault = format!(
-                "it has {bytes} bytes, and the device only {capacity}; choose a larger device or another file"
+                "the file has {bytes} bytes, but the device only {capacity}; choose a larger device or another file"
             );
             return Err(ServeError::data(path, fault));
         }
@@ -126,7 +130,7 @@ impl Data {
             }
         }
     }
-    /// Makes the data durable on the disk of this machine.
+    /// Makes the data durable on the disk that stores the file.
     pub(crate) fn sync(&self) -> io::Result<()> {
         match self {
             Self::File(file) => file.sync_all(),
@@ -181,7 +185,7 @@ fn free(parts: &[RwLock<Pages>], offset: u64, bytes: u64) {
     }
 }
 
-/// Frees the space of a range of a file; returns `false` if the file system cannot.
+/// Frees the space of a range of a file; returns `false` if the file system does not support this.
 #[cfg(target_os = "linux")]
 fn punch(file: &File, offset: u64, bytes: u64) -> bool {
     use rustix::fs::{FallocateFlags, fallocate};
@@ -213,7 +217,7 @@ mod tests {
     const BYTES: u64 = 8 << 20;
 
     /// Applies random writes, zeros and reads, and compares with a plain array.
-    fn behaves_as_an_array(data: &Data) {
+    fn check_against_an_array(data: &Data) {
         let mut array = vec![0u8; BYTES as usize];
         let mut state = 1u64;
         let mut draw = |most: u64| {
@@ -249,16 +253,16 @@ mod tests {
     }
 
     #[test]
-    fn memory_behaves_as_an_array() {
-        behaves_as_an_array(&Data::in_memory());
+    fn data_in_memory_behaves_like_an_array() {
+        check_against_an_array(&Data::in_memory());
     }
 
     #[test]
-    fn file_behaves_as_an_array_and_keeps_its_content() {
+    fn data_in_a_file_behaves_like_an_array_and_persists() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("data");
         let data = Data::in_file(&path, BYTES).expect("opens");
-        behaves_as_an_array(&data);
+        check_against_an_array(&data);
         data.write(512, b"kept").expect("writes");
         let again = Data::in_file(&path, BYTES).expect_err("is locked");
         assert!(again.to_string().contains("another server uses it"));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Reason why a server cannot start.
+/// Error that prevents a server from starting, or from completing its files.
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// The data file cannot be used.
@@ -26,15 +26,15 @@ pub enum ServeError {
     /// The TCP port cannot be used.
     #[error("--tcp {port}: {fault}; choose another port, or 0 for a free one")]
     Tcp {
-        /// Port.
+        /// TCP port.
         port: u16,
-        /// Fault.
+        /// Fault, without the remedy.
         fault: String,
     },
-    /// The data file cannot be made durable.
-    #[error("--data: the end of the data may be lost: {0}")]
+    /// The data file could not be made durable.
+    #[error("--data: the data may not be durable, because the file could not be synchronised: {0}")]
     Unsynced(std::io::Error),
-    /// The recording cannot be written.
+    /// The recorded trace cannot be written.
     #[error("--record: {0}")]
     Record(String),
 }

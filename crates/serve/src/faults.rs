@@ -2,12 +2,12 @@
 
 use wordline_kernel::Rng;
 
-/// Faults of reads.
+/// State of the read errors on demand.
 #[derive(Debug)]
 pub(crate) struct Faults {
     /// Byte ranges that cannot be read until they are written: begin and end, disjoint, ascending.
     ranges: Vec<(u64, u64)>,
-    /// Share of the other reads that fail.
+    /// Share of the other reads that fail. Ratio.
     rate: f64,
     random: Rng,
 }

@@ -1,5 +1,5 @@
-//! Live devices: an NBD server whose requests a simulated device times. It listens on a Unix socket
-//! and, on request, on a TCP port of this machine.
+//! Live devices: an NBD server whose requests are timed by a simulated device. It listens on a Unix
+//! socket and, on request, on a TCP port of this machine.
 
 #![cfg(unix)]
 
@@ -47,11 +47,11 @@ pub struct ServeOptions {
     pub socket: PathBuf,
     /// TCP port on 127.0.0.1; `None` for the Unix socket only.
     pub tcp: Option<Loopback>,
-    /// Sparse file of the data; `None` for data in memory.
+    /// Sparse file that holds the data; `None` for data in memory.
     pub data: Option<PathBuf>,
-    /// Trace to write, with the requests of the clients.
+    /// Trace to which the requests of the clients are written, if any.
     pub record: Option<PathBuf>,
-    /// Clock.
+    /// Clock of the device.
     pub clock: Clock,
 }
 

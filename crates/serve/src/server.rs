@@ -1,4 +1,4 @@
-//! Accepts connections, and ends them.
+//! Server that accepts connections and ends them.
 
 use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,13 +13,13 @@ use crate::stream::{Listeners, Stream};
 
 /// Maximum number of connections at a time.
 const MAX_CONNECTIONS: usize = 256;
-/// Maximum number of further connections at a time, which get the reason of the refusal. Yet further
-/// ones are closed at once.
+/// Maximum number of additional connections at a time that are refused with a reason. Connections
+/// beyond these are closed at once.
 const MAX_REFUSALS: usize = 64;
 /// Time that clients have at the end to receive their last replies.
 const LAST_REPLIES: Duration = Duration::from_secs(2);
 
-/// A connection: the stream, to end it, and its thread.
+/// Connection: its stream, to shut it down, and its thread.
 type Connection = (Arc<Stream>, JoinHandle<()>);
 
 /// Connections of a server.
@@ -30,7 +30,7 @@ struct Connections {
     ends: AtomicBool,
 }
 
-/// Server that accepts connections in a thread of its own until it is closed.
+/// Server that accepts connections in its own thread until it is closed.
 #[derive(Debug)]
 pub(crate) struct Server {
     connections: Arc<Connections>,
@@ -61,8 +61,9 @@ impl Server {
             .filter(|(_, thread)| !thread.is_finished())
             .count() as u64
     }
-    /// Disconnects all clients at once, without replies; new ones can connect afterwards. `drain`
-    /// takes what the connections have sent to the engine, until all have ended.
+    /// Disconnects all clients at once, without replies; new clients can connect afterwards.
+    /// `drain` handles the messages that the connections have sent to the engine; it is called
+    /// until all connections have ended.
     pub(crate) fn disconnect(&self, mut drain: impl FnMut()) {
         let open = &self.connections.open;
         let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,12 +77,12 @@ impl Server {
         drain();
         open.clear();
     }
-    /// Ends all connections. Commands that nothing has answered by then are refused. `arrivals` is
-    /// what the connections have sent to the engine.
+    /// Ends all connections. Commands without an answer are refused. `arrivals` contains the
+    /// messages that the connections have sent to the engine.
     pub(crate) fn close(&mut self, arrivals: Receiver<Message>) {
         self.connections.ends.store(true, Ordering::Relaxed);
         if let Some(accepting) = self.accepting.take() {
-            // A panic of the thread has ended it.
+            // If the thread has panicked, it has ended.
             let _ = accepting.join();
         }
         let open = &self.connections.open;

@@ -1,4 +1,4 @@
-//! Status of a live device: what the run has measured so far, and facts about its clients.
+//! Status of a live device: the results of the run so far, and facts about its clients.
 
 use serde::Serialize;
 use wordline_runner::simulation::Snapshot;
@@ -6,28 +6,29 @@ use wordline_runner::{Results, Summary};
 
 use crate::clock::{Clock, Lateness};
 
-/// Facts about a live device that its summary does not have.
+/// Facts about a live device that its summary does not contain.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LiveFacts {
-    /// Simulated time. With the real clock it passes without requests as well.
+    /// Simulated time, which also passes without requests if the clock is real. Seconds.
     pub(crate) simulated_s: f64,
-    /// Seconds of the machine per simulated second. Null with the simulated clock.
+    /// Wall-clock seconds per simulated second; null with the simulated clock.
     pub(crate) scale: Option<f64>,
-    /// Connections that are open.
+    /// Open connections. Count.
     pub(crate) connections: u64,
-    /// Connections since the start.
+    /// Connections accepted since the start. Count.
     pub(crate) connections_accepted: u64,
-    /// Commands without a reply.
+    /// Commands without a reply. Count.
     pub(crate) in_flight: u64,
-    /// Power cuts on demand.
+    /// Power cuts on demand. Count.
     pub(crate) power_cuts: u64,
-    /// Replies since the start. Null with the simulated clock, like the following.
+    /// Replies since the start; null with the simulated clock. Count.
     pub(crate) replies: Option<u64>,
-    /// Half of the replies were sent at most this late, rounded down. µs.
+    /// Median lateness of the replies, rounded down; null with the simulated clock. µs.
     pub(crate) lateness_median_us: Option<u64>,
-    /// Replies that were at least [`LATE_US`](crate::clock::LATE_US) late.
+    /// Replies that were at least [`LATE_US`](crate::clock::LATE_US) late; null with the simulated
+    /// clock. Count.
     pub(crate) late_replies: Option<u64>,
-    /// Share of these replies.
+    /// Share of the replies that were late; null with the simulated clock. Ratio.
     pub(crate) late_ratio: Option<f64>,
 }
 
@@ -90,7 +91,7 @@ impl Histograms {
 }
 
 impl Status {
-    /// Computes the response, in some milliseconds.
+    /// Computes the response. Takes some milliseconds.
     pub(crate) fn json(self) -> serde_json::Result<String> {
         let results = self.snapshot.live_results();
         serde_json::to_string(&StatusResponse {

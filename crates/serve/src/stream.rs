@@ -1,4 +1,5 @@
-//! Streams to clients, and what accepts them: the Unix socket, and a TCP port on request.
+//! Streams to clients, and the listeners that accept them: the Unix socket, and a TCP port on
+//! request.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -19,7 +20,7 @@ pub struct Loopback {
 }
 
 impl Loopback {
-    /// Listens on a port; 0 chooses a free one.
+    /// Opens a listener on a port of 127.0.0.1; 0 chooses a free port.
     pub fn bind(port: u16) -> Result<Self, ServeError> {
         let failed = |error: io::Error| ServeError::Tcp {
             port,
@@ -37,17 +38,17 @@ impl Loopback {
     pub fn port(&self) -> u16 {
         self.port
     }
-    /// Returns the connection of a client that waits.
+    /// Accepts a waiting client, if there is one. Returns its connection.
     fn take(&self) -> Option<Stream> {
         let (stream, _) = taken(self.listener.accept())?;
-        // A reply is sent at once, even if the client has not acknowledged the one before it.
+        // A reply is sent at once, even if the client has not acknowledged the previous reply.
         stream.set_nodelay(true).ok()?;
         stream.set_nonblocking(false).ok()?;
         Some(Stream::Tcp(stream))
     }
 }
 
-/// Places where a server accepts clients.
+/// Listeners of a server.
 #[derive(Debug)]
 pub(crate) struct Listeners {
     pub(crate) socket: Socket,
@@ -55,7 +56,7 @@ pub(crate) struct Listeners {
 }
 
 impl Listeners {
-    /// Waits for clients for some time. Returns at most one from each place.
+    /// Waits up to `wait` for clients. Returns at most one connection per listener.
     pub(crate) fn accept(&self, wait: &Timespec) -> impl Iterator<Item = Stream> {
         let mut places = vec![PollFd::new(&self.socket.listener, PollFlags::IN)];
         let loopback = self.loopback.as_ref();

@@ -1,4 +1,5 @@
-//! Data that a power cut can lose: what each block held before the writes that may not be durable.
+//! Undo log of the data that a power cut can lose: the content of each block before the writes that
+//! may not be durable.
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,9 +10,9 @@ use wordline_runner::simulation::Volatile;
 
 use crate::data::Data;
 
-/// Bytes that a power cut leaves old or new as a whole.
+/// Size of a block. A power cut leaves a block either old or new as a whole. Bytes.
 const BLOCK: u64 = 4096;
-/// Number of blocks from which on durable ones are looked for.
+/// Minimum number of blocks in the log before durable blocks are searched for.
 const MANY: usize = 16_384;
 
 /// Number of a write, in the order in which the writes reached the data.
@@ -25,7 +26,7 @@ pub(crate) struct Mark(u64);
 /// Progress of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// The device does not know the write yet.
+    /// The device has not received the write yet.
     Arrived,
     /// The device executes the write.
     Submitted,
@@ -42,7 +43,7 @@ struct Version {
     before: Box<[u8]>,
 }
 
-/// Writes of each block since its last content that is known to be durable, in order.
+/// Writes of each block since its last content known to be durable, in order.
 #[derive(Debug, Default)]
 struct Blocks {
     versions: FxHashMap<u64, Vec<Version>>,
@@ -50,7 +51,7 @@ struct Blocks {
     marks: u64,
     /// Marks of the flushes in progress.
     flushes: Vec<Mark>,
-    /// Number of blocks at which durable ones are looked for.
+    /// Number of blocks in the log at which durable blocks are searched for next.
     sweep_at: usize,
 }
 
@@ -58,14 +59,14 @@ struct Blocks {
 #[derive(Debug)]
 pub(crate) struct Undo {
     capacity: u64,
-    /// Whether writes are durable when a later flush, or their own FUA, has completed. Otherwise
-    /// only the device knows.
+    /// Whether a write is durable once a later flush has completed, or once it has completed with
+    /// FUA. Otherwise only the device knows whether it is durable.
     keeps_promises: bool,
     blocks: Mutex<Blocks>,
 }
 
 impl Blocks {
-    /// Forgets a write that failed.
+    /// Removes a write that failed.
     fn forget(&mut self, serial: Serial, offset: u64, bytes: u64) {
         for block in blocks_of(offset, bytes) {
             if let Some(versions) = self.versions.get_mut(&block) {
@@ -80,8 +81,8 @@ fn blocks_of(offset: u64, bytes: u64) -> std::ops::Range<u64> {
 }
 
 impl Undo {
-    /// Creates the log of a device of `capacity` bytes. `keeps_promises`: whether writes are durable
-    /// when a later flush, or their own FUA, has completed.
+    /// Creates the log of a device of `capacity` bytes. `keeps_promises` states whether a write is
+    /// durable once a later flush has completed, or once it has completed with FUA.
     pub(crate) fn new(capacity: u64, keeps_promises: bool) -> Self {
         Self {
             capacity,
@@ -96,7 +97,7 @@ impl Undo {
         BLOCK.min(self.capacity - block * BLOCK)
     }
 
-    /// Writes data, and keeps what they replace.
+    /// Writes data, and records the content that it replaces.
     pub(crate) fn write(&self, data: &Data, offset: u64, bytes: &[u8]) -> io::Result<Serial> {
         let mut blocks = self.lock();
         blocks.serials += 1;
@@ -116,7 +117,7 @@ impl Undo {
         }
         written.map(|()| serial)
     }
-    /// Zeroes data. A power cut does not restore them.
+    /// Zeroes a range. A power cut does not restore its content.
     pub(crate) fn zero(
         &self,
         data: &Data,
@@ -136,8 +137,8 @@ impl Undo {
         data.zero(offset, bytes, may_discard)
     }
 
-    /// Records that the device takes a write. Its earlier writes are durable if the device would not
-    /// lose them now.
+    /// Records that the device has received a write. Earlier writes of its blocks are durable if
+    /// the device would not lose them now.
     pub(crate) fn submitted(
         &self,
         serial: Serial,
@@ -162,7 +163,7 @@ impl Undo {
             self.sweep(blocks, volatile);
         }
     }
-    /// Forgets blocks that are durable.
+    /// Removes the blocks that are durable from the log.
     fn sweep(&self, blocks: &mut Blocks, volatile: Volatile<'_>) {
         blocks.versions.retain(|block, versions| {
             let is_complete = |version: &Version| matches!(version.stage, Stage::Completed(_));
@@ -170,7 +171,8 @@ impl Undo {
         });
         blocks.sweep_at = 2 * blocks.versions.len();
     }
-    /// Records that the device has completed a write. `fua`: whether it had to be durable.
+    /// Records that the device has completed a write. `fua` states whether the write had to be
+    /// durable.
     pub(crate) fn completed(&self, serial: Serial, (offset, bytes): (u64, u64), fua: bool) {
         let blocks = &mut *self.lock();
         blocks.marks += 1;
@@ -190,14 +192,14 @@ impl Undo {
             }
         }
     }
-    /// Returns the point at which a flush arrives.
+    /// Records the arrival of a flush. Returns its point in the order of completions.
     pub(crate) fn flush_arrives(&self) -> Mark {
         let blocks = &mut *self.lock();
         let mark = Mark(blocks.marks);
         blocks.flushes.push(mark);
         mark
     }
-    /// Records that a flush has completed, which arrived at `mark`, with success or not.
+    /// Records that the flush that arrived at `mark` has completed.
     pub(crate) fn flushed(&self, mark: Mark, has_succeeded: bool) {
         let blocks = &mut *self.lock();
         if let Some(place) = blocks.flushes.iter().position(|own| *own == mark) {
@@ -216,9 +218,9 @@ impl Undo {
         });
     }
 
-    /// Removes what a power cut loses now, before the device loses it. Writes in progress are lost,
-    /// or leave each block that is not volatile old or new. Returns the number of blocks that do not
-    /// have their latest content.
+    /// Reverts the data that a power cut loses now, before the device loses it. Writes in progress
+    /// are lost, or leave each block that is not volatile either old or new. Returns the number of
+    /// blocks that do not have their latest content.
     pub(crate) fn revert(
         &self,
         data: &Data,
@@ -246,7 +248,8 @@ impl Undo {
     }
 }
 
-/// Forgets the versions up to the last completed one among the first `earlier`, which are durable.
+/// Removes the versions up to the last completed one among the first `earlier`, because they are
+/// durable.
 fn keep_from(versions: &mut Vec<Version>, earlier: usize) {
     let is_complete = |version: &Version| matches!(version.stage, Stage::Completed(_));
     if let Some(last) = versions[..earlier].iter().rposition(is_complete) {
@@ -254,8 +257,8 @@ fn keep_from(versions: &mut Vec<Version>, earlier: usize) {
     }
 }
 
-/// Joins completed versions that the device loses together: no flush in progress, whose marks are
-/// given, makes one of them durable and not the other.
+/// Merges completed versions that the device loses together, because no flush in progress
+/// (`flushes`) makes only one of them durable.
 fn merge(versions: &mut Vec<Version>, flushes: &[Mark]) {
     versions.dedup_by(|later, earlier| {
         let (Stage::Completed(one), Stage::Completed(other)) = (earlier.stage, later.stage) else {
@@ -311,7 +314,7 @@ mod tests {
             let bytes = [content; BLOCK as usize];
             self.undo.write(&self.data, AT.0, &bytes).expect("writes")
         }
-        /// Submits a write, while the device would lose the block or not.
+        /// Submits a write. `is_volatile` states whether the device would lose the block.
         fn submit(&self, content: u8, is_volatile: bool) -> Serial {
             let serial = self.arrive(content);
             self.undo.submitted(serial, AT, &|_, _| is_volatile);
@@ -321,7 +324,8 @@ mod tests {
             let serial = self.submit(content, is_volatile);
             self.undo.completed(serial, AT, false);
         }
-        /// Returns the content after a power cut that loses the block or not.
+        /// Returns the content after a power cut. `is_volatile` states whether the device loses the
+        /// block.
         fn after_cut(&self, is_volatile: bool, seed: u64) -> u8 {
             let mut random = Rng::new(seed, "torn");
             let done = self

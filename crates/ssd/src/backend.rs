@@ -46,7 +46,7 @@ pub(crate) struct Finished {
     /// Latency components of the command.
     parts: PageComponents,
     began: Time,
-    /// Time that GC had used the die when the command started.
+    /// Time for which GC had used the die when the command started.
     gc_before: Time,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct BackEnd {
     /// Queued transactions by plane; maintained if a command may use several planes.
     queues: PlaneQueues,
     suspends: bool,
-    /// Longest time for which reads may preempt another operation.
+    /// Maximum time for which reads may preempt another operation.
     longest: Time,
     /// Dies and buses, with the back end's state of each.
     channels: Channels<DieState, GcClock>,
@@ -157,7 +157,7 @@ impl BackEnd {
         }
     }
 
-    /// Returns the costs of the program modes, if there are several.
+    /// Returns the costs of the program modes, if there are several modes.
     pub fn costs(&self) -> Option<&ModeCosts> {
         self.channels.chains().costs()
     }
@@ -244,15 +244,15 @@ impl BackEnd {
         (transaction.place, transaction.target) = (place, place);
         (transaction.tag, transaction.superseded) = (tag, superseded.into());
     }
-    /// Sets the number of bytes of its page that a host write does not cover. For a whole page (0),
-    /// nothing is recorded.
+    /// Sets the number of bytes of the page that a host write does not cover. A value of 0, for a
+    /// whole page, is not recorded.
     #[inline]
     pub fn fill(&mut self, slot: Slot, bytes: u32) {
         if bytes > 0 {
             self.table.fill(slot, bytes);
         }
     }
-    /// Returns the number of bytes of its page that a partial write does not cover.
+    /// Returns the number of bytes of the page that a partial write does not cover.
     pub fn fill_of(&self, slot: Slot) -> u32 {
         let fill = self.table.fills.get(slot as usize);
         fill.copied().unwrap_or_default()
@@ -281,11 +281,11 @@ impl BackEnd {
         self.channels.dies().map(|state| state.usage)
     }
 
-    /// Makes a die slower, as [`Channels::slow_down`] does.
+    /// Sets the slowness of a die, as [`Channels::slow_down`] does.
     pub fn slow_die(&mut self, die: Die, slowness: u32) {
         self.channels.slow_down(die, slowness);
     }
-    /// Makes the dies as slow as those of another back end of the same size.
+    /// Copies the slowness of every die from another back end of the same size.
     pub fn keep_slow_dies(&mut self, other: &Self) {
         self.channels.keep_slow_dies(&other.channels);
     }

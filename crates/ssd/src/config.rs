@@ -15,9 +15,9 @@ pub struct Ssd {
     /// Packages per channel; they share its bus. Count.
     #[schemars(range(min = 1, max = 1024))]
     pub ways: u32,
-    /// Composition of operations that wait for a die into multi-plane commands.
+    /// Policy that combines operations waiting for a die into multi-plane commands.
     pub composition: Composition,
-    /// Order in which flash operations of the host go to their dies.
+    /// Policy that orders the flash operations of the host on their way to the dies.
     pub scheduler: Scheduler,
     /// Error correction of pages (`nand.reliability`).
     pub ecc: Ecc,

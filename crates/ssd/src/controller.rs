@@ -210,7 +210,7 @@ impl<M: Mapping> Controller<M> {
     pub fn buses_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
         self.gc.base.flash.backend.buses_busy()
     }
-    /// Makes a die slower, as [`wordline_nand::Channels::slow_down`] does.
+    /// Sets the slowness of a die, as [`wordline_nand::Channels::slow_down`] does.
     pub fn slow_die(&mut self, die: Die, slowness: u32) {
         self.gc.base.flash.backend.slow_die(die, slowness);
     }
@@ -282,8 +282,8 @@ impl<M: Mapping> Controller<M> {
             .conditions
             .count_refused(request, self.gc.base.page_bytes);
     }
-    /// Returns the blocks that have gone bad since the last call: `true` for each that a spare
-    /// block has replaced.
+    /// Returns one value for each block that has gone bad since the last call: `true` if a spare
+    /// block has replaced it.
     pub fn newly_retired(&mut self) -> impl Iterator<Item = bool> {
         let Base {
             conditions, flash, ..

@@ -27,9 +27,9 @@ pub enum Observation {
     },
     /// A request is complete.
     Request {
-        /// The request.
+        /// Completed request.
         request: Request,
-        /// Latency components.
+        /// Latency components of the request.
         parts: LatencyComponents,
         /// Whether the request ended with an error.
         failed: bool,
@@ -50,7 +50,7 @@ pub enum Observation {
         from: Time,
         /// Die for which the bus was granted.
         die: Die,
-        /// Operation of the die.
+        /// Operation for which the bus was granted.
         operation: Operation,
         /// Whether the operation is for GC or a rewrite.
         gc: bool,
@@ -63,7 +63,7 @@ pub enum Observation {
         place: Ppn,
         /// Start of the work.
         from: Time,
-        /// Operation.
+        /// Operation of the array.
         operation: Operation,
         /// Whether the operation is for GC or a rewrite.
         gc: bool,
@@ -75,7 +75,7 @@ pub enum Observation {
         die: Die,
         /// Start of the occupation.
         from: Time,
-        /// Operation.
+        /// Operation that occupied the die.
         operation: Operation,
         /// Pages or blocks on which the array has finished its work, on different planes. 0 if the
         /// operation is suspended, is a read-ahead that was aborted, or takes a page that was read
@@ -114,15 +114,15 @@ pub enum Observation {
     UnwrittenRead,
     /// A GC run has ended.
     Collected {
-        /// Plane.
+        /// Plane of the GC run.
         plane: Plane,
-        /// Kind of GC run.
+        /// Kind of the GC run.
         kind: GcKind,
         /// Trigger of the run.
         trigger: Trigger,
-        /// Pages moved.
+        /// Pages moved by the run. Count.
         moved: u32,
-        /// Blocks erased.
+        /// Blocks erased by the run. Count.
         erased: u32,
         /// Start of the run.
         from: Time,

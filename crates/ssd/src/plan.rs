@@ -18,9 +18,9 @@ pub struct Plan {
     pub dies_per_channel: u32,
     /// Dies per package.
     pub dies_per_package: u32,
-    /// Composition of multi-plane commands.
+    /// Policy that combines operations into multi-plane commands.
     pub composition: Composition,
-    /// Order in which flash operations of the host go to their dies.
+    /// Policy that orders the flash operations of the host on their way to the dies.
     pub scheduler: Scheduler,
     /// User bytes per page.
     pub page_bytes: u32,
@@ -49,8 +49,8 @@ pub enum DieFeatures {
     /// Dies execute one operation after another, each on one page or block and without
     /// interruption ([`wordline_nand::Basic`]).
     Basic,
-    /// As `Basic`, with commands on several planes, or on pages of several program modes, with
-    /// errors or with failures ([`wordline_nand::Uninterrupted`]).
+    /// Like `Basic`, but commands may also address several planes, or pages of several program
+    /// modes, with errors or with failures ([`wordline_nand::Uninterrupted`]).
     Uninterrupted,
     /// All features ([`wordline_nand::Full`]).
     Full,
@@ -66,7 +66,7 @@ impl Plan {
         !matches!(self.scheduler, Scheduler::Immediate(_))
     }
     /// Returns the features that the dies need. Suspension, schedulers, copyback, several dies per
-    /// package, read-ahead, and R/B# pins need all.
+    /// package, read-ahead and R/B# pins need [`DieFeatures::Full`].
     pub fn die_features(&self) -> DieFeatures {
         let suspend = &self.part.suspend;
         let needs_all = suspend.program

@@ -90,9 +90,9 @@ impl<M: Mapping> Ssd<M> {
     pub fn prepared(&self) -> (&M, &Array, Option<&SpareWriter>) {
         self.controller.prepared()
     }
-    /// Restores a prepared state to a new device, in place of preconditioning. The state must come
-    /// from a device with equal map, array and preconditioning, that recorded spare areas if this
-    /// one does.
+    /// Restores a prepared state to a new device, in place of preconditioning. The device from
+    /// which the state comes must have an equal map, array and preconditioning. If this device
+    /// records spare areas, that device must have recorded them, too.
     pub fn prepare(&mut self, prepared: Prepared<M>) {
         self.controller.prepare(prepared);
     }
@@ -100,9 +100,9 @@ impl<M: Mapping> Ssd<M> {
     pub fn expect_power_cuts(&mut self) {
         self.controller.expect_power_cuts();
     }
-    /// Cuts power, and cuts it again during the recovery, in the erase that follows the first
-    /// `erases` ones. [`BlockDevice::cut_power`] must follow. Returns `false` if the recovery has
-    /// no further erase.
+    /// Cuts power, and cuts it again during the recovery, in its erase number `erases`, counted
+    /// from 0. [`BlockDevice::cut_power`] must follow. Returns `false` if the recovery has fewer
+    /// erases.
     pub fn cut_recovery(&mut self, now: Time, erases: usize) -> Result<bool> {
         self.controller.cut_recovery(now, &self.plan, erases)
     }

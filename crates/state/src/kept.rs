@@ -9,7 +9,7 @@ use wordline_ssd::Ssd;
 
 use wordline_state_file::{Reader, Writer};
 
-/// A store whose state can be saved to a file.
+/// Store whose state can be saved to a file.
 pub trait Kept: Sized {
     /// Writes the store.
     fn put(&self, to: &mut Writer) -> postcard::Result<()>;

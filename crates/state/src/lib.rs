@@ -1,7 +1,8 @@
 //! Saved states: checkpoints of runs, and prepared devices that many runs start from.
 //!
 //! This crate compiles the code that writes and reads the structures of a store, once per kind of
-//! store and without optimisation: it is generated, long, and runs only once per checkpoint.
+//! store. It does so without optimisation, because the code is generated, long, and runs only once
+//! per checkpoint.
 
 mod kept;
 pub mod prepared;

@@ -1,9 +1,9 @@
 //! File format of a saved state: a JSON header and the compressed state.
 //!
-//! Eight bytes of magic, the length of the header (u32) and its hash (u64), both little-endian; the
-//! header; a zstd frame, and the hash of its bytes. The frame holds the program's structures in
-//! sequence, in postcard format, so that only the build that wrote it can read it. The file is
-//! written atomically.
+//! A file consists of eight bytes of magic, the length of the header (u32) and its hash (u64), both
+//! little-endian, the header, a zstd frame, and the hash of the frame's bytes. The frame holds the
+//! program's structures in sequence, in postcard format, so that only the build that wrote it can
+//! read it. The file is written atomically.
 //!
 //! Generic functions are compiled in the crate that calls them, which is not optimised
 //! (`wordline-state`). Therefore the work on bytes is in functions that are not generic.
@@ -168,7 +168,7 @@ impl Write for Writer {
     }
 }
 
-/// Forwards bytes and hashes them.
+/// Reader or writer that forwards bytes and hashes them.
 struct Hashed<W> {
     inner: W,
     hash: XxHash3_64,
@@ -192,7 +192,7 @@ impl<W: Write> Write for Hashed<W> {
     }
 }
 
-/// Forwards bytes and keeps the I/O error, which postcard does not report.
+/// Writer that forwards bytes and keeps the I/O error, which postcard does not report.
 struct Faults<W> {
     inner: W,
     fault: Option<io::Error>,

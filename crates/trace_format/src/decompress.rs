@@ -35,8 +35,8 @@ impl Compression {
             [0x1f, 0x8b, ..] => Self::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
-            // Magic number of a block: the digits of pi. In an empty archive, that of the end: the
-            // digits of the square root of pi.
+            // Magic number of a block: the digits of pi. An empty archive has only the magic number
+            // of its end: the digits of the square root of pi.
             [
                 b'B',
                 b'Z',
@@ -66,7 +66,7 @@ impl Compression {
             _ => Self::Plain,
         }
     }
-    /// Returns the name of such a file, for error messages.
+    /// Returns the name of a file with this compression, for error messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Plain => "file",
@@ -85,7 +85,7 @@ struct Raw {
     hash: XxHash3_64,
     stop: Option<Stop>,
     stopped: bool,
-    /// Whether reading the bytes from disk failed, independently of their content.
+    /// Whether reading the bytes from disk failed, regardless of their content.
     failed: bool,
 }
 
@@ -108,7 +108,7 @@ impl Read for Raw {
         self.failed |= read.as_ref().is_err_and(|error| !again(error));
         let length = read?;
         if length == 0 {
-            // Checked here too, because nothing after the end of the file checks it.
+            // Checked here as well, because nothing after the end of the file checks it.
             self.look()?;
         }
         self.bytes += length as u64;
@@ -211,8 +211,7 @@ impl Read for Decompressed {
     }
 }
 
-/// Returns the text of an I/O error on one line. The two most frequent errors have texts of their
-/// own.
+/// Returns the text of an I/O error on one line. The two most frequent errors have special texts.
 pub fn plain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "it does not exist".to_owned(),

@@ -338,7 +338,7 @@ impl Input {
     }
 
     /// Returns the records of `length` bytes in the buffer, at least one. `None` at the end of the
-    /// file. The place is that of the last record.
+    /// file. The place becomes that of the last record.
     pub fn records(&mut self, length: usize) -> Result<Option<&[u8]>, Stop> {
         if self.peek(length).len() < length {
             return self.record(length);

@@ -15,7 +15,7 @@ impl Stopped {
     pub(crate) fn error() -> io::Error {
         io::Error::other(Self)
     }
-    /// Returns `true` if an error is that of an interrupted reading.
+    /// Returns `true` if an error was caused by an interruption of the reading.
     pub(crate) fn caused(error: &io::Error) -> bool {
         error
             .get_ref()

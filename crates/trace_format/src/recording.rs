@@ -45,7 +45,7 @@ impl Recordings {
         }
     }
 
-    /// Finds the file at a path, or standard input for `-`. Opens only streams.
+    /// Finds the file at a path, or standard input for `-`. Only streams are opened.
     pub fn find(&self, path: &Path) -> Result<Recording, WorkloadError> {
         let is_standard = path == Path::new(STANDARD_INPUT);
         let shown = if is_standard {

@@ -9,7 +9,7 @@ use crate::WorkloadError;
 /// Request of a recording or of a generated load, with its volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Request {
-    /// Time at which the host issues the request. Never earlier than that of the previous request.
+    /// Time at which the host issues the request. It is never earlier than in the previous request.
     #[serde(serialize_with = "picoseconds")]
     pub arrival: Time,
     /// Offset of the first byte. Zero for [`Op::Flush`]. Bytes.
@@ -18,7 +18,7 @@ pub struct Request {
     pub bytes: u64,
     /// Volume or disk of the recording; zero if the format does not have volumes.
     pub volume: u32,
-    /// Operation.
+    /// Operation of the request.
     pub op: Op,
     /// Whether a write is durable on completion (force unit access). `false` for all other
     /// operations.
@@ -59,13 +59,13 @@ pub trait Source {
         None
     }
 
-    /// Returns the simulated time from which on the host issues no further request.
+    /// Returns the simulated time from which the host issues no further requests.
     fn until(&self) -> Time {
         Time::MAX
     }
 
-    /// Returns `true` if the source has no request yet, but may have one later. `false` for all
-    /// sources but those of live runs.
+    /// Returns `true` if the source has no request yet, but may have one later. Only sources of
+    /// live runs return `true`.
     fn is_pending(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Measures how fast traces are read. Prints the requests per second of each file named, as the
+//! Measures how fast traces are read. Prints the requests per second of each named file, as the
 //! best of five runs.
 #![allow(clippy::print_stdout)]
 

@@ -189,7 +189,8 @@ pub fn convert_until(
     read.and_then(|()| writer.finish())
 }
 
-/// Cancels a conversion from another thread, even while it waits for input or output.
+/// Handle that cancels a conversion from another thread, even while the conversion waits for input
+/// or output.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation(Arc<Mutex<Stage>>);
 

@@ -1,4 +1,4 @@
-//! Traces whose records are only keys. Read without creating a request per record.
+//! Traces whose records are only keys, read without creating a request per record.
 
 use std::path::Path;
 
@@ -26,8 +26,8 @@ pub struct KeyTrace {
 
 impl KeyTrace {
     /// Opens a trace. Returns `None` if there is no file, if a file has another format, if columns
-    /// are given, or if a volume is selected, because keys have no volumes. Apart from that, only
-    /// the options `format` and `on_bad_line` apply.
+    /// are given, or if a volume is selected, because keys have no volumes. Of the options, only
+    /// `format` and `on_bad_line` apply.
     pub fn open<P: AsRef<Path>>(
         paths: &[P],
         options: &TraceOptions,
@@ -35,7 +35,7 @@ impl KeyTrace {
         Self::of(&Recordings::default(), paths, options)
     }
 
-    /// Opens a trace of files of a command; otherwise as [`KeyTrace::open`].
+    /// Opens a trace from the files of a command, like [`KeyTrace::open`] in all other respects.
     pub fn of<P: AsRef<Path>>(
         recordings: &Recordings,
         paths: &[P],

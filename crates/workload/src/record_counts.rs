@@ -18,7 +18,7 @@ pub struct Counts {
     /// Records that are earlier than the previous record of the file.
     pub time_inversions: u64,
     /// Records whose time stamp is missing or out of the range of the clock, which is counted from
-    /// the first record of the file. Only if the order of the file is kept.
+    /// the first record of the file. Counted only if the order of the file is kept.
     pub times_unknown: u64,
     /// Gaps between time stamps that were cut or scaled.
     pub gaps_changed: u64,

@@ -12,7 +12,7 @@ fn split(map: &AddressMap, offset: u64, bytes: u64) -> Vec<Extent> {
     extents
 }
 
-/// Returns the member of each sector of the extents, and its offset in the member. Sorted.
+/// Returns the member of each sector of the extents and the sector's offset in it, in sorted order.
 fn grains(extents: &[Extent]) -> Vec<(u32, u64)> {
     let mut all = Vec::new();
     for extent in extents {
@@ -56,7 +56,7 @@ fn stripes_match_the_definition_of_raid_0() {
         assert_eq!(
             grains(&extents),
             by_definition(stripe, members, offset, bytes),
-            "{map:?}, {bytes} at {offset}"
+            "{map:?}, {bytes} bytes at {offset}"
         );
         for (place, extent) in extents.iter().enumerate() {
             let inside = extent.offset + extent.bytes <= sizes[extent.member as usize];

@@ -358,7 +358,8 @@ fn an_array_of_arrays_behaves_like_one_array_of_all_devices() {
             let (_, also) = replay_with_cuts(&mut nested, &requests, cut, &mut observations);
             same(&observations.whole, &expected.whole, interface.name());
             assert_eq!(also, lost);
-            // Numbered consecutively, the outer member first.
+            // In the array of four, the devices of the first outer member precede those of the
+            // second.
             let outer_first = |member: &u32| [0, 2, 1, 3][*member as usize];
             let numbered = observations
                 .members

@@ -11,14 +11,15 @@ use crate::entry::Entry;
 use crate::list::Lists;
 use crate::trace::{self, Counts, Requests};
 
-/// Rule by which the share of entries requested once adapts.
+/// Adaptation rule of `p`, the share of the cache for entries requested once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adaptation {
-    /// By |B2| / |B1| (or its inverse), at least 1, as a real number. This is the paper's rule.
+    /// Step of |B2| / |B1| (or its inverse), at least 1, as a real number. This is the paper's
+    /// rule.
     #[default]
     Real,
-    /// By the same quotient, rounded down, so that the share is a whole number of entries.
+    /// Step of the same quotient, rounded down, so that the share is a whole number of entries.
     Integer,
 }
 
@@ -30,8 +31,8 @@ pub enum Adaptation {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Arc {
-    /// Whether `p` is a `real` number, as in the paper, or an `integer`. Both are in use; they
-    /// differ by up to 2.5 points of hit ratio.
+    /// Type of the share `p`: `real`, as in the paper, or `integer`. Both are in use; their hit
+    /// ratios differ by up to 2.5 percentage points.
     pub p: Adaptation,
 }
 
@@ -40,8 +41,8 @@ impl Cited for Arc {
         "N. Megiddo and D. Modha, ARC: A self-tuning, low overhead replacement cache, FAST 2003";
 }
 
-/// Returns by how many entries a hit in a ghost list of length `hit` moves the share; `other` is
-/// the length of the other ghost list.
+/// Returns the number of entries by which a hit in a ghost list of length `hit` moves the share;
+/// `other` is the length of the other ghost list.
 fn step(adaptation: Adaptation, hit: usize, other: usize) -> f64 {
     let quotient = other as f64 / hit as f64;
     match adaptation {
@@ -81,7 +82,7 @@ impl State {
     fn step(&self, hit: usize, other: usize) -> f64 {
         step(self.adaptation, self.lists.len(hit), self.lists.len(other))
     }
-    /// Evicts one entry and makes it a ghost. `in_b2`: whether the request hit `B2`.
+    /// Evicts one entry and makes it a ghost. `in_b2` states whether the request hit `B2`.
     fn replace(&mut self, in_b2: bool, owner: &mut impl Owner) {
         let once = self.lists.len(T1) as f64;
         let over = once > self.p || in_b2 && once == self.p;

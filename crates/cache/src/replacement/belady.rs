@@ -11,10 +11,10 @@ use crate::entry::Entry;
 use crate::heap::Heap;
 
 /// Evicts the entry whose next request is farthest in the future. No policy that must insert every
-/// requested entry has fewer misses, so the hits of this policy are an upper bound for those of
-/// others. It is offline: it runs on traces only. Entries that are not requested again, and all
-/// entries if the future is unknown, are evicted in LRU order. Writes count like reads; write-backs
-/// are not minimised.
+/// requested entry has fewer misses, so the hits of this policy are an upper bound for the hits of
+/// such policies. The policy is offline: it runs on traces only. Entries that are not requested
+/// again, and all entries if the future is unknown, are evicted in LRU order. Writes count like
+/// reads; write-backs are not minimised.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Belady {}

@@ -15,8 +15,8 @@ use crate::entry::Entry;
 #[serde(default, deny_unknown_fields)]
 pub struct Cflru {
     /// Size of the window, relative to the capacity; rounded down, at least one entry. Published
-    /// sweeps range from 1/64 to 1, and results improve up to 1/2. With 1/4, recency alone decides
-    /// for most of the cache.
+    /// sweeps range from 1/64 to 1, and results improve up to 1/2. With 1/4, only recency counts in
+    /// three quarters of the list.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub window_ratio: f64,
 }

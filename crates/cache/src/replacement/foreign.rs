@@ -2,7 +2,7 @@
 //!
 //! This module keeps the set of residents. A foreign policy is notified of requests and names the
 //! victims. An invalid victim is a [`Fault`] and ends the run, but the cache never exceeds its
-//! capacity or loses a dirty entry.
+//! capacity and never loses a dirty entry.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub enum Fault {
     Absent {
         /// Name of the policy.
         policy: String,
-        /// Key that it chose.
+        /// Key that the policy named.
         key: u64,
     },
     /// A cache in use was copied; the state of the policy itself cannot be copied.
@@ -39,7 +39,8 @@ pub enum Fault {
     Interrupted,
 }
 
-/// Answers queries of a foreign policy about a resident, by its key. Returns `None` for other keys.
+/// Answers queries of a foreign policy about a resident, identified by its key. Returns `None` for
+/// other keys.
 pub trait View {
     /// See [`Owner::is_dirty`].
     fn is_dirty(&self, key: u64) -> Option<bool>;
@@ -94,7 +95,7 @@ impl Eq for Maker {}
 /// Foreign policy and its first fault, after which it is not called again.
 #[derive(Debug)]
 struct Guest {
-    /// `None` if it could not be created or copied.
+    /// `None` if the policy could not be created or copied.
     policy: Option<Box<dyn Foreign>>,
     fault: Option<Fault>,
 }
@@ -178,8 +179,8 @@ impl State {
     }
 }
 
-/// Creates a new policy with the same factory if there was no request yet; otherwise the copy is at
-/// fault.
+/// Creates a new policy with the same factory if there was no request yet; otherwise the copy
+/// reports a fault.
 impl Clone for State {
     fn clone(&self) -> Self {
         let fresh = Self::new(&self.maker, self.capacity);
@@ -201,7 +202,7 @@ impl Clone for State {
     }
 }
 
-/// Implements (de)serialisation of foreign types: both always fail.
+/// Implements serialisation and deserialisation of foreign types; both always fail.
 macro_rules! outside {
     ($Type:ident, $name:expr) => {
         impl Serialize for $Type {

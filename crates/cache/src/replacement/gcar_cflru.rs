@@ -17,8 +17,8 @@ use crate::entry::Entry;
 #[serde(default, deny_unknown_fields)]
 pub struct GcarCflru {
     /// Size of the window, relative to the capacity; rounded down, at least one entry. Published
-    /// sweeps range from 1/64 to 1, and results improve up to 1/2. With 1/4, recency alone decides
-    /// for most of the cache.
+    /// sweeps range from 1/64 to 1, and results improve up to 1/2. With 1/4, only recency counts in
+    /// three quarters of the list.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub window_ratio: f64,
 }
@@ -40,8 +40,8 @@ impl Choose for GcarCflru {
     fn window_ratio(&self) -> f64 {
         self.window_ratio
     }
-    /// Returns the least recently used clean entry of the window whose die is not in GC, otherwise
-    /// the least recently used entry whose die is not in GC, otherwise the tail.
+    /// Returns the least recently used clean entry of the window whose die is not in GC. If there
+    /// is none, returns the least recently used entry whose die is not in GC, otherwise the tail.
     fn choose<O: Owner>(window: &mut Window, owner: &O) -> Option<Entry> {
         let free = |entry: Entry| !owner.is_collecting(entry);
         let victim = window.clean(owner, free);

@@ -8,11 +8,11 @@ use super::{Owner, Replace};
 use crate::entry::Entry;
 use crate::heap::Heap;
 
-/// Evicts the entry with the fewest requests since its insertion; among several, the least recently
-/// used. The count of an entry ends with its eviction (in-cache LFU), so evicted entries have no
-/// state. With `aging` the policy is LFU-DA: an entry is ranked by its count plus the rank of the
-/// entry that was evicted last before its latest request, so formerly popular entries are evicted
-/// eventually.
+/// Evicts the entry with the fewest requests since its insertion. If several entries have the
+/// fewest, it evicts the least recently used of them. The count of an entry ends with its eviction
+/// (in-cache LFU), so evicted entries have no state. With `aging` the policy is LFU-DA: the rank of
+/// an entry is its count plus the rank of the entry that was evicted last before its latest
+/// request. Formerly popular entries are then evicted eventually.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lfu {
@@ -29,11 +29,11 @@ impl Cited for Lfu {
 /// Rank of an entry; the lowest is evicted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Rank {
-    /// Count of requests, plus the age of the cache at the last one if aging is on.
+    /// Count of requests, plus the age of the cache at the last request if aging is on.
     aged: u64,
     /// Number of the last request, which makes all ranks different.
     last: u64,
-    /// Requests for the entry.
+    /// Requests for the entry. Count.
     count: u64,
 }
 

@@ -9,14 +9,14 @@ use crate::entry::Entry;
 use crate::list::Lists;
 
 /// Ranks entries by the distance between their last two requests (inter-reference recency) instead
-/// of the time since the last one. Most of the cache holds entries with a short distance (LIR);
+/// of the time since the last request. Most of the cache holds entries with a short distance (LIR);
 /// victims come from a small FIFO queue of the others (HIR). A stack keeps the order of requests,
 /// including those for evicted entries, down to the least recently requested LIR entry. A HIR entry
 /// that is requested while it is in the stack changes roles with that LIR entry.
 ///
-/// Every requested entry becomes LIR while there are fewer LIR entries than their share. The number
-/// of ghosts is bounded, and the least recently requested ghosts are dropped first. The authors'
-/// simulator bounds the stack instead. With capacity 1 there is no LIR entry.
+/// While there are fewer LIR entries than their share, every requested entry becomes LIR. The
+/// number of ghosts is bounded, and the least recently requested ghosts are dropped first. The
+/// authors' simulator bounds the stack instead. With capacity 1 there is no LIR entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lirs {

@@ -77,9 +77,9 @@ impl Replace for State {
         self.shrink(capacity, owner);
     }
     /// Runs the policy over a trace. An entry is resident if its last request is not older than
-    /// that of the least recently used resident. This needs no list, only the place of each entry's
-    /// last request, one bit per place that is the last one of its entry, and the place of the
-    /// least recently used resident.
+    /// that of the least recently used resident. No list is needed, only three kinds of state: the
+    /// place of each entry's last request, one bit per place that is the last of its entry, and the
+    /// place of the least recently used resident.
     fn replay(mut self, requests: &Requests) -> Counts {
         if !self.is_empty() {
             return trace::one_by_one(&mut self, requests);

@@ -4,10 +4,10 @@
 //! which grow on demand. It chooses the victims, queries the [`Owner`] about entries, and notifies
 //! it of evictions and of dropped ghosts.
 //!
-//! A policy is one file with its parameters (a configuration table with its doc comment and its
-//! source) and a type `State` that implements [`Replace`] and has `new(&parameters, capacity)`,
-//! plus one line in the list of policies below. [`foreign`] runs policies that are written
-//! elsewhere.
+//! A policy is one file and one line in the list of policies below. The file has the parameters (a
+//! configuration table with its doc comment and its source) and a type `State`, which implements
+//! [`Replace`] and has `new(&parameters, capacity)`. [`foreign`] runs policies that are not built
+//! in.
 
 pub mod arc;
 pub mod belady;
@@ -39,7 +39,7 @@ pub trait Owner {
     fn key(&self, entry: Entry) -> u64 {
         entry.0.into()
     }
-    /// Returns `true` if the data in the cache is newer than in the backing store.
+    /// Returns `true` if the data in the cache is newer than the copy in the backing store.
     #[inline]
     fn is_dirty(&self, _: Entry) -> bool {
         false
@@ -64,10 +64,10 @@ pub trait Owner {
     /// new entry counts as resident, and never for the new entry.
     #[inline]
     fn evicted(&mut self, _: Entry) {}
-    /// Handles the end of a policy's state for an entry: its number can be reused. Called after
-    /// `evicted`, or after [`Replace::remove`], [`Replace::evict`] or [`Replace::bury`] was called,
-    /// immediately or when the entry is dropped from the ghosts. Never called for the entry that is
-    /// being accessed.
+    /// Handles an entry that the policy no longer tracks: its number can be reused. Called after
+    /// `evicted`, [`Replace::remove`], [`Replace::evict`] or [`Replace::bury`], either immediately
+    /// or when the entry is dropped from the ghosts. Never called for the entry that is being
+    /// accessed.
     #[inline]
     fn forgotten(&mut self, _: Entry) {}
 }
@@ -142,7 +142,7 @@ pub trait Replace {
     fn revive(&mut self, entry: Entry, owner: &mut impl Owner) {
         self.access(entry, false, owner);
     }
-    /// Handles a suspected entry, evicted from `queue`, whose data cannot be read any more. It
+    /// Handles a suspected entry, evicted from `queue`, whose data has become unreadable. The entry
     /// becomes a ghost, or the policy calls `forgotten`.
     fn bury(&mut self, entry: Entry, _queue: usize, owner: &mut impl Owner) {
         if !self.remembers(entry) {

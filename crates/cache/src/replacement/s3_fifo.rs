@@ -24,7 +24,7 @@ pub struct S3Fifo {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub small_ratio: f64,
     /// Minimum hits in the small queue for an entry to move to the main queue. Algorithm 1 uses 2;
-    /// 1 is in use too.
+    /// 1 is also in use.
     #[schemars(range(min = 1, max = 3))]
     pub promotion_hits: u8,
 }
@@ -131,8 +131,8 @@ impl Replace for State {
     fn access(&mut self, entry: Entry, _write: bool, owner: &mut impl Owner) -> bool {
         let list = match self.lists.list(entry) {
             None => SMALL,
-            // The entry leaves the ghosts first: the eviction adds a ghost, which could push it
-            // out.
+            // The entry leaves the ghosts first: the eviction adds a ghost, which could push the
+            // entry out.
             Some(GHOST) => {
                 self.lists.unlink(entry);
                 MAIN

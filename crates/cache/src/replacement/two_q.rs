@@ -13,8 +13,8 @@ use crate::list::Lists;
 /// which thus holds only entries that are reused after a while. Victims come from A1in while it is
 /// above its share, otherwise from the LRU list.
 ///
-/// A requested ghost leaves A1out before an entry is evicted for it. The paper does not say whether
-/// this eviction may push it out of A1out.
+/// A requested ghost leaves A1out before an entry is evicted for it. The paper does not state
+/// whether this eviction may push the ghost out of A1out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TwoQ {

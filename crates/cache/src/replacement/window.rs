@@ -24,9 +24,9 @@ pub struct Window {
     capacity: usize,
     /// Size of the window. Entries.
     size: usize,
-    /// Number of residents at the tail that have the mark [`DIRTY`], and the one of them farthest
-    /// from the tail.
+    /// Number of residents at the tail that have the mark [`DIRTY`].
     dirty: usize,
+    /// Resident with the mark [`DIRTY`] that is farthest from the tail.
     farthest: Option<Entry>,
 }
 

@@ -13,7 +13,7 @@ const DIRECT: usize = 1 << 24;
 /// Assigns numbers to keys in order of first appearance.
 #[derive(Clone, Debug)]
 pub(super) struct Interner {
-    /// One more than the number of each small key; 0 if it has none.
+    /// For each small key, one more than its number; 0 if the key has no number.
     direct: Vec<u32>,
     hashed: FxHashMap<u64, u32>,
     count: u32,
@@ -81,7 +81,7 @@ impl Interner {
         }
         keys
     }
-    /// Returns how many numbers are assigned.
+    /// Returns the number of keys that have a number.
     pub(super) fn len(&self) -> u32 {
         self.count
     }

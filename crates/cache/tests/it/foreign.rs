@@ -1,6 +1,6 @@
-//! Foreign policies: one with the rules of a built-in policy gives the same cache, and faults are
-//! reported.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+//! Tests of foreign policies. A foreign policy with the rules of a built-in policy gives the same
+//! cache, and faults are reported.
+#![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ enum Wrong {
     Again(u32),
 }
 
-/// LRU with a window for clean pages. Window size relative to the list: 0 is LRU, 1 is the whole
+/// LRU with a window for clean pages. `window` is the share of the list: 0 is LRU, 1 is the whole
 /// list.
 #[derive(Debug)]
 struct CleanFirst {

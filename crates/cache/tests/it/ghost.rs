@@ -1,5 +1,5 @@
 //! Ghost lists, compared with a plain queue and with LRU caches.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use std::collections::VecDeque;
 
@@ -39,7 +39,7 @@ impl Pair {
             self.hits[segment] += 1;
         }
     }
-    /// Handles a request for a key of a list that represents a whole stack: the key becomes the
+    /// Handles a request for a key of a list that represents a whole LRU stack. The key becomes the
     /// most recent one, whether or not it was in the list.
     fn touch(&mut self, key: u64) {
         let place = self.queue.iter().position(|&other| other == key);

@@ -1,5 +1,5 @@
 //! Hit counts on which independent simulators agree exactly.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use crate::zipf;
 

@@ -1,5 +1,5 @@
 //! Caches that store data with their keys.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use std::collections::BTreeMap;
 

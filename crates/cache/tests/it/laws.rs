@@ -1,5 +1,5 @@
 //! Invariants that every replacement policy must keep.
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // test code, also outside test functions
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,7 +4,7 @@
 //! main queue until the cache is full for the first time. Its LIRS also demotes a LIR entry at a
 //! hit of a HIR entry outside the stack, and bounds the whole stack by twice the capacity. Its
 //! LFU-DA adds the smallest rank to the rank instead of to the count.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use crate::zipf;
 

@@ -1,6 +1,6 @@
 //! Compares the victims of the flash-aware policies with victims calculated by hand. The scenarios
 //! are the pages of docs/spec/replacement.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // test code, also outside test functions
 
 use std::collections::HashMap;
 use std::fs;

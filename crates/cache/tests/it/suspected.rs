@@ -1,5 +1,5 @@
 //! Suspected queues under every policy, compared with sets built from the policy's notifications.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
 //! Theory of replacement: bounds, approximations and cyclic traces.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use std::collections::BTreeSet;
 
@@ -103,7 +103,7 @@ fn belady_has_the_fewest_misses_and_at_least_one_per_key() {
 }
 
 #[test]
-fn policies_miss_each_key_once_if_all_fit() {
+fn policies_miss_each_key_once_if_all_keys_fit() {
     for requests in traces() {
         let keys = requests.footprint();
         for policy in Replacement::defaults() {
@@ -160,7 +160,7 @@ fn belady_matches_an_exhaustive_search() {
 }
 
 #[test]
-fn larger_lru_hits_at_least_as_often_as_a_smaller_one() {
+fn larger_lru_cache_hits_at_least_as_often_as_a_smaller_one() {
     for requests in traces() {
         let sizes = [1, 2, 3, 7, 20, 60, 61, 200];
         let mut caches = sizes.map(|size| Replacing::new(&Replacement::default(), size));
@@ -175,7 +175,7 @@ fn larger_lru_hits_at_least_as_often_as_a_smaller_one() {
 
 /// MIN is a stack algorithm (Mattson et al., IBM Systems Journal 9(2), 1970).
 #[test]
-fn larger_belady_misses_no_more_often_than_a_smaller_one() {
+fn larger_belady_cache_misses_no_more_often_than_a_smaller_one() {
     for requests in traces() {
         let hits = (1..=120).map(|capacity| hits_of("belady", capacity, &requests));
         assert!(hits.is_sorted());
@@ -224,8 +224,8 @@ fn characteristic_time(p: &[f64], capacity: f64, occupies: fn(f64) -> f64) -> f6
 }
 
 /// A key is in an LRU cache if it was requested within the characteristic time (Che et al., IEEE
-/// JSAC 20(7), 2002). A key stays in a FIFO cache for the characteristic time after each miss; its
-/// hit probability is the share of time that it is in the cache (Martina et al., INFOCOM 2014).
+/// JSAC 20(7), 2002). A key stays in a FIFO cache for the characteristic time after each miss. Its
+/// hit probability is the share of time in which it is in the cache (Martina et al., INFOCOM 2014).
 #[test]
 fn lru_and_fifo_match_the_characteristic_time_approximation() {
     let p = zipf(20_000, 0.9);
@@ -247,10 +247,10 @@ fn lru_and_fifo_match_the_characteristic_time_approximation() {
     }
 }
 
-/// On independent requests, no policy without knowledge of the future hits more often than one that
-/// holds the most popular keys (Aho, Denning and Ullman, JACM 18(1), 1971).
+/// On independent requests, no policy without knowledge of the future hits more often than a cache
+/// of the most popular keys (Aho, Denning and Ullman, JACM 18(1), 1971).
 #[test]
-fn no_online_policy_hits_more_often_than_the_most_popular_keys() {
+fn no_online_policy_hits_more_often_than_a_cache_of_the_most_popular_keys() {
     let p = zipf(2_000, 0.8);
     let requests = independent(&p, 1_000_000, 6);
     let count = requests.len() as f64;
@@ -270,8 +270,8 @@ fn no_online_policy_hits_more_often_than_the_most_popular_keys() {
     }
 }
 
-/// Fifty keys get nine in ten requests, a thousand keys the rest. The counts of the fifty soon
-/// exceed those of the others, and from then on only the remaining places change hands.
+/// Fifty keys get nine in ten requests, and a thousand keys get the rest. The counts of the fifty
+/// soon exceed those of the others; after that, evictions affect only the remaining places.
 #[test]
 fn lfu_keeps_keys_that_are_far_more_popular() {
     let popular = std::iter::repeat_n(0.9 / 50.0, 50);
@@ -299,7 +299,7 @@ fn textbook_reference_string_has_the_published_faults() {
 
 /// A larger cache can have more misses (Belady, Nelson and Shedler, CACM 12(6), 1969).
 #[test]
-fn larger_fifo_misses_more_often_in_beladys_example() {
+fn larger_fifo_cache_misses_more_often_in_beladys_example() {
     let keys = [1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5];
     let misses = [3, 4].map(|capacity| misses_of("fifo", capacity, &keys));
     assert_eq!(misses, [9, 10]);

@@ -1,5 +1,5 @@
-//! Reading of traces, and runs over them.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+//! Tests of reading traces and of runs over traces.
+#![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read};
@@ -51,7 +51,7 @@ fn keys_are_numbered_in_order_of_first_appearance() {
     assert!(back.eq(keys));
 }
 
-/// Reader that returns a few bytes at a time, and fails with `Interrupted` now and then.
+/// Reader that returns a few bytes at a time, and occasionally fails with `Interrupted`.
 struct Trickle<'a>(&'a [u8], u64);
 
 impl Read for Trickle<'_> {
@@ -82,7 +82,7 @@ fn binary_trace_is_read_in_chunks_of_any_size() {
 }
 
 #[test]
-fn incomplete_key_is_refused() {
+fn trace_with_an_incomplete_key_is_rejected() {
     let error = Requests::read(&[0; 21][..], Width::Eight).unwrap_err();
     assert!(
         matches!(error, TraceError::Torn { over: 5, width: 8 }),

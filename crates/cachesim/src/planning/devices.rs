@@ -38,7 +38,7 @@ pub struct Flash {
     pub copy_us: f64,
     pub erase_us: f64,
     pub endurance_cycles: u32,
-    /// Dies that work in parallel. A small flash has fewer.
+    /// Dies that work in parallel. A small flash has fewer dies.
     pub dies: u32,
     /// Pages that are destaged as a group.
     pub group_pages: u32,
@@ -81,7 +81,7 @@ fn loaded(device: &Device, option: &str) -> Result<Store, CacheError> {
     Ok(plan.store)
 }
 
-/// Returns the same device with its cache in write-back mode.
+/// Returns a copy of a device with its cache in write-back mode.
 fn keeping_writes(device: &Device) -> Device {
     let mut keeping = device.clone();
     let mode = ("cache.mode".to_owned(), "\"write-back\"".to_owned());

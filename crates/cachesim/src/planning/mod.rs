@@ -1,6 +1,6 @@
 //! Plans a flash cache in front of a disk: estimates the cost of each size and division of the
-//! flash, from a trace, the cost models and a replay of the leading requests on the model of the
-//! disk.
+//! flash. The estimates follow from a trace, the cost models and a replay of the leading requests
+//! on the model of the disk.
 
 mod devices;
 mod models;
@@ -18,8 +18,8 @@ use stacks::{Sampled, Stopped};
 
 use crate::{CacheError, Input, Pages, Phase, Progress, Size, Watch};
 
-/// Minimum number of blocks of a flash. With fewer, blocks are too coarse for the shares of a
-/// model.
+/// Minimum number of blocks of a flash. With fewer blocks, a block is too coarse for the shares of
+/// a model.
 const MIN_BLOCKS: u64 = 64;
 /// Maximum number of page requests that are replayed.
 const MAX_LEADING_PAGES: u64 = 1 << 20;
@@ -109,7 +109,7 @@ pub struct OfSize {
     pub footprint_ratio: f64,
     /// Requested sizes that give this flash after rounding up to whole blocks.
     pub asked: Vec<String>,
-    /// Mean time of a page read from the disk; `disk_write_us` is that of a page destaged.
+    /// Mean time to read a page from the disk; `disk_write_us` is the mean time to destage a page.
     /// Microseconds.
     pub disk_read_us: f64,
     pub disk_write_us: f64,
@@ -132,8 +132,8 @@ pub struct Answer {
     pub over_provisioning_ratio: f64,
     /// Mean cost of a page access. Microseconds.
     pub page_us: f64,
-    /// Expected mean response time of a request. Computed by the replay of the leading requests,
-    /// otherwise from pages accessed one after another. Microseconds.
+    /// Expected mean response time of a request. Computed by the replay of the leading requests if
+    /// there is one, otherwise from pages accessed one after another. Microseconds.
     pub request_us: f64,
     pub read_request_us: Option<f64>,
     pub write_request_us: Option<f64>,
@@ -141,13 +141,14 @@ pub struct Answer {
     pub read_hit_ratio: Option<f64>,
     /// Share of page writes that overwrite a page in the flash.
     pub write_hit_ratio: Option<f64>,
-    /// Pages programmed by the host and by fills, per page requested.
+    /// Pages programmed for host writes and fills, per page requested.
     pub programs_per_page: f64,
     /// Mean share of valid pages in GC victims.
     pub victim_utilisation: f64,
-    /// Pages programmed, including those moved by GC, per page programmed by the host and by fills.
+    /// Pages programmed, including those moved by GC, per page programmed for host writes and
+    /// fills.
     pub write_amplification: f64,
-    /// Bytes programmed by the host and by fills per day; `None` if the trace has no time stamps.
+    /// Bytes programmed for host writes and fills, per day; `None` if the trace has no time stamps.
     pub written_bytes_per_day: Option<f64>,
     /// Blocks erased during the trace. Count.
     pub erases: f64,

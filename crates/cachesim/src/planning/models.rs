@@ -10,8 +10,8 @@ use wordline_partition::utilisation::victims;
 use super::stacks::{Sampled, Stopped, Unified, Writes, split};
 use super::{Answer, Case, Map};
 
-/// Maximum number of iterations that adapt a division and the reads that its write list serves to
-/// each other.
+/// Maximum number of iterations that adapt a division to the reads that its write list serves, and
+/// these reads to the division.
 const ROUNDS: u32 = 8;
 /// Maximum number of steps of a cost map in each direction.
 const MAP_STEPS: u32 = 50;
@@ -268,8 +268,8 @@ fn scaled_model(space: &Space, period: &Period) -> Model {
     }
 }
 
-/// Returns the division with the lowest cost that GC can sustain. `fixed`: cached share of the
-/// flash; any share if it is `None`.
+/// Returns the division with the lowest cost that GC can sustain. `fixed` is the cached share of
+/// the flash; `None` permits any share.
 fn best(space: &Space, steps: u32, period: &Period, fixed: Option<f64>) -> Division {
     let model = scaled_model(space, period);
     let most = f64::from(space.most_pages) / f64::from(space.total_pages);

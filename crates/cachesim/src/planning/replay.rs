@@ -38,7 +38,7 @@ pub(super) struct Played<'a> {
 pub(super) struct Took {
     pub(super) reads: Mean,
     pub(super) writes: Mean,
-    /// Times per page of pages read from the disk (`fetched`) and destaged (`destaged`).
+    /// Times per page: of pages read from the disk (`fetched`) and of pages destaged (`destaged`).
     pub(super) fetched: Mean,
     pub(super) destaged: Mean,
     /// Requests that exceeded the end of the disk. Count.

@@ -7,7 +7,7 @@ use wordline_partition::period::Period;
 
 use crate::source::Pages;
 
-/// Requests between two progress reports.
+/// Number of requests between two progress reports.
 const BEAT: usize = 1 << 16;
 
 /// Error: the user stopped a pass.
@@ -149,7 +149,7 @@ impl Unified {
             }
         })?;
         // At the end of the trace, a cache has written a dirty page back if the page was ever
-        // deeper than the cache, or is now.
+        // deeper than the cache, or is so at the end.
         for (page, deep) in deepest.iter().enumerate() {
             if let Some(before) = deep {
                 let now = stack.segment(page as u64).unwrap_or(segments as usize);

@@ -1,4 +1,4 @@
-//! Runs of policies over traces: page requests, sizes and policies by name, TRIMs.
+//! Tests of policy runs over traces: page requests, sizes, policies by name, and TRIMs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::BTreeSet;
@@ -65,7 +65,7 @@ fn sizes_are_parsed_with_their_units() {
 }
 
 #[test]
-fn invalid_sizes_are_refused_with_a_remedy() {
+fn invalid_sizes_are_rejected_with_a_remedy() {
     let remedy = "give pages (4096p), bytes (64MiB, 1GB) or a share of the distinct pages \
                   (0.01, 1%)";
     for (text, reason) in [
@@ -117,7 +117,7 @@ fn policies_are_parsed_with_their_parameters() {
 }
 
 #[test]
-fn invalid_policies_are_refused_with_a_remedy() {
+fn invalid_policies_are_rejected_with_a_remedy() {
     let said = refusal("lrz");
     assert!(
         said.starts_with("policy `lrz`: unknown policy; did you mean lru? Known policies: lru,")
@@ -173,7 +173,7 @@ fn requests_are_split_into_pages() {
     );
     let chosen = choose(["unbounded"]).unwrap();
     let run = pages.run(&chosen[0], 1);
-    // Read 0; write 0 and 1; read 1 of the other; read 1, 2, 3; write 1.
+    // Read 0; write 0 and 1; read 1 of the other volume; read 1, 2, 3; write 1.
     assert_eq!((run.requests, run.hits), (8, 3));
     assert_eq!((run.read_hits, run.write_hits), (1, 2));
     assert_eq!(run.read_miss_ratio, Some(0.8));
@@ -266,7 +266,8 @@ fn lru_with_trims_matches_a_naive_implementation() {
 /// Belady's policy prefers to evict a page that is trimmed before its next request.
 #[test]
 fn belady_evicts_pages_that_are_trimmed_before_their_next_request() {
-    // With room for two pages: page 0 is trimmed before it is read again, pages 1 and 2 are not.
+    // With room for two pages: page 0 is trimmed before it is read again; pages 1 and 2 are not
+    // trimmed.
     let lines = "0,read,0,4096,0\n1,read,4096,4096,0\n2,read,8192,4096,0\n3,trim,0,4096,0\n\
                  4,read,0,4096,0\n5,read,4096,4096,0\n6,read,8192,4096,0\n";
     let pages = taken(lines).unwrap();
@@ -296,7 +297,7 @@ fn repeated_trims_of_a_page_count_once() {
 }
 
 #[test]
-fn unusable_traces_are_refused_with_a_reason() {
+fn unusable_traces_are_rejected_with_a_reason() {
     let said = |lines: &str| taken(lines).unwrap_err().to_string();
     assert!(
         said("0,flush,0,0,0\n")

@@ -1,5 +1,5 @@
-//! Plans of flash caches: sizes, errors, interruption. The Python tests check the numbers of the
-//! plans.
+//! Tests of flash cache plans: sizes, errors, interruption. The Python tests check the numbers of
+//! the plans.
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write;
@@ -95,7 +95,7 @@ fn variable_division_costs_no_more_than_a_fixed_one() {
 }
 
 #[test]
-fn impossible_plans_are_refused_with_a_reason() {
+fn impossible_plans_are_rejected_with_a_reason() {
     let of = |change: fn(&mut Question)| {
         let mut question = question(&["16MiB"]);
         change(&mut question);

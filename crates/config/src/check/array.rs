@@ -171,9 +171,9 @@ fn singles(array: &Array) -> Result<Vec<Single<'_>>, ConfigError> {
     Ok(singles)
 }
 
-/// Returns the configuration of a single member, without the keys of the array. Of the enclosing
-/// tables, a disk takes those of disks, an SSD takes those of flash, and a cache or an array takes
-/// both.
+/// Returns the configuration of a single member, without the keys of the array. From the enclosing
+/// tables, a disk takes the tables of disks, an SSD takes the tables of flash, and a cache or an
+/// array takes both.
 fn store_of(config: &Config, member: &Member) -> Config {
     let Member {
         nand,
@@ -256,7 +256,7 @@ fn disks_of(array: &Array, single: &Single<'_>, number: usize) -> Result<Vec<u32
             ),
             _ => fault(
                 "disk_bytes",
-                "the member has sizes of disks, but no `disks`",
+                "the member sets `disk_bytes`, but no `disks`",
                 "omit `disk_bytes`, or set array.layout to \"by-disk\" and give `disks`",
             ),
         };

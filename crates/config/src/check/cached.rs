@@ -115,8 +115,8 @@ fn backing(config: &Config, seed: u64) -> Result<Store, ConfigError> {
     Store::new(&behind, seed)
 }
 
-/// Returns the costs of a cache's flash and of its backing store. The costs of the backing store
-/// are those of its first device without flash, or of its first device if all have flash.
+/// Returns the costs of a cache's flash and of its backing store. The first device without flash
+/// determines the costs of the backing store; if all its devices have flash, the first device does.
 fn of_tiers(flash: &wordline_ssd::Plan, backing: &Store) -> wordline_partition::Costs {
     let leaves = backing.leaves();
     let disk = leaves.iter().find(|leaf| leaf.of.ssd().is_none());

@@ -32,7 +32,7 @@ pub(super) fn observe(config: &ObserveTable) -> Result<Observe, ConfigError> {
     );
     let worst_case_interval = interval("observe.worst_case_interval_s", worst_s)?;
     let marginal_ms = config.marginal_response_ms;
-    let chip_load_ms = (config.chip_load_interval_ms, 1e9, "or 0 for never");
+    let chip_load_ms = (config.chip_load_interval_ms, 1e9, "or 0 for no samples");
     Ok(Observe {
         chip_load_interval: interval("observe.chip_load_interval_ms", chip_load_ms)?,
         worst_case_interval,

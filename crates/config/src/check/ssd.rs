@@ -168,7 +168,7 @@ fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32,
     }
     if precondition.overwrite_pages > 0 || precondition.settle != Settle::No {
         return rule(
-            "pages that are overwritten after the fill lose its order",
+            "pages that are overwritten after the fill lose the order of the fill",
             "set precondition.overwrite_ratio to 0 and precondition.settle to false, or precondition.layout to \"address\"",
             &["precondition.overwrite_ratio", "precondition.settle"],
         );
@@ -235,7 +235,7 @@ fn layout(geometry: &Geometry, ssd: &Wiring) -> Result<Layout, ConfigError> {
     })
 }
 
-/// Returns whether GC moves pages by copyback. Fails if the part does not support copyback.
+/// Returns `true` if GC moves pages by copyback. Fails if the part does not support copyback.
 fn internal_data_move(config: &Config) -> Result<bool, ConfigError> {
     let wanted = config.ftl.gc.internal_data_move;
     if !wanted || config.nand.internal_data_move {
@@ -474,7 +474,7 @@ fn slc_cache(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Converts an error of the translation layer to one of the configuration. Adds the value of the
+/// Converts an error of the translation layer to a configuration error, and adds the value of the
 /// key.
 pub(super) fn ftl_fault(config: &Config, error: wordline_ftl::PlanError) -> ConfigError {
     let values = serde_json::to_value(config).unwrap_or_default();

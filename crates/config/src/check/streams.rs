@@ -9,7 +9,7 @@ use crate::plan::{self, Plan, Replay};
 use crate::streams::MAX_STREAMS;
 use crate::{Config, ConfigError, Stream};
 
-/// Checks each stream, and the streams together.
+/// Checks each stream, and the rules that span several streams.
 pub(super) fn streams(
     config: &Config,
     plan: &Plan,

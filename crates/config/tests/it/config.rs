@@ -258,12 +258,12 @@ fn error_for_a_wrong_type_names_the_expected_type() {
         "2 | queue_depth = \"many\""
         "  |               ^^^^^^");
     says!("nand.timing.read_ns = 5e4\n",
-        "device.toml:1:23: nand.timing.read_ns: expected a whole number, or a list of one for each page type, found the number 50000.0; read_ns is: Page read, cell array to register (tR): a number, or a list of one for each page type, least significant bit first. Nanoseconds"
+        "device.toml:1:23: nand.timing.read_ns: expected a whole number, or a list of them with one per page type, found the number 50000.0; read_ns is: Page read, cell array to register (tR): one number, or a list with one number per page type, least significant bit first. Nanoseconds"
         "  |"
         "1 | nand.timing.read_ns = 5e4"
         "  |                       ^^^");
     says!("[nand.timing]\nprogram_ns = [250_000, \"slow\"]\n",
-        "device.toml:2:24: nand.timing.program_ns[1]: expected a whole number from 0 to 9223372036854775807, found the text \"slow\"; program_ns is: Page program, register to cell array (tPROG): a number, or a list of one for each page type, least significant bit first. Nanoseconds"
+        "device.toml:2:24: nand.timing.program_ns[1]: expected a whole number from 0 to 9223372036854775807, found the text \"slow\"; program_ns is: Page program, register to cell array (tPROG): one number, or a list with one number per page type, least significant bit first. Nanoseconds"
         "  |"
         "2 | program_ns = [250_000, \"slow\"]"
         "  |                        ^^^^^^");
@@ -592,7 +592,7 @@ fn error_of_several_keys_names_the_key_that_the_user_set() {
 
 /// Tries a value beyond and a value within each listed bound.
 #[test]
-fn numbers_beyond_bounds_are_rejected_and_numbers_within_accepted() {
+fn numbers_beyond_bounds_are_rejected_and_numbers_within_are_accepted() {
     let bounds = [
         ("ssd.channels", "0", "1"),
         ("ssd.ways", "0", "1"),
@@ -768,7 +768,7 @@ fn number_that_toml_cannot_hold_is_rejected() {
     assert!(error.starts_with("device.toml:3:"), "{error}");
 }
 
-/// The policies of a configuration include that of each slot, except of slots without effect.
+/// The policies of a configuration include the policy of each slot, except of slots without effect.
 #[test]
 fn policy_of_every_slot_with_effect_is_listed() {
     let cited = |text: &str| {
@@ -916,7 +916,7 @@ fn disk_table_overrides_the_disk_of_a_preset() {
 }
 
 #[test]
-fn conflicting_tables_and_invalid_values_of_a_ram_disk_are_refused() {
+fn conflicting_tables_and_invalid_values_of_a_ram_disk_are_rejected() {
     let cases = [
         (
             "schema = 1\n[ssd]\nchannels = 3\n[ram]\n",
@@ -963,7 +963,7 @@ fn conflicting_tables_and_invalid_values_of_a_ram_disk_are_refused() {
 }
 
 #[test]
-fn unknown_key_of_a_ram_disk_is_refused_with_the_nearest() {
+fn unknown_key_of_a_ram_disk_is_rejected_with_a_suggestion() {
     let error = wordline_config::load("schema = 1\n[ram]\nchanels = 2\n", "ram.toml", &[]);
     let error = error.unwrap_err().to_string();
     assert!(
@@ -973,7 +973,7 @@ fn unknown_key_of_a_ram_disk_is_refused_with_the_nearest() {
 }
 
 /// Tables of two kinds of devices at the top of a file are defaults for the members of each kind. A
-/// member takes only the table of its own kind.
+/// member takes only the table of its kind.
 #[test]
 fn member_takes_the_top_level_table_of_its_own_kind_only() {
     let text = "schema = 1\n[disk]\nqueue_depth = 3\n[ram]\nchannels = 2\noverhead_ns = 700\n[array]\n\

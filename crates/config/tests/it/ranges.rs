@@ -1,4 +1,5 @@
-//! The schema states the range of every number, and values outside are rejected with the range.
+//! The schema states the range of every number, and numbers outside are rejected with an error that
+//! states the range.
 
 #![allow(clippy::panic, reason = "a test that cannot continue fails")]
 
@@ -148,7 +149,7 @@ fn number_out_of_range_is_rejected_with_its_range() {
             });
         let whole = key.kind != Kind::Number;
         for value in outside(range, whole) {
-            // A number that the type cannot hold has another error.
+            // A number that the type cannot hold gives a different error.
             if whole && !(0.0..=f64::from(u32::MAX)).contains(&value) {
                 continue;
             }

@@ -6,11 +6,11 @@ use wordline_kernel::slot::Cited;
 
 use super::Flushes;
 
-/// Dirty pages are collected until they fill a batch, or until a page waits for memory; then the
-/// batch is destaged as a whole, in the order in which its pages became dirty. None of its pages'
-/// memory is freed before the flash holds the last of them. The next batch fills in the meantime,
-/// and is not destaged before the previous one is done. Data that must be durable (flushes, FUA,
-/// `write_through`) is destaged separately and at once.
+/// Dirty pages are collected until they fill a batch, or until a page waits for memory. The batch
+/// is then destaged as a whole, in the order in which its pages became dirty. Its memory is freed
+/// only when the flash holds all its pages. The next batch fills in the meantime, and is destaged
+/// after the previous one is done. Data that must be durable (flushes, FUA, `write_through`) is
+/// destaged separately and at once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Batches {

@@ -6,9 +6,9 @@ use wordline_kernel::slot::Cited;
 
 use super::RunsAhead;
 
-/// When a read begins at the page where the previous read ended, or at the next, the following
-/// pages are read into the buffer, wherever they are stored in flash. They are replaced like
-/// requested pages, and wait in the same queues.
+/// If a read begins at the page where the previous read ended, or at the next page, the pages that
+/// follow it are read into the buffer, wherever flash stores them. They are replaced like requested
+/// pages, and wait in the same queues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Logical {

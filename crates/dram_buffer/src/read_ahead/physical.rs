@@ -8,14 +8,14 @@ use super::RunsAhead;
 
 /// A die that has read a page for the host and has no other work reads the next page of its block
 /// into its data register (ONFI Read Cache Sequential, 31h). If the host requests that page next,
-/// its data is transferred without tR, while the array reads the page after it. Needs no buffer. It
-/// has no benefit if the next page of the die is not the next address, and it delays other
-/// operations of the die.
+/// its data is transferred without tR, while the array reads the page after it. This policy needs
+/// no buffer. It has no benefit if the next page of the die is not the next address, and it delays
+/// other operations of the die.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Physical {
     /// Time to free the die for another operation (reset, FFh; tRST). If 0, the read cannot be
-    /// aborted, and the other operation waits for its end. ns.
+    /// aborted, and the other operation waits for its end. Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub abort_ns: u32,
 }

@@ -9,9 +9,9 @@ use wordline_kernel::slot::Cited;
 
 use super::Admit;
 
-/// Admits every page except those of long sequential streams, because a disk serves them as fast as
-/// flash does, and they would evict pages that are requested again (`sequential_cutoff` of bcache).
-/// The request with which a stream reaches the cutoff bypasses the cache completely.
+/// Admits every page except those of long sequential streams (`sequential_cutoff` of bcache). A
+/// disk serves such pages as fast as flash does, and they would evict pages that are requested
+/// again. The request with which a stream reaches the cutoff bypasses the cache completely.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SequentialBypass {

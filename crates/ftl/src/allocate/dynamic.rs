@@ -9,12 +9,12 @@ use super::{Dimensions, Order, PlanePolicy};
 use crate::lpn::Lpn;
 
 /// The allocator selects the plane, regardless of the address: it visits the planes in the given
-/// order, from its current position, and takes the next plane with free pages.
+/// order, from its current position, and takes the next plane with a free page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dynamic {
-    /// Order of channel (C), way (W), die (D) and plane (P): from page to page, the first letter
-    /// varies fastest.
+    /// Order in which consecutive pages are striped over channels (C), ways (W), dies (D) and
+    /// planes (P). The first letter varies fastest.
     pub order: Order,
 }
 
@@ -22,7 +22,7 @@ impl Cited for Dynamic {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, chapter 3";
 }
 
-/// Planes in order, and the position from which the next search starts.
+/// Planes in allocation order, and the position from which the next search starts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     planes: Vec<Plane>,

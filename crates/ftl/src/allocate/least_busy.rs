@@ -17,12 +17,12 @@ use crate::lpn::Lpn;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LeastBusy {
-    /// Order of channel (C), way (W), die (D) and plane (P): from page to page, the first letter
-    /// varies fastest.
+    /// Order in which consecutive pages are striped over channels (C), ways (W), dies (D) and
+    /// planes (P). The first letter varies fastest.
     pub order: Order,
-    /// Whether a die that gets a page also gets the next ones, one for each plane. They can then
-    /// form one multi-plane command, even if they belong to different requests ("the writes can
-    /// simply be packed together in any manner", section 6.3).
+    /// Whether a die that gets a page also gets the following pages, one per plane. These pages can
+    /// then form one multi-plane command, even if they belong to different requests ("the writes
+    /// can simply be packed together in any manner", section 6.3).
     pub fills_dies: bool,
 }
 
@@ -30,18 +30,19 @@ impl Cited for LeastBusy {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 6.3";
 }
 
-/// Planes in order, the position from which the next search starts, and the work of the dies.
+/// Planes in allocation order, the position from which the next search starts, and the outstanding
+/// work of the dies.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     planes: Vec<Plane>,
     next: usize,
     dimensions: Dimensions,
     fills_dies: bool,
-    /// Plane that gets the next page, while a die is being filled.
+    /// Plane for the next page while a die is being filled.
     filling: Option<Plane>,
-    /// Outstanding work of each die.
+    /// Outstanding work of each die, as execution time without queueing.
     dies: Vec<Time>,
-    /// Outstanding work of each package.
+    /// Outstanding work of each package, as the sum over its dies.
     packages: Vec<Time>,
 }
 
@@ -68,8 +69,9 @@ impl State {
         (self.dies[die as usize], self.packages[package as usize])
     }
 
-    /// Returns the position in `planes` of the plane with the least work among those with room;
-    /// `None` if none has room. Of planes with equal work, the first one from `next` on is taken.
+    /// Returns the index in `planes` of the plane with the least work among those with room, or
+    /// `None` if no plane has room. Among planes with equal work, the first from `next` on is
+    /// returned.
     fn least(&self, mut has_room: impl FnMut(Plane) -> bool) -> Option<usize> {
         let mut least = None;
         for place in (self.next..self.planes.len()).chain(0..self.next) {

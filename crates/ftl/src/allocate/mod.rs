@@ -15,16 +15,16 @@ use crate::lpn::Lpn;
 
 /// Selects the plane of a host write.
 pub trait PlanePolicy {
-    /// Returns the plane for the next program of `page`, among those that have room. `None` if the
-    /// write must wait.
+    /// Returns the plane for the next program of `page`, among those that have room. Returns `None`
+    /// if the write must wait.
     fn plane(&mut self, page: Lpn, has_room: impl FnMut(Plane) -> bool) -> Option<Plane>;
-    /// Returns the only plane that `page` can ever use, if there is just one.
+    /// Returns the only plane that `page` can ever use, or `None` if it can use several.
     fn home(&self, page: Lpn) -> Option<Plane>;
     /// Returns the planes of the pages from `first` on, one page per plane in a repeating cycle.
-    /// Valid as long as all planes have room and no other page is written. `None` if the order is
-    /// not known in advance.
+    /// Valid as long as all planes have room and no other page is written. Returns `None` if the
+    /// order is not known in advance.
     fn turn(&self, first: Lpn) -> Option<Vec<Plane>>;
-    /// Updates the outstanding work of the dies. Only needed for policies that use it
+    /// Updates the outstanding work of the dies. Needed only for policies that use it
     /// ([`Allocate::is_by_work`]).
     fn set_die_loads(&mut self, _work: impl Fn(Die) -> Time) {}
 }
@@ -77,7 +77,7 @@ members! {
 }
 
 impl Allocate {
-    /// Returns `true` if a write gets its page only when it is issued.
+    /// Returns `true` if a page is allocated to a write only when the write is issued.
     pub fn is_on_issue(&self) -> bool {
         matches!(self, Self::Static(r#static::Static { on_issue: true, .. }))
     }

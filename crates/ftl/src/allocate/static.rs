@@ -13,14 +13,14 @@ use crate::lpn::Lpn;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Static {
-    /// Order of channel (C), way (W), die (D) and plane (P): from page to page, the first letter
-    /// varies fastest.
+    /// Order in which consecutive pages are striped over channels (C), ways (W), dies (D) and
+    /// planes (P). The first letter varies fastest.
     pub order: Order,
-    /// Whether a write gets its page when the scheduler issues it, instead of on arrival. Programs
-    /// that are issued together to all planes of a die then take the same page of blocks that are
-    /// kept aligned for this purpose, and form one multi-plane command ("packed together in any
-    /// manner", section 6.3). Other programs take the next page of their plane's block. Requires
-    /// page mapping and a scheduler that holds writes.
+    /// Whether a physical page is allocated to a write when the scheduler issues the write, instead
+    /// of on its arrival. Programs that are issued together to all planes of a die then take pages
+    /// at the same offset, in blocks kept aligned for this purpose. They form one multi-plane
+    /// command ("packed together in any manner", section 6.3). Other programs take the next page of
+    /// their plane's block. Requires page mapping and a scheduler that holds writes.
     pub on_issue: bool,
 }
 
@@ -28,7 +28,7 @@ impl Cited for Static {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, chapter 3";
 }
 
-/// Planes in order.
+/// Planes in allocation order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     planes: Vec<Plane>,

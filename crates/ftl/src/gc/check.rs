@@ -1,9 +1,9 @@
-//! Time at which free blocks are compared with the GC threshold.
+//! Point at which free blocks are compared with the GC threshold.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When the free blocks of a plane are compared with the threshold.
+/// Point at which the free blocks of a plane are compared with the free-block threshold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {

@@ -20,20 +20,20 @@ use crate::wear::{FreeBlocks, Spend};
 use collection::{BlockCollection, Need};
 
 /// A logical block has as many pages as an erase block and is stored in one data block, page i at
-/// offset i, so that the map has one entry per block, as in memory cards. Logical blocks go to the
-/// planes in turn, in the order of `ftl.allocate`, which must be static.
+/// offset i. The map therefore has one entry per block, as in memory cards. Logical blocks go to
+/// the planes in turn, in the order of `ftl.allocate`, which must be static.
 ///
 /// A look-up costs no flash operation. A new version of a page goes to the replacement block of its
-/// logical block, at its own offset. If that offset is the next one to program, the write has no
-/// further cost. If it is further on, the pages before it are first copied from the data block (GC
-/// runs of kind `partial`); where there is no valid page to copy, a filler page is programmed to
-/// keep the order. If the offset has already been passed, the replacement block is completed: the
-/// remaining pages are copied into it, the data block is erased, the replacement block becomes the
-/// data block (kind `full`; `switch` if no page remained to copy), and another replacement block is
-/// opened. If a logical block needs a replacement block and `open_blocks` of the plane are in use,
-/// the least recently written one is completed first. Pages of a data block that were never
-/// programmed take first versions without a replacement block. Writes to a logical block are placed
-/// in order of arrival.
+/// logical block, at the same offset. If that offset is the next one to program, the write has no
+/// further cost. If it is a later one, the pages in between are first copied from the data block
+/// (GC runs of kind `partial`); where there is no valid page to copy, a filler page is programmed
+/// to keep the order. If the offset has already been programmed, the replacement block is
+/// completed: the remaining pages are copied into it, the data block is erased, and the replacement
+/// block becomes the data block (kind `full`, or `switch` if no page remained to copy). Then
+/// another replacement block is opened. If a logical block needs a replacement block and all
+/// `open_blocks` of the plane are in use, the least recently written replacement block is completed
+/// first. The free pages at the end of a data block take first versions without a replacement
+/// block. Writes to a logical block are placed in order of arrival.
 ///
 /// With P pages per block and all pages written, sequential writes cost one erase per block and no
 /// copy. Random writes over N logical blocks of a plane with m replacement blocks cost (P - 1)(1 -
@@ -66,7 +66,7 @@ impl Build for BlockMapping {
     fn wear_blocks(&self) -> u32 {
         0
     }
-    /// Checks that data blocks, replacement blocks and reserve fit the planes, and that the
+    /// Checks that data blocks, replacement blocks and reserve fit into a plane, and that the
     /// schedule and the allocation are supported.
     fn check(&self, plan: &Plan) -> Result<(), PlanError> {
         let schedule = &plan.config.gc.schedule;
@@ -120,7 +120,7 @@ impl Build for BlockMapping {
         vec![
             Table::written::<Home>("map of logical blocks", logical.into()),
             Table::zeroed::<u64>("valid pages", words.into(), fill.logical),
-            Table::zeroed::<u32>("owners of blocks", layout.blocks().into(), fill.physical),
+            Table::zeroed::<u32>("block owners", layout.blocks().into(), fill.physical),
             Table::written::<PlaneState>("planes", planes),
             Lists::memory("open blocks", planes, logical.into(), 0.0),
             FreeBlocks::memory(&plan.config.wear, layout, fill),
@@ -135,7 +135,7 @@ fn logical_blocks(plan: &Plan) -> u32 {
     plan.user_pages.div_ceil(plan.layout.pages_per_block)
 }
 
-/// Location of a logical block. All blocks are `None` before its first write.
+/// Location of a logical block. All its blocks are `None` before the first write.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Home {
     /// Data block.
@@ -144,7 +144,7 @@ struct Home {
     /// block whose next page was lost in a power cut.
     head: Option<Block>,
     head_pages: u32,
-    /// Replacement block. It exists together with a head only while both are copied into it.
+    /// Replacement block. If there is a head, the data block and the head are being copied into it.
     replacement: Option<Block>,
     /// Offset of the next page to program, in the replacement block or, without one, in the data
     /// block.
@@ -161,7 +161,7 @@ impl Home {
     fn writer(&self) -> Option<Block> {
         self.replacement.or(self.data)
     }
-    /// Returns the block that contains the page at `offset`, if the page is valid.
+    /// Returns the block that contains the page at `offset`. Meaningful only if the page is valid.
     fn holder(&self, offset: u32) -> Option<Block> {
         let replaced = self.replacement.filter(|_| offset < self.next);
         let head = self.head.filter(|_| offset < self.head_pages);
@@ -185,23 +185,23 @@ struct PlaneState {
     open: u32,
     /// Number of GC runs that have ended, modulo 2^32.
     over: u32,
-    /// Whether wear levelling caused the last erase. It does not cause two in a row.
+    /// Whether wear levelling caused the last erase. Wear levelling never causes two in a row.
     leveled: bool,
     /// GC run in progress.
     work: Option<BlockCollection>,
 }
 
-/// Block-mapped translation layer.
+/// Block-mapped flash translation layer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BlockMap {
     layout: Layout,
     open_blocks: u32,
     user_pages: u32,
     homes: Vec<Home>,
-    /// Bit per logical page, set if the page has been written and not trimmed.
+    /// Bit per logical page, set if the page has been written and not trimmed since.
     #[serde(with = "wordline_kernel::dense")]
     valid: Vec<u64>,
-    /// Owner of each block: 1 + its logical block, or 0.
+    /// Owner of each block: 1 + its logical block, or 0 if the block is free.
     #[serde(with = "wordline_kernel::dense")]
     owners: Vec<u32>,
     planes: Vec<PlaneState>,
@@ -274,7 +274,7 @@ impl BlockMap {
         let bit = 1 << (page.0 % 64);
         *word = if valid { *word | bit } else { *word & !bit };
     }
-    /// Returns the number of valid pages of a logical block from offset `from` to before `to`.
+    /// Returns the number of valid pages of a logical block at the offsets `from..to`.
     fn count_valid(&self, logical: LogicalBlock, from: u32, to: u32) -> u32 {
         (from..to)
             .filter(|offset| self.is_valid(self.page(logical, *offset)))
@@ -296,8 +296,8 @@ impl BlockMap {
         work.as_ref().is_some_and(|work| work.logical == logical)
     }
 
-    /// Assigns a free block to a logical block. It becomes the data block or, if there is one, the
-    /// replacement block.
+    /// Assigns a free block to a logical block. The free block becomes the data block or, if there
+    /// already is one, the replacement block.
     fn open(&mut self, plane: Plane, logical: LogicalBlock, block: Block) {
         let state = &mut self.planes[plane.index()];
         state.free -= 1;
@@ -341,7 +341,8 @@ impl BlockMap {
         Some(layout.page(block, home.next - 1))
     }
 
-    /// Places a write that may be placed next, if it needs no GC run.
+    /// Places a write that no other write must precede. Returns `None` if it must wait for a GC
+    /// run.
     fn place(&mut self, plane: Plane, page: Lpn) -> Option<Ppn> {
         let (logical, offset) = self.split(page);
         if self.is_worked_on(plane, logical) || self.need(plane, logical, offset) != Need::Nothing {
@@ -403,7 +404,7 @@ impl BlockMap {
     }
 }
 
-/// Owner of a block that is no longer usable.
+/// Owner number of an unusable block.
 const NOBODY: u32 = u32::MAX;
 
 impl Mapping for BlockMap {
@@ -495,7 +496,7 @@ impl Mapping for BlockMap {
     fn retired(&mut self, block: Block) {
         self.owners[block.index()] = NOBODY;
     }
-    /// Returns `None`, because there are no GC candidates before a write needs one.
+    /// Returns `None`, because there are no GC candidates before a write needs a GC run.
     fn full(&self, _plane: Plane) -> Option<SpaceRequest> {
         None
     }

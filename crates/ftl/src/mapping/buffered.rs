@@ -10,12 +10,12 @@ use super::logical::shape::Stripe;
 use super::logical::{LogicalMap, Rules};
 use crate::plan::{Plan, PlanError};
 
-/// Log-block mapping (1:1) with a write buffer in flash. The buffer's blocks take, page by page,
-/// the writes that find no room in their logical block, so that these writes do not wait for its
-/// merge. The merge runs at the same time and includes the buffered pages of the logical block
-/// (partial block cleaning, if `ftl.gc.schedule` is incremental). Buffer blocks without a current
-/// page are erased. When the buffer is full, a write waits until the logical blocks of its oldest
-/// pages have been merged, one after another (thrashing).
+/// Log-block mapping (1:1) with a write buffer in flash. A write that finds no room in its logical
+/// block goes to the buffer, page by page, instead of waiting for the merge. The merge runs at the
+/// same time and includes the buffered pages of the logical block (partial block cleaning, if
+/// `ftl.gc.schedule` is incremental). Buffer blocks without a current page are erased. When the
+/// buffer is full, a write waits until the logical blocks of its oldest pages have been merged, one
+/// after another (thrashing).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Buffered {
@@ -23,13 +23,14 @@ pub struct Buffered {
     /// over-provisioning. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub buffer_ratio: f64,
-    /// Pages that share a logical block: consecutive ones (`block`), or those of a plane (`page`).
+    /// Pages that share a logical block: consecutive pages (`block`), or the pages of a plane
+    /// (`page`).
     pub stripe: Stripe,
     /// Number of consecutive pages that go to the same plane if pages are striped.
     #[schemars(range(min = 1, max = 65_536))]
     pub stripe_pages: u32,
-    /// Whether a page is programmed for every block that a merge erases, to keep the block table in
-    /// flash up to date.
+    /// Whether a metadata page is programmed for every block that a merge erases, to keep the block
+    /// table in flash up to date.
     pub record_erases: bool,
 }
 

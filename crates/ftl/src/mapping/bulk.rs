@@ -23,10 +23,10 @@ pub struct Placed {
 
 /// Mapping that processes many pages per call, with the same result as single calls.
 pub trait Bulk: Mapping {
-    /// Writes pages in a row, with the result of calling [`Mapping::write`] for each. Stops before
-    /// a page without room, and after a page that takes a free block or whose plane may need GC.
-    /// Calls `placed` for each page; an error of `placed` ends the row. To write the rest, call
-    /// again; if no page was placed, use `write` for the next page.
+    /// Writes consecutive pages, with the same result as calling [`Mapping::write`] for each. Stops
+    /// before a page that finds no room, and after a page that takes a free block or whose plane
+    /// may need GC. Calls `placed` for each page; an error of `placed` stops the writes. To write
+    /// the remaining pages, call again; if no page was placed, use `write` for the next page.
     fn write_row<E>(
         &mut self,
         pages: Range<u32>,
@@ -37,7 +37,7 @@ pub trait Bulk: Mapping {
     fn read_all(&mut self, job: JobId, read: impl FnMut(Plane, Ppn));
     /// Moves the pages that a job moves before its next step of another kind, as a sequence of
     /// [`crate::Step::Move`] and [`Mapping::relocate`] would. Calls `copied` for each page and its
-    /// copy; an error of `copied` ends the moves.
+    /// copy; an error of `copied` stops the moves.
     fn move_all<E>(
         &mut self,
         job: JobId,

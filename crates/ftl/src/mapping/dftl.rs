@@ -41,9 +41,9 @@ use crate::recovery::{Flash, Recovery};
 /// each once, before it erases its block.
 ///
 /// Translation pages go to the planes in turn, by their number. They have a fixed number of
-/// separate blocks per plane, and wear levelling treats these blocks like others. When a plane has
-/// only the last of these blocks left, the next job that writes a translation page there first
-/// cleans the block with the fewest current translation pages: these are read and programmed
+/// separate blocks per plane, and wear levelling treats these blocks like all others. When less
+/// than one block of free pages is left in them, the next job that writes a translation page there
+/// first cleans the block with the fewest current translation pages: these are read and programmed
 /// elsewhere, and the block is erased. If that is impossible because other jobs are using the
 /// blocks, the entry to be evicted stays, and the cache temporarily exceeds its size.
 ///
@@ -54,7 +54,7 @@ use crate::recovery::{Flash, Recovery};
 #[serde(default, deny_unknown_fields)]
 pub struct Dftl {
     /// Memory for the cache. A cached entry takes twice `entry_bytes`: for the logical page and its
-    /// physical address. By default, the cache has room for one in 32 entries. Bytes.
+    /// physical address. By default, the cache has room for one in 32 map entries. Bytes.
     #[schemars(range(min = 0, max = 1_000_000_000_000_000_000_u64))]
     pub cache_bytes: Option<u64>,
     /// Size of a map entry in a translation page. Bytes.
@@ -68,8 +68,9 @@ pub struct Dftl {
     /// Whether the eviction of an entry writes all changed entries of its translation page that are
     /// in the cache. Otherwise only evicted entries are written.
     pub batch_update: bool,
-    /// Room for translation pages beyond the current ones, as a share of the current ones. A plane
-    /// keeps as many blocks as both fill, rounded down, plus two. Ratio.
+    /// Spare room for translation pages, as a share of the current translation pages. A plane keeps
+    /// the number of blocks that the current pages and the spare room fill, rounded down, plus two.
+    /// Ratio.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub spare_ratio: f64,
 }
@@ -125,7 +126,7 @@ impl Build for Dftl {
         let pages = u64::from(shape.pages);
         let mut tables = PageMap::memory(plan, shape.pages, fill);
         tables.push(Table::written::<TranslationJob>(
-            "jobs of translation pages",
+            "translation jobs",
             u64::from(plan.layout.planes()) + pages,
         ));
         tables.push(Table::zeroed::<bool>(
@@ -149,10 +150,10 @@ impl Build for Dftl {
 /// exceeds its size.
 const EVICTIONS_OF_A_MISS: u32 = 2;
 
-/// Page-mapped translation layer with a demand-cached map.
+/// Page-mapped flash translation layer with a demand-cached map.
 ///
-/// The map is stored like that of page mapping; translation pages are logical pages after those of
-/// the host. The state of the cache is stored separately. Takes 17 bytes per page used.
+/// The map is stored like that of page mapping; translation pages are logical pages numbered after
+/// those of the host. The state of the cache is stored separately. Takes 17 bytes per page used.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DftlMap {
     pages: PageMap,
@@ -166,7 +167,7 @@ pub struct DftlMap {
     /// Translation jobs: first of the GC run of each plane, then of the fetch of each translation
     /// page.
     jobs: Vec<TranslationJob>,
-    /// By translation page: whether a job will rewrite it.
+    /// For each translation page: whether a job will rewrite it.
     rewriting: Vec<bool>,
     /// State of map reads on a read-only device.
     frozen: Option<Box<Frozen>>,
@@ -220,9 +221,9 @@ impl DftlMap {
         self.plan.layout
     }
 
-    /// Handles a look-up of the entry of `page`, which is not in memory. Returns the job that
-    /// fetches it, or `None` if no job has to run. `update` is set for a write
-    /// that will be placed.
+    /// Handles a map look-up for `page`, whose entry is not in memory. Returns the job that fetches
+    /// the entry, or `None` if no job has to run. `update` is `true` for a write that will be
+    /// placed.
     #[cold]
     fn miss(&mut self, page: u32, update: bool) -> Option<JobId> {
         let label = self.label(page);
@@ -271,7 +272,7 @@ impl DftlMap {
         let home = self.home(label);
         self.areas[home.index()].room(home, &self.pages) != Room::None
     }
-    /// Requests the rewrite of a translation page by job `id`, unless another job will do it.
+    /// Requests the rewrite of a translation page by job `id`, unless another job will rewrite it.
     fn rewrite_later(&mut self, label: u32, id: JobId) {
         let rewriting = &mut self.rewriting[label as usize];
         if !*rewriting {

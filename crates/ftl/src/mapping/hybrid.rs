@@ -10,12 +10,12 @@ use super::logical::shape::Stripe;
 use super::logical::{LogicalMap, Rules};
 use crate::plan::{Plan, PlanError};
 
-/// A logical block has `data_blocks` data blocks and up to `update_blocks` update blocks (n:m),
-/// within which any page may be anywhere. A look-up costs no flash operation. A write that finds
-/// all update blocks full waits for a merge: blocks whose pages are all current remain, all other
+/// A logical block has `data_blocks` data blocks and up to `update_blocks` update blocks (n:m). A
+/// page may be anywhere in these blocks. A look-up costs no flash operation. A write that finds all
+/// update blocks full waits for a merge: blocks whose pages are all current remain, all other
 /// current pages are copied into free blocks in ascending order, the remaining blocks are erased,
-/// and a page is programmed for each erase. (Without copies it is a switch merge; if some blocks
-/// remain, partial; if none, full.)
+/// and a metadata page is programmed for each erase. (A merge without copies is a switch merge.
+/// Otherwise it is partial if some blocks remain, and full if none do.)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hybrid {
@@ -25,13 +25,14 @@ pub struct Hybrid {
     /// Maximum number of update blocks per logical block (m).
     #[schemars(range(min = 1, max = 64))]
     pub update_blocks: u32,
-    /// Pages that share a logical block: consecutive ones (`block`), or those of a plane (`page`).
+    /// Pages that share a logical block: consecutive pages (`block`), or the pages of a plane
+    /// (`page`).
     pub stripe: Stripe,
     /// Number of consecutive pages that go to the same plane if pages are striped.
     #[schemars(range(min = 1, max = 65_536))]
     pub stripe_pages: u32,
-    /// Whether a page is programmed for every block that a merge erases, to keep the block table in
-    /// flash up to date.
+    /// Whether a metadata page is programmed for every block that a merge erases, to keep the block
+    /// table in flash up to date.
     pub record_erases: bool,
 }
 

@@ -13,21 +13,22 @@ use crate::plan::{Plan, PlanError};
 /// A logical block has one data block, in which every page has a fixed offset, and one update
 /// block, which takes new versions in order of arrival (1:1). A look-up costs no flash operation. A
 /// write that finds the update block full waits for a merge: all current pages are copied into a
-/// free block in ascending order, both blocks are erased, and a page is programmed for each erase
-/// (full merge). If the update block was written from its first page on without a gap, it becomes
-/// the data block, either unchanged (switch merge) or after the remaining pages have been copied
-/// into it (partial merge). If pages before a copied page were never written, filler pages are
-/// programmed to keep the order in the block.
+/// free block in ascending order, both blocks are erased, and a metadata page is programmed for
+/// each erase (full merge). If the update block was written from its first page on without a gap,
+/// it becomes the data block, either unchanged (switch merge) or after the remaining pages have
+/// been copied into it (partial merge). If pages before a copied page were never written, filler
+/// pages are programmed to keep the order in the block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogBlock {
-    /// Pages that share a logical block: consecutive ones (`block`), or those of a plane (`page`).
+    /// Pages that share a logical block: consecutive pages (`block`), or the pages of a plane
+    /// (`page`).
     pub stripe: Stripe,
     /// Number of consecutive pages that go to the same plane if pages are striped.
     #[schemars(range(min = 1, max = 65_536))]
     pub stripe_pages: u32,
-    /// Whether a page is programmed for every block that a merge erases, to keep the block table in
-    /// flash up to date.
+    /// Whether a metadata page is programmed for every block that a merge erases, to keep the block
+    /// table in flash up to date.
     pub record_erases: bool,
 }
 

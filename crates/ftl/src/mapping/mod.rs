@@ -1,8 +1,8 @@
 //! Mappings, which locate every logical page.
 //!
 //! A mapping includes its allocation and GC, because mapping families differ in both: a hybrid
-//! mapping merges where page mapping moves. The device requests one decision at a time and executes
-//! it.
+//! mapping merges logical blocks where page mapping moves pages. The device requests one decision
+//! at a time and executes it.
 
 pub mod block;
 pub mod buffered;
@@ -57,8 +57,8 @@ pub struct MapCache {
 wordline_kernel::since!(MapCache: hits, misses, evictions, dirty_evictions);
 wordline_kernel::plus!(MapCache: hits, misses, evictions, dirty_evictions);
 
-/// Mapping, as the device uses it. Its methods take no simulated time; the flash operations that
-/// they cause do.
+/// Interface between a mapping and the device. Its methods take no simulated time; the flash
+/// operations that they cause do.
 pub trait Mapping {
     /// Whether the mapping supports block summaries.
     const SUMMARIZES: bool = false;
@@ -89,9 +89,8 @@ pub trait Mapping {
     /// Reports the location of a page that was submitted with a label.
     #[inline]
     fn placed(&mut self, _place: Ppn, _label: Label) {}
-    /// Returns the next summary page to program, after the programs of all pages placed in its
-    /// block. Call it after each placed page whose program has been issued, until it returns
-    /// `None`.
+    /// Returns the next summary page, to be programmed after all pages placed in its block. Call it
+    /// after each placed page whose program has been issued, until it returns `None`.
     #[inline]
     fn summary(&mut self) -> Option<SummaryPage> {
         None
@@ -107,22 +106,22 @@ pub trait Mapping {
     fn is_single_level(&self, _place: Ppn) -> bool {
         false
     }
-    /// Sets whether host pages bypass the SLC cache from now on.
+    /// Sets whether later host writes bypass the SLC cache.
     fn bypass_cache(&mut self, _bypassed: bool) {}
     /// Returns `true` if [`Mapping::fold`] would start a GC run.
     fn can_fold(&self, _plane: Plane) -> bool {
         false
     }
     /// Starts a GC run that folds the oldest full block of the SLC cache: its data moves to blocks
-    /// in the mode of the part. Returns `None` if no block of the cache is full, or if the plane
-    /// has a GC run in progress or no free block to spare.
+    /// in normal mode. Returns `None` if no block of the cache is full, or if the plane has a GC
+    /// run in progress or no free block to spare.
     fn fold(&mut self, _plane: Plane) -> Option<Collection> {
         None
     }
-    /// Returns the location of the current copy of a page, or `None` without one.
+    /// Returns the location of the current copy of a page, or `None` if the page has no copy.
     fn lookup(&self, page: Lpn) -> Option<Ppn>;
-    /// Returns the logical page last programmed at a location, whether current or not. `None` for
-    /// metadata, or if the mapping does not track it.
+    /// Returns the logical page last programmed at a location, whether current or not. Returns
+    /// `None` for metadata, or if the mapping does not track it.
     fn page_at(&self, _place: Ppn) -> Option<Lpn> {
         None
     }
@@ -149,16 +148,17 @@ pub trait Mapping {
     fn set_die_loads(&mut self, _work: impl Fn(Die) -> Time) {}
     /// Allocates a page for a new copy of a logical page; the previous copy becomes invalid.
     fn write(&mut self, page: Lpn) -> WriteOutcome;
-    /// Allocates pages on all planes of a die, one host page each, that one multi-plane command can
-    /// program: the same page of blocks that are kept aligned for this purpose. Returns `false` and
-    /// changes nothing if there are none; write the pages one by one then.
+    /// Allocates one page on each plane of a die, so that one multi-plane command can program
+    /// `pages`. The allocated pages have the same offset in blocks that are kept aligned for this
+    /// purpose. Returns `false` and changes nothing if there are no such pages; the caller then
+    /// writes the pages one by one.
     fn write_in_step(&mut self, _pages: &[Lpn], _places: &mut Vec<Ppn>) -> bool {
         false
     }
-    /// Writes the first pages of a row that was never written, as whole blocks, as long as no plane
-    /// needs GC. The result is that of calling [`Mapping::write`] for each page. Calls `filled` for
-    /// each block, not in order of filling; an error of `filled` ends the row. Returns the number
-    /// of pages written, which is 0 if the mapping has no faster way than `write`.
+    /// Writes whole blocks from the start of `pages`, which were never written before, as long as
+    /// no plane needs GC. The result is the same as calling [`Mapping::write`] for each page. Calls
+    /// `filled` for each block, in any order; an error of `filled` stops the writes. Returns the
+    /// number of pages written, which is 0 if the mapping has no faster way than `write`.
     fn fill<E>(
         &mut self,
         _pages: Range<u32>,
@@ -167,8 +167,8 @@ pub trait Mapping {
         Ok(0)
     }
     /// Exchanges the current copy of a page with the page programmed at `place`, as if each had
-    /// been programmed at the other's location. Returns `false` and changes nothing if either does
-    /// not exist or is being reclaimed, erased or in the SLC cache, or if the mapping does not
+    /// been programmed at the other's location. Returns `false` and changes nothing if either page
+    /// does not exist or is being reclaimed, erased or in the SLC cache, or if the mapping does not
     /// support exchanges.
     fn exchange(&mut self, _page: Lpn, _place: Ppn) -> bool {
         false
@@ -203,9 +203,9 @@ pub trait Mapping {
     fn clear(&mut self, _block: Block) -> Option<Collection> {
         None
     }
-    /// Unmaps a page and records it in the map in flash immediately. Unlike for [`Mapping::trim`],
-    /// the entry need not be fetched first. Returns the job that updates the map in flash, if the
-    /// map is there; the update is complete when the job has ended.
+    /// Unmaps a page and records it in the map in flash immediately. Unlike with [`Mapping::trim`],
+    /// the map entry need not be fetched first. Returns the job that updates the map in flash, if
+    /// the map is there; the update is complete when the job has ended.
     fn trim_through(&mut self, page: Lpn) -> Option<JobId> {
         self.trim(page);
         None
@@ -220,17 +220,18 @@ pub trait Mapping {
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn>;
     /// Reports the erase of a block, which now has `erases` erases.
     fn erased(&mut self, block: Block, erases: u32);
-    /// Freezes the mapping because the device is read-only: from now on no page is programmed and
-    /// no block erased, and requests must wait for neither. Jobs in progress end with their next
+    /// Freezes the mapping because the device is read-only: no page is programmed and no block is
+    /// erased any more, and requests must wait for neither. Jobs in progress end with their next
     /// step.
     fn freeze(&mut self) {}
-    /// Reports that a block which recovery should have erased cannot be erased. The device is at
-    /// the end of its life and read-only.
+    /// Reports that a block that recovery should have erased cannot be erased. The device is at the
+    /// end of its life and read-only.
     fn retired(&mut self, _block: Block) {}
 
     /// Opens a free block to replace the full update block of a logical block, so that writes
     /// continue and the merge can follow later (update block replacement, Jung 2013, section
-    /// 7.5.2.1). Returns `false` if no free block can be spared, or there is no block to replace.
+    /// 7.5.2.1). Returns `false` if no free block can be spared, or if there is no full update
+    /// block to replace.
     fn replace(&mut self, _block: LogicalBlock) -> bool {
         false
     }
@@ -254,15 +255,16 @@ pub trait Mapping {
     /// proactive block compaction, Jung 2013, section 7.5.1.2). Page mapping returns its next GC
     /// candidate, block mapping `None`.
     fn full(&self, plane: Plane) -> Option<SpaceRequest>;
-    /// Returns the least recently written GC candidate of a plane. `None` for page and block
-    /// mapping.
+    /// Returns the least recently written GC candidate of a plane. Returns `None` for page and
+    /// block mapping.
     fn least_recent(&self, _plane: Plane) -> Option<SpaceRequest> {
         None
     }
     /// Returns the first GC run on `plane` that `writes` would need if they arrived now, in order.
-    /// `None` if they need none. Each write is given as its first page and its number of pages.
+    /// Returns `None` if they need none. Each write is given as its first page and its number of
+    /// pages.
     fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest>;
-    /// Returns the expected cost of a GC run started now.
+    /// Returns the expected cost of the GC run that [`Mapping::collect`] would start.
     fn cost(&self, want: SpaceRequest) -> Cost;
 
     /// Rebuilds the tables from the content of the flash after a power cut.
@@ -283,7 +285,7 @@ pub struct Abilities {
     pub whole_blocks: bool,
 }
 
-/// Parameters of a mapping family: checks a plan for it, and creates its map.
+/// Parameters of a mapping family, which check a plan and create the map.
 pub trait Build {
     /// Type of the map.
     type Map: Mapping;

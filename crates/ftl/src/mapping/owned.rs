@@ -26,7 +26,8 @@ pub struct OwnedMap<O> {
     pages: Pages,
     reclaim: Reclaiming,
     owner: O,
-    /// By plane: progress of the owner's metadata page that the GC run programs before its erase.
+    /// Progress of the owner's metadata page that the GC run of each plane programs before its
+    /// erase.
     recording: Vec<Recording>,
     summaries: Summaries,
     /// Summary pages that remain to be programmed.
@@ -51,7 +52,8 @@ enum Recording {
 pub struct Pages {
     layout: Layout,
     map: PageMap,
-    /// By logical page: 1 + the physical page of a copy that is invalid but still readable, or 0.
+    /// For each logical page: 1 + the physical page of its invalid but still readable copy, or 0 if
+    /// it has none.
     #[serde(with = "wordline_kernel::dense")]
     suspected: Vec<u32>,
 }
@@ -105,7 +107,7 @@ impl Pages {
         &self.map
     }
 
-    /// Takes the pages of a GC victim that are not moved from their owner. Returns the number of
+    /// Takes from the owner the pages of a GC victim that are not moved. Returns the number of
     /// valid pages taken.
     fn take(&mut self, block: Block, reclaim: &Reclaiming, owner: &mut impl Owner) -> u32 {
         let mut dropped = 0;
@@ -152,7 +154,8 @@ impl<O: Owner> OwnedMap<O> {
         let first = self.pages.layout.page(block, 0).0;
         first..first + self.pages.layout.pages_per_block
     }
-    /// Handles the placement of a page. The last data page of a block makes its summary due.
+    /// Handles the placement of a page. The placement of the last data page of a block makes the
+    /// summary of the block due.
     #[inline]
     fn has_place(&mut self, place: Ppn) {
         if self.summaries.exist() {
@@ -209,7 +212,8 @@ impl<O: Owner> OwnedMap<O> {
             .retain(|page| layout.block_of(page.place) != victim);
     }
     /// Returns a step before the erase of a plane's victim, whose pages have all been moved: the
-    /// program of the owner's metadata page, or the wait for it. `None` if no metadata page is due.
+    /// program of the owner's metadata page, or the wait for it. Returns `None` if no metadata page
+    /// is due.
     fn record(&mut self, plane: Plane) -> Option<Step> {
         loop {
             match self.recording[plane.index()] {
@@ -305,7 +309,7 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn set_die_loads(&mut self, work: impl Fn(Die) -> Time) {
         self.pages.map.set_die_loads(work);
     }
-    /// Allocates a page for a new copy. A page that became suspected before this stays suspected,
+    /// Allocates a page for a new copy. A page that was suspected before the write stays suspected,
     /// at its new location.
     #[inline]
     fn write(&mut self, page: Lpn) -> WriteOutcome {
@@ -388,8 +392,8 @@ impl<O: Owner> Mapping for OwnedMap<O> {
         self.pages.suspected = vec![0; self.pages.map.map.len()];
         recovery
     }
-    /// Checks the map for consistency, and that each suspected page is readable at its location and
-    /// has no other copy.
+    /// Checks that the map is consistent, and that each suspected page is readable at its location
+    /// and has no other copy.
     fn audit(&self) -> Result<(), String> {
         let Pages { map, suspected, .. } = &self.pages;
         for (page, place) in (0..).zip(suspected) {

@@ -115,12 +115,12 @@ struct PlaneState {
     stale: u32,
     /// GC run in progress. The reserve has room for the pages of one victim.
     victim: Option<Victim>,
-    /// Whether wear levelling caused the last GC run. It does not cause two in a row.
+    /// Whether wear levelling caused the last GC run. Wear levelling never causes two in a row.
     leveled: bool,
     /// Whether the plane was below its free-block threshold when the host's active block became
     /// full, and still is. Used only if free blocks are checked at that time.
     short: bool,
-    /// Active blocks, by [`Writer`].
+    /// Active blocks, indexed by [`Writer`].
     active: [Active; 5],
 }
 
@@ -141,7 +141,7 @@ impl PlaneState {
         let room = |active: &Active| active.end - active.next;
         self.active.iter().map(room).sum()
     }
-    /// Returns the index of the active block that is `block`, if it is not the host's.
+    /// Returns the index in `active` of the active block `block`, unless it is the host's.
     fn active_of_collection(&self, block: Block) -> Option<usize> {
         let is_block = |which: &usize| {
             let active = &self.active[*which];
@@ -160,10 +160,11 @@ pub struct PageMap {
     pub(super) layout: Layout,
     /// Free-block threshold: GC of a plane starts below it. Blocks.
     start_blocks: u32,
-    /// Number of free blocks from which on neither the threshold of a plane nor a write requires
-    /// GC.
+    /// Smallest number of free blocks of a plane with which neither its threshold nor a write
+    /// requires GC.
     rest_blocks: u32,
-    /// Free-page threshold: GC of a plane starts at it; 0 if only free blocks count. Pages.
+    /// Free-page threshold: GC of a plane starts at this number of free pages; 0 if only free
+    /// blocks count. Pages.
     start_pages: u32,
     /// Whether only free blocks determine if a plane needs GC, regardless of free pages and of
     /// `checks_full_blocks`.
@@ -174,7 +175,8 @@ pub struct PageMap {
     reserve_blocks: u32,
     /// Writer to whose active block GC writes.
     collection: Writer,
-    /// 1 + the physical page of each logical page, or 0. Metadata pages follow the host's.
+    /// 1 + the physical page of each logical page, or 0 if it is not mapped. Metadata pages follow
+    /// the host's.
     #[serde(with = "wordline_kernel::dense")]
     pub(super) map: Vec<u32>,
     /// 1 + the logical page last programmed in each physical page, as in its spare area. The copy
@@ -183,20 +185,20 @@ pub struct PageMap {
     pub(super) owners: Vec<u32>,
     pub(super) blocks: Blocks,
     planes: Vec<PlaneState>,
-    /// By plane: block that is kept aligned with those of the other planes of its die. Empty before
-    /// the first such write.
+    /// Block of each plane that is kept aligned with those of the other planes of its die. Empty
+    /// before the first aligned write.
     in_step: Vec<Active>,
     /// Number of free blocks of all planes.
     free_blocks: u32,
     allocator: Allocator,
     chooser: Chooser,
     free: FreeBlocks,
-    /// First page that [`Mapping::fill`] may write: no page from it on was ever written, and no
-    /// block of the host is open. When any other operation opens a block, this becomes the end of
-    /// the map, so that nothing more is filled.
+    /// First page that [`Mapping::fill`] may write: neither this page nor a later one was ever
+    /// written, and no block of the host is open. When any other operation opens a block, this
+    /// field becomes the end of the map, so that nothing more is filled.
     unwritten: u32,
     /// Whether pages may be on planes other than those the allocator selects, because their owner
-    /// has renumbered them.
+    /// has renumbered them, or because pages were exchanged.
     scattered: bool,
     /// SLC cache, if there is one.
     cache: Option<Box<Cache>>,

@@ -12,7 +12,8 @@ pub const BITS: usize = 2048;
 /// Number of bits that a page sets in a filter.
 const HASHES: u64 = 2;
 const WORDS: usize = BITS / 64;
-/// Weight of a filter that contains a page, in halves, by the number of pairs cleared after it.
+/// Weight of a filter that contains a page, in units of one half, by the number of pairs cleared
+/// after it.
 const WEIGHTS: [u32; PAIRS] = [4, 3, 2, 1];
 
 type Filter = Vec<u64>;
@@ -27,12 +28,12 @@ pub struct Separator {
     turn: usize,
     /// Index of the pair that is cleared next.
     oldest: usize,
-    /// Number of steps until that pair is cleared.
+    /// Number of steps until the pair `oldest` is cleared.
     left: u32,
     decay: u32,
 }
 
-/// Read and write hotness of a page, each from 0 to 10, in halves.
+/// Read and write hotness of a page, each from 0 to 10, in units of one half.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hotness {
     /// Read hotness.
@@ -139,10 +140,10 @@ mod tests {
         assert_eq!(found, [4, 3, 2, 1, 0]);
     }
 
-    /// Returns the expected share of unwritten pages with write hotness, and their mean write
-    /// hotness, for writes to distinct pages, one per step, in steady state. A pair is cleared
-    /// every 2048 steps and takes every fourth write. A filter with i pages falsely contains
-    /// another page with probability (1 - (1 - 1/2048)^2i)^2.
+    /// Returns the expected share of unwritten pages that falsely have write hotness, and the mean
+    /// write hotness of unwritten pages, for writes to distinct pages, one per step, in steady
+    /// state. Each pair is cleared every 2048 steps and takes every fourth write. A filter with i
+    /// pages falsely contains another page with probability (1 - (1 - 1/2048)^2i)^2.
     fn theory() -> (f64, f64) {
         let holds =
             |pages: u32| (1.0 - (1.0 - 1.0 / 2048.0_f64).powf(f64::from(2 * pages))).powi(2);

@@ -1,4 +1,4 @@
-//! Program mode and error-correcting code, selected by the use of a page.
+//! Program mode and error-correcting code, selected by how a page is used.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,23 +20,23 @@ use crate::lpn::Lpn;
 #[serde(default, deny_unknown_fields)]
 pub struct DifferentiatedEcc {
     /// Threshold for fast programs: a page that is both read and written is programmed fast if its
-    /// write hotness minus its read hotness is greater than this.
+    /// write hotness minus its read hotness exceeds this value.
     #[schemars(range(min = -5.0, max = 5.0))]
     pub m: f64,
     /// Threshold for rewrites: when a page programmed fast is read, it is rewritten if its read
-    /// hotness minus its write hotness is greater than this.
+    /// hotness minus its write hotness exceeds this value.
     #[schemars(range(min = 0.0, max = 5.0))]
     pub n: f64,
     /// Number of steps after which the oldest pair of filters is cleared.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub decay: u32,
-    /// Meaning of a step: a `request` of the host, or the access to a `page`.
+    /// Unit of a step: a `request` of the host, or an access to a `page`.
     pub step: Step,
     /// Program mode of data older than the run: `low`, `medium`, `high` or `reduced`.
     pub preloaded: ProgramMode,
 }
 
-/// Step of the filters.
+/// Unit of a step of the filters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
@@ -63,7 +63,7 @@ impl Cited for DifferentiatedEcc {
     const PAPER: &'static str = "Q. Xia, Towards Design and Analysis for High-Performance and Reliable SSDs, PhD thesis, Virginia Commonwealth University, 2017, chapter 5";
 }
 
-/// Filters, and the thresholds in halves.
+/// Filters, and the thresholds in units of one half.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     separator: Separator,
@@ -86,7 +86,8 @@ impl State {
     pub(super) fn memory(_user_pages: u32, _fill: Fill) -> Vec<Table> {
         Vec::new()
     }
-    /// Returns the mode of a page that the filters contain as written, otherwise `None`.
+    /// Returns the program mode of a page that the filters contain as written, or `None` for other
+    /// pages.
     fn grade(&self, page: Lpn) -> Option<ProgramMode> {
         let Hotness { read, write } = self.separator.hotness(page);
         if write == 0 {

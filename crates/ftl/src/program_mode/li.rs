@@ -1,4 +1,4 @@
-//! Program mode selected by the length of the queue.
+//! Program mode that depends on whether requests wait.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,8 +10,8 @@ use super::{Characteristic, Graded, Regulate, Rewriting, Storage};
 use crate::lpn::Lpn;
 
 /// Writes have low cost while operations of other requests wait, and high cost otherwise. Pages
-/// written at low cost are rewritten at high cost in idle time; the time of rewrites is assumed,
-/// because it was not published.
+/// written at low cost are rewritten at high cost in idle time; the idle time is an assumption,
+/// because the paper does not state when pages are rewritten.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Li {

@@ -1,5 +1,5 @@
-//! Program modes: a regulator controls the costs of reads and writes, and wear, by the mode in
-//! which pages are programmed or rewritten.
+//! Program modes. A regulator selects the mode in which pages are programmed or rewritten, which
+//! determines the costs of reads and writes, and wear.
 //!
 //! The regulator observes every host access to a page and selects the program mode of pages. It has
 //! no clock; the device reports whether requests wait.
@@ -52,7 +52,7 @@ impl Graded {
     }
 }
 
-/// Time at which pages are rewritten.
+/// Point in time at which pages are rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rewriting {
     /// Never.
@@ -118,7 +118,7 @@ pub trait Regulate {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// How are pages programmed, and which are written again?
+            /// In which mode are pages programmed, and which are rewritten?
             pub enum Regulation at "ftl.regulation" {
                 $($tag => $Variant($file::$Variant)),+
             }

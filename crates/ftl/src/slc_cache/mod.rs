@@ -21,8 +21,8 @@ pub struct Size {
 }
 
 impl Size {
-    /// Returns the number of dedicated blocks in a plane of `blocks` blocks: rounded down, at least
-    /// one if the share is not zero.
+    /// Returns the number of dedicated blocks in a plane of `blocks` blocks: rounded down, but at
+    /// least one if the share is not zero.
     pub fn dedicated(&self, blocks: u32) -> u32 {
         Self::blocks(self.dedicated_ratio, blocks)
     }
@@ -42,14 +42,14 @@ impl Size {
 
 /// SLC cache policy.
 pub trait Caches {
-    /// Returns the size of the cache, or `None` without a cache.
+    /// Returns the size of the cache, or `None` if there is no cache.
     fn size(&self) -> Option<Size>;
 }
 
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// Which blocks accept writes of the host in single-level mode?
+            /// Which blocks accept host writes in single-level mode?
             pub enum SlcCache at "ftl.slc_cache" {
                 $($tag => $Variant($file::$Variant)),+
             }

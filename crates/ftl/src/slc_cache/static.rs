@@ -14,8 +14,8 @@ use super::{Caches, Size};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Static {
-    /// Share of a plane's blocks that are dedicated: rounded down to whole blocks, and at least one
-    /// block unless it is 0. Ratio.
+    /// Share of a plane's blocks that are dedicated, rounded down to whole blocks, but at least one
+    /// block unless the ratio is 0. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub ratio: f64,
     /// Idle time of the device before blocks are folded. Milliseconds.

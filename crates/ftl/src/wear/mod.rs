@@ -19,8 +19,8 @@ pub trait Spend {
     fn refreshed(&mut self, plane: Plane, block: Block, erases: u32) {
         self.erased(plane, block, erases);
     }
-    /// Reports the erase of `block` of `plane` in an in-place refresh, after which its data returns
-    /// to it.
+    /// Reports the erase of `block` of `plane` in an in-place refresh, after which the data returns
+    /// to the block.
     fn refreshed_in_place(&mut self, plane: Plane, block: Block, erases: u32) {
         self.in_use(plane, block, erases);
     }

@@ -42,7 +42,7 @@ pub struct State {
 impl State {
     pub(super) const MOVES_DATA: bool = false;
     pub(super) fn memory(layout: &Layout, _fill: Fill) -> Table {
-        Table::zeroed::<u32>("erases by refresh", layout.blocks().into(), 0.0)
+        Table::zeroed::<u32>("erases caused by refresh", layout.blocks().into(), 0.0)
     }
     pub(super) fn new(_policy: &ReadBlind, layout: &Layout) -> Self {
         Self {

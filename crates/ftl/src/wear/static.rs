@@ -10,24 +10,24 @@ use wordline_nand::{Block, Layout, Plane};
 
 use super::{Pristine, Spend};
 
-/// Like dynamic wear levelling, but cold data does not protect its block from wear. When a block
-/// written since the last move and the free block with the most erases both have over
-/// `threshold_erases` more erases than another block of their plane that contains data, the data of
-/// the least erased such block moves to that free block. The emptied block is then free for data
-/// that changes often (GC runs of kind `wear`). Between two ordinary GC runs there is at most one
-/// move, and a move happens only when a GC run is needed.
+/// Like dynamic wear levelling, but cold data does not protect its block from wear. The free block
+/// with the most erases and the most erased block written since the last move are compared with the
+/// blocks of their plane that contain data. If both have over `threshold_erases` more erases than
+/// one of these, the data of the least erased one moves to that free block. The emptied block is
+/// then free for data that changes often (GC runs of kind `wear`). Between two ordinary GC runs
+/// there is at most one move, and a move happens only when a GC run is needed.
 ///
-/// The least erased free block is written next, so the most erased block of a plane falls behind
-/// while it waits. Therefore the comparison uses the erases of blocks that were actually written,
-/// not of the most erased block. Otherwise the most erased block would receive data that is not
-/// cold, and be erased even more.
+/// The least erased free block is written next, so the other blocks of a plane catch up with the
+/// most erased block while it waits. Therefore the comparison uses the erases of blocks that were
+/// actually written, not of the most erased block. Otherwise the most erased block would receive
+/// data that is not cold, and be erased even more.
 ///
 /// Page mapping (`page`, `dftl`) gathers moved data in separate blocks, one per plane, which need
 /// room. Block mapping (`block`) moves a whole logical block, which must not have a replacement
 /// block. The families that merge (`log-block`, `hybrid`, `buffered`) do not support this policy.
-/// Each move costs an erase and the copies of a block. Because the new block must fall behind by
-/// the threshold before the next move, the number of erases grows by about the share of blocks with
-/// cold data, divided by the threshold.
+/// Each move costs an erase and the copies of a block. Because the block that received the data
+/// must fall behind by the threshold before the next move, the number of erases grows by about the
+/// share of blocks with cold data, divided by the threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Static {
@@ -54,7 +54,8 @@ impl Cited for Static {
 pub struct State {
     threshold: u32,
     pristine: Pristine,
-    /// Number of erases, sequence number of becoming free, and block.
+    /// Erased free blocks of each plane: number of erases, sequence number of the last erase, and
+    /// block.
     free: Vec<BTreeSet<(u32, u64, Block)>>,
     used: Vec<BTreeSet<(u32, Block)>>,
     /// Number of erases of each block.

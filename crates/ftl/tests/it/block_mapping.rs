@@ -58,7 +58,7 @@ impl Bench {
             journal: SpareWriter::new(&plan.layout, plan.user_pages),
         }
     }
-    /// Creates one plane of 20 blocks of 4 pages, half of it for the host.
+    /// Creates a device of one plane with 20 blocks of 4 pages, half of which the host can address.
     fn new(open_blocks: u32) -> Self {
         Self::of(&plan(&config(open_blocks), 1, 20, 4).unwrap())
     }
@@ -95,7 +95,8 @@ impl Bench {
         let block = self.layout.block_of(place);
         (block.0, self.layout.page_in_block(place))
     }
-    /// Returns the GC run that the next write of a page waits for, and its cost.
+    /// Returns the kind of GC run that the next write of a page waits for, and its copies, fillers
+    /// and erases.
     fn needs(&mut self, page: u32) -> (GcKind, u32, u32, u32) {
         let mut map = self.map.clone();
         let WriteOutcome::Blocked(want) = map.write(Lpn(page)) else {
@@ -182,7 +183,7 @@ fn least_recently_written_replacement_block_is_completed_first() {
 }
 
 /// No page before page 2 was written, so two filler pages keep the order. A page after page 2 has
-/// room without a replacement block, a page before it does not.
+/// room without a replacement block; a page before it does not.
 #[test]
 fn fillers_replace_pages_that_were_never_written() {
     let mut bench = Bench::new(1);
@@ -257,10 +258,10 @@ fn logical_blocks_go_to_the_planes_in_turn() {
 /// the same time, cost (P - 1)(1 - m / 2N) copies each.
 ///
 /// Writes program every block that they open from its first to its last page, so there are P
-/// programs per replacement block opened. A write opens none if its logical block already has one,
-/// with probability m / N (the m written last are any of N), and its page is after the page written
-/// before it there, with probability (P - 1) / 2P. Therefore a write costs P (1 - m / N (P - 1) /
-/// 2P) programs including its own: (P - 1)(1 - m / 2N) copies.
+/// programs per replacement block opened. A write opens no block if its logical block already has a
+/// replacement block (probability m / N, because the m logical blocks written last are any of the
+/// N), and its page comes after the page written there last (probability (P - 1) / 2P). Therefore a
+/// write costs P (1 - m / N (P - 1) / 2P) programs including its own: (P - 1)(1 - m / 2N) copies.
 #[test]
 fn random_writes_cost_the_expected_number_of_copies() {
     for (logical, open, pages) in [
@@ -285,8 +286,8 @@ fn random_writes_cost_the_expected_number_of_copies() {
         let (n, m, p) = (f64::from(logical), f64::from(open), f64::from(pages));
         let expected = (p - 1.0) * (1.0 - m / (2.0 * n));
         let found = work.moved as f64 / f64::from(count);
-        // The copies of a write differ from their mean by P / 2 at most, on average, so the mean of
-        // 40,000 writes has a standard error below P / 400.
+        // The standard deviation of the copies per write is at most P / 2, so the mean of 40,000
+        // writes has a standard error of at most P / 400.
         assert!(
             (found - expected).abs() < 4.0 * p / 400.0,
             "{logical} {open} {pages}: {found} copies, {expected} expected"

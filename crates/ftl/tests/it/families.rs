@@ -9,7 +9,7 @@ use model::{Ability, Device, Load, Seen, fullest, variants};
 use wordline_ftl::mapping::Family;
 use wordline_kernel::Rng;
 
-/// Prints the case in which a test fails, when dropped.
+/// Test case that is printed if it is dropped during a panic.
 struct Case<'a> {
     family: &'a Family,
     number: u64,

@@ -16,8 +16,8 @@ const DIMENSIONS: Dimensions = Dimensions {
     planes: 2,
 };
 
-/// Fills D4 in order if `fill`, then writes at random. Returns the flash operations of the random
-/// writes.
+/// Fills D4 in order if `fill` is set, then writes at random. Returns the flash operations of the
+/// random writes.
 fn d4(fill: bool, writes: u64) -> FlashOps {
     let layout = Layout::new(&Geometry::default(), 32).unwrap();
     let mut config = Config::default();

@@ -150,7 +150,7 @@ impl Device {
         }
     }
 
-    /// Trims a page, unless a write of it waits.
+    /// Trims a page, unless a write of the page waits.
     fn trim(&mut self, page: Lpn) {
         if !self.waiting.contains(&page) {
             self.checked.trim(page);
@@ -196,7 +196,7 @@ impl Device {
             self.go_on(plane);
         }
     }
-    /// Issues the next steps of the GC run of a plane, unless it waits.
+    /// Issues the next steps of the GC run of a plane, unless the run waits.
     fn go_on(&mut self, plane: Plane) {
         while let Some(job) = &mut self.jobs[plane.index()] {
             if (job.stepwise || job.waiting) && job.outstanding > 0 {

@@ -69,7 +69,7 @@ fn choices(config: &Config, blocks: u32, pages: u32, count: usize) -> Vec<Choice
 }
 
 /// Asserts that numbers in `[0, 1)` are uniform: their chi-squared statistic over 20 bins is below
-/// its 0.1 % point.
+/// its upper 0.1 % point.
 fn assert_uniform(numbers: &[f64], of: &str) {
     let mut counts = [0_u32; 20];
     for number in numbers {
@@ -133,7 +133,7 @@ fn victims_of_d_choices_have_the_distribution_of_the_best_of_d_draws() {
     }
 }
 
-/// Random selection, and d-choices with a single draw, do not depend on age.
+/// Random selection, and d-choices with a single draw, do not depend on the age of a block.
 #[test]
 fn random_victims_are_uniform_over_the_blocks() {
     for victim in victims() {
@@ -271,8 +271,8 @@ fn page_goes_to_the_least_busy_die_and_among_equals_to_the_least_busy_package() 
     }
 }
 
-/// A die being filled gets a page on all its planes in a row, even if dies have become busy in
-/// between. The least busy die follows.
+/// A die being filled gets one page on each of its planes in a row, although each page adds to its
+/// load. The least busy die follows.
 #[test]
 fn least_busy_allocation_fills_all_planes_of_a_die_before_the_next_die() {
     let policy = LeastBusy {
@@ -314,7 +314,7 @@ fn spend_law(wear: &Wear, free: &[(Block, u32)], taken: Option<Block>) {
             let last = free.iter().rev().find(|(_, erases)| *erases > 0);
             last.or_else(|| free.first())
         }
-        #[allow(unreachable_patterns)] // while all are named
+        #[allow(unreachable_patterns)] // as long as all policies are listed
         _ => free.iter().find(|(block, _)| Some(*block) == taken),
     };
     assert_eq!(taken, next.map(|(block, _)| *block), "{wear:?}");
@@ -462,7 +462,7 @@ fn write_by_steps(map: &mut PageMap, array: &mut Array, plan: &Plan, page: Lpn) 
     }
 }
 
-/// A row of pages is written to an empty device and then overwritten, with and without GC.
+/// Consecutive pages are written to an empty device and then overwritten, with and without GC.
 #[test]
 fn bulk_writes_and_gc_leave_the_same_state_as_single_steps() {
     for mut config in edge::configs() {
@@ -625,7 +625,8 @@ fn filling_logical_blocks_leaves_the_same_state_as_single_writes() {
     }
 }
 
-/// Only pages that were never written, with the planes in turn, are filled by whole blocks.
+/// Whole blocks are filled only with pages that were never written, and only if allocation visits
+/// the planes in turn.
 #[test]
 fn only_pages_that_were_never_written_are_filled_by_whole_blocks() {
     let dimensions = planes(2, 2, 1, 2);
@@ -653,8 +654,8 @@ fn only_pages_that_were_never_written_are_filled_by_whole_blocks() {
     }
 }
 
-/// Writes a row with one call to one map and, page by page, to another map in the same state.
-/// Returns the number of pages placed.
+/// Writes consecutive pages with one call to one map and, page by page, to another map in the same
+/// state. Returns the number of pages placed.
 fn write_row_both(map: &mut PageMap, single: &mut PageMap, plan: &Plan, pages: Range<u32>) -> u32 {
     let free_blocks = map.free_blocks();
     let must_end = |map: &PageMap, last: Ppn| {
@@ -685,7 +686,7 @@ fn write_row_both(map: &mut PageMap, single: &mut PageMap, plan: &Plan, pages: R
     next - pages.start
 }
 
-/// Writes rows until the device is as full as possible without GC.
+/// Makes bulk writes until the device is as full as possible without GC.
 #[test]
 fn bulk_write_ends_where_gc_may_be_needed_and_reports_superseded_blocks() {
     for mut config in edge::configs() {
@@ -706,7 +707,7 @@ fn bulk_write_ends_where_gc_may_be_needed_and_reports_superseded_blocks() {
 }
 
 #[test]
-fn error_of_the_callback_ends_a_bulk_write() {
+fn callback_error_ends_a_bulk_write() {
     let dimensions = planes(2, 2, 1, 2);
     let plan = Plan::new(&Config::default(), layout(dimensions, 64, 9), dimensions, 1).unwrap();
     let mut map = PageMap::new(&plan);

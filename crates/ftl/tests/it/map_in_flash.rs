@@ -412,9 +412,8 @@ fn invalid_map_configuration_is_rejected_with_the_key_to_change() {
         ..default()
     };
     assert_eq!(key(cached, 0.5), "ftl.mapping.dftl.cache_bytes");
-    // 870 user pages fill 54 blocks of 64. Their 109 translation pages, with a quarter to spare,
-    // fill 8 blocks, and two more are reserved. GC needs 3 blocks (0.05 of 64) and two active
-    // blocks.
+    // 870 user pages fill 54 of 64 blocks. Their 109 translation pages and a quarter more fill 8
+    // blocks, and two more are reserved. GC needs 3 blocks (0.05 of 64) and two active blocks.
     let error = wrong(default(), 0.15).unwrap_err();
     assert_eq!(error.key, "ftl.over_provisioning_ratio");
     for number in ["64 blocks", "fill 54", "need 10", "needs 5"] {

@@ -19,7 +19,7 @@ use wordline_ftl::{Lpn, Mapping, Plan};
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Plane};
 
-/// Device and its reference, written together.
+/// Device and its reference, which receive the same writes.
 struct Pair {
     plan: Plan,
     device: CheckedMap,
@@ -115,8 +115,8 @@ fn page_map_agrees_with_the_reference_map_over_a_million_writes() {
     assert!(written >= 1_000_000, "only {written} writes");
 }
 
-/// Returns plans with any policies and thresholds on any tiny device that a plan allows, filled
-/// except for `slack` pages.
+/// Returns plans with any policies and thresholds, on any tiny device that a plan allows, with at
+/// most three user pages fewer than the maximum.
 fn plans() -> impl Strategy<Value = Plan> {
     let dimensions = (1..3_u32, 1..3_u32, 1..3_u32, 1..4_u32);
     let shape = (3..12_u32, 1..7_u32, 0..4_u32);

@@ -1,5 +1,5 @@
 //! Room that a plan leaves: devices of accepted plans can be written indefinitely; with enough
-//! further user pages, they cannot.
+//! additional user pages, they cannot.
 #![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use crate::edge;
@@ -50,7 +50,7 @@ fn walk(layout: Layout, last: Plane) -> impl Iterator<Item = Plane> {
     (1..=planes).map(move |step| Plane((last.0 + step) % planes))
 }
 
-/// Worst outcome of any writes to a device.
+/// Worst outcome of any sequence of writes to a device.
 #[derive(Debug, PartialEq, Eq)]
 enum Fate {
     /// Every write is served, and leaves no plane short of free blocks.
@@ -96,8 +96,9 @@ fn certain() -> [Victim; 2] {
     ]
 }
 
-/// The test proves progress forever, not only for a long time. With static allocation, a device
-/// equals independent devices of one plane, so testing one plane is sufficient.
+/// The test visits every reachable state, so it proves progress for any number of writes. With
+/// static allocation, a device equals independent devices of one plane, so testing one plane is
+/// sufficient.
 #[test]
 fn planes_filled_to_the_limit_always_reach_their_threshold() {
     for (own_block, reserve, blocks, pages) in [
@@ -140,7 +141,7 @@ fn planes_filled_to_the_limit_always_reach_their_threshold() {
 /// block full and ends with one more free block has moved the pages of at least two victims. Greedy
 /// selection first takes a victim without valid pages, if there is one, which ends the run.
 /// Otherwise, in blocks of two pages, all its victims have one valid page, and two of them fill the
-/// block. With FIFO, a victim with one valid page may come before one without any.
+/// block. With FIFO, a victim with one valid page may come before a victim without valid pages.
 fn may_leave_own_block_open(victim: &Victim, pages: u32) -> bool {
     pages > 2 || matches!(victim, Victim::Fifo(_))
 }
@@ -204,8 +205,8 @@ fn smallest_planes_with_low_or_late_checked_thresholds_serve_any_writes() {
     }
 }
 
-/// Returns the flash operations and the free blocks after writes to one plane of blocks of four
-/// pages, in which GC shares the host's block.
+/// Returns the flash operations and the number of free blocks after writes to one plane with four
+/// pages per block, where GC shares the host's active block.
 fn after_writes(blocks: u32, user: u32, gc: Gc, writes: &[u32]) -> (FlashOps, u32) {
     let one = planes(1, 1, 1, 1);
     let layout = layout(one, blocks, 4);
@@ -321,7 +322,7 @@ fn devices_filled_to_the_limit_serve_any_writes_with_dynamic_allocation() {
     }
 }
 
-/// One page more than the planes hold together would exceed the limit of one of them.
+/// One more page than the planes hold together would exceed the limit of a plane.
 #[test]
 fn user_pages_are_shared_evenly_and_the_largest_share_must_fit_a_plane() {
     for config in edge::configs() {
@@ -348,7 +349,7 @@ fn refusal(change: impl FnOnce(&mut Config)) -> (&'static str, String) {
 }
 
 #[test]
-fn device_without_room_is_rejected_with_its_block_numbers() {
+fn device_without_room_is_rejected_with_its_block_counts() {
     let (key, message) = refusal(|config| config.over_provisioning_ratio = 0.05);
     assert_eq!(key, "ftl.over_provisioning_ratio");
     assert_eq!(
@@ -395,8 +396,7 @@ fn invalid_block_threshold_is_rejected() {
     });
     assert_eq!(key, "ftl.gc.hard_free_blocks");
     assert!(message.ends_with("set it to at least 1"), "{message}");
-    // Other mappings, and wear levelling that moves data, need the blocks that they take before
-    // they free any.
+    // Other mappings, and wear levelling that moves data, need free blocks before they free any.
     for mapping in Family::defaults() {
         let is_page = matches!(mapping, Family::Page(_));
         for wear in Wear::defaults() {

@@ -180,7 +180,7 @@ fn wear_levelling_at_a_threshold_of_0_or_1_at_most_doubles_the_erases() {
             let (_, without) = skewed(&without, writes);
             assert!(
                 with <= 2 * without + 100,
-                "{family:?}: {with}, {without} without"
+                "{family:?}: {with} erases with wear levelling, {without} without"
             );
         }
     }
@@ -258,9 +258,9 @@ fn read_only(wear: &Wear, target: Target, hot: u32, rounds: u32) -> Vec<u32> {
 }
 
 /// With in-place refresh, the blocks of the data are erased once per round, and the same number of
-/// erases falls on the blocks that temporarily take it. With reuse of the block freed last this is
-/// one block, with wear levelling it is each free block in turn. With refresh into the block freed
-/// last, each block moves to where the previous one was.
+/// erases falls on the blocks that temporarily take it. If the block freed last is reused, this is
+/// one block; with wear levelling, it is each free block in turn. With refresh into the block freed
+/// last, the data of each block moves to where that of the previous block was.
 #[test]
 fn refresh_target_determines_the_blocks_that_reads_wear_out() {
     let last_freed = Wear::LastFreed(wordline_ftl::wear::last_freed::LastFreed {});
@@ -302,7 +302,7 @@ fn refresh_target_determines_the_blocks_that_reads_wear_out() {
 /// that the most erased block has `BLOCKS / (hot + 1)` times the mean erases. Wear levelling that
 /// counts these erases spreads them over all free blocks.
 #[test]
-fn wear_levelling_that_ignores_reads_concentrates_their_erases_on_few_blocks() {
+fn wear_levelling_that_ignores_refresh_concentrates_its_erases_on_few_blocks() {
     let blind = Wear::ReadBlind(wordline_ftl::wear::read_blind::ReadBlind {});
     for hot in [1, 2, 5] {
         let rounds = 600;

@@ -28,7 +28,8 @@ const BATCHES: u64 = 20;
 const STANDARD_ERROR: f64 = 0.003;
 const TOLERANCE: f64 = 0.01;
 
-/// Returns the plan of planes with 4,096 blocks of 32 pages that run GC as late as possible.
+/// Returns the plan of `count` planes with 4,096 blocks of 32 pages in total, which run GC as late
+/// as possible.
 fn plan(victim: &Victim, spare: f64, own_block: bool, count: u32) -> Plan {
     let gc = Gc {
         victim: victim.clone(),
@@ -91,8 +92,8 @@ fn program(
 }
 
 /// Fills the device, programs eight times its size to reach steady state, then measures over
-/// `turns` times its size. Random selection, which is the slowest to converge, has then kept e^-8
-/// of the initial blocks.
+/// `turns` times its size. Random selection, which is the slowest to converge, has then kept a
+/// share of e^-8 of the initial blocks.
 fn measure(plan: &Plan, turns: u64) -> Measured {
     let mut map = PageMap::new(plan);
     let mut array = Array::new(plan.layout, u32::MAX);
@@ -144,10 +145,10 @@ fn random_theory(u: f64) -> f64 {
 /// mean-field model (Van Houdt 2013).
 ///
 /// Let `s(i)` be the share of blocks with at least i of b valid pages. A GC run takes a block with
-/// at least i valid pages with probability `s(i)^d` and replaces it by one with b, after a number
-/// of writes that each hit a block with i valid pages in proportion to i. In equilibrium, for i
-/// from 1 to b: `i (s(i) - s(i+1)) = c (1 - s(i)^d)`. The sum over i of s(i) is u b, which
-/// determines c, and c = u WA. `step(i, c, s(i+1))` solves the equation for s(i).
+/// at least i valid pages with probability `s(i)^d` and replaces it with a block with b valid
+/// pages, after a number of writes that each hit a block with i valid pages in proportion to i. In
+/// equilibrium, for i from 1 to b: `i (s(i) - s(i+1)) = c (1 - s(i)^d)`. The sum over i of s(i) is
+/// u b, which determines c, and c = u WA. `step(i, c, s(i+1))` solves the equation for s(i).
 fn mean_field(u: f64, pages: u32, step: impl Fn(f64, f64, f64) -> f64) -> f64 {
     let valid = |c: f64| {
         let steps = (1..=pages).rev().scan(0.0, |share, i| {
@@ -184,7 +185,7 @@ fn theory(plan: &Plan) -> f64 {
         Victim::Random(_) => random_theory(u),
         Victim::Greedy(_) => greedy_theory(u, PAGES),
         Victim::DChoices(policy) => d_choices_theory(u, PAGES, policy.d.into()),
-        #[allow(unreachable_patterns)] // while every policy has a theory
+        #[allow(unreachable_patterns)] // as long as every policy has a theory
         victim => panic!(
             "victim policy {} has no theory; add one here",
             victim.name()
@@ -192,7 +193,7 @@ fn theory(plan: &Plan) -> f64 {
     }
 }
 
-/// Measures a policy and asserts that it matches its theory.
+/// Measures a policy and asserts that the result matches its theory.
 fn held(victim: &Victim, spare: f64, own_block: bool, count: u32) -> Measured {
     let plan = plan(victim, spare, own_block, count);
     // Selection from few draws varies most, so it needs the most GC runs.
@@ -271,7 +272,7 @@ fn separate_gc_block_does_not_change_write_amplification_under_uniform_load() {
 /// Each of 16 planes acts as an independent device. With 256 blocks per plane, the free blocks
 /// matter: the theory with the nominal share of user pages, 85 %, would give 4 to 5 % less.
 #[test]
-fn write_amplification_of_each_plane_matches_theory_only_without_its_free_blocks() {
+fn write_amplification_of_small_planes_matches_theory_if_free_blocks_are_excluded() {
     let fifo = held(&Victim::Fifo(fifo::Fifo::default()), 0.15, false, 16);
     held(&Victim::Greedy(greedy::Greedy::default()), 0.15, false, 16);
     assert!(fifo.mean > 1.03 * fifo_theory(0.85), "{}", fifo.mean);

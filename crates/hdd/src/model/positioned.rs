@@ -72,7 +72,7 @@ pub struct Timed {
     revolution: Time,
     head_switch: Time,
     write_settle: Time,
-    /// Whether accesses are zero-latency: reads, writes.
+    /// Whether reads, and whether writes, are zero-latency accesses.
     zero_latency: [bool; 2],
     /// Position of the arm.
     cylinder: u32,

@@ -8,8 +8,8 @@ use wordline_kernel::slot::Cited;
 use super::{ByLbn, Order, Waiting, insert};
 use crate::extent::Extent;
 
-/// Serves requests upwards from the start of the request served last, then again from the lowest
-/// waiting request.
+/// Serves requests in ascending order of their first sectors, from the start of the request served
+/// last. At the end, starts again with the lowest waiting request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CLook {}
@@ -18,7 +18,7 @@ impl Cited for CLook {
     const PAPER: &'static str = "B. Worthington, G. Ganger, Y. Patt, Scheduling algorithms for modern disk drives, SIGMETRICS 1994";
 }
 
-/// Waiting requests.
+/// Waiting requests, ordered by first sector.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State(ByLbn);
 

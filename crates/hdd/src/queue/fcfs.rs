@@ -19,7 +19,7 @@ impl Cited for Fcfs {
     const PAPER: &'static str = "";
 }
 
-/// Waiting requests.
+/// Waiting requests, in order of arrival.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State(VecDeque<Waiting>);
 

@@ -9,7 +9,7 @@ use super::{ByLbn, Order, Waiting, insert};
 use crate::extent::Extent;
 
 /// Serves requests in one direction from the start of the request served last, as long as a request
-/// waits there, then in the other direction.
+/// waits in that direction. Then serves requests in the other direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Look {}

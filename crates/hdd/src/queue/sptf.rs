@@ -30,7 +30,7 @@ impl Cited for Sptf {
     const PAPER: &'static str = "D. Jacobson, J. Wilkes, Disk scheduling algorithms based on rotational position, HPL-CSP-91-7, 1991";
 }
 
-/// Waiting requests.
+/// Waiting requests, and the bound of their age.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     /// Operations in order of arrival.

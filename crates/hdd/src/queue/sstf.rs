@@ -19,7 +19,7 @@ impl Cited for Sstf {
         "P. Denning, Effects of scheduling on file memory operations, AFIPS 1967";
 }
 
-/// Waiting requests.
+/// Waiting requests, ordered by first sector.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State(ByLbn);
 

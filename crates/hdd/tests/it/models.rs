@@ -84,7 +84,7 @@ fn a_disk_with_serial_off_serves_requests_independently() {
     );
 }
 
-/// Times of OP-FCL, table 2: 4.5 ms before a read, 4.9 ms before a write, 72 MB/s.
+/// OP-FCL, table 2: a read is positioned in 4.5 ms and a write in 4.9 ms; the rate is 72 MB/s.
 #[test]
 fn an_average_disk_adds_the_positioning_time_of_the_operation_to_the_transfer_time() {
     let mut disk = disk(serde_json::json!({"model": "average"}));
@@ -97,7 +97,7 @@ fn an_average_disk_adds_the_positioning_time_of_the_operation_to_the_transfer_ti
         .iter()
         .map(|(at, _)| *at)
         .collect();
-    // 7,200,256 / 72e6 s is 100.00355... ms; 144 sectors take 1.024 ms.
+    // At 72e6 bytes/s, 7,200,256 bytes take 100.00355... ms, and 144 sectors take 1.024 ms.
     assert_eq!(done[0], Time(104_503_555_555));
     assert_eq!(done[1], Time::from_ms(1_000) + Time::from_us(5_924));
     assert_eq!(done[2], Time::from_ms(2_000));

@@ -22,8 +22,8 @@ pub struct Bridge {
     #[schemars(range(min = 512, max = 1_073_741_824))]
     pub stripe_bytes: u64,
     /// Maximum number of requests that the bridge has accepted for conversion and the store has not
-    /// completed. 1 models a protocol without a queue: a request waits at the bridge until the
-    /// previous one is complete. Count.
+    /// completed. With 1, a request waits at the bridge until the previous one is complete, as in a
+    /// protocol without a queue. Count.
     #[schemars(range(min = 1, max = 65_536))]
     pub queue_depth: u32,
 }
@@ -115,7 +115,7 @@ impl State {
             work: crossing.work,
         })
     }
-    /// Handles a power failure: drops all requests at and behind the bridge.
+    /// Handles a power failure: drops all requests that wait at the bridge or have passed it.
     pub fn stop(&mut self) {
         self.permits = self.queue_depth;
         self.waiting.clear();

@@ -10,11 +10,10 @@ use crate::mapping::{Map, MapState, Mapping, Region, Touch, Units};
 use crate::paging::Paging;
 use crate::stats::{Cause, Shares};
 
-/// FTL in a driver of the host. Each look-up, update and GC step takes CPU time, and the map is in
-/// host memory; with `cached-table`, a part of it is. The device performs the same operations as
-/// with its own FTL, and does not wait for the CPU: a GC step is charged when the flash has
-/// completed it. After a power cut the map is unchanged, because it is rebuilt while the device
-/// recovers.
+/// FTL in a driver of the host. Each look-up, update and GC step takes CPU time. The map is in host
+/// memory; with `cached-table`, only part of it is. The device performs the same operations as with
+/// its own FTL, and does not wait for the CPU: a GC step is charged when the flash has completed
+/// it. After a power cut the map is unchanged, because it is rebuilt while the device recovers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlashSoftware {
@@ -64,7 +63,7 @@ impl Cited for FlashSoftware {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 4.2.2";
 }
 
-/// Number of steps of a request's map operations.
+/// Numbers of steps of a request's map operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Steps {
     pub lookups: u64,

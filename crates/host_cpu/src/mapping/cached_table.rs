@@ -13,7 +13,7 @@ use crate::stats::{Loads, Memory};
 
 /// A table with one entry per unit, stored in pages in the store. Host memory holds a directory of
 /// all pages and as many pages as fit. A page that is not in memory is read from the store before
-/// the request continues; a dirty page is written to the store before it is evicted. The pages take
+/// the request continues. A dirty page is written to the store before it is evicted. The pages take
 /// the first bytes of the store, in whole MiB, and the host addresses the rest. A page without
 /// entries is created in memory. A flush does not write pages back, because spare areas record
 /// where data is.
@@ -98,7 +98,7 @@ impl CachedTable {
 struct Page {
     /// Whether the page is in flash, in this version or an older one.
     is_in_flash: bool,
-    /// Whether the page in memory is newer than in flash.
+    /// Whether the page in memory is newer than its flash copy.
     is_dirty: bool,
 }
 
@@ -115,7 +115,7 @@ pub struct State {
     loads: Loads,
 }
 
-/// Owner of the cached pages: tells the policy which pages are dirty, and records the evicted page.
+/// Owner of the cached pages: reports dirty pages to the policy, and records the evicted page.
 struct Leaving<'a> {
     pages: &'a [Page],
     left: Option<Entry>,

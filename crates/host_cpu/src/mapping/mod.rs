@@ -10,7 +10,7 @@ use wordline_kernel::memory::Table;
 
 use crate::stats::{Loads, Memory};
 
-/// Label of the map in the memory estimate.
+/// Name of the map in the memory estimate.
 const MAP: &str = "map of the host";
 
 /// A range of mapping units.
@@ -75,7 +75,7 @@ pub trait Map {
     fn loads(&self) -> Loads {
         Loads::default()
     }
-    /// Recovers a map whose memory was lost. Pages that were newer in memory than in flash are
+    /// Recovers a map whose memory was lost. Pages that were newer than their flash copies are
     /// restored from spare areas.
     fn recover(&mut self) {}
 }
@@ -83,7 +83,7 @@ pub trait Map {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// Which structure maps addresses to flash in the memory of the host?
+            /// Which structure of host memory maps addresses to flash?
             pub enum Mapping at "host_side.architecture.flash-software.mapping" {
                 $($tag => $Variant($file::$Variant)),+
             }

@@ -1,10 +1,10 @@
 //! Queueing laws of the host model, in front of a store with a fixed service time.
 //!
-//! All times are fixed, so closed loops become periodic: the throughput equals the asymptotic bound
+//! All times are fixed, so closed loops become periodic. The throughput equals the asymptotic bound
 //! min(N / R, 1 / D) instead of staying below it (P. J. Denning, J. P. Buzen, The operational
 //! analysis of queueing network models, ACM Computing Surveys 10(3), 1978).
 
-#![allow(clippy::expect_used)] // outside test functions too, this file is a test
+#![allow(clippy::expect_used)] // test code, also outside test functions
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ use wordline_host_cpu::{
 };
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Time};
 
-/// Event of the store: a request is done.
+/// Event of the store: completion of a request.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Done(Ticket);
 
@@ -64,7 +64,7 @@ impl Failure for Never {
 struct Fixed {
     time: Time,
     slots: usize,
-    /// Whether each stream has `slots` of its own.
+    /// Whether each stream has its own `slots`.
     slots_by_stream: bool,
     collects: u32,
     held: Vec<Option<Request>>,
@@ -282,8 +282,8 @@ impl Loops {
     }
 }
 
-/// Returns 38 us without the lock and 45 us under it as a configuration, and 17 us in the store, as
-/// fitted to chapter 4 of Jung's thesis.
+/// Returns a configuration with 38 us without the lock and 45 us under it, and the time in the
+/// store, 17 us. The times are fitted to chapter 4 of Jung's thesis.
 fn shares() -> (Config, u64) {
     let config = Config {
         submit_ns: 38_000,
@@ -452,8 +452,8 @@ fn gc_steps_compete_with_workers_for_the_lock() {
     }
 }
 
-/// Configures a cached table with 64 entries per page for units of 512 bytes, and memory for `pages`
-/// pages.
+/// Returns the configuration of a cached table with 64 entries per page for units of 512 bytes, and
+/// with memory for `pages` pages.
 fn cached(pages: u64) -> Config {
     let table = CachedTable {
         entry_bytes: 8,
@@ -645,8 +645,8 @@ fn serve_backlog(store: Fixed, streams: &[u32]) -> Host<Fixed> {
 }
 
 /// Returns the numbers of requests in the order in which a store with `slots` slots per stream
-/// accepts them, if all waiting requests are tried first come, first served at each arrival and
-/// completion.
+/// accepts them. At each arrival and completion, all waiting requests are tried in order of
+/// arrival.
 fn in_order_of_looking(streams: &[u32], slots: usize) -> Vec<u64> {
     let mut free = [slots; 8];
     let mut waiting: Vec<(u64, u32)> = Vec::new();

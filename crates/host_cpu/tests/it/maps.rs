@@ -115,11 +115,11 @@ fn fill(memory: Memory) -> f64 {
 }
 
 #[test]
-fn random_inserts_fill_b_tree_nodes_to_ln_2_and_ascending_ones_to_half() {
+fn random_inserts_fill_b_tree_nodes_to_ln_2_and_ascending_inserts_to_half() {
     // Random insertion fills nodes to ln 2, up to an error of one over the number of extents per
     // node (A. C.-C. Yao, On random 2-3 trees, Acta Informatica 9, 1978). With 64 extents per node,
-    // only 1 node in 44 is an inner node. With 256, leaves would split in waves, at about the same
-    // time.
+    // only 1 node in 44 is an inner node. With 256 extents per node, many leaves would split at
+    // about the same time.
     let mut state = 1_u64;
     let random = std::iter::repeat_with(|| {
         state = state
@@ -142,7 +142,7 @@ fn sequential_write_of_all_units_is_one_extent() {
     );
 }
 
-/// Naive cache of map pages: evicts the least recently used page, or the first one whose bit is
+/// Naive cache of map pages. It evicts the least recently used page, or the first page whose bit is
 /// clear (CLOCK).
 struct NaiveCache {
     is_clock: bool,

@@ -1,9 +1,9 @@
 //! Composition of multi-plane commands.
 //!
 //! A multi-plane command works on several planes of its die at once (Jung 2013, section 3.2: plane
-//! sharing). It is composed when the die becomes free, from the operations that wait for the die
-//! then, within a request and across requests. Interleaving of the dies of a package does not
-//! depend on it.
+//! sharing). It is composed when the die becomes free, from the operations that then wait for the
+//! die, whether they belong to one request or to several. Interleaving of the dies of a package
+//! does not depend on composition.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,28 +14,28 @@ mod queues;
 
 pub use queues::{Look, MAX_IN_LINE, MAX_PLANES, PlaneQueues};
 
-/// Operation that waits for the die.
+/// Operation that waits for a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
-    /// Plane, within the die.
+    /// Number of the plane within the die.
     pub plane: u32,
-    /// Whether it is of the same kind as the first operation in the queue, and the plane rule
-    /// allows both in one command if their planes differ.
+    /// Whether the operation is of the same kind as the first operation in the queue, and the plane
+    /// rule allows both in one command if their planes differ.
     pub fits: bool,
 }
 
 /// Composition policy.
 pub trait Compose {
-    /// Returns `true` if a command may have several operations.
+    /// Returns `true` if a command may contain several operations.
     fn joins(&self) -> bool;
-    /// Returns `true` if only operations that fit and are the first of their planes make a
-    /// difference to what is picked.
+    /// Returns `true` if the choice depends only on the operations that fit and are the first of
+    /// their planes.
     fn skips(&self) -> bool {
         false
     }
-    /// Picks up to `most` operations to execute with the first, as ascending indices into `line`.
-    /// All picked operations have different planes, and none overtakes another operation of its
-    /// plane.
+    /// Picks up to `most` operations to execute with the first operation, as ascending indices into
+    /// `line`. All picked operations have different planes, and none overtakes another operation of
+    /// its plane.
     fn pick(&self, line: &[Waiting], most: usize, picked: &mut Vec<usize>);
 }
 
@@ -75,7 +75,7 @@ impl Default for Composition {
 struct Open(u64);
 
 impl Open {
-    /// Opens all planes except that of the first operation.
+    /// Creates the set of all planes except that of the first operation.
     fn beside(first: Waiting) -> Self {
         Self(!(1 << first.plane))
     }
@@ -131,7 +131,7 @@ mod tests {
                     let passed = line[..place].iter().any(|other| other.0 == plane);
                     assert!(
                         !passed,
-                        "{name}: {place} overtakes another of its plane: {line:?}"
+                        "{name}: operation {place} overtakes another on its plane: {line:?}"
                     );
                 }
             }
@@ -143,7 +143,8 @@ mod tests {
         let mut random = Rng::new(1, "skipped");
         for _ in 0..2_000 {
             let line = line(&mut random);
-            // The first operations of the planes that fit, at their places in the line.
+            // Indices of the first operation in the line, and of the fitting operations that are
+            // the first of their planes.
             let is_first = |place: usize| line[..place].iter().all(|one| one.0 != line[place].0);
             let matters = |place: usize| place == 0 || line[place].1 && is_first(place);
             let firsts: Vec<_> = (0..line.len()).filter(|&place| matters(place)).collect();
@@ -174,7 +175,7 @@ mod tests {
             picked[1], [0_usize; 0],
             "in-order stops at the second operation"
         );
-        assert_eq!(picked[2], [2, 4], "greedy skips what does not fit");
+        assert_eq!(picked[2], [2, 4], "greedy skips operations that do not fit");
         let line = [(0, true), (1, true), (2, true), (0, true), (3, true)];
         assert_eq!(
             picks(&all[1], &line, 3),

@@ -8,7 +8,7 @@ use wordline_nand::{Die, Layout};
 use super::{Compose, Composition, Waiting};
 use crate::Slot;
 
-/// No transaction.
+/// Slot number that stands for no transaction.
 const NONE: Slot = Slot::MAX;
 
 /// Maximum number of planes of a die.
@@ -23,8 +23,8 @@ pub struct PlaneQueues {
     planes_per_die: u32,
     /// First and last transaction of each plane.
     ends: Vec<(Slot, Slot)>,
-    /// By transaction: the next one of its plane, and its place in the order in which those of its
-    /// die entered.
+    /// For each transaction: the next transaction of its plane, and its sequence number in the
+    /// queue of its die.
     links: Vec<(Slot, u64)>,
     dies: Vec<OfDie>,
 }
@@ -34,7 +34,7 @@ pub struct PlaneQueues {
 struct OfDie {
     /// Planes with queued transactions. Bit mask.
     occupied: u64,
-    /// Transactions that have entered. Count.
+    /// Transactions that have entered the queue so far. Count.
     entered: u64,
 }
 
@@ -115,7 +115,8 @@ impl PlaneQueues {
     pub fn first(&self, die: Die, plane: u32) -> Slot {
         self.ends[(die.0 * self.planes_per_die + plane) as usize].0
     }
-    /// Returns the place of a queued transaction in the order in which those of its die entered.
+    /// Returns the sequence number of a queued transaction in the order of entry into the queue of
+    /// its die.
     #[inline]
     pub fn entered(&self, slot: Slot) -> u64 {
         self.links[slot as usize].1
@@ -124,7 +125,7 @@ impl PlaneQueues {
 
 /// Head of a command and the transactions of the die's queue that are examined for it, in order, up
 /// to the first that completes the set of planes. A composition never lets a transaction overtake
-/// another of its plane, so it picks none beyond that. A transaction whose plane has occurred
+/// another of its plane, so it picks none beyond that point. A transaction whose plane has occurred
 /// before counts as not fitting.
 #[derive(Clone, Debug, Default)]
 pub struct Look {
@@ -137,8 +138,8 @@ pub struct Look {
 }
 
 impl Look {
-    /// Starts with the head of a command, which has left the queue. `occupied` are the planes of
-    /// the transactions in the queue, as a bit mask.
+    /// Starts with the head of a command, which has left the queue. `occupied` is the bit mask of
+    /// the planes with queued transactions.
     #[inline]
     pub fn begin(&mut self, head: Slot, plane: u8, occupied: u64) {
         self.slots.clear();
@@ -152,7 +153,7 @@ impl Look {
     pub fn is_over(&self) -> bool {
         self.open == 0 || self.line.len() == MAX_IN_LINE
     }
-    /// Examines a transaction of the queue; `fits` is as [`Waiting::fits`].
+    /// Examines a transaction of the queue; `fits` returns the value of [`Waiting::fits`].
     #[inline]
     pub fn add(&mut self, slot: Slot, plane: u8, fits: impl FnOnce() -> bool) {
         let fits = self.open >> plane & 1 == 1 && fits();

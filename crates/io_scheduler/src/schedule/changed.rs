@@ -1,4 +1,4 @@
-//! Set of packages that a scheduler has to look at.
+//! Set of packages that a scheduler has to examine.
 
 use serde::{Deserialize, Serialize};
 
@@ -74,12 +74,12 @@ impl FromIterator<u32> for Changed {
     }
 }
 
-/// Returns the index of the word of a package, and its bit there.
+/// Returns the index of the word that contains the bit of a package, and that bit.
 const fn place(package: u32) -> (usize, u64) {
     ((package / 64) as usize, 1 << (package % 64))
 }
 
-/// Returns the package of the lowest bit of a word.
+/// Returns the package of the lowest set bit of a word.
 const fn package(word: usize, bits: u64) -> u32 {
     word as u32 * 64 + bits.trailing_zeros()
 }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equals_a_sorted_set() {
+    fn changed_set_behaves_like_a_sorted_set() {
         let mut random = Rng::new(1, "packages");
         let (mut changed, mut naive) = (Changed::new(), BTreeSet::new());
         for turn in 0..20_000 {

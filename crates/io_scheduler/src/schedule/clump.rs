@@ -20,15 +20,15 @@ pub(super) enum Conflict {
     None,
 }
 
-/// Builds clumps, one package at a time.
+/// Builder of clumps, one package at a time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Clump {
     scope: PackScope,
     interleaves: bool,
     in_turn: bool,
     age_bound: Time,
-    /// Package where the next search starts: after the last one served, or the one that stopped the
-    /// sweep.
+    /// Package at which the next search starts: the one after the last package served, or the one
+    /// that stopped the sweep.
     cursor: u32,
 }
 

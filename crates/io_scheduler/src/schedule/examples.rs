@@ -1,7 +1,6 @@
 //! Worked examples of Jung 2013, figures 6.5 to 6.7, in lockstep: operations that are chosen
-//! together complete together. The text does not include the drawings; addresses follow from its
-//! sentences (sections 6.4.2 to 6.4.4), and blocks and pages are chosen so that pairs satisfy the
-//! plane rule.
+//! together complete together. The addresses follow from the text of sections 6.4.2 to 6.4.4, not
+//! from the drawings. Blocks and pages are chosen so that pairs satisfy the plane rule.
 
 use wordline_kernel::Time;
 use wordline_nand::{Geometry, Layout, Operation, PlaneRule, Ppn};
@@ -256,7 +255,7 @@ fn sprinkler_visits_the_first_package_of_every_channel_first() {
     assert_eq!(order, [30, 20, 10, 40]);
 }
 
-/// A read overtakes a write to its die. No operation overtakes its dependences.
+/// A read overtakes a write to its die. No operation overtakes an operation that it depends on.
 #[test]
 fn read_first_lets_reads_overtake_writes_except_the_program_of_their_page() {
     let mut bench = Bench::new("read-first", &[]);
@@ -285,8 +284,8 @@ fn read_first_lets_reads_overtake_writes_except_the_program_of_their_page() {
 }
 
 /// Three packages have reads, and two reads of the first package need the same die. While that die
-/// works, the sweep stops with `in_turn`, although the third package is idle and has another read.
-/// Without `in_turn`, that read is served.
+/// is busy, the sweep stops with `in_turn`, although the third package is idle and has another
+/// read. Without `in_turn`, that read is served.
 #[test]
 fn busy_package_stops_the_sweep_only_if_packages_are_served_in_turn() {
     let requests: [&[Page]; 4] = [

@@ -8,7 +8,7 @@ use wordline_nand::Operation;
 use super::{Changed, EntryId, Schedule, View};
 
 /// Every operation enters the queue of its die as soon as its request starts. Each die serves its
-/// own queue. No operation waits for one on another die.
+/// own queue. No operation waits for an operation on another die.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Immediate {}

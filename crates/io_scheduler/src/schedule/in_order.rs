@@ -1,4 +1,4 @@
-//! Requests in order of arrival, for VAQ and PAQ0.
+//! Scheduling of requests in order of arrival, for VAQ and PAQ0.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,8 @@ pub(super) enum Packs {
 }
 
 impl Packs {
-    /// Adds waiting operations of any request that fit the group's operations of these kinds.
+    /// Adds waiting operations of any request that fit operations of the group, if operations of
+    /// their kind may be joined.
     pub(super) fn beside(self, view: &View<'_>, group: &mut Vec<EntryId>) {
         for place in 0..group.len() {
             let id = group[place];
@@ -64,7 +65,7 @@ pub(super) struct InOrder {
     conflict: Conflict,
     /// Operations of the head request that operations of later requests may join.
     packs: Packs,
-    /// Requests up to this number have started.
+    /// Number of the last request that has started.
     begun: Option<u64>,
     /// Request whose own operations conflict; no other request starts before it is done.
     alone: Option<Ticket>,
@@ -109,7 +110,7 @@ impl InOrder {
         self.packs.beside(view, group);
     }
 
-    /// Starts the head request, if those in flight allow it.
+    /// Starts the head request, if the requests in flight allow it. Returns `true` if it starts.
     fn begin(&mut self, view: &View<'_>) -> bool {
         let Some(head) = view.queue.iter().next() else {
             return false;
@@ -126,7 +127,8 @@ impl InOrder {
         true
     }
 
-    /// Returns `true` if operations are committed to the die, package or channel, as configured.
+    /// Returns `true` if operations are committed to the resource of `die` that requests must not
+    /// share.
     fn is_used(&self, view: &View<'_>, die: Die) -> bool {
         let queue = view.queue;
         match self.conflict {

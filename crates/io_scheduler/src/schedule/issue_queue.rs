@@ -45,7 +45,7 @@ pub struct Waiting {
 pub(super) struct Class(u64);
 
 impl Class {
-    /// Returns the low bits of a class, which differ between classes: all but 12.
+    /// Returns the low 52 bits of a class, which suffice to distinguish classes.
     #[inline]
     pub(super) const fn bits(self) -> u64 {
         self.0 & (u64::MAX >> 12)
@@ -71,11 +71,11 @@ struct Entry {
     class: Class,
     whole: Links,
     package: Links,
-    /// Operations of the same kind on the same die.
+    /// Links to operations of the same kind on the same die.
     die: Links,
-    /// Operations of the same package, in order of arrival.
+    /// Links to operations of the same package, in order of arrival.
     age: Links,
-    /// Programs of the same block, in page order.
+    /// Links to programs of the same block, in page order.
     block: Links,
 }
 
@@ -132,7 +132,8 @@ impl IssueQueue {
         dies_per_channel: u32,
     ) -> Self {
         let dies = layout.dies;
-        // Indices after the blocks stand for programs that are not allocated yet, by plane.
+        // The indices after those of the blocks are pseudo-blocks, one per plane, for programs that
+        // have no page yet.
         let blocks = (layout.blocks() + layout.planes()) as usize;
         let packages = dies.div_ceil(dies_per_package) as usize;
         let channels = dies.div_ceil(dies_per_channel) as usize;
@@ -159,16 +160,17 @@ impl IssueQueue {
         }
     }
 
-    /// Returns the memory of the queue's tables by block, which its operations touch.
+    /// Returns the memory estimate of the tables with one entry per block, which only queued
+    /// operations touch.
     pub fn memory(layout: &Layout) -> [Table; 2] {
         let blocks = u64::from(layout.blocks() + layout.planes());
         [
-            Table::zeroed::<[EntryId; 2]>("waiting programs of blocks", blocks, 0.0),
+            Table::zeroed::<[EntryId; 2]>("waiting programs per block", blocks, 0.0),
             Table::zeroed::<u32>("counts of waiting programs", blocks, 0.0),
         ]
     }
 
-    /// Returns the pseudo-block of a program that is not allocated yet, on a plane.
+    /// Returns the pseudo-block for programs of a plane that have no page yet.
     pub fn unplaced(&self, plane: Plane) -> Block {
         Block(self.layout.blocks() + plane.0)
     }
@@ -266,7 +268,8 @@ impl IssueQueue {
         let (one, other) = (self.get(one), self.get(other));
         same && one.die == other.die && one.plane != other.plane
     }
-    /// Returns the class of an operation; those on the same die with equal classes fit one command.
+    /// Returns the class of an operation; operations on different planes of a die with equal
+    /// classes fit one command.
     #[inline]
     pub(super) fn class(&self, id: EntryId) -> Class {
         self.entries[id as usize].class
@@ -285,7 +288,7 @@ impl IssueQueue {
         let writes = u64::from(waiting.operation != Operation::Read);
         Class(writes << 32 | u64::from(place))
     }
-    /// Returns all planes of a die, one bit each.
+    /// Returns all planes of a die, as a bit mask.
     pub(super) fn planes(&self) -> u64 {
         u64::MAX >> (64 - self.layout.planes_per_die)
     }
@@ -313,10 +316,10 @@ impl IssueQueue {
         first.is_none_or(|first| first == id || waiting.place < self.get(first).place)
     }
 
-    /// Returns the operation to commit next before an operation that bypasses the queue. All
-    /// operations on the block must precede an erase. The programs up to its page must precede a
-    /// read or a program; only programs of later requests must precede a program of the host.
-    /// Programs of a block are committed in page order.
+    /// Returns the queued operation to commit next before an operation that bypasses the queue.
+    /// Returns `None` if no queued operation must precede it. All operations on the block must
+    /// precede an erase. The programs up to its page must precede a read or a program. For a host
+    /// program, only those of later requests must. Programs of a block are committed in page order.
     pub fn in_the_way(
         &self,
         operation: Operation,
@@ -426,7 +429,7 @@ impl IssueQueue {
         }
     }
 
-    /// Appends a program to those of its block.
+    /// Appends a program to the list of its block.
     fn chain(&mut self, id: EntryId) {
         let block = self.get(id).block.index();
         let [_, last] = self.programs[block];
@@ -440,7 +443,7 @@ impl IssueQueue {
         self.programs[block][1] = id + 1;
     }
 
-    /// Removes a program from those of its block.
+    /// Removes a program from the list of its block.
     fn unchain(&mut self, id: EntryId) {
         let Links { previous, next } = self.entries[id as usize].block;
         let block = self.get(id).block.index();

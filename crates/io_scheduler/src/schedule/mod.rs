@@ -1,9 +1,9 @@
-//! Schedulers: the order in which flash operations of host requests go to their dies (Jung 2013,
-//! chapter 6).
+//! Schedulers, which determine the order in which flash operations of host requests go to their
+//! dies (Jung 2013, chapter 6).
 //!
 //! Operations wait in an [`IssueQueue`] until a scheduler commits them. A scheduler sees the queue
 //! and the operations committed to the dies. It may overtake earlier requests but must respect
-//! dependences: it may choose only ready operations ([`IssueQueue::is_ready`]). GC operations do
+//! dependencies: it may choose only ready operations ([`IssueQueue::is_ready`]). GC operations do
 //! not wait in the queue.
 
 mod changed;
@@ -36,7 +36,7 @@ use wordline_block::Ticket;
 /// Host operations committed to a die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
-    /// Committed reads and programs of the host that are not done.
+    /// Numbers of committed host reads and host programs that are not done.
     pub counts: [u32; 2],
     /// Whether the array operation of the die's current command has started.
     pub array_begun: bool,
@@ -102,7 +102,7 @@ impl View<'_> {
         })
     }
     /// Returns the operation of a package that has waited longest, if it is ready and has waited
-    /// longer than `bound`. A bound of zero disables this.
+    /// longer than `bound`. A bound of zero disables this rule.
     pub fn overdue(&self, package: u32, bound: Time) -> Option<EntryId> {
         if bound == Time::ZERO {
             return None;
@@ -113,7 +113,7 @@ impl View<'_> {
     }
 }
 
-/// Scheduler: commits operations to dies.
+/// Scheduler, which commits operations to dies.
 pub trait Schedule {
     /// Returns `true` if operations of this kind wait in the queue. Other kinds are committed at
     /// once.
@@ -121,8 +121,8 @@ pub trait Schedule {
         true
     }
     /// Puts the operations to commit next, together, into `group`. Chosen operations are ready, or
-    /// follow their dependences within the group. If nothing can be committed until a package
-    /// changes, leaves the group empty and removes the package from `changed`.
+    /// follow the operations that they depend on within the group. If nothing can be committed
+    /// until a package changes, leaves the group empty and removes the package from `changed`.
     fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>);
     /// Records that a request is done.
     fn done(&mut self, _ticket: Ticket) {}
@@ -186,7 +186,7 @@ impl Default for Scheduler {
     }
 }
 
-/// Converts microseconds from a configuration.
+/// Converts microseconds to simulated time.
 fn us(time: f64) -> Time {
     Time::from_ps((time * 1e6).round() as u64)
 }

@@ -1,4 +1,4 @@
-//! Compares each scheduler with a naive implementation that examines the whole queue.
+//! Comparison of each scheduler with a naive implementation that examines the whole queue.
 
 use std::cmp::Reverse;
 
@@ -184,7 +184,7 @@ fn apart(view: &View<'_>, id: EntryId) -> usize {
 }
 
 /// Returns the next operation of a package that holds at most one command at a time, or one per die
-/// if it interleaves.
+/// if `interleaves` is set.
 fn clumped(view: &View<'_>, package: u32, interleaves: bool) -> Option<EntryId> {
     let serves = view.queue.dies_of_package(package).any(|die| {
         let load = view.load(die);
@@ -194,8 +194,8 @@ fn clumped(view: &View<'_>, package: u32, interleaves: bool) -> Option<EntryId> 
     head.filter(|_| !serves)
 }
 
-/// Returns the operations of the first request that can be issued at once, if nothing blocks it,
-/// and operations of other requests packed with those of the kinds `packs`.
+/// Returns the operations of the first request that can be issued at once, if nothing blocks the
+/// request, and operations of other requests packed with those of the kinds `packs`.
 fn in_order(
     bench: &Bench,
     view: &View<'_>,
@@ -262,8 +262,8 @@ fn visited(view: &View<'_>, package: u32, in_turn: bool) -> u32 {
 
 /// Returns the longest prefix of pages that can all be issued. Each page needs an idle die, or a
 /// die that only pages of the prefix use and whose command it can join. No other request may use
-/// its conflict area: neither one from before nor, unless `gathers`, one of the prefix. Requests
-/// committed earlier are unknown here, so they count as other requests.
+/// its conflict area: neither one committed earlier nor, unless `gathers` is set, one of the
+/// prefix. Requests committed earlier are unknown here, so they count as other requests.
 fn page_by_page(bench: &Bench, view: &View<'_>, conflict: Conflict, gathers: bool) -> Vec<EntryId> {
     let queue = view.queue;
     let area = |die: Die| match conflict {

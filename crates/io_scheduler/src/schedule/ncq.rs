@@ -1,4 +1,4 @@
-//! A first-in, first-out queue that blocks page by page.
+//! First-in, first-out queue with head-of-line blocking by page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

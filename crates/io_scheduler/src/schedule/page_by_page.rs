@@ -1,4 +1,4 @@
-//! Pages in order of arrival: NCQ, and PAQ0 with `grain = "page"`.
+//! Scheduling of pages in order of arrival, for NCQ and for PAQ0 with `grain = "page"`.
 
 use serde::{Deserialize, Serialize};
 use wordline_nand::Die;
@@ -24,7 +24,7 @@ impl PageByPage {
         }
     }
 
-    /// Chooses the leading pages that need not wait.
+    /// Chooses the pages at the head of the queue that need not wait.
     pub(super) fn choose(&self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>) {
         changed.clear();
         for id in view.queue.iter() {
@@ -56,7 +56,7 @@ impl PageByPage {
         !self.gathers && group.iter().any(in_the_way)
     }
 
-    /// Returns the dies of the resource that requests must not share, which contains `die`.
+    /// Returns the dies of the resource of `die` that requests must not share.
     fn shared(&self, view: &View<'_>, die: Die) -> impl Iterator<Item = Die> + use<> {
         let queue = view.queue;
         let dies = |first: Die, count| first.0..first.0 + count;
@@ -77,7 +77,7 @@ impl PageByPage {
     }
 
     /// Returns `true` if a page of another request is committed to a die. Pages of unknown requests
-    /// count as such.
+    /// count as pages of another request.
     fn is_used(&self, view: &View<'_>, die: Die, request: u64) -> bool {
         let users = self.users.get(die.index());
         view.load(die).committed() > 0

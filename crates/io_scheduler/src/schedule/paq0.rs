@@ -12,9 +12,8 @@ use super::{Changed, EntryId, Schedule, View};
 use wordline_block::Ticket;
 
 /// Reads are scheduled as with `vaq`, but below the FTL: operations that wait for the die of a page
-/// being read, on other planes and within the plane rule, join its command, whichever request they
-/// belong to. Writes do not wait unless `holds_writes` is set: their pages are allocated on
-/// arrival.
+/// being read, on other planes and within the plane rule, join its command, regardless of their
+/// request. Writes do not wait unless `holds_writes` is set: their pages are allocated on arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Paq0 {
@@ -24,12 +23,12 @@ pub struct Paq0 {
     /// that it needs. `page`: a page starts when its die is idle and no other request uses the
     /// resource that it needs; until then, all later pages wait.
     pub grain: Grain,
-    /// Whether writes wait in the queue with the reads and are packed like them, with those of any
-    /// request (sections 6.3 and 6.5.2: plane packing alone, otherwise like `vaq`). If not, they
-    /// are issued to their dies at once.
+    /// Whether writes wait in the queue with the reads and are packed in the same way, with writes
+    /// of any request (sections 6.3 and 6.5.2: plane packing alone, otherwise like `vaq`).
+    /// Otherwise writes are issued to their dies at once.
     pub holds_writes: bool,
     /// Time to search the clump table, once for all operations that are committed together. The
-    /// default is that of 64 packages on a 72 MHz processor (section 6.6.3). Nanoseconds.
+    /// default is the time for 64 packages on a 72 MHz processor (section 6.6.3). Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub search_ns: u32,
 }

@@ -18,19 +18,19 @@ use super::{Changed, EntryId, Schedule, View, us};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Paq1 {
-    /// Whether a package takes a read while other dies of it are busy, if their array operations
-    /// have started. Otherwise it takes one only when all its dies are idle.
+    /// Whether a package takes a read while other dies of the package are busy, if their array
+    /// operations have started. Otherwise a package takes a read only when all its dies are idle.
     pub interleaves: bool,
     /// Whether a package that cannot take its waiting read blocks all packages after it
-    /// (`check_and_wait` in Algorithm 2, line 4). Otherwise any package that can take one is
+    /// (`check_and_wait` in Algorithm 2, line 4). Otherwise any package that can take a read is
     /// served.
     pub in_turn: bool,
-    /// Time to search the clump table, once per command. The default is that of 64 packages on a 72
-    /// MHz processor (section 6.6.3). Nanoseconds.
+    /// Time to search the clump table, once per command. The default is the time for 64 packages on
+    /// a 72 MHz processor (section 6.6.3). Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub search_ns: u32,
     /// Age above which a ready read goes to the queue of its die unconditionally, before all others
-    /// of its package. 0 disables it. Microseconds.
+    /// of its package. 0 disables the bound. Microseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }

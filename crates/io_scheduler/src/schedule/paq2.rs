@@ -13,24 +13,24 @@ use super::{Changed, EntryId, Schedule, View, us};
 /// Reads are served in clumps. Each package in turn gets one read: first from those that share a
 /// die with other waiting reads, then from those that share the package, then the channel, then the
 /// others; among equals, the oldest in the issue queue. Pages that the plane rule allows in one
-/// command are issued together, whichever requests they belong to. Writes do not wait: their pages
-/// are allocated on arrival.
+/// command are issued together, regardless of their requests. Writes do not wait: their pages are
+/// allocated on arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Paq2 {
-    /// Whether a package takes a read while other dies of it are busy, if their array operations
-    /// have started. Otherwise it takes one only when all its dies are idle.
+    /// Whether a package takes a read while other dies of the package are busy, if their array
+    /// operations have started. Otherwise a package takes a read only when all its dies are idle.
     pub interleaves: bool,
     /// Whether a package that cannot take its waiting read blocks all packages after it
-    /// (`check_and_wait` in Algorithm 2, line 4). Otherwise any package that can take one is
+    /// (`check_and_wait` in Algorithm 2, line 4). Otherwise any package that can take a read is
     /// served.
     pub in_turn: bool,
-    /// Time to search the clump table, once per command. The default is that of 64 packages on a 72
-    /// MHz processor (section 6.6.3). Nanoseconds.
+    /// Time to search the clump table, once per command. The default is the time for 64 packages on
+    /// a 72 MHz processor (section 6.6.3). Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub search_ns: u32,
     /// Age above which a ready read goes to the queue of its die unconditionally, before all others
-    /// of its package. 0 disables it. Microseconds.
+    /// of its package. 0 disables the bound. Microseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }

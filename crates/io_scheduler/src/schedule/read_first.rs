@@ -16,7 +16,7 @@ use super::{Changed, EntryId, Schedule, View, us};
 #[serde(default, deny_unknown_fields)]
 pub struct ReadFirst {
     /// Age above which a ready operation goes to the queue of its die unconditionally, before all
-    /// others of its package. 0 disables it. Microseconds. Assumed.
+    /// others of its package. 0 disables the bound. The default is an assumption. Microseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }

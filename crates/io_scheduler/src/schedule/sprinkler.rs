@@ -12,21 +12,21 @@ use super::issue_queue::Class;
 use super::pack::{LOOK, PackScope, pack};
 use super::{Changed, EntryId, Schedule, View, us};
 
-/// Visits packages by their position on the channels, starting with the first of each channel, and
-/// commits the operations waiting there, up to the first 64, regardless of request order (RIOS). A
-/// package gets more operations than it can execute at once (FARO). The least loaded die comes
-/// first; among its operations, the command that covers the most planes, then the one whose request
-/// has the most operations waiting in the package.
+/// The scheduler visits packages by their position on the channels, starting with the first of each
+/// channel. It commits the operations waiting there, up to the first 64, regardless of request
+/// order (RIOS). A package gets more operations than it can execute at once (FARO). The least
+/// loaded die comes first; among its operations, the command that covers the most planes, then the
+/// one whose request has the most operations waiting in the package.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sprinkler {
-    /// A package gets another command while fewer operations than this are committed to it.
-    /// Committed operations on one plane keep their order, so a lower value packs more planes.
-    /// Count. Assumed.
+    /// Number of committed operations of a package below which the package gets another command.
+    /// Committed operations on one plane keep their order, so a lower value packs more planes. The
+    /// default is an assumption. Count.
     #[schemars(range(min = 1, max = 65536))]
     pub over_commitment: u32,
     /// Age above which a ready operation goes to the queue of its die unconditionally, before all
-    /// others of its package. 0 disables it. Microseconds.
+    /// others of its package. 0 disables the bound. Microseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }
@@ -95,18 +95,18 @@ struct Member {
     class: Class,
     plane: u32,
     request: u64,
-    /// Number of members, ready or not, that belong to the same request.
+    /// Number of operations of the same request among the first 64 of the package, ready or not.
     connected: u32,
     /// Index in the queue of the package.
     place: u32,
 }
 
-/// Bits of an index of a member, and of a plane, in a key.
+/// Number of bits of a member's index, and of a plane, in a key.
 const BITS: u32 = LOOK.ilog2();
 
 impl Member {
-    /// Returns a key that sorts the members by class. Below the class, it has the plane and the
-    /// index of the member.
+    /// Returns a key that sorts the members by class. Its low bits are the plane and the index of
+    /// the member.
     #[inline]
     fn key(&self, index: usize) -> u64 {
         self.class.bits() << (2 * BITS) | u64::from(self.plane) << BITS | index as u64
@@ -157,7 +157,7 @@ impl Choice {
         self.connect(first_ready, connected);
     }
 
-    /// Sets the number of operations of the last request that was listed.
+    /// Sets `connected` in the members of the request that was listed last.
     #[inline]
     fn connect(&mut self, first: usize, connected: u32) {
         for member in &mut self.members[first..] {

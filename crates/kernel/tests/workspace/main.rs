@@ -33,7 +33,7 @@ fn name(package: &Value) -> String {
     name.strip_prefix("wordline-").unwrap_or(name).to_owned()
 }
 
-/// Returns the files of Rust in a folder and below.
+/// Returns the Rust files in a folder and its subfolders.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("the folder is readable");
     let paths = entries.map(|entry| entry.expect("the entry is readable").path());

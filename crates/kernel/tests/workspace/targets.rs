@@ -1,5 +1,5 @@
-//! Library targets: `cargo test` compiles a library a second time for its unit tests, and reads it a
-//! third time for the examples of its comments, unless its manifest says that it has none.
+//! Library targets. `cargo test` compiles a library again for its unit tests, and reads it once
+//! more for the examples in its comments, unless its manifest states that it has none.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn has_tests_and_examples(text: &str) -> (bool, bool) {
 }
 
 #[test]
-fn every_library_says_whether_it_has_unit_tests_and_examples() {
+fn every_library_states_whether_it_has_unit_tests_and_examples() {
     for package in metadata() {
         let targets = package["targets"]
             .as_array()

@@ -1,11 +1,11 @@
-//! Simplest load: one block after the other, every die erases the block and programs its pages in
-//! order, with two transactions outstanding per die.
+//! Simplest load: each die erases one block after another and programs the pages of each in order.
+//! Two transactions are outstanding per die.
 
 use wordline_nand::{
     Cell, Geometry, Layout, Operation, Package, Part, Plane, Ppn, Timing, Transaction,
 };
 
-/// Package without outstanding transactions, with its layout.
+/// Idle package, and its layout.
 pub struct Idle {
     layout: Layout,
     pub package: Package,

@@ -6,9 +6,10 @@ use wordline_kernel::slot::Cited;
 
 use super::{LSB, MSB, PageTypes, half};
 
-/// Multi-level cells of two bits, address group alpha. In a block of P pages, offsets 0, 1 and P -
-/// 1 are LSB; otherwise lambda n is LSB and lambda n - (lambda + 1) is MSB. With lambda 4, these
-/// forms do not cover the offsets 4 n + 1 and 4 n + 2: there, 4 n + 1 is LSB and 4 n + 2 is MSB.
+/// Multi-level cells of two bits, address group alpha. In a block of P pages, the pages at offsets
+/// 0, 1 and `P - 1` are LSB pages. Of the others, pages at offsets `lambda n` are LSB pages. Pages
+/// at offsets `lambda n - (lambda + 1)` are MSB pages. With lambda 4, these forms do not cover the
+/// offsets `4 n + 1`, which are LSB pages, and `4 n + 2`, which are MSB pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MlcAlpha {

@@ -96,8 +96,8 @@ mod tests {
         assert_eq!(table(&beta(4), 16), "LLLLLLMMLLMMLLLL");
     }
 
-    /// Forms of Jung 2013, section 2.7.2, enumerated: offsets that the rule for the ends, the LSB
-    /// form and the MSB form cover. n ranges over the whole block.
+    /// Offsets that the formulas of Jung 2013, section 2.7.2, cover: the rule for the ends of the
+    /// block, the LSB form and the MSB form. n ranges over the whole block.
     struct Forms {
         ends: Vec<i64>,
         lsb: Vec<i64>,

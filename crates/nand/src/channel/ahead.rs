@@ -1,4 +1,4 @@
-//! Arrays that read ahead: waiting for a speculative read, or aborting it.
+//! Speculative reads of the array (read-ahead): waiting for a read, or aborting it.
 
 use super::Channels;
 use super::lane::State;

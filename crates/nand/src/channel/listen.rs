@@ -43,9 +43,9 @@ impl Event {
 /// the callbacks.
 pub trait ChannelCallbacks<D, B> {
     /// Die features in use. With [`Basic`](crate::Basic), all chains are single-page or
-    /// single-block operations ([`DieAccess::start_single`]). With it and
-    /// [`Uninterrupted`](crate::Uninterrupted),
-    /// no operation is suspended, and every operation is allowed ([`ChannelCallbacks::allows`]).
+    /// single-block operations ([`DieAccess::start_single`]). With [`Basic`](crate::Basic) or
+    /// [`Uninterrupted`](crate::Uninterrupted), no operation is suspended, and every operation is
+    /// allowed ([`ChannelCallbacks::allows`]).
     type Features: Features;
     /// Schedules `event` at `at`.
     fn schedule(&mut self, at: Time, event: Event);
@@ -111,7 +111,7 @@ pub struct BusHold<'a, D, B> {
 pub struct Released {
     /// Die that held the bus.
     pub die: Die,
-    /// Rows that are done and reported. Count.
+    /// Rows of the transaction whose completion the grant reports. Count.
     pub rows: u8,
     /// Whether the grant started work in the die.
     pub began: bool,

@@ -10,9 +10,9 @@ use wordline_kernel::Time;
 
 impl<D, B> Channels<D, B> {
     /// Suspends the die's operation for a read. Has no effect unless the die is busy with a program
-    /// (10h) or an erase, the part can suspend that operation, the operation has not reached its
-    /// limit of suspensions, and it would not end before it is suspended. A die with a suspended
-    /// operation suspends no other.
+    /// (10h) or an erase that the part can suspend. Has no effect either if the operation has
+    /// reached its limit of suspensions, or would end before it is suspended. A die with a
+    /// suspended operation cannot suspend another one.
     pub fn suspend<L: ChannelCallbacks<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
         if lane.state != State::Busy || lane.suspending || lane.suspended.is_some() {

@@ -66,7 +66,8 @@ impl Addressing {
         let block = u128::from(row.block) << (bits(self.pages) + bits(self.planes));
         cycles(u128::from(row.page) | plane | block, self.row_cycles)
     }
-    /// Returns the row that the row cycles `row` address, or the field that is out of range.
+    /// Returns the row that the row cycles `row` address, or an error that names the field out of
+    /// range.
     pub(super) fn decode(&self, row: u128) -> Result<Row, Rule> {
         let (row, page) = cut(row, self.pages);
         let (block, plane) = cut(row, self.planes);

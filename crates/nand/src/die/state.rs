@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 pub enum State {
     /// Waits for a command.
     Idle,
-    /// In a cache read: waits for the next page or the end.
+    /// Waits for the next page, or for the end, of a cache read.
     CacheRead,
-    /// In a cache program: waits for the next page while the array programs the previous one.
+    /// Waits for the next page of a cache program while the array programs the previous one.
     CacheProgram,
     /// A program is suspended: waits for reads or the resume command.
     SuspendedProgram,

@@ -21,7 +21,8 @@ pub struct Completion {
     pub submitted: Time,
     /// Time at which the die started the transaction.
     pub started: Time,
-    /// Time of completion: data transferred out, or status read or signalled by the pin.
+    /// Time of completion: the end of the data transfer or of the status read, or the signal of the
+    /// ready/busy pin.
     pub completed: Time,
     /// Completion time of each row, if there are several.
     pub rows: Vec<Time>,
@@ -56,7 +57,7 @@ pub struct Strip {
     pub die: Die,
     /// Stage of the transaction.
     pub stage: Stage,
-    /// Opcode of the command, if the stage is one.
+    /// Opcode of the command, if the stage is a command cycle.
     pub command: Option<u8>,
     /// Start of the interval.
     pub from: Time,

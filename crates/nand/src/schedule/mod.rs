@@ -36,7 +36,7 @@ pub struct Place {
 pub trait Schedule {
     /// Returns the location of page number `page` of a stream, on `dies` dies of `planes` planes.
     fn place(&self, page: u64, dies: u32, planes: u32) -> Place;
-    /// Returns the number of a die's `planes` planes that one command may use.
+    /// Returns how many of the `planes` planes of a die one command may use.
     fn planes(&self, planes: u32) -> u32;
 }
 

@@ -263,7 +263,7 @@ fn non_interleaved_dies_match_the_reference() {
 }
 
 #[test]
-fn package_and_reference_number_dies_alike() {
+fn package_and_reference_number_dies_in_the_same_order() {
     let mut random = Rng::new(13, "dies");
     let mix = Mix::draw(&mut random, Mode::MultiPlaneRead);
     for (die, place) in mix.blocks() {

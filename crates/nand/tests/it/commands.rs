@@ -283,7 +283,7 @@ fn multi_plane_commands_obey_the_plane_rule_of_the_part() {
 
 #[test]
 fn out_of_range_addresses_are_refused_at_their_last_cycle() {
-    // 6 pages take 3 bits, 4 planes 2, 5 blocks 3; 2112 columns.
+    // A part of 6 pages, 4 planes and 5 blocks needs 3, 2 and 3 bits. A page has 2112 columns.
     let beyond = |place, column, field: &str| {
         let mut host = Host::new(&part());
         let mut cycles = vec![C::Read.into()];
@@ -327,8 +327,8 @@ fn a_cache_read_follows_a_read_and_ends_at_the_last_page_of_the_block() {
     let mut host = Host::new(&part());
     let nothing = Rule::NothingToContinue;
     assert_eq!(host.broken(vec![C::ReadCache.into()]), nothing);
-    // Refused after the end of a cache read, after a copyback read, and after a program in the
-    // same plane.
+    // A cache read is refused after the end of a cache read, after a copyback read, and after a
+    // program in the same plane.
     let after = |prepare: fn(&mut Host)| {
         let mut host = filled(&part(), 2);
         host.read(row(0, 0, 0), C::ReadConfirm);
@@ -507,7 +507,7 @@ fn a_reset_during_a_program_or_erase_loses_its_data() {
     let mut host = filled(&part(), 1);
     host.program(row(0, 0, 1), C::ProgramCache);
     host.wait().program(row(0, 0, 2), C::ProgramConfirm);
-    // The first of the two programs ends before the reset, the second does not.
+    // The first of the two programs ends before the reset, and the second does not.
     host.now = host.target.ready_at(DIE) - Time::from_us(1);
     host.command(C::Reset);
     let cells = host.target.cells();

@@ -1,9 +1,9 @@
 //! Compares the command interface with reference dies that are stepped tick by tick.
 //!
 //! In every mode of operation, on one die and on several dies whose cycles interleave on the bus,
-//! both sides receive the same cycles. The verdict is compared after each cycle, RDY and ARDY at
-//! every tick (except of the die that holds the bus), the output at every data cycle, and the
-//! arrays after every sequence. Half of the sequences are legal; the others are corrupted.
+//! both sides receive the same cycles. The test compares the verdict after each cycle, RDY and ARDY
+//! of all dies but the bus holder at every tick, the output at every data cycle, and the arrays
+//! after every sequence. Half of the sequences are legal; the others are corrupted.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

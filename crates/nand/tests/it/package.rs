@@ -75,7 +75,7 @@ fn invalid_transaction_is_rejected_with_its_fault() {
     );
     says(
         refusal(Read, &[ok, page(2, 0, 0)], &[], 2),
-        "die 1, plane 0, block 0, page 0 is on another die",
+        "die 1, plane 0, block 0, page 0 and die 0, plane 0",
     );
     says(
         refusal(Read, &[ok, page(0, 1, 0)], &[], 2),
@@ -128,7 +128,8 @@ fn an_operation_forbidden_by_the_array_ends_with_a_status_read() {
     let mut package = Package::new(&part(), true);
     let failed = done(&mut package, Operation::Program, &[page(0, 0, 1)], 1);
     assert!(matches!(failed.result, Err(Violation::OutOfOrder { .. })));
-    // 7 cycles of 25 ns and 4,096 bytes at 333 MT/s, then a status read of 2 cycles; no array time.
+    // The bus carries 7 cycles of 25 ns and 4,096 bytes at 333 MT/s, then a status read of 2
+    // cycles. No array time is used.
     let bus = Time::from_ns(9 * 25) + Time::from_ps(12_300_300);
     assert_eq!(failed.completed - failed.started, bus);
     let failed = done(&mut package, Operation::Read, &[page(0, 0, 0)], 1);
@@ -136,7 +137,7 @@ fn an_operation_forbidden_by_the_array_ends_with_a_status_read() {
         failed.result,
         Err(Violation::NotProgrammed { .. })
     ));
-    // The failed operations leave no trace: the die accepts the next one.
+    // The failed operations have no effect: the die accepts the next one.
     let program = done(&mut package, Operation::Program, &[page(0, 0, 0)], 1);
     assert_eq!(program.result, Ok(()));
     assert_eq!(

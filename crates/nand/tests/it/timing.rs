@@ -1,4 +1,4 @@
-//! Checks when the next command is accepted: not a picosecond before the die is ready.
+//! Checks that a die accepts the next command as soon as it is ready, and not a picosecond earlier.
 //!
 //! The times are worked out by hand from the parameters, for each operation mode.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // test code
@@ -34,7 +34,7 @@ fn rests(host: &Host, free: Time) {
     assert!(status_at(host, free).array_ready());
 }
 
-/// Returns the status byte that is transferred by `now`.
+/// Returns the status byte whose transfer ends at `now`.
 fn status_at(host: &Host, now: Time) -> Status {
     host.clone().target.status(now - cycles(2), DIE).unwrap()
 }
@@ -295,7 +295,7 @@ fn an_erase_is_suspended_only_if_more_than_the_suspend_latency_is_left() {
     let mut host = Host::new(&part());
     host.erase(row(0, 0, 0), C::EraseConfirm);
     let end = cycles(BLOCK) + ERASE;
-    // When the command ends, exactly the suspend latency of the erase is left: no effect.
+    // When the command ends, exactly the suspend latency of the erase is left, so it has no effect.
     let mut late = host.clone();
     late.now = end - ERASE_SUSPEND - CYCLE;
     late.command(C::EraseSuspend);
@@ -327,7 +327,7 @@ fn two_pages_of_a_cache_program_are_suspended_together() {
 
 #[test]
 fn the_duration_of_a_reset_depends_on_the_aborted_operation() {
-    // ONFI tRST: 5, 10, 500 us.
+    // ONFI tRST is 5, 10 or 500 us.
     let after = |begin: fn(&mut Host), time: Time| {
         let (mut host, _) = filled(2);
         begin(&mut host);

@@ -1,6 +1,6 @@
 //! Timelines are read back packet by packet, and compared with their input and with Perfetto's
 //! requirements for a trace.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic)] // the whole file is test code
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;

@@ -62,7 +62,7 @@ impl ByPeriod {
         self.period.page(page, kind, hit);
     }
     /// Returns the sizes that `choose` returns at the end of a period, limited to those that GC can
-    /// sustain, if they have changed.
+    /// sustain; `None` during a period, or if the sizes are unchanged.
     pub fn decide(&mut self, choose: impl FnOnce(&mut Self) -> Option<Sizes>) -> Option<Sizes> {
         if self.period.requests() < self.length {
             return None;

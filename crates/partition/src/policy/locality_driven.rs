@@ -15,7 +15,8 @@ use crate::space::{Kind, Sizes, Space};
 use crate::utilisation::victims;
 use crate::window::{Method, Sampling, Tracker, Window};
 
-/// Over-provisionings for which the share of valid pages in victims is known, in ascending order.
+/// Over-provisioning levels for which the share of valid pages in victims is known, in ascending
+/// order.
 pub const TRAINED: [f64; 8] = [0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85];
 
 /// Source of the share of valid pages in victims.
@@ -26,34 +27,37 @@ pub enum Utilisation {
     /// kept free.
     #[default]
     Analytic,
-    /// The key `victim_utilisations`.
+    /// The values of the key `victim_utilisations`.
     Given,
-    /// Small write caches on small simulated flashes, which receive a sample of the writes; the
-    /// equation until they have received enough of them.
+    /// Small write caches on small simulated flash devices, which receive a sample of the writes.
+    /// The equation applies until they have received enough writes.
     Miniature,
 }
 
-/// Sizes that are compared.
+/// Cache sizes that are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Candidates {
-    /// Over-provisionings of 15, 25, 35, 45, 55, 65, 75 and 85 %, as trained.
+    /// Over-provisioning of 15, 25, 35, 45, 55, 65, 75 and 85 %, the levels for which victims are
+    /// known.
     #[default]
     Eight,
-    /// Every per cent from 15 to 85 %, with linear interpolation of victims between trained points.
+    /// Over-provisioning of every per cent from 15 to 85 %, with linear interpolation of victims
+    /// between the known levels.
     Percent,
 }
 
 /// A write cache; reads are not cached. After every window of writes, the cache takes the size with
-/// the lowest latency according to the miss-ratio curve of the window and the share of valid pages
-/// in victims at each over-provisioning. The source starts with an over-provisioning of 35 %; here
-/// the start is the device's own over-provisioning.
+/// the lowest latency. The latency follows from the miss-ratio curve of the window and the share of
+/// valid pages in victims at each level of over-provisioning. The source starts with an
+/// over-provisioning of 35 %; here the cache starts with the over-provisioning of the device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LocalityDriven {
-    /// Writes per window; 0 means twice the flash, as in the source for 4 GB (for 16 GB it uses 2.5
-    /// times). They are counted in memory: a power cut starts a new window at the initial size, so
-    /// that the size never changes if power fails more often than windows end. Bytes.
+    /// Length of a window, in written bytes; 0 means twice the flash, as in the source for 4 GB
+    /// (for 16 GB the source uses 2.5 times). The count is kept in memory: a power cut starts a new
+    /// window at the initial size, so that the size never changes if power fails more often than
+    /// windows end. Bytes.
     #[schemars(range(min = 0, max = 1_152_921_504_606_846_976_u64))]
     pub window_bytes: u64,
     /// Method of computing the miss-ratio curve of a window. `shards-rate`: SHARDS, with a fixed
@@ -62,41 +66,42 @@ pub struct LocalityDriven {
     /// pages. `exact`: stack distances of all pages.
     pub curve: Method,
     /// Share of the pages that `shards-rate` and `aet` sample. 1/1024 takes the 24 KB of memory
-    /// that the source gives for 8 GB of writes, although the source prints a share of 0.0001;
-    /// small flashes need more. Ratio, above 0 up to 1.
+    /// that the source states for 8 GB of writes, although the source prints a share of 0.0001. A
+    /// small flash needs a larger share. Ratio, above 0 up to 1.
     #[schemars(range(min = 0.000_000_1, max = 1))]
     pub sample_ratio: f64,
     /// Maximum number of pages that `shards-size` samples. Count, 1 or more.
     #[schemars(range(min = 1, max = 16_777_216))]
     pub sample_pages: u32,
-    /// Treatment of the writes before a window. `clear`: none counts, so that the first write of a
-    /// page in a window is a miss at any size. `keep`: all count. `half`: none counts, and the
-    /// first half of a window is not measured.
+    /// Treatment of the writes before a window. `clear`: no earlier write counts, so that the first
+    /// write of a page in a window is a miss at any size. `keep`: all earlier writes count. `half`:
+    /// no earlier write counts, and the first half of a window is not measured.
     pub tracker: Tracker,
     /// Source of the share of valid pages in victims. `analytic`: the equation u = (u' - 1) / ln
     /// u', where u' is this share and u the cached share of the pages that are not kept free.
     /// `given`: the key `victim_utilisations`. `miniature`: small write caches on small simulated
-    /// flashes, which receive a sample of the writes.
+    /// flash devices, which receive a sample of the writes.
     pub utilisation: Utilisation,
-    /// For `given`: mean share of valid pages in victims at over-provisionings of 15, 25, ... 85 %.
-    /// The default is that of the equation with 5 % kept free. Ratios, 0 to below 1.
+    /// For `given`: mean share of valid pages in victims, at an over-provisioning from 15 to 85 %
+    /// in steps of 10 %. The default follows from the equation with 5 % of the pages kept free.
+    /// Ratios, 0 to below 1.
     #[schemars(inner(range(min = 0, max = 0.999)))]
     pub victim_utilisations: [f64; 8],
-    /// For `miniature`: factor by which its flashes are smaller; they have at least 64 blocks.
-    /// Count, 1 to 64.
+    /// For `miniature`: factor by which its flash devices are smaller than the flash; they have at
+    /// least 64 blocks. Count, 1 to 64.
     #[schemars(range(min = 1, max = 64))]
     pub miniature_divisor: u32,
-    /// For `miniature`: difference between the miss ratio of a window at any of the eight sizes and
-    /// that of the last training window, above which the flashes are trained again. Needs 1,000
-    /// sampled writes per window; with fewer, use 0.2. Ratio, 0 to 1.
+    /// For `miniature`: change of the miss ratio above which the flash devices are trained again.
+    /// The miss ratios at the eight sizes are compared with those in the window of the last
+    /// training. Needs 1,000 sampled writes per window; with fewer, use 0.2. Ratio, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub retrain_difference: f64,
     /// For `miniature`: minimum number of windows between the end of a training and the start of
     /// the next. Count, 0 or more.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub retrain_gap_windows: u32,
-    /// Over-provisionings that are compared. `eight`: 15, 25, ... 85 %. `percent`: every per cent
-    /// from 15 to 85 %.
+    /// Levels of over-provisioning that are compared. `eight`: 15, 25, ... 85 %. `percent`: every
+    /// per cent from 15 to 85 %.
     pub candidates: Candidates,
 }
 
@@ -122,7 +127,7 @@ impl Cited for LocalityDriven {
     const PAPER: &'static str = "Xia, \"Towards Design and Analysis for High-Performance and Reliable SSDs\", dissertation, Virginia Commonwealth University 2017, chapter 4";
 }
 
-/// Share of valid pages in victims at the eight over-provisionings.
+/// Share of valid pages in victims at the eight levels of over-provisioning.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trained([f64; 8]);
 
@@ -131,8 +136,8 @@ impl Trained {
     pub fn analytic(space: &Space) -> Self {
         Self(TRAINED.map(|op| analytic(space, op)))
     }
-    /// Returns the share at an over-provisioning: linear between trained points, constant outside
-    /// of them.
+    /// Returns the share at an over-provisioning. The share is linear between the eight levels, and
+    /// constant beyond them.
     pub fn at(&self, over_provisioning: f64) -> f64 {
         let after = TRAINED.partition_point(|&op| op < over_provisioning);
         let (Some(before), Some(&high)) = (after.checked_sub(1), TRAINED.get(after)) else {
@@ -147,9 +152,9 @@ impl Trained {
 /// Victim model that a policy has learned.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Learned {
-    /// Mean share of valid pages in victims at over-provisionings of 15, 25, ... 85 %.
+    /// Mean share of valid pages in victims at an over-provisioning of 15, 25, ... 85 %.
     pub victims: [f64; 8],
-    /// Number of times that the model was trained on small simulated flashes.
+    /// Number of times that the model was trained on small simulated flash devices.
     pub trainings: u32,
 }
 
@@ -161,15 +166,15 @@ fn analytic(space: &Space, over_provisioning: f64) -> f64 {
     victims((1.0 - over_provisioning) * total / used.max(1.0))
 }
 
-/// State of the training on small simulated flashes.
+/// State of the training on small simulated flash devices.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Training {
     seed: u64,
     divisor: u32,
     /// Training in progress; `None` once it has received enough writes.
     miniature: Option<Miniature>,
-    /// Separate windows if the tracker keeps earlier writes, because its curves are then not those
-    /// of single windows.
+    /// Separate windows if the tracker keeps earlier writes, because the tracker's curves then
+    /// cover more than single windows.
     windows: Option<Window>,
     /// Miss ratios at the eight sizes in the window of the last training.
     reference: Option<[f64; 8]>,
@@ -254,7 +259,7 @@ pub fn miss_ratios(curve: &Curve, space: &Space) -> [f64; 8] {
     TRAINED.map(|op| curve.miss_ratio(cached_pages(op, space.total_pages).into()))
 }
 
-/// Returns the largest difference between two windows at any of the eight sizes.
+/// Returns the largest difference between the miss ratios of two windows at any of the eight sizes.
 pub fn shift(one: &[f64; 8], other: &[f64; 8]) -> f64 {
     let apart = one
         .iter()
@@ -331,7 +336,7 @@ impl State {
             .as_ref()
             .is_some_and(|training| training.miniature.is_some())
     }
-    /// Returns the over-provisionings whose cache size GC can sustain.
+    /// Returns the levels of over-provisioning whose cache size GC can sustain.
     fn over_provisionings(&self) -> impl Iterator<Item = f64> {
         let percents = match self.candidates {
             Candidates::Eight => (15..=85).step_by(10),

@@ -12,8 +12,8 @@ use wordline_kernel::memory::Table;
 use crate::space::{Kind, Sizes, Space};
 pub use locality_driven::Learned;
 
-/// Partition policy with its state. The cache reports requests to it, and resizes the lists at its
-/// own pace.
+/// Partition policy with its state. The cache reports requests to the policy, and resizes its lists
+/// gradually.
 pub trait Divide {
     /// Returns `true` if reads and writes have separate lists.
     fn is_split(&self) -> bool;
@@ -106,14 +106,14 @@ pub(crate) const OP_FCL: &str = "Oh, Choi, Lee and Noh, \"Caching less for bette
 
 /// Segment size in table 2 of the source. Bytes.
 pub(crate) const SEGMENT_BYTES: u64 = 256 << 20;
-/// Segments of the smaller flash in that table.
+/// Number of segments of the smaller flash in that table, used as the minimum.
 const MIN_SEGMENTS: u64 = 16;
 /// Maximum number of segments, because the number of compared divisions is proportional to its
 /// square.
 const MAX_SEGMENTS: u64 = 1024;
 
-/// Returns the number of segments of a flash: `given`, but at least 2. If `given` is 0, the number
-/// of segments of `segment_bytes`, limited to 16 to 1024.
+/// Returns the number of segments of a flash: `given`, but at least 2. If `given` is 0, returns the
+/// number of segments of `segment_bytes`, limited to the range from 16 to 1024.
 pub(crate) fn segments(space: &Space, given: u32, segment_bytes: u64) -> u32 {
     if given > 0 {
         return given.max(2);

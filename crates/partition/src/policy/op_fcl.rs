@@ -13,13 +13,13 @@ use crate::period::{Counting, Period};
 use crate::space::{Kind, Sizes, Space};
 
 /// A read list and a write list, whose sizes the cost model chooses after every period (algorithm
-/// 1). The rest is over-provisioning. Without any hits, the model chooses the smallest cache, and
-/// all of it is for writes.
+/// 1). The rest is over-provisioning. Without any hits, the model chooses the smallest cache and
+/// assigns all of it to writes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OpFcl {
-    /// Requests per period, after which the sizes are chosen from these requests only. They are
-    /// counted in memory: a power cut starts a new period at the initial sizes, so that the sizes
+    /// Requests per period, after which the sizes are chosen from these requests only. The count is
+    /// kept in memory: a power cut starts a new period at the initial sizes, so that the sizes
     /// never change if power fails more often than periods end. Count, 1 or more.
     #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
     pub period_requests: u64,

@@ -42,7 +42,7 @@ fn space(seed: u64) -> Space {
     }
 }
 
-/// Host with two LRU lists whose sizes follow the policy at once.
+/// Host with two LRU lists whose sizes follow the policy immediately.
 #[derive(Clone)]
 struct Bench {
     policy: Partitioning,
@@ -128,7 +128,7 @@ fn gc_can_sustain_every_chosen_size() {
 }
 
 #[test]
-fn a_unified_cache_starts_with_all_pages_in_the_write_list() {
+fn unified_cache_starts_with_all_pages_in_the_write_list() {
     for policy in policies() {
         let policy = Partitioning::new(&policy, &space(0), 1);
         assert!(policy.is_split() || policy.start().read == 0);
@@ -181,7 +181,7 @@ fn policy(text: &str, space: &Space) -> Partitioning {
     Partitioning::new(&serde_json::from_str(text).unwrap(), space, 1)
 }
 
-/// Replays single-page requests; returns the sizes after the last one.
+/// Replays single-page requests. Returns the sizes after the last request.
 fn play(policy: &mut Partitioning, pages: impl IntoIterator<Item = (u64, Kind)>) -> Option<Sizes> {
     let mut last = None;
     for (page, kind) in pages {
@@ -192,7 +192,7 @@ fn play(policy: &mut Partitioning, pages: impl IntoIterator<Item = (u64, Kind)>)
     last
 }
 
-/// The smaller flash of the paper, with segments of a sixteenth of the flash.
+/// The smaller flash of the paper, with sixteen segments.
 #[test]
 fn without_hits_the_cache_is_minimal_and_holds_only_writes() {
     let space = space(0);
@@ -306,7 +306,7 @@ fn period_without_pages_changes_no_sizes() {
             &space(0),
         );
         for _ in 0..50 {
-            policy.request(); // all of them bypass the flash
+            policy.request(); // all pages bypass the flash
             assert_eq!(policy.decide(), None);
         }
     }

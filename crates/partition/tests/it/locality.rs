@@ -1,5 +1,5 @@
-//! Locality-driven partitioning: compares its model and trackers with theory and plain simulation,
-//! and its miniature flashes with full-size ones.
+//! Tests of locality-driven partitioning. Compares its model and trackers with theory and plain
+//! simulation, and its small flash devices with full-size ones.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // test code, also outside test functions
 
 use crate::zipf;
@@ -50,7 +50,7 @@ fn sampling(method: Method, rate: f64, seed: u64) -> Sampling {
     }
 }
 
-/// LRU write cache on a greedy page-mapped flash with one write frontier, full at the start,
+/// LRU write cache on a greedy page-mapped flash with one active block, full at the start,
 /// implemented with plain data structures.
 struct Whole {
     per_block: usize,
@@ -211,9 +211,10 @@ fn analytic_utilisation_excludes_the_free_reserve() {
     }
 }
 
-/// Uniform writes of 20,480 pages on 256 blocks. From 35 % of over-provisioning, victims are empty,
-/// because pages leave the cache before the log wraps around (AET(C) = N ln(N / (N - C)) = 15,030
-/// writes at 35 %, less than 0.95 C_total = 15,565). At 25 %, half of their pages are valid.
+/// Uniform writes of 20,480 pages on 256 blocks. From an over-provisioning of 35 % on, victims are
+/// empty, because pages leave the cache before the log wraps around (AET(C) = N ln(N / (N - C)) =
+/// 15,030 writes at 35 %, less than 0.95 C_total = 15,565). At 25 %, half of the victims' pages are
+/// valid.
 #[test]
 fn victims_are_empty_if_pages_leave_before_the_log_wraps() {
     let space = space(256);
@@ -433,7 +434,7 @@ fn detector_reacts_to_a_shift_and_not_to_a_moving_hot_set() {
 /// The policy trains at the start, for two fills. After that it does not train, even if the hot set
 /// moves, until the shape of the curve changes.
 #[test]
-fn miniature_flashes_are_retrained_when_the_curve_shifts() {
+fn miniature_devices_are_retrained_when_the_curve_shifts() {
     let space = space(512);
     let parameters = LocalityDriven {
         curve: Method::Exact,

@@ -18,7 +18,7 @@ fn space(total_pages: u32) -> Space {
     }
 }
 
-/// The paper states about 1 % of the flash for two lists as long as the flash, with 20 bytes per
+/// The paper states about 1 % of the flash for two lists as long as the flash, at 20 bytes per
 /// entry.
 #[test]
 fn ghosts_use_the_declared_memory() {

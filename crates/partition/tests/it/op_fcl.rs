@@ -36,8 +36,8 @@ fn curve(shares: &[f64]) -> impl Fn(f64) -> f64 {
     }
 }
 
-/// Returns the cumulative shares of `draws` draws of numpy's generator up to each per cent of the
-/// range.
+/// Draws `draws` ranks with numpy's generator. Returns their cumulative share up to each per cent
+/// of the range.
 fn sampled(exponent: f64, range: u32, draws: u32, random: &mut Rng) -> Vec<f64> {
     let mut counts = vec![0_u32; range as usize + 1];
     let mut kept = 0;

@@ -12,7 +12,7 @@ fn idle_disk_completes_after_overhead_and_copy_time() {
     let requests = [
         (Op::Read, PAGE, SERVICE),
         (Op::Write, PAGE, SERVICE),
-        // 0.25 ns are 250 ps per byte.
+        // 0.25 ns per byte is 250 ps per byte.
         (Op::Read, 1, OVERHEAD + Time(250)),
         (Op::Write, 1 << 20, OVERHEAD + Time(250 << 20)),
         (Op::Trim, PAGE, OVERHEAD),
@@ -164,9 +164,9 @@ fn power_cut_loses_requests_but_no_data() {
     assert_eq!(disk.figures().response.count(), 1);
 }
 
-/// A disk restored from its written state serves the remaining requests as the original does.
+/// A disk restored from its written state serves the remaining requests like the original.
 #[test]
-fn restored_disk_continues_as_the_original() {
+fn restored_disk_continues_like_the_original() {
     let mut whole = disk(2);
     let mut queue: EventQueue<Event> = EventQueue::default();
     for place in 0..50 {

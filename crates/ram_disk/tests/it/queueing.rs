@@ -30,8 +30,8 @@ fn m_d_1(utilisation: f64) -> f64 {
     utilisation / (2.0 * (1.0 - utilisation))
 }
 
-/// Returns the exact mean wait of an M/D/c queue, in service times, by Crommelin's sum. With `a`,
-/// the load c rho of all channels:
+/// Returns the exact mean wait of an M/D/c queue, in service times, by Crommelin's sum. `a` is the
+/// load c rho of all channels:
 ///
 /// W = sum over n >= 1 of exp(-n a) (sum over k >= nc of (n a)^k / k! - (c/a) sum over k > nc of (n
 /// a)^k / k!).
@@ -64,7 +64,7 @@ fn m_d_c(channels: u32, utilisation: f64) -> f64 {
 
 /// For one channel, Crommelin's sum equals the Pollaczek-Khinchine formula.
 #[test]
-fn both_theories_agree_for_one_channel() {
+fn m_d_c_formula_equals_m_d_1_formula_for_one_channel() {
     for utilisation in [0.1, 0.3, 0.5, 0.8] {
         let (exact, sum) = (m_d_1(utilisation), m_d_c(1, utilisation));
         assert!(
@@ -76,7 +76,7 @@ fn both_theories_agree_for_one_channel() {
 
 /// The measured deviations from theory are below 0.8 %.
 #[test]
-fn one_channel_waits_as_an_m_d_1_queue() {
+fn waits_of_one_channel_match_an_m_d_1_queue() {
     for utilisation in [0.1, 0.3, 0.5, 0.7] {
         let (wait, theory) = (mean_wait(1, utilisation, 1), m_d_1(utilisation));
         println!("rho {utilisation}: wait {wait:.5}, theory {theory:.5} service times");
@@ -85,7 +85,7 @@ fn one_channel_waits_as_an_m_d_1_queue() {
 }
 
 #[test]
-fn several_channels_wait_as_an_m_d_c_queue() {
+fn waits_of_several_channels_match_an_m_d_c_queue() {
     for (channels, utilisation) in [(2, 0.3), (2, 0.7), (4, 0.5), (4, 0.8), (8, 0.8)] {
         let (wait, theory) = (
             mean_wait(channels, utilisation, 2),

@@ -1,4 +1,4 @@
-//! Serves requests without the simulator.
+//! Helpers that serve requests without the simulator.
 
 use std::collections::HashMap;
 

@@ -11,17 +11,17 @@ use crate::fault::{Fault, us};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bch {
-    /// Data bits per codeword. Bits.
+    /// Data in a codeword. Bits.
     #[schemars(range(min = 8, max = 1_048_576))]
     pub data_bits: u32,
     /// Correctable errors per codeword (t). Bits.
     #[schemars(range(min = 1, max = 4096))]
     pub correctable: u32,
-    /// Decoding time of a page without errors. Microseconds. Assumed.
+    /// Decoding time of a page without errors. Microseconds. The default is assumed.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub decode_us: f64,
-    /// Additional decoding time per error, in the codeword with the most errors. Microseconds.
-    /// Assumed.
+    /// Additional decoding time per error, in the codeword with the most errors. Microseconds. The
+    /// default is assumed.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub decode_per_error_us: f64,
 }

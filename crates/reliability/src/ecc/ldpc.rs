@@ -8,16 +8,16 @@ use super::{Code, Correct, Level};
 use crate::fault::{Fault, us};
 
 /// LDPC code with a sequence of reads: a hard decision first, then soft decisions with more
-/// reference voltages, each a separate read. A read at N voltages takes `alpha N + beta ceil(log2(N
-/// + 1))`, where alpha is `sense_us` and beta the transfer time of one bit per cell. A sense level
-/// corrects a codeword whose share of errors is at most its threshold (`correctable`).
+/// reference voltages, each a separate read. A read at N voltages takes `alpha N + beta
+/// ceil(log2(N+1))`, where alpha is `sense_us` and beta is the transfer time of one bit per cell. A
+/// sense level corrects a codeword whose share of errors is at most its threshold (`correctable`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ldpc {
-    /// Bits per codeword, data and parity. Bits.
+    /// Size of a codeword, data and parity. Bits.
     #[schemars(range(min = 16, max = 1_048_576))]
     pub bits: u32,
-    /// Data bits per codeword. Bits.
+    /// Data in a codeword. Bits.
     #[schemars(range(min = 8, max = 1_048_576))]
     pub data_bits: u32,
     /// Reference voltages of each sense level, the hard decision first. Count.
@@ -31,7 +31,7 @@ pub struct Ldpc {
     /// Sensing time per reference voltage (alpha). Microseconds.
     #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
     pub sense_us: f64,
-    /// Decoding time of a page at each sense level. Microseconds. Assumed.
+    /// Decoding time of a page at each sense level. Microseconds. The defaults are assumed.
     #[schemars(inner(range(min = 0.0, max = 1e6)))]
     pub decode_us: Vec<f64>,
 }
@@ -59,8 +59,8 @@ pub fn bits(voltages: u32) -> u32 {
     u32::BITS - voltages.leading_zeros()
 }
 
-/// Returns the duration of a read at `voltages` reference voltages: `alpha N + beta ceil(log2(N +
-/// 1))`. Microseconds.
+/// Returns the duration of a read at `voltages` reference voltages: `alpha N + beta
+/// ceil(log2(N+1))`. Microseconds.
 pub fn read_us(sense_us: f64, transfer_us: f64, voltages: u32) -> f64 {
     sense_us * f64::from(voltages) + transfer_us * f64::from(bits(voltages))
 }
@@ -76,7 +76,7 @@ impl Correct for Ldpc {
         };
         if self.data_bits >= self.bits {
             let reason = format!(
-                "{} bits of {} are data, which leaves no parity",
+                "{} of {} bits are data, which leaves none for parity",
                 self.data_bits, self.bits
             );
             return fault("data_bits", reason, "set data_bits below bits");

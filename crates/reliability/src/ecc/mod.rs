@@ -40,8 +40,8 @@ impl Code {
     pub fn words(&self, page_bytes: u32) -> u32 {
         (page_bytes * 8).div_ceil(self.data_bits.max(1)).max(1)
     }
-    /// Returns the decoding time at a level, for `corrected` errors or, if `None`, for an
-    /// uncorrectable page.
+    /// Returns the decoding time at a level: for `corrected` errors, or for an uncorrectable page
+    /// if `corrected` is `None`.
     #[inline]
     pub fn last_decoding(&self, level: usize, corrected: Option<u32>) -> Time {
         self.ladder.get(level).map_or(Time::ZERO, |level| {

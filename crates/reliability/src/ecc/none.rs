@@ -8,7 +8,7 @@ use wordline_kernel::slot::Cited;
 use super::{Code, Correct, Level};
 use crate::fault::Fault;
 
-/// Nothing is corrected: a page with a single error is unreadable. Sufficient with
+/// No error is corrected, so a page with a single error is unreadable. This is sufficient with
 /// `nand.reliability.errors = "none"`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -12,11 +12,11 @@ use super::{Age, Err, Rate};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Analytic {
-    /// Cells to which the constants were fitted: `mlc`, planar MLC of 2y nm, where r counts reads
-    /// of the block; `tlc`, 72-layer TLC, where r is the number of reads of the block divided by
-    /// its pages.
+    /// Cells to which the constants were fitted: `mlc`, planar MLC of 2y nm, where r is the number
+    /// of reads of the block; `tlc`, 72-layer TLC, where r is that number divided by the number of
+    /// pages of the block.
     pub cells: Cells,
-    /// Limit of validity of the fit: a greater rate is replaced by the limit, and counted. Ratio.
+    /// Limit of validity of the fit. A higher rate is replaced by the limit, and counted. Ratio.
     #[schemars(range(max = 0.5), extend("exclusiveMinimum" = 0.0))]
     pub limit: f64,
 }

@@ -39,9 +39,9 @@ pub struct Fitted {
     /// Exponent of reads in the read term.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub q: f64,
-    /// Meaning of r: reads of the `block`, or reads of the block per `page`.
+    /// Meaning of r: with `block`, reads of the block; with `page`, reads of the block per page.
     pub reads: Reads,
-    /// Limit of validity of the fit: a greater rate is replaced by the limit, and counted. Ratio.
+    /// Limit of validity of the fit. A higher rate is replaced by the limit, and counted. Ratio.
     #[schemars(range(max = 0.5), extend("exclusiveMinimum" = 0.0))]
     pub limit: f64,
 }
@@ -53,7 +53,7 @@ pub enum Reads {
     /// All reads of the block.
     #[default]
     Block,
-    /// Reads of the block divided by its pages.
+    /// Reads of the block divided by its number of pages.
     Page,
 }
 

@@ -12,13 +12,13 @@ use crate::fault::Fault;
 /// Conditions that determine the errors of a page programmed at medium cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Age {
-    /// Program/erase cycles of the block.
+    /// Program/erase cycles of the block. Count.
     pub cycles: f64,
     /// Retention time, at the temperature of the model. Days.
     pub retention_days: f64,
-    /// Reads of the block since its erase.
+    /// Reads of the block since its erase. Count.
     pub reads: f64,
-    /// Pages of the block.
+    /// Pages of the block. Count.
     pub pages: u32,
 }
 
@@ -46,7 +46,7 @@ pub trait Err {
     fn fault(&self) -> Option<Fault> {
         None
     }
-    /// Returns `true` if reads never have bit errors.
+    /// Returns `true` if the model gives no bit errors at any age.
     fn is_none(&self) -> bool {
         false
     }

@@ -8,13 +8,14 @@ use super::{Age, Err, Rate};
 use crate::fault::Fault;
 use crate::points::{self, between, place};
 
-/// Measured raw bit error rates by program/erase cycles, and the increase per day of retention and
-/// per read of the block. Between two points, the logarithm of the rate is interpolated linearly,
-/// or the rate itself if it is 0 at one of them; outside, the nearest point applies.
+/// Measured raw bit error rates by program/erase cycles, and their increase per day of retention
+/// and per read of the block. Between two points, the logarithm of the rate is interpolated
+/// linearly, or the rate itself if it is 0 at one of them. Outside the points, the nearest one
+/// applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Table {
-    /// Program/erase cycles of the points, in rising order.
+    /// Program/erase cycles of the points, in rising order. Count.
     #[schemars(inner(range(min = 0.0, max = 10_000_000.0)))]
     pub cycles: Vec<f64>,
     /// Raw bit error rate of newly written data at each point. Ratio.
@@ -28,7 +29,7 @@ pub struct Table {
     pub per_read: Vec<f64>,
 }
 
-/// Placeholder rate, not a measurement.
+/// The default rate is a placeholder, not a measurement.
 impl Default for Table {
     fn default() -> Self {
         Self {

@@ -63,6 +63,6 @@ impl Default for Failures {
 pub struct Failing {
     /// Failure model.
     pub failures: Failures,
-    /// Program/erase cycles of every block before the run.
+    /// Program/erase cycles of every block before the run. Count.
     pub cycles: f64,
 }

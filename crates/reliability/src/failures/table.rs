@@ -10,11 +10,11 @@ use crate::points::{self, between, place};
 
 /// Measured shares of failed erases and page programs, by program/erase cycles. Between two points,
 /// the logarithm of the share is interpolated linearly, or the share itself if it is 0 at one of
-/// them; outside, the nearest point applies.
+/// them. Outside the points, the nearest one applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Table {
-    /// Program/erase cycles of the points, in rising order.
+    /// Program/erase cycles of the points, in rising order. Count.
     #[schemars(inner(range(min = 0.0, max = 10_000_000.0)))]
     pub cycles: Vec<f64>,
     /// Share of erases that fail at each point; 0 if the list is empty. Ratio.
@@ -25,7 +25,7 @@ pub struct Table {
     pub program: Vec<f64>,
 }
 
-/// Placeholder shares, not a measurement.
+/// The default shares are placeholders, not measurements.
 impl Default for Table {
     fn default() -> Self {
         Self {

@@ -20,7 +20,7 @@ pub struct ModeCost {
     pub transfer: Time,
     /// Duration of a whole write, including the transfer of its data to the die.
     pub write: Time,
-    /// Wear of a program, in thousandths of that of medium mode.
+    /// Wear of a program, in thousandths of the wear of a program in medium mode.
     pub wear: u32,
     /// First sense level that a read tries.
     pub level: u8,

@@ -30,10 +30,11 @@ pub struct StepSize {
     /// Ratio.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub reduced_voltage: f64,
-    /// Distance between the verify levels of two neighbouring states. Medium steps. Assumed.
+    /// Distance between the verify levels of two neighbouring states. Medium steps. The default is
+    /// assumed.
     #[schemars(range(max = 100.0), extend("exclusiveMinimum" = 0.0))]
     pub distance: f64,
-    /// Standard deviation of the noise of a cell's voltage. Medium steps. Assumed.
+    /// Standard deviation of the noise of a cell's voltage. Medium steps. The default is assumed.
     #[schemars(range(max = 100.0), extend("exclusiveMinimum" = 0.0))]
     pub noise: f64,
     /// Sensing time per reference voltage (alpha). Microseconds.

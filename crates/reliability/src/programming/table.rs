@@ -9,9 +9,10 @@ use crate::fault::{Fault, thousandths, us};
 use crate::mode::ProgramMode;
 use crate::program_step::Step;
 
-/// Programs of three costs, and one of medium cost with less wear. The duration of a read depends
-/// on the last program of its page. The times are those of whole operations and replace `read_ns`
-/// and `program_ns` of `nand.timing`; the defaults are those of table 1 of the publication.
+/// Programs of low, medium and high cost, and programs of medium cost with reduced wear. The
+/// duration of a read depends on the last program of its page. The times are those of whole
+/// operations and replace `read_ns` and `program_ns` of `nand.timing`. The defaults are those of
+/// table 1 of the publication.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Table {

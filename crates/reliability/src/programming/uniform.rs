@@ -1,4 +1,4 @@
-//! The same program mode for all pages.
+//! Programming model with one program mode for all pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Brackets compared with the evaluation of a tail per draw.
+//! Compares the numbers of errors from brackets with those from one tail evaluation per draw.
 
 use proptest::prelude::*;
 use wordline_reliability::binomial::{most_errors, page_fails};
@@ -28,14 +28,14 @@ fn draws(n: u32, p: f64, words: u32) -> Vec<f64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn a_bracketed_number_of_errors_is_the_exact_one(
+    fn a_bracketed_number_of_errors_equals_the_exact_one(
         n in prop_oneof![1_u32..40, 4000_u32..40_000, 1_000_000_u32..1_048_576],
         exponent in -14.0_f64..-0.3,
         words in 1_u32..20,
     ) {
         let p = 10_f64.powf(exponent);
         let mut brackets = Brackets::default();
-        // Rates of the same cell and of neighbouring cells.
+        // The rates are in the same cell of the grid and in neighbouring cells.
         for rate in [p, p * 1.000_01, p * 1.01] {
             for draw in draws(n, rate, words) {
                 let exact = most_errors(n, rate, words, draw);

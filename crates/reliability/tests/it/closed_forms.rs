@@ -72,7 +72,7 @@ fn sampled_errors_have_the_predicted_mean_and_tail() {
         .map(|_| most_errors(n, p, 1, draws.unit()))
         .collect();
     let mean = drawn.iter().map(|&e| f64::from(e)).sum::<f64>() / f64::from(count);
-    // Tolerance of five standard errors.
+    // The tolerance is five standard errors.
     let error = 5.0 * (f64::from(n) * p * (1.0 - p) / f64::from(count)).sqrt();
     assert!((mean - f64::from(n) * p).abs() < error, "{mean}");
     let above = drawn.iter().filter(|&&e| e > 15).count() as f64 / f64::from(count);
@@ -94,7 +94,7 @@ fn the_worst_of_several_codewords_has_the_predicted_distribution() {
 
 #[test]
 fn error_rates_of_program_steps_match_the_integral() {
-    // Midpoint sums of 200,000 terms.
+    // The expected rates are midpoint sums of 200,000 terms.
     for (distance, step, expected) in [
         (1.974, 0.75, 4.564588e-3),
         (1.974, 1.0, 8.920225e-3),
@@ -172,7 +172,7 @@ fn a_user_defined_fit_is_the_sum_of_its_terms() {
         q: 1.0,
         ..Fitted::default()
     };
-    // 1e-6 + 2e-9 x 10^2 + 3e-8 x 10 x 9^0.5 + 4e-10 x 10 x 50.
+    // The sum is 1e-6 + 2e-9 x 10^2 + 3e-8 x 10 x 9^0.5 + 4e-10 x 10 x 50.
     close(own.rate(&age(10.0, 9.0, 50.0)).rate, 2.3e-6, 1e-12);
     close(own.rate(&age(10.0, 0.0, 0.0)).rate, 1.2e-6, 1e-12);
     let by_page = Fitted {
@@ -185,7 +185,7 @@ fn a_user_defined_fit_is_the_sum_of_its_terms() {
     };
     close(by_page.rate(&of_ten_pages).rate, 1.22e-6, 1e-12);
     close(own.rate(&of_ten_pages).rate, 1.4e-6, 1e-12);
-    // A zero stress adds nothing, whatever its exponent.
+    // A stress of zero adds no errors, whatever its exponent.
     let flat = Fitted { n: 0.0, ..own };
     close(flat.rate(&age(10.0, 0.0, 0.0)).rate, 1.2e-6, 1e-12);
     assert_eq!(Fitted::default().rate(&age(1e5, 1e5, 1e9)).rate, 0.0);
@@ -213,7 +213,7 @@ fn an_error_rate_table_is_exact_at_its_points_and_logarithmic_in_between() {
 
 #[test]
 fn temperature_acceleration_follows_arrhenius() {
-    // exp(1.1 eV / k (1/303.15 K - 1/328.15 K)).
+    // The factor is exp(1.1 eV / k (1/303.15 K - 1/328.15 K)).
     close(acceleration(1.1, 55.0, 30.0), 24.728749, 1e-6);
     assert_eq!(acceleration(1.1, 40.0, 40.0), 1.0);
 }
@@ -252,9 +252,9 @@ fn single_level_error_rate_matches_the_larger_state_distance() {
     for rate in [1e-9, 1e-4, 0.03] {
         close(one.rate(rate), rate, 1e-9);
     }
-    // Two bits per cell: three boundaries between four states, and each boundary is next to half of
-    // the cells. 3/4 Q(x) of the bits err, then Q(3 x). Values of Q: Abramowitz and Stegun, table
-    // 26.1.
+    // Two bits per cell: there are three boundaries between four states, and each boundary is next
+    // to half of the cells. In normal mode, 3/4 Q(x) of the bits are wrong, and in single-level
+    // mode Q(3 x). Values of Q are those of Abramowitz and Stegun, table 26.1.
     let two = SingleLevel::new(2);
     for (from, to) in [
         (0.158_655_253_931, 0.001_349_898_032),
@@ -262,7 +262,7 @@ fn single_level_error_rate_matches_the_larger_state_distance() {
     ] {
         close(two.rate(0.75 * from), to, 1e-2);
     }
-    // Three bits per cell: seven times the distance, so the error rate is negligible.
+    // With three bits per cell, the states are seven times as far apart, so the rate is negligible.
     assert!(SingleLevel::new(3).rate(1e-2) < 1e-40);
     assert_eq!(two.rate(0.0), 0.0);
 }

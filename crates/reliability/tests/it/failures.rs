@@ -76,8 +76,8 @@ fn blocks_vary_with_the_configured_coefficient() {
         let mean = factors.iter().sum::<f64>() / f64::from(count);
         let square = factors.iter().map(|one| (one - mean).powi(2)).sum::<f64>();
         let found = (square / f64::from(count)).sqrt();
-        // Standard errors of the estimates: v / sqrt(n) for the mean, and a value derived from the
-        // fourth moment for the variance.
+        // The standard error of the mean is v / sqrt(n). That of the variance is derived from the
+        // fourth moment.
         assert!(
             (mean - 1.0).abs() < 5.0 * coefficient / f64::from(count).sqrt(),
             "{mean}"
@@ -141,12 +141,12 @@ fn errors_are_overdispersed_and_scale_with_page_factors() {
         let expected = f64::from(code.bits) * rate * factor;
         assert!(
             (mean / expected - 1.0).abs() < 0.01,
-            "{mean}, expected {expected}"
+            "mean {mean}, expected {expected}"
         );
         let overdispersed = expected + (expected * coefficient).powi(2);
         assert!(
             (variance / overdispersed - 1.0).abs() < 0.06,
-            "{variance}, expected {overdispersed}"
+            "variance {variance}, expected {overdispersed}"
         );
     }
 }

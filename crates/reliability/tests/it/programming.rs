@@ -5,7 +5,7 @@ use wordline_kernel::Time;
 use wordline_reliability::programming::{Price, step_size::StepSize, table::Table};
 use wordline_reliability::{ModeCosts, ProgramMode, Programming, Shift};
 
-/// Read and write in microseconds, wear in thousandths, from table 1.
+/// Read and write times in microseconds and wear in thousandths, from table 1.
 const TABLE_1: [(ProgramMode, u64, u64, u32); 4] = [
     (ProgramMode::Low, 310, 450, 1000),
     (ProgramMode::Medium, 170, 600, 1000),

@@ -22,14 +22,14 @@ pub struct BadBlockSummary {
     pub grown_by_program: u64,
     /// Good spare blocks at the end of the run.
     pub spare: u64,
-    /// Good spare blocks at the end of the run, in the plane that has fewest.
+    /// Good spare blocks at the end of the run, in the plane that has the fewest.
     pub spare_fewest: u32,
-    /// Good spare blocks at the end of the run per spare block that was good at its start
-    /// (available spare of NVMe). Null without spare blocks.
+    /// Good spare blocks at the end of the run, as a share of those at its start (available spare
+    /// of NVMe). Null without spare blocks.
     pub spare_ratio: Option<f64>,
     /// Good blocks in use at the end of the run.
     pub in_use: u64,
-    /// Erases that failed.
+    /// Block erases that failed.
     pub erase_failures: u64,
     /// Page programs that failed. Each was repeated in another block.
     pub program_failures: u64,
@@ -38,11 +38,11 @@ pub struct BadBlockSummary {
     pub pages_copied: u64,
     /// Pages whose write or TRIM ended with an error because the device was read-only or became so.
     pub host_failures: u64,
-    /// Pages whose read ended with an error because their content was lost: the DRAM buffer could
-    /// not write it to flash any more.
+    /// Pages whose read ended with an error because the DRAM buffer could not write their content
+    /// to flash and lost it.
     pub lost_reads: u64,
     /// Time at which the device became read-only, because a block failed and no spare block was
-    /// left. Null if it did not. With several devices, the time of the first one.
+    /// left. Null if the device stayed writable. With several devices, the earliest such time.
     pub read_only_s: Option<f64>,
 }
 

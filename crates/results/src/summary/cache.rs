@@ -14,13 +14,13 @@ use wordline_miss_ratio::{Axis, Curve};
 use wordline_recorder::{FlashCounts, Hits, Record};
 
 section! {
-    /// Flash in front of a disk. Pages are pages of the flash.
+    /// Flash in front of a disk. All page counts are in pages of the flash.
     #[derive(Clone, Debug, Serialize, JsonSchema)]
     #[schemars(rename = "Cache")]
     pub struct CacheSummary by of_run(of: &CacheOfRun<'_>);
 
-    /// Pages that the cache can hold; at the start of the run if a partition policy changes it. The
-    /// whole table is null without a cache.
+    /// Pages that the cache can hold. If a partition policy changes this capacity, its value at the
+    /// start of the run. The whole table is null without a cache.
     capacity_pages: u64 = of.plan.cache.capacity.into();
     /// All pages of the cache's flash.
     flash_pages: u64 = of.plan.cache.space.total_pages.into();
@@ -33,67 +33,68 @@ section! {
     /// 15, 25, ... 85 %, at the end of the run. Empty if the partition policy does not use the
     /// model.
     victim_utilisations: Vec<f64> = of.cache.learned.map_or_else(Vec::new, |(_, victims)| victims.to_vec());
-    /// Pages in the read list at the end of the run; 0 if the cache has one list for all.
+    /// Pages in the read list at the end of the run; 0 if the cache has a single list.
     read_list_pages: u64 = of.cache.pages.read_list;
     /// Pages in the write list, or in the only list, at the end of the run.
     write_list_pages: u64 = of.cache.pages.resident - of.cache.pages.read_list;
-    /// Last size that the policy of `cache.partition` chose for the read list; 0 if the cache has
-    /// one list for all, or if the policy has not divided it yet. Pages. This size and the two that
-    /// follow add up to `cache.flash_pages`.
+    /// Last size that the policy of `cache.partition` chose for the read list; 0 if the cache has a
+    /// single list, or if the policy has not divided it yet. Pages. `read_size_pages`,
+    /// `write_size_pages` and `over_provisioning_pages` add up to `cache.flash_pages`.
     read_size_pages: u64 = of.cache.pages.chosen.reads.into();
-    /// Last size that the policy chose for the write list, or for the only list; before it divides
-    /// the cache, for both lists together. Pages.
+    /// Last size that the policy of `cache.partition` chose for the write list, or for the only
+    /// list. Before the policy divides the cache, size of both lists together. Pages.
     write_size_pages: u64 = of.cache.pages.chosen.writes.into();
-    /// Pages that the policy left for over-provisioning. They hold no cached data, so that GC
-    /// victims have fewer valid pages.
+    /// Pages that the policy of `cache.partition` left for over-provisioning. They hold no cached
+    /// data, so that GC victims have fewer valid pages.
     over_provisioning_pages: u64 = of.cache.pages.chosen.spare.into();
     /// Pages in the cache at the end of the run.
     resident_pages: u64 = of.cache.pages.resident;
     /// Evicted pages that could still be read at the end of the run (suspected queue).
     suspected_pages: u64 = of.cache.pages.suspected;
-    /// Maximum number of evicted pages that can still be read.
+    /// Maximum number of evicted pages that are kept readable (length of the suspected queue).
     suspected_pages_most: u64 = of.plan.cache.most_suspected.into();
-    /// Pages that reads requested.
+    /// Pages requested by reads.
     pages_read: u64 = of.stats.pages_read();
-    /// Pages that reads requested and that the cache held.
+    /// Pages requested by reads and found in the cache.
     resident_hits: u64 = of.stats.resident_hits;
-    /// Pages that reads requested and that had been evicted, but could still be read.
+    /// Pages requested by reads that had been evicted but could still be read from flash.
     suspected_hits: u64 = of.stats.suspected_hits;
-    /// Pages that reads requested while another request was already reading them from the disk.
+    /// Pages requested by reads while another request was already reading them from the disk.
     joined: u64 = of.stats.joined;
-    /// Pages that reads requested and that were read from the disk and admitted.
+    /// Pages requested by reads, read from the disk and admitted.
     misses: u64 = of.stats.misses;
-    /// Pages that reads requested and that were read from the disk and not admitted.
+    /// Pages requested by reads, read from the disk and not admitted.
     bypassed: u64 = of.stats.bypassed;
-    /// Hit pages that the flash could not correct, and that were read from the disk.
+    /// Pages that hit in the cache but were uncorrectable in flash, and were therefore read from
+    /// the disk.
     hits_uncorrectable: u64 = of.stats.hits_uncorrectable;
-    /// Pages whose newest content was lost: destaging failed because the flash could not read them
-    /// or the backing store could not write them, or the rest of a partially written page could not
-    /// be read from the backing store. Reads of a lost page end with an error until it is written
+    /// Pages whose newest content was lost. Either destaging failed: the flash could not read the
+    /// page, or the backing store could not write it. Or a partially written page could not be
+    /// completed from the backing store. Reads of a lost page end with an error until it is written
     /// as a whole.
     pages_lost: u64 = of.stats.pages_lost;
     /// Pages of requests that ended with an error. The page was lost, was uncorrectable and only in
-    /// flash, or could not be read or written by the backing store. Flushes while pages are lost
-    /// count, too.
+    /// flash, or could not be read or written by the backing store. Flushes issued while pages are
+    /// lost are counted as well.
     host_failures: u64 = of.stats.host_failures;
-    /// Share of the pages requested by reads for which the cache started no read of the disk.
+    /// Share of the pages requested by reads that needed no new read of the disk.
     hit_ratio: Option<f64> = of.stats.hit_ratio();
-    /// Share of the reads for which the cache started no read of the disk.
+    /// Share of the reads that needed no new read of the disk.
     request_hit_ratio: Option<f64> = ratio(of.stats.reads_hit, of.stats.reads);
-    /// Mean response time of reads for which the cache started no read of the disk. Exact.
+    /// Mean response time of reads that needed no new read of the disk. Exact.
     hit_mean_us: Option<f64> = of.cache.hits.reads.flash.mean_us();
-    /// Mean response time of the other reads. Exact.
+    /// Mean response time of reads that needed a new read of the disk. Exact.
     miss_mean_us: Option<f64> = of.cache.hits.reads.disk.mean_us();
     /// Standard deviation of the response time of all reads.
     read_deviation_us: Option<f64> = of.cache.hits.reads.all().std_us();
     /// Response times by the tier that served the request.
     by_tier: TiersSummary = TiersSummary::new(&of.cache.hits);
-    /// Pages programmed after a miss.
+    /// Pages programmed in the cache's flash after a read miss.
     fills: u64 = of.stats.fills;
     /// Cached pages programmed with the data of a write (write-through).
     updates: u64 = of.stats.updates;
-    /// Record pages programmed. A record page lists dead pages in flash, for recovery after a power
-    /// failure.
+    /// Record pages programmed. A record page lists pages in flash that are dead, for recovery
+    /// after a power failure.
     records: u64 = of.stats.records;
     /// Record pages per page programmed.
     record_ratio: Option<f64> = ratio(of.stats.records, of.flash.page_programs());
@@ -103,17 +104,17 @@ section! {
     summary_ratio: Option<f64> = ratio(of.stats.summaries, of.flash.page_programs());
     /// Pages removed from the cache because they were written or trimmed.
     invalidated: u64 = of.stats.invalidated;
-    /// Pages of read hits that were in the write list; with one list, pages of read hits that were
-    /// newer than on the disk. This metric and the following ones of writes are 0 if all writes go
-    /// to the disk.
+    /// Pages of read hits that were in the write list. With a single list, pages of read hits that
+    /// were newer than on the disk. This metric, and the metrics of writes below, are 0 if all
+    /// writes go to the disk.
     written_hits: u64 = of.stats.written_hits;
     /// Pages written to flash that the cache already held.
     write_hits: u64 = of.stats.write_hits;
-    /// Pages of write hits that were in the write list; with one list, pages of write hits that
-    /// were newer than on the disk.
+    /// Pages of write hits that were in the write list. With a single list, pages of write hits
+    /// that were newer than on the disk.
     write_hits_in_write_list: u64 = of.stats.write_hits_written;
-    /// Pages of write hits that were in the read list, from which the write removes them; with one
-    /// list, pages of write hits that were the same as on the disk.
+    /// Pages of write hits that were in the read list; the write removes them from it. With a
+    /// single list, pages of write hits that were the same as on the disk.
     write_hits_in_read_list: u64 = of.stats.write_hits - of.stats.write_hits_written;
     /// Pages written to flash that the cache did not hold.
     write_misses: u64 = of.stats.write_misses;
@@ -125,18 +126,18 @@ section! {
     rests: u64 = of.stats.rests;
     /// Pages that were newer than on the disk at the end of the run.
     dirty_pages: u64 = of.cache.pages.dirty;
-    /// Pages destaged because another page needed their place.
+    /// Pages destaged to make room for other pages.
     destaged_on_demand: u64 = of.stats.destages[0].pages;
-    /// Pages destaged in idle time because many were dirty.
+    /// Pages destaged in idle time because many pages were dirty.
     destaged_to_clean: u64 = of.stats.destages[1].pages;
     /// Pages destaged because their list shrank.
     destaged_to_resize: u64 = of.stats.destages[2].pages;
     /// Mean number of pages destaged per write to the disk.
     destaged_per_write: Option<f64> = of.destaged_per_write();
-    /// Mean duration of destaging a group of pages because another page needed their place, until
-    /// the space of all of them is released.
+    /// Mean time to destage a group of pages whose space another page needed, until the space of
+    /// the whole group is released.
     destage_mean_us: Option<f64> = of.destage_mean_us();
-    /// Total time of the groups of pages destaged because their list shrank.
+    /// Total time of destaging groups of pages because their list shrank.
     resize_destage_s: f64 = of.stats.destages[2].time.as_secs();
     /// Pages evicted by the replacement policy.
     evicted: u64 = of.cache.counts.evicted;
@@ -146,25 +147,25 @@ section! {
     suspected_lost: u64 = of.cache.counts.suspected_lost;
     /// Bytes programmed in flash per byte of reads that the cache served.
     bytes_programmed_per_byte_hit: Option<f64> = ratio(of.flash.page_programs(), of.hits());
-    /// Lifetime of the flash at this load and with even wear: endurance of all blocks over erases
-    /// per year.
+    /// Lifetime of the flash at this load and with even wear: total endurance of the blocks divided
+    /// by erases per year.
     lifetime_years: Option<f64> = of.lifetime_years();
     /// Requests that the disks served.
     disk_requests: u64 = of.disk_requests();
-    /// Share of the time in which the disks were busy, mean of the disks. Null if requests do not
+    /// Share of the time in which the disks were busy, mean over the disks. Null if requests do not
     /// wait for each other.
     disk_utilisation: Option<f64> = of.disk_utilisation();
     /// Estimate of the disks' utilisation without the cache: every read and write of the host takes
-    /// the mean time of a request that the disks served. Above 1 if they could not keep up. Null
-    /// with `cache.disk_utilisation`, and if the disks served no request.
+    /// the mean time of a request that the disks served. Above 1 if the disks could not keep up.
+    /// Null if `cache.disk_utilisation` is null, or if the disks served no request.
     disk_utilisation_without: Option<f64> = of.disk_utilisation_without();
-    /// Bytes of the pages that reads requested per byte that the disks read.
+    /// Bytes of the pages requested by reads, per byte that the disks read.
     disk_read_savings: Option<f64> = of.disk_read_savings();
-    /// Pages served, from flash or from the disk, that were compared with what was written. Null
+    /// Pages served from flash or disk whose content was compared with the content written. Null
     /// without --verify.
     pages_checked: Option<u64> = of.cache.checked;
     /// Share of the pages requested by reads that an LRU cache of `capacity_pages` misses, from the
-    /// miss-ratio curve. Null without one.
+    /// miss-ratio curve. Null without a curve.
     lru_miss_ratio: Option<f64> = of.curve.as_ref().map(|curve| curve.miss_ratio(of.plan.cache.capacity.into()));
     /// Miss-ratio curve of the pages requested by reads under LRU, linear between its points, from
     /// a sample of the pages (`observe.miss_ratio_pages`).
@@ -175,13 +176,13 @@ section! {
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Tiers")]
 pub struct TiersSummary {
-    /// Response times of reads for which the cache started no read of the disk.
+    /// Response times of reads that needed no new read of the disk.
     pub read_flash: LatencySummary,
-    /// Response times of the other reads.
+    /// Response times of reads that needed a new read of the disk.
     pub read_disk: LatencySummary,
-    /// Response times of writes that did not wait for an operation of their own on the disk.
+    /// Response times of writes that did not themselves access the disk.
     pub write_flash: LatencySummary,
-    /// Response times of the other writes.
+    /// Response times of writes that themselves accessed the disk.
     pub write_disk: LatencySummary,
 }
 
@@ -194,7 +195,7 @@ pub struct CurvePoint {
     pub miss_ratio: f64,
 }
 
-/// Maximum distance between the curve and the lines through the points.
+/// Maximum difference of the miss ratio between the curve and the lines through its points.
 const TOLERANCE: f64 = 0.002;
 
 fn points(curve: &Curve) -> Vec<CurvePoint> {
@@ -248,7 +249,7 @@ impl CacheSummary {
     }
 }
 
-/// Cache with its results and those of its flash and its disks.
+/// Cache with its results and the results of its flash and its disks.
 pub(super) struct CacheOfRun<'a> {
     plan: &'a Cached,
     cache: &'a CacheOutcome,

@@ -12,17 +12,19 @@ use super::figures::ratio;
 #[schemars(rename = "ChipLoad")]
 pub struct ChipLoadSummary {
     /// Sampling interval: `observe.chip_load_interval_ms`, doubled until fewer than 2^20 samples
-    /// have a die with work. The whole table is null if that key is 0.
+    /// have a die with work. The whole table is null if the key is 0.
     pub interval_ms: f64,
-    /// Samples in which a die had work. The metrics that follow are computed from them.
+    /// Samples in which at least one die had work. The load and balance metrics cover only these
+    /// samples.
     pub samples: u64,
     /// Samples in which no die had work.
     pub idle_samples: u64,
     /// Mean load level of a die, over the dies and then over the samples. The load level is the
-    /// time that waiting and executing host reads and programs of the die take without
-    /// interference, plus that of its longest GC run (Liu et al., LCR, eq. 2).
+    /// time that the host reads and programs of the die, waiting and executing, take without
+    /// interference. The time of the die's longest GC run is added to it (Liu et al., LCR, eq. 2).
     pub mean_us: Option<f64>,
-    /// Load balance rate: highest load of a die over the mean of the dies; median of the samples.
+    /// Median load balance rate of the samples: highest load of a die over the mean load of the
+    /// dies.
     pub balance_p50: Option<f64>,
     /// Load balance rate that 90 % of the samples do not exceed.
     pub balance_p90: Option<f64>,

@@ -6,21 +6,22 @@ use wordline_config::Plan;
 use wordline_config::plan::{Device, DevicePlan, Shape, Ssd};
 
 /// Simulated device. For an array, sums over its members; a value that cannot be added is null
-/// unless it is the same in all of them. For hard disks, the metrics of flash are 0 or null.
+/// unless all members share it. For hard disks, the metrics of flash are 0 or null.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "Device")]
 pub struct DeviceSummary {
     /// Name of the configuration.
     pub name: String,
-    /// Capacity of the device: all its pages. For an array, sum over its members and the sectors of
-    /// the disks that are not behind a cache.
+    /// Capacity of all pages of the device. For an array, capacity of all flash of its members, and
+    /// of all disks that are not behind a cache.
     pub capacity_bytes: u64,
     /// Capacity that the host can address, without over-provisioning.
     pub user_bytes: u64,
-    /// (capacity - user) / capacity. For one SSD, and for the flash of a cache, as configured; for
-    /// an array, from its sums; for devices of several kinds, from the sums of their flash.
+    /// Over-provisioning: (capacity - user capacity) / capacity. For one SSD, and for the flash of
+    /// a cache, the configured value. For an array, computed from the sums over its members; for
+    /// devices of several kinds, from the sums over their flash.
     pub over_provisioning_ratio: f64,
-    /// Channels.
+    /// Channels of the whole device.
     pub channels: u32,
     /// Packages per channel.
     pub ways: Option<u32>,

@@ -5,14 +5,13 @@ use serde::Serialize;
 use wordline_hdd::{DiskStats, Plan};
 use wordline_kernel::Time;
 
-/// Hard disk, wherever it is in the store.
+/// Hard disk, at any level of the store.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Disk")]
 pub struct DiskSummary {
     /// Name of the disk. The list of disks is empty if the store has none.
     pub name: String,
-    /// Disks of the trace (its volumes) that are mapped to the disk, if requests are routed by
-    /// disk.
+    /// Disks (volumes) of the trace that are mapped to this disk, if requests are routed by disk.
     pub disks: Vec<u32>,
     /// Capacity of the disk.
     pub capacity_bytes: u64,
@@ -24,7 +23,7 @@ pub struct DiskSummary {
     pub read_bytes: u64,
     /// Bytes of the writes.
     pub written_bytes: u64,
-    /// Reads that the disk's buffer served alone.
+    /// Reads that were served entirely from the disk's buffer.
     pub reads_buffered: u64,
     /// Writes that completed in the disk's buffer (write cache).
     pub writes_buffered: u64,
@@ -35,14 +34,14 @@ pub struct DiskSummary {
     /// Share of the time in which the disk's mechanism was busy. Null if requests do not wait for
     /// each other.
     pub utilisation: Option<f64>,
-    /// Time that commands took in the disk's controller.
+    /// Time that the disk's controller spent on commands.
     pub overhead_s: f64,
     /// Time of arm movements, head switches and settling. If the model has no positions, the whole
     /// positioning time.
     pub seek_s: f64,
-    /// Time of waiting for sectors to rotate under the head.
+    /// Time spent waiting for sectors to rotate under the head.
     pub rotation_s: f64,
-    /// Time of transferring sectors under the head.
+    /// Time spent transferring sectors under the head.
     pub transfer_s: f64,
     /// Accesses of the disk's mechanism.
     pub accesses: u64,
@@ -50,9 +49,9 @@ pub struct DiskSummary {
     pub seek_distance_mean: Option<f64>,
     /// Accesses by seek distance; one row for each power of two that occurred.
     pub seek_distances: Vec<SeekDistance>,
-    /// Maximum number of requests in the disk.
+    /// Maximum number of requests that the disk held at once.
     pub held_most: u32,
-    /// Mean number of requests in the disk, over time.
+    /// Mean number of requests that the disk held, over time.
     pub held_mean: Option<f64>,
 }
 

@@ -14,25 +14,25 @@ use wordline_recorder::DelayedReads;
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReadErrors")]
 pub struct ErrorSummary {
-    /// Pages read.
+    /// Page reads, for the host and for the device itself.
     pub page_reads: u64,
-    /// Pages that were read more than once because the first sense level that was tried did not
+    /// Pages that were read more than once, because the first sense level that was tried did not
     /// correct them.
     pub page_reads_retried: u64,
-    /// Read retries: further reads of these pages.
+    /// Read retries: further reads of pages that the first read did not correct.
     pub retries: u64,
-    /// Mean errors of the worst codeword of a page.
+    /// Mean number of bit errors in the worst codeword of a page.
     pub worst_codeword_mean: Option<f64>,
     /// Uncorrectable or lost pages that were read for a request or to complete a partial write.
-    /// Their requests ended with an error. In a flash cache the requests are those of the cache:
-    /// see `cache.hits_uncorrectable` and `cache.host_failures`.
+    /// Their requests ended with an error. In a flash cache, these are requests of the cache: see
+    /// `cache.hits_uncorrectable` and `cache.host_failures`.
     pub uncorrectable: u64,
     /// Uncorrectable bit error rate: `uncorrectable` per user bit of all pages read, for any
     /// purpose.
     pub uncorrectable_bit_error_rate: Option<f64>,
-    /// Pages that were lost, completely or in part, because they could not be read when they were
-    /// moved, copied to a spare block, or completed by a partial write. Reads of a lost page end
-    /// with an error until it is written as a whole.
+    /// Pages that were lost completely or in part. They could not be read when they were moved,
+    /// copied to a spare block, or completed by a partial write. Reads of a lost page end with an
+    /// error until it is written as a whole.
     pub pages_lost: u64,
     /// Page reads whose raw bit error rate exceeded the range of the error model. The limit of the
     /// model was used instead.
@@ -42,12 +42,12 @@ pub struct ErrorSummary {
 }
 
 /// Response times of SSD reads by the flash events that delayed them. The reads are those of the
-/// host, of each member of an array, or of the cache from its flash. A read delayed by several
-/// events counts with each.
+/// host, of each member of an array, or of the cache from its flash. A read that several events
+/// delayed is counted for each of them.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReadsMet")]
 pub struct DelayedReadsSummary {
-    /// Reads that were not delayed by any of these events.
+    /// Reads that no flash event delayed.
     pub nothing: LatencySummary,
     /// Reads with a page that was read again because its first read was not corrected.
     pub retry: LatencySummary,

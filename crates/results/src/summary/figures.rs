@@ -20,7 +20,7 @@ pub(crate) fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// Returns the mean of counts; 0 without any.
+/// Returns the mean of counts; 0 if there are none.
 pub(crate) fn mean(values: impl Iterator<Item = u32> + Clone) -> f64 {
     let count = values.clone().count().max(1) as f64;
     values.map(u64::from).sum::<u64>() as f64 / count

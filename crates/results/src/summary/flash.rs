@@ -95,11 +95,12 @@ section! {
     /// before its data becomes unreadable), fold (relocate pages of the SLC cache). One row for
     /// each kind and trigger that occurred.
     kind: &'static str = collections.kind.name();
-    /// Trigger of the GC runs: free-blocks or update-block (on demand, while the host is served),
-    /// look-ahead, compaction, retroactive, background; for a refresh, read-disturb or retention;
-    /// trim (a TRIM that erases); idle-fold (full blocks of the SLC cache, in idle time).
+    /// Trigger of the GC runs. On demand, while the host is served: free-blocks, update-block.
+    /// Other triggers: look-ahead, compaction, retroactive, background, trim (a TRIM that erases),
+    /// idle-fold (full blocks of the SLC cache, in idle time). For a refresh: read-disturb,
+    /// retention.
     trigger: &'static str = collections.trigger.name();
-    /// GC runs.
+    /// GC runs of this kind and trigger.
     runs: u64 = collections.runs;
     /// Pages that these GC runs moved.
     pages_moved: u64 = collections.moved;
@@ -110,13 +111,14 @@ section! {
     time_s: f64 = collections.time.as_secs();
     /// Time of the longest GC run.
     longest_ms: f64 = collections.longest.as_secs() * 1e3;
-    /// Energy of the arrays for the pages read and programmed and the blocks erased, each at the
-    /// mean of its kind over the run (`energy.read_mj / flash.page_reads` and so on).
+    /// Array energy of the pages that these GC runs read and programmed, and of the blocks that
+    /// they erased. Each operation counts with the mean of its kind over the run, such as
+    /// `energy.read_mj / flash.page_reads`.
     energy_mj: f64 = mean.of_moves(collections.moved) + mean.of_erases(collections.erased);
 }
 
 section! {
-    /// Flash commands, by the parallelism within a package that they use.
+    /// Flash commands, by the parallelism that they use within a package.
     #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
     #[schemars(rename = "Commands")]
     pub struct CommandSummary by new(commands: [u64; 4], flash: &FlashCounts);
@@ -147,7 +149,7 @@ section! {
 
     /// Pages filled before the run, each written once.
     pages_filled: u64 = done.fill.written;
-    /// Pages written at random after that.
+    /// Pages overwritten at random after the fill.
     pages_overwritten: u64 = done.overwrites.written;
     /// Pages that GC moved during preconditioning.
     pages_moved: u64 = done.fill.moved + done.overwrites.moved;
@@ -158,7 +160,7 @@ section! {
     erases: u64 = done.fill.erased + done.overwrites.erased;
 }
 
-/// Returns the standard deviation of counts (divided by their number); 0 without any.
+/// Returns the population standard deviation of counts; 0 if there are none.
 pub(super) fn deviation(values: impl Iterator<Item = u32> + Clone) -> f64 {
     let mean = mean(values.clone());
     let count = values.clone().count().max(1) as f64;

@@ -23,23 +23,23 @@ section! {
     cpu_lookup_s: f64 = of.cpu(Cause::LookUp);
     /// CPU time of map updates.
     cpu_update_s: f64 = of.cpu(Cause::Update);
-    /// CPU time of steps of GC and rewrites.
+    /// CPU time of GC and rewrite steps.
     cpu_collection_s: f64 = of.cpu(Cause::Collection);
-    /// Share of the time in which the cores were busy, mean of the cores.
+    /// Share of the time in which the cores were busy, mean over the cores.
     cpu_utilisation: Option<f64> = of.share(of.stats.cpu.total()).map(|all| all / f64::from(of.cores));
     /// Share of the time in which a running thread held the lock.
     lock_utilisation: Option<f64> = of.share(of.stats.locked);
-    /// Share of the time in which the bridge was converting.
+    /// Share of the time in which the protocol bridge was converting requests.
     bridge_utilisation: Option<f64> = of.share(of.stats.bridge);
-    /// Mean number of requests on the host, over time.
+    /// Mean number of requests that the host side held, over time.
     held_mean: Option<f64> = of.held_mean();
-    /// Maximum number of requests on the host.
+    /// Maximum number of requests that the host side held at once.
     held_most: u32 = of.stats.held_most;
-    /// Steps of map look-ups: entries of a table, nodes or further extents of a tree.
+    /// Steps of map look-ups: table entries, tree nodes, or further extents of a tree.
     lookup_steps: u64 = of.stats.lookups;
     /// Steps of map updates.
     update_steps: u64 = of.stats.updates;
-    /// Steps of GC and rewrites: pages read, programmed or moved, blocks erased.
+    /// GC and rewrite steps: pages read, programmed or moved, and blocks erased.
     collection_steps: u64 = of.stats.collection_steps;
     /// Mapping units in the map at the end of the run.
     map_units: u64 = of.stats.memory.units;
@@ -53,7 +53,8 @@ section! {
     map_hits: u64 = of.stats.loads.hits;
     /// Pages of a cached map that had to be read from the store.
     map_misses: u64 = of.stats.loads.misses;
-    /// Share of hits in hits and misses. Null if the whole map is in memory, or without a look-up.
+    /// Map hits / (map hits + map misses). Null if the whole map is in memory, or without a
+    /// look-up.
     map_hit_ratio: Option<f64> = ratio(of.stats.loads.hits, of.stats.loads.hits + of.stats.loads.misses);
     /// Pages of a cached map that were written to the store to make room.
     map_write_backs: u64 = of.stats.loads.write_backs;

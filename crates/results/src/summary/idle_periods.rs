@@ -17,10 +17,11 @@ section! {
     periods: u64 = all.periods;
     /// Idle periods in which an operation of a GC run started.
     with_gc: u64 = all.with_gc;
-    /// Idle periods in which AGC started an operation: of a GC run by look-ahead or by compaction.
+    /// Idle periods in which advanced GC (AGC) started an operation of a look-ahead or compaction
+    /// GC run.
     with_agc: u64 = all.with_agc;
-    /// Idle periods in which DGC started an operation: of a retroactive GC run, or of one that AGC
-    /// had handed over.
+    /// Idle periods in which delayed GC (DGC) started an operation of a retroactive GC run, or of
+    /// one that AGC had handed over.
     with_dgc: u64 = all.with_dgc;
     /// Idle periods in which both AGC and DGC started operations.
     with_agc_and_dgc: u64 = all.with_agc_and_dgc;

@@ -41,7 +41,7 @@ pub struct LatencyByOp {
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Latency")]
 pub struct LatencySummary {
-    /// Completed requests.
+    /// Number of completed requests.
     pub count: u64,
     /// Mean response time, from arrival to completion. Exact.
     pub mean_us: Option<f64>,
@@ -51,15 +51,15 @@ pub struct LatencySummary {
     pub min_us: Option<f64>,
     /// Median: half of the requests took no longer. Percentiles are at most 0.1 % too high.
     pub p50_us: Option<f64>,
-    /// 90 % of the requests took no longer.
+    /// 90th percentile: 90 % of the requests took no longer.
     pub p90_us: Option<f64>,
-    /// 95 % of the requests took no longer.
+    /// 95th percentile: 95 % of the requests took no longer.
     pub p95_us: Option<f64>,
-    /// 99 % of the requests took no longer.
+    /// 99th percentile: 99 % of the requests took no longer.
     pub p99_us: Option<f64>,
-    /// 99.9 % of the requests took no longer.
+    /// 99.9th percentile: 99.9 % of the requests took no longer.
     pub p99_9_us: Option<f64>,
-    /// 99.99 % of the requests took no longer.
+    /// 99.99th percentile: 99.99 % of the requests took no longer.
     pub p99_99_us: Option<f64>,
     /// Longest response time. Exact.
     pub max_us: Option<f64>,

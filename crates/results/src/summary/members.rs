@@ -14,52 +14,53 @@ use crate::summary::{
 use crate::summary::{ExcessOf, WorstCase};
 use wordline_recorder::{FlashCounts, Record, Served};
 
-/// Device of a multi-device store. Its requests are the parts of host requests that it received;
-/// behind a cache, the requests of the cache.
+/// Device of a multi-device store. Its requests are the parts of host requests that it received.
+/// For a device behind a cache, they are the requests of the cache.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Member")]
 pub struct MemberSummary {
-    /// Name of the device, preceded by those of the members that contain it. `members` is empty for
-    /// one SSD, for hard disks alone, and for one cache in front of them, each without a host side.
+    /// Name of the device, preceded by the names of the members that contain it. `members` is empty
+    /// for one SSD, for hard disks alone, and for one cache in front of them, each without a host
+    /// side.
     pub name: String,
-    /// Disks of the trace that are mapped to it, if requests are routed by disk.
+    /// Disks of the trace that are mapped to the member, if requests are routed by disk.
     pub disks: Vec<u32>,
-    /// Description of the member, as `device`.
+    /// Description of the member, with the meanings of `device`.
     pub device: DeviceSummary,
     /// Parts of requests that the member received.
     pub input: MemberInput,
-    /// Simulated time in which the member held a part of a request.
+    /// Simulated time in which the member held at least one part of a request.
     pub busy_s: f64,
-    /// Response times of the parts, as `latency`: from the arrival of the request at the array, or
-    /// at the backing store of the cache.
+    /// Response times of the parts, with the meanings of `latency`. They start when the request
+    /// arrives at the array, or at the backing store of the cache.
     pub latency: LatencyByOp,
-    /// Components of the response times, as `breakdown`. The wait for a slot of the member is host
-    /// queue.
+    /// Components of the response times, with the meanings of `breakdown`. The wait for a slot of
+    /// the member counts as host queue.
     pub breakdown: ByOp<Breakdown>,
-    /// Longest response time per interval, as `worst_case`. The intervals of members can differ in
-    /// width.
+    /// Longest response time per interval, with the meanings of `worst_case`. The intervals of
+    /// members can differ in width.
     pub worst_case: WorstCase,
-    /// Time beyond the marginal response time, as `excess`.
+    /// Time beyond the marginal response time, with the meanings of `excess`.
     pub excess: ByOp<ExcessOf>,
-    /// Parts and their bytes per second, as `throughput`.
+    /// Parts and their bytes per second, with the meanings of `throughput`.
     pub throughput: Throughput,
     /// Share of the bytes of all completed requests that the member served.
     pub bytes_share: Option<f64>,
-    /// Flash operations of the member, as `flash`.
+    /// Flash operations of the member, with the meanings of `flash`.
     pub flash: FlashSummary,
-    /// Results of the member as a cache, as `cache`. Null for other members.
+    /// Results of the member as a cache, with the meanings of `cache`. Null for other members.
     pub cache: Option<CacheSummary>,
-    /// GC runs of the member, as `collections`.
+    /// GC runs of the member, with the meanings of `collections`.
     pub collections: Vec<CollectionSummary>,
-    /// Commands of its dies, as `commands`.
+    /// Commands of the member's dies, with the meanings of `commands`.
     pub commands: CommandSummary,
-    /// Utilisation of its channels and dies, as `utilisation`.
+    /// Utilisation of the member's channels and dies, with the meanings of `utilisation`.
     pub utilisation: Utilisation,
-    /// Time of its dies by use, as `execution`.
+    /// Breakdown of the member's die time, with the meanings of `execution`.
     pub execution: Execution,
-    /// Energy of its flash, as `energy`.
+    /// Energy of the member's flash, with the meanings of `energy`.
     pub energy: EnergySummary,
-    /// Preconditioning of the member, as `precondition`.
+    /// Preconditioning of the member, with the meanings of `precondition`.
     pub precondition: PreconditionSummary,
 }
 
@@ -67,7 +68,7 @@ pub struct MemberSummary {
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct MemberInput {
     /// Reads and writes completed in the member. If a request is split, every member counts the
-    /// part that it serves. This applies to all numbers of a member.
+    /// part that it serves. This applies to all metrics of a member.
     pub requests: u64,
     /// Reads completed in the member.
     pub reads: u64,
@@ -75,9 +76,9 @@ pub struct MemberInput {
     pub writes: u64,
     /// TRIMs completed in the member.
     pub trims: u64,
-    /// Bytes of the reads. The sum over all members is that of the array.
+    /// Bytes of completed reads. The sum over all members is the value of the array.
     pub read_bytes: u64,
-    /// Bytes of the writes. The sum over all members is that of the array.
+    /// Bytes of completed writes. The sum over all members is the value of the array.
     pub written_bytes: u64,
     /// Pages read from the member that had never been written, or had been trimmed.
     pub unwritten_pages_read: u64,

@@ -88,7 +88,7 @@ section! {
     version: &'static str = env!("CARGO_PKG_VERSION");
     /// Whether the run ended early.
     partial: bool = run.outcome.error.is_some();
-    /// Why the run ended early. Null if it did not.
+    /// Reason why the run ended early. Null if it did not.
     error: Option<String> = run.outcome.error.clone();
     /// Seed of all random streams.
     seed: u64 = run.outcome.plan.seed;
@@ -98,9 +98,9 @@ section! {
     device: DeviceSummary = DeviceSummary::new(&run.outcome.plan);
     /// Requests that the host issued.
     input: InputSummary = input_summary(run.outcome, &run.flash);
-    /// Simulated time.
+    /// Times of the run on the simulated clock.
     time: TimeSummary = run.time();
-    /// Response times.
+    /// Response times of the host's requests.
     latency: LatencyByOp = LatencySummary::by_op(run.total());
     /// Components of the mean response time. They add up to it.
     breakdown: ByOp<Breakdown> = Breakdown::by_op(run.total());
@@ -135,11 +135,11 @@ section! {
     buffer: Option<BufferSummary> = BufferSummary::new(&run.outcome.plan, &run.outcome.record, &run.outcome.devices, &run.mean_energy);
     /// Flash cache. Null unless the store is flash in front of another device.
     cache: Option<CacheSummary> = CacheSummary::of_store(run.outcome, run.span);
-    /// Host side of the store. Null without one.
+    /// Host side of the store. Null without a host-side model.
     host_side: Option<HostSideSummary> = HostSideSummary::new(run.outcome, run.span);
-    /// Hard disks, wherever they are in the store. Empty without one.
+    /// Hard disks, at any level of the store. Empty without hard disks.
     disks: Vec<DiskSummary> = run.of_kind(&run.outcome.stats.disks, DiskSummary::new);
-    /// RAM disks, wherever they are in the store. Empty without one.
+    /// RAM disks, at any level of the store. Empty without RAM disks.
     ram_disks: Vec<RamDiskSummary> = run.of_kind(&run.outcome.stats.ram_disks, RamDiskSummary::new);
     /// Load of the dies. Null if it was not sampled.
     chip_load: Option<ChipLoadSummary> = run.outcome.chip_loads.as_ref().map(ChipLoadSummary::new);
@@ -149,21 +149,21 @@ section! {
     idle_periods: Option<IdlePeriodSummary> = IdlePeriodSummary::new(&run.outcome.devices);
     /// Power cuts. Null if power never failed.
     power: Option<PowerSummary> = PowerSummary::new(&run.outcome.record.power, run.outcome.counts().lost);
-    /// Flash commands.
+    /// Flash commands of all dies.
     commands: CommandSummary = CommandSummary::new(run.outcome.record.commands, &run.flash);
     /// Utilisation of channels and dies.
     utilisation: Utilisation = Utilisation::new(&run.outcome.record, run.span);
-    /// Time of the dies by use.
+    /// Breakdown of the dies' time.
     execution: Execution = Execution::new(usage(&run.outcome.devices), run.span);
     /// Energy of the flash.
     energy: EnergySummary = run.energy;
-    /// Operations before the run.
+    /// Preconditioning before the run.
     precondition: PreconditionSummary = PreconditionSummary::new(&run.outcome.preconditioned());
-    /// Pages verified. Null without --verify.
+    /// Pages that were verified. Null without --verify.
     verification: Option<VerificationSummary> = verification(&run.outcome.devices);
     /// Conditions of the run that limit the use of these numbers.
     notes: Vec<String> = Vec::new();
-    /// Policies with a paper that the configuration names, and their papers.
+    /// Policies of the configuration that are based on a paper, and the papers.
     references: Vec<Reference> = Vec::new();
     /// Cost of the simulation.
     speed: SpeedSummary = run.speed();
@@ -186,7 +186,7 @@ pub struct Reference {
     pub family: &'static str,
     /// Name of the policy.
     pub policy: &'static str,
-    /// Paper.
+    /// Paper that describes the policy.
     pub paper: &'static str,
 }
 
@@ -228,8 +228,8 @@ impl<'a> Run<'a> {
     fn total(&self) -> &Served {
         &self.outcome.record.total
     }
-    /// Summarises the devices of a kind, each from its name, its volumes of a trace, its plan and
-    /// its statistics, which are in the order of the store.
+    /// Summarises the devices of a kind. `stats` are in the order of the store; `new` also takes
+    /// the name of the device, its volumes of a trace and its plan.
     fn of_kind<P, S, T>(
         &'a self,
         stats: &'a [S],
@@ -274,7 +274,7 @@ impl<'a> Run<'a> {
 }
 
 impl Reference {
-    /// Returns the policies with a paper that a configuration names, and their papers.
+    /// Returns the policies of a configuration that are based on a paper, and the papers.
     pub fn of(config: &Config) -> Vec<Self> {
         let cited = chosen(config).into_iter();
         cited

@@ -184,7 +184,7 @@ fn remedy(generated: bool) -> &'static str {
     }
 }
 
-/// Minimum requests of an open loop to call it an overload; a smaller backlog counts as a burst.
+/// Minimum number of requests of an open loop for an overload; a smaller backlog counts as a burst.
 const MIN_OF_OVERLOAD: u64 = 1_000;
 
 /// Minimum response time at the end of an overloaded run, as a share of the time from the first
@@ -192,7 +192,7 @@ const MIN_OF_OVERLOAD: u64 = 1_000;
 /// store, this share is s for its last request.
 const LEAST_SHARE_OF_RUN: f64 = 0.05;
 
-/// Open loop whose backlog grew as long as requests arrived.
+/// Open loop whose backlog grew until the last arrival.
 struct Overload {
     requests: u64,
     /// Time from the first arrival to the last.
@@ -206,8 +206,9 @@ struct Overload {
 impl Overload {
     /// Detects whether a stream is overloaded, independently of the kind of store. If a backlog
     /// grows evenly, response times grow linearly from request to request. If the store keeps up,
-    /// they do not depend on the length of the run. A burst in the last quarter leaves the third
-    /// quarter short; a pause keeps the last quarter from being the longest.
+    /// they do not depend on the length of the run. After a burst in the last quarter, the response
+    /// times of the third quarter are short; after a pause, those of the last quarter are not the
+    /// longest.
     fn of(issued: &Issued, served: &Served) -> Option<Self> {
         let (Replay::OpenLoop { .. }, Some((first, last))) = (issued.replay, issued.recorded)
         else {

@@ -10,15 +10,15 @@ section! {
     #[schemars(rename = "Power")]
     pub struct PowerSummary by of(power: &Power, lost: u64);
 
-    /// Power cuts (--power-cut-every). The table is null if there was none.
+    /// Power cuts (--power-cut-every). The whole table is null without one.
     cuts: u64 = power.cuts;
     /// Requests in progress at a power cut. No other metric includes them.
     requests_lost: u64 = lost;
     /// Pages of the DRAM buffer that were newer than on flash at a power cut and were lost. For the
     /// write cache of a disk, units of 4 KiB.
     pages_lost: u64 = power.cost.pages_lost.into();
-    /// Pages of the DRAM buffer that were newer than on flash at a power cut and were saved by its
-    /// capacitors.
+    /// Pages of the DRAM buffer that were newer than on flash at a power cut and were saved by the
+    /// buffer's capacitors.
     pages_saved: u64 = power.cost.pages_saved.into();
     /// Pages whose program a power cut interrupted. They cannot be read.
     pages_torn: u64 = power.cost.pages_torn.into();

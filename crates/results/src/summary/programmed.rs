@@ -17,8 +17,8 @@ section! {
     /// Data that the host, a cache or an array wrote, or that the DRAM buffer destaged. A buffer
     /// destages whole sectors.
     host_bytes: u64 = flash.programmed(Programmed::Host);
-    /// The rest of partially written pages: read from flash before (`flash.read_modify_writes`), or
-    /// padding.
+    /// The rest of partially written pages: data read from flash before the write
+    /// (`flash.read_modify_writes`), or padding.
     fill_bytes: u64 = flash.programmed(Programmed::Fill);
     /// Valid pages that garbage collection moved out of a block (kind `move`).
     gc_bytes: u64 = flash.programmed(Programmed::Gc);
@@ -34,7 +34,7 @@ section! {
     rewrite_bytes: u64 = flash.programmed(Programmed::Rewrite);
     /// Map pages, records of erases and of dead pages, and pages that only fill a block.
     map_bytes: u64 = flash.programmed(Programmed::Map);
-    /// Summaries of blocks.
+    /// Summaries of blocks, each of which lists the pages of its block.
     summary_bytes: u64 = flash.programmed(Programmed::Summary);
     /// Pages programmed in a spare block after a failed program: those copied
     /// (`bad_blocks.pages_copied`), and the repeated page.

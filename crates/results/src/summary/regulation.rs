@@ -56,8 +56,8 @@ pub struct RegulationSummary {
     pub wear_per_program: Option<f64>,
     /// Wear of the most worn block during the run, in medium-mode programs.
     pub wear_per_block_max: f64,
-    /// Memory of the regulation in addition to the map, for all pages of the host: tags and
-    /// histories. Bits.
+    /// Memory that the regulation needs in addition to the map: tags and histories of all pages of
+    /// the host. Bits.
     pub storage_bits: u64,
 }
 

@@ -10,7 +10,7 @@ use crate::device::Device;
 
 section! {
     /// Pages that went through the SLC cache (`ftl.slc_cache`). Pages moved by folding count in
-    /// `flash.gc_pages_moved`, and so in `flash.write_amplification`
+    /// `flash.gc_pages_moved`, and therefore in `flash.write_amplification`
     /// (`flash.programmed.fold_bytes`).
     #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
     #[schemars(rename = "SlcCache")]

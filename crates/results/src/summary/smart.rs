@@ -13,18 +13,18 @@ const SPARE_THRESHOLD: u8 = 10;
 /// Bytes of a data unit: 1,000 times 512.
 const DATA_UNIT_BYTES: u64 = 512_000;
 
-/// The SMART / Health Information log page (02h) of an SSD, as NVMe defines it. Counts are those of
-/// the run.
+/// The SMART / Health Information log page (02h) of an SSD, as NVMe defines it. Counts cover the
+/// run only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Smart")]
 pub struct SmartSummary {
-    /// Name of the device, as in `members`. For a single device, that of the configuration.
+    /// Name of the device, as in `members`. For a single device, the name of the configuration.
     pub name: String,
     /// Critical warning, as bits. Bit 0 (1): the available spare is below its threshold. Bit 3 (8):
     /// the media is read-only. The other bits are never set.
     pub critical_warning: u8,
     /// Spare blocks left, as a share of the spare blocks that were good at the start, rounded down.
-    /// Percent; null without any.
+    /// Percent. Null without spare blocks.
     pub available_spare: Option<u8>,
     /// Available spare below which the device warns. Percent.
     pub available_spare_threshold: u8,
@@ -32,24 +32,25 @@ pub struct SmartSummary {
     /// `nand.endurance_cycles`, rounded down. Percent. It can exceed 100; 255 stands for all values
     /// above 254.
     pub percentage_used: u8,
-    /// Data that the host read, rounded up. 1,000 units of 512 bytes.
+    /// Data that the host read, rounded up. In units of 1,000 times 512 bytes.
     pub data_units_read: u64,
-    /// Data that the host wrote, without failed writes, rounded up. 1,000 units of 512 bytes.
+    /// Data that the host wrote, without failed writes, rounded up. In units of 1,000 times 512
+    /// bytes.
     pub data_units_written: u64,
-    /// Bytes that the flash programmed: Physical Media Units Written of the log page SMART / Health
-    /// Information Extended (C0h) of OCP's Datacenter NVMe SSD Specification, which has it in
-    /// bytes. Divided by 512,000 times `smart[].data_units_written` it is the write amplification,
-    /// except for rounding.
+    /// Bytes programmed in flash: Physical Media Units Written of the log page SMART / Health
+    /// Information Extended (C0h) of OCP's Datacenter NVMe SSD Specification, in bytes. The write
+    /// amplification is this value divided by 512,000 times `smart[].data_units_written`, except
+    /// for rounding.
     pub physical_media_written_bytes: u64,
-    /// Reads completed.
+    /// Reads that the device completed.
     pub host_read_commands: u64,
-    /// Writes completed.
+    /// Writes that the device completed.
     pub host_write_commands: u64,
     /// Time in which the device held requests, rounded down. Minutes.
     pub controller_busy_time_min: u64,
     /// Power cuts. All of them count, because the host never announces a shutdown.
     pub unsafe_shutdowns: u64,
-    /// Uncorrectable or lost pages that the host read or wrote partially.
+    /// Uncorrectable or lost pages that the host read, or wrote in part.
     pub media_errors: u64,
 }
 
@@ -146,8 +147,8 @@ fn media_errors(device: &Device) -> u64 {
 mod tests {
     use super::*;
 
-    /// Values at the edges of their definitions: below the threshold, not at it; 254 is the last
-    /// percentage reported as such.
+    /// The device warns below the threshold, not at it. 254 is the highest percentage that is
+    /// reported as such.
     #[test]
     fn smart_values_follow_the_definitions_of_the_log_page() {
         assert_eq!(percent(1, 10), Some(10));

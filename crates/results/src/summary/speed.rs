@@ -17,17 +17,17 @@ section! {
     cpu_s: f64 = speed.cpu.as_secs_f64();
     /// Processor time of preconditioning, part of `speed.cpu_s`.
     precondition_cpu_s: f64 = speed.precondition_cpu.as_secs_f64();
-    /// Events simulated.
+    /// Number of simulated events.
     events: u64 = speed.events;
     /// Completed reads and writes per second of `speed.cpu_s`.
     requests_per_cpu_s: f64 = requests as f64 / speed.cpu.as_secs_f64().max(1e-9);
     /// Growth of the process's resident memory from the empty device to the end of the run.
     resident_bytes: u64 = speed.resident_bytes;
-    /// Upper bound of the logical pages written at least once: pages written, but at most the user
-    /// pages.
+    /// Upper bound of the logical pages written at least once: pages written, but at most the
+    /// number of user pages.
     pages_touched: u64 = touched;
-    /// Resident bytes per touched page. Fixed costs dominate short runs, and the content oracle adds
-    /// to verified ones.
+    /// Resident bytes per touched page. In short runs fixed costs dominate; in verified runs the
+    /// content oracle adds to them.
     resident_bytes_per_touched_page: f64 = speed.resident_bytes as f64 / touched.max(1) as f64;
 }
 

@@ -27,22 +27,24 @@ pub struct StreamSummary {
     pub latency: LatencyByOp,
     /// Components of the stream's mean response times, with the meanings of `breakdown`.
     pub breakdown: ByOp<Breakdown>,
-    /// Time of the stream's requests beyond the marginal response time, with the meanings of
+    /// Time that the stream's requests took beyond the marginal response time, with the meanings of
     /// `excess`.
     pub excess: ByOp<ExcessOf>,
-    /// Throughput of the stream, with the meanings of `throughput`, from its own first arrival, or
-    /// the end of the warm-up, to its own last completion.
+    /// Throughput of the stream, with the meanings of `throughput`. The time starts with the first
+    /// arrival of the stream, or at the end of the warm-up, and ends with the stream's last
+    /// completion.
     pub throughput: Throughput,
     /// Share of the stream in the bytes read and written in the whole run. If all requests were
-    /// served, this is its share of the demand.
+    /// served, this is the stream's share of the demand.
     pub bytes_share: Option<f64>,
     /// Share of the stream in the bytes read and written while all streams issued requests
     /// (`fairness.contest_from_s` to `contest_until_s`).
     pub contest_share: Option<f64>,
     /// Response times of the same requests with no other stream on the device, with the meanings of
-    /// `latency`. With --slowdown.
+    /// `latency`. Null without --slowdown.
     pub alone: Option<LatencyByOp>,
-    /// Mean response time with the other streams / alone. With --slowdown.
+    /// Mean response time with the other streams / mean response time alone. Null without
+    /// --slowdown.
     pub slowdown: Option<ByOp<Option<f64>>>,
 }
 
@@ -55,22 +57,23 @@ pub struct StreamInput {
     pub kind: &'static str,
     /// Files of the trace.
     pub files: Vec<InputFile>,
-    /// Digest of the bytes of the trace that were read. Null for generated load, and for several
-    /// streams, each of which has its own.
+    /// Digest of the bytes that were read of the trace. Null for generated load, and for several
+    /// streams together.
     pub digest: Option<String>,
     /// Replay mode: open loop, closed loop, or one request at a time with think times; mixed if the
     /// streams differ.
     #[schemars(extend("enum" = ["open-loop", "closed-loop", "think-time", "mixed"]))]
     pub replay: &'static str,
-    /// Factor of an open loop on recorded times. Null in a closed loop, and for several streams,
-    /// each of which has its own.
+    /// Factor by which an open loop multiplies recorded times. Null in a closed loop, and for
+    /// several streams together.
     pub time_scale: Option<f64>,
-    /// Time from the first to the last request that was issued, by the time stamps of the
-    /// recording, before scaling. Null for generated load, a trace without time stamps, and several
-    /// streams, each of which has its own.
+    /// Time from the first to the last issued request, by the time stamps of the recording, before
+    /// scaling. Null for generated load, for a trace without time stamps, and for several streams
+    /// together.
     pub recorded_s: Option<f64>,
-    /// Open loop: slots of the device queue, for an array those of each member; null if unlimited,
-    /// or if members differ. Closed loop: outstanding requests. Think times: 1.
+    /// Maximum number of requests in progress. Open loop: slots of the device queue, or of the
+    /// queue of each member of an array; null if unlimited, or if members differ. Closed loop:
+    /// outstanding requests. Think times: 1.
     pub queue_depth: Option<u32>,
     /// Read and write requests admitted to the device since measuring began.
     pub requests: u64,
@@ -89,7 +92,7 @@ pub struct StreamInput {
     /// Requests of all kinds admitted during the warm-up. No other metric includes them, except
     /// that requests completed after the warm-up count as completed.
     pub warm_up_requests: u64,
-    /// Flushes of the input, dropped because no device has a DRAM buffer or a write cache.
+    /// Flushes of the input that were dropped because no device has a DRAM buffer or a write cache.
     pub flushes_ignored: u64,
     /// Bad lines of the trace, skipped because of --on-bad-line skip.
     pub lines_skipped: u64,
@@ -105,23 +108,25 @@ pub struct StreamInput {
 /// Fairness among several streams: shares while all of them issued requests, and slowdowns.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Fairness {
-    /// Time at which every stream with requests had issued its first one.
+    /// Time at which every stream with requests had issued its first request.
     pub contest_from_s: Option<f64>,
     /// Time at which the first stream issued its last request, or reached its duration.
     pub contest_until_s: Option<f64>,
-    /// Jain's index of the bytes served to each stream in that interval, (sum x)^2 / (n sum x^2): 1
-    /// if all got equal shares, 1/n if one got everything (Jain, Chiu and Hawe 1984, A Quantitative
-    /// Measure of Fairness and Discrimination).
+    /// Jain's index of the bytes served to each stream while all of them issued requests, (sum x)^2
+    /// / (n sum x^2): 1 if all got equal shares, 1/n if one got everything (Jain, Chiu and Hawe
+    /// 1984, A Quantitative Measure of Fairness and Discrimination).
     pub jain_index: Option<f64>,
     /// Smallest slowdown / largest slowdown: 1 if all streams are slowed down equally (Gabor, Weiss
-    /// and Mendelson, MICRO 2006; of response times as in Tavakkol et al., FLIN, ISCA 2018). With
-    /// --slowdown.
+    /// and Mendelson, MICRO 2006; computed from response times as in Tavakkol et al., FLIN, ISCA
+    /// 2018). Null without --slowdown.
     pub slowdown_ratio: Option<f64>,
-    /// Sum over the streams of mean response time alone / with the others: the number of streams if
-    /// none is slowed down (Snavely and Tullsen, ASPLOS 2000). With --slowdown.
+    /// Sum over the streams of mean response time alone / mean response time with the others. It
+    /// equals the number of streams if none is slowed down (Snavely and Tullsen, ASPLOS 2000). Null
+    /// without --slowdown.
     pub weighted_speedup: Option<f64>,
-    /// Harmonic mean of the same ratios: streams / sum of slowdowns (Luo, Gummaraju and Franklin,
-    /// ISPASS 2001). With --slowdown.
+    /// Harmonic mean over the streams of mean response time alone / mean response time with the
+    /// others: streams / sum of slowdowns (Luo, Gummaraju and Franklin, ISPASS 2001). Null without
+    /// --slowdown.
     pub harmonic_speedup: Option<f64>,
 }
 
@@ -188,8 +193,8 @@ pub(super) fn replay_name(replay: &Replay) -> &'static str {
     }
 }
 
-/// Returns the maximum number of requests in progress: that of a closed loop, 1 with think times,
-/// or `slots` of the device in an open loop. `None` if unlimited.
+/// Returns the maximum number of requests in progress: the queue depth of a closed loop, 1 with
+/// think times, or `slots` of the device in an open loop. `None` if unlimited.
 pub(super) fn queue_depth(slots: Option<u32>, replay: &Replay) -> Option<u32> {
     match replay {
         Replay::OpenLoop { .. } => slots,
@@ -246,8 +251,8 @@ impl Fairness {
         }
     }
 
-    /// Adds the slowdowns of the streams; does nothing unless that of every stream with requests is
-    /// known.
+    /// Adds the slowdowns of the streams. Does nothing unless the slowdown of every stream with
+    /// requests is known.
     pub(crate) fn compare(&mut self, streams: &[StreamSummary]) {
         let asking = streams.iter().filter(|stream| stream.input.requests > 0);
         let slowdowns = asking.map(|stream| stream.slowdown?.all.filter(|&one| one > 0.0));

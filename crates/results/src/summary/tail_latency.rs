@@ -13,9 +13,9 @@ use wordline_recorder::{Longest, Served};
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WorstCase {
     /// Width of the intervals of simulated time, which start with the clock or at the end of the
-    /// warm-up: `observe.worst_case_interval_s`, doubled until at most 1024 intervals cover the
-    /// run. If that key is 0, the smallest of 1, 2, 4, 8, ... microseconds at which 64 intervals
-    /// cover the run.
+    /// warm-up. It is `observe.worst_case_interval_s`, doubled until at most 1024 intervals cover
+    /// the run. If that key is 0, it is the smallest of 1, 2, 4, 8, ... microseconds at which 64
+    /// intervals cover the run.
     pub interval_s: f64,
     #[serde(flatten)]
     #[allow(missing_docs)]
@@ -26,11 +26,11 @@ pub struct WorstCase {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WorstCaseOf {
     /// Worst-case response time (Jung 2013, section 7.6.2): longest response time of the requests
-    /// completed in an interval, mean of the intervals with completions.
+    /// completed in an interval, mean over the intervals with completions.
     pub mean_us: Option<f64>,
     /// Longest response time of the run. Exact.
     pub max_us: Option<f64>,
-    /// Longest response time of each interval in turn. Null without a completion. Exact.
+    /// Longest response time of each interval, in order of time. Null without a completion. Exact.
     pub intervals_us: Vec<Option<f64>>,
 }
 
@@ -80,13 +80,13 @@ pub struct ExcessSummary {
 pub struct ExcessOf {
     /// Requests that took longer than the marginal response time. Exact.
     pub requests: u64,
-    /// Share of these requests in the completed requests.
+    /// Share of the completed requests that took longer than the marginal response time.
     pub share: Option<f64>,
     /// Sum of the excess of all requests.
     pub sum_s: f64,
-    /// Mean excess of the requests that have one.
+    /// Mean excess of the requests that took longer than the marginal response time.
     pub mean_us: Option<f64>,
-    /// Longest excess.
+    /// Longest excess of a request.
     pub max_us: Option<f64>,
     /// Distribution of the excess, in ascending order.
     pub above: Vec<AboveSummary>,

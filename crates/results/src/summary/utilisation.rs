@@ -7,7 +7,7 @@ use wordline_observe::Busy;
 use wordline_recorder::Record;
 use wordline_ssd::Usage;
 
-/// Simulated time.
+/// Times of the run on the simulated clock.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Time")]
 pub struct TimeSummary {
@@ -21,12 +21,12 @@ pub struct TimeSummary {
     pub measured_from_s: f64,
     /// Time at which the last request completed. GC may continue after it.
     pub last_completion_s: f64,
-    /// Simulated time in which the device held a request, counted from when its command, and the
-    /// data of a write, had arrived.
+    /// Simulated time in which the device held at least one request. A request is held from the
+    /// arrival of its command and, for a write, of its data.
     pub busy_s: f64,
 }
 
-/// Time of the dies by use. Shares; their sum is 1.
+/// Breakdown of the dies' time, as shares that add up to 1.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Execution {
     /// Share of the dies' time, from the first arrival to the last event, in which commands,
@@ -37,7 +37,7 @@ pub struct Execution {
     /// Share of the time in which arrays worked, including the short busy times between the planes of
     /// a command.
     pub cell_active: f64,
-    /// Share of the remaining time: no operation, or a suspended one.
+    /// Share of the remaining time, in which a die had no operation or only a suspended one.
     pub idle: f64,
 }
 
@@ -67,12 +67,12 @@ impl Execution {
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Utilisation {
     /// Share of the time from the first arrival to the last event in which a channel's bus was
-    /// granted, mean of the channels.
+    /// granted, mean over the channels.
     pub channel_mean: f64,
     /// Share of the time in which the bus of the busiest channel was granted.
     pub channel_max: f64,
     /// Share of the time from the first arrival to the last event in which a die was occupied by an
-    /// operation, which includes waits for the bus; mean of the dies.
+    /// operation, mean over the dies. Waits for the bus are included.
     pub die_mean: f64,
     /// Share of the time in which the busiest die was occupied.
     pub die_max: f64,

@@ -36,7 +36,7 @@ fn block_columns(rows: &[BlockRun]) -> Vec<Column> {
         way, "", "Package on the channel", |run| run.place[1];
         die, "", "Die in the package", |run| run.place[2];
         plane, "", "Plane in the die", |run| run.place[3];
-        block, "", "First block, in the plane", |run| run.first;
+        block, "", "First block of the row, numbered in its plane", |run| run.first;
         blocks, "", "Consecutive blocks that this row covers", |run| run.blocks;
         erases_min, "", "Fewest erases of any of these blocks", |run| run.least;
         erases, "", "Mean erases of these blocks", |run| run.mean;
@@ -44,8 +44,8 @@ fn block_columns(rows: &[BlockRun]) -> Vec<Column> {
     }
 }
 
-/// Builds the histogram of erases per block: one row per number of erases from the fewest to the
-/// most, or per range of equal width if there would be more than 1024 rows.
+/// Builds the histogram of erases per block, with one row per number of erases from the fewest to
+/// the most. If there would be more than 1024 rows, each row covers a range of equal width.
 pub fn wear(outcome: &Outcome) -> Result<Table, ObserveError> {
     let erases = || outcome.devices.iter().flat_map(|device| &device.erases);
     let least = erases().copied().min().unwrap_or(0);
@@ -121,7 +121,7 @@ impl BlockRuns<'_> {
             }));
         }
     }
-    /// Returns channel, way, die and plane of a plane.
+    /// Returns the numbers of the channel, way, die and plane of a plane.
     fn place(&self, plane: Plane) -> [u32; 4] {
         let of = self.wiring;
         let die = plane.0 / of.planes;

@@ -1,4 +1,4 @@
-//! Table of the dies: time by use, and energy.
+//! Table of the dies: breakdown of their time, and energy.
 
 use super::{Column, of_member, us};
 use crate::outcome::Outcome;
@@ -8,7 +8,7 @@ use wordline_kernel::Time;
 use wordline_observe::{ObserveError, Table, columns};
 use wordline_ssd::Usage;
 
-/// A die with its time by use and its energy.
+/// Die with the breakdown of its time, and its energy.
 struct DieRow {
     member: u32,
     /// Wiring of the device that contains the die.
@@ -20,7 +20,7 @@ struct DieRow {
     energy: EnergySummary,
 }
 
-/// Builds the table of dies: one row per die, with its time by use and its energy.
+/// Builds the table of dies: one row per die, with the breakdown of its time and its energy.
 pub fn dies(outcome: &Outcome) -> Result<Table, ObserveError> {
     let rows = rows(outcome);
     let mut columns = die_columns(&rows);
@@ -60,12 +60,12 @@ fn die_columns(rows: &[DieRow]) -> Vec<Column> {
         program_us, "us", "Time of array programs, summed over planes", |row| us(row.usage.array[1]);
         erase_us, "us", "Time of erases, summed over planes", |row| us(row.usage.array[2]);
         bus_us, "us", "Time on the bus", |row| us(row.usage.bus);
-        bus_wait_us, "us", "Time of waiting for the bus", |row| us(row.usage.bus_wait);
+        bus_wait_us, "us", "Time spent waiting for the bus", |row| us(row.usage.bus_wait);
         cell_us, "us", "Array time of commands, counted once for all planes, and short busy times", |row| us(row.usage.cell);
         read_mj, "mJ", "Energy of array reads", |row| row.energy.read_mj;
         program_mj, "mJ", "Energy of array programs", |row| row.energy.program_mj;
         erase_mj, "mJ", "Energy of erases", |row| row.energy.erase_mj;
-        bus_mj, "mJ", "Energy of the bus", |row| row.energy.bus_mj;
+        bus_mj, "mJ", "Energy of the die's interface on the bus", |row| row.energy.bus_mj;
         standby_mj, "mJ", "Energy in standby", |row| row.energy.standby_mj;
     }
 }

@@ -61,6 +61,6 @@ fn distribution(points: &[Point]) -> Vec<Column> {
     columns! { points;
         latency_us, "us", "Response time", |point| us(point.at);
         fraction_below, "", "Share of requests that took no longer", |point| point.fraction;
-        count, "", "Requests that took longer than the row before and no longer than this one", |point| point.count;
+        count, "", "Requests that took longer than in the row above, and no longer than in this row", |point| point.count;
     }
 }

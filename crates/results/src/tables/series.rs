@@ -107,10 +107,10 @@ fn cache_columns(cells: &Cells<'_>) -> Vec<Column> {
     let found: Vec<Pages> = cells.iter().map(|cell| cell.value.cache.0).collect();
     let lists: Vec<Option<Lists>> = cells.iter().map(|cell| cell.value.lists.0).collect();
     let mut columns = columns! { &found;
-        cache_resident_hits, "", "Pages that reads requested and that the flash cache held", |pages| pages.resident;
-        cache_suspected_hits, "", "Pages that reads requested and that had been evicted, but could still be read", |pages| pages.suspected;
-        cache_joined, "", "Pages that reads requested while another request was already reading them from the disk", |pages| pages.joined;
-        cache_misses, "", "Pages that reads requested and that were read from the disk", |pages| pages.missed;
+        cache_resident_hits, "", "Pages requested by reads and found in the flash cache", |pages| pages.resident;
+        cache_suspected_hits, "", "Pages requested by reads that had been evicted but could still be read", |pages| pages.suspected;
+        cache_joined, "", "Pages requested by reads while another request was already reading them from the disk", |pages| pages.joined;
+        cache_misses, "", "Pages requested by reads and read from the disk", |pages| pages.missed;
     };
     columns.extend(columns! { &lists;
         cache_read_list, "pages", "Pages in the read list of a partitioned cache", |lists| Some(f64::from((*lists)?.reads));

@@ -1,4 +1,4 @@
-//! Run to measure, and ceiling of its event loop, of the benchmarks that simulate whole runs.
+//! Execution and instruction ceiling of the benchmarks that simulate whole runs.
 
 use gungraun::{Callgrind, EntryPoint, EventKind, LibraryBenchmarkConfig};
 use wordline_runner::{Done, RunSpec};

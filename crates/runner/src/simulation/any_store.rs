@@ -109,7 +109,7 @@ impl RunShape for Store {
     }
 }
 
-/// Builds a store of any shape.
+/// Builder of stores of any shape.
 struct Builder<'a> {
     plan: &'a Plan,
     options: &'a Options,

@@ -22,7 +22,7 @@ use crate::observer::{Observer, Summed};
 /// Observation of the devices behind the cache.
 type OfDisks = wordline_block::ArrayObservation<wordline_hdd::Observation>;
 
-/// Records a cached store: its requests, and the operations of its flash.
+/// Recorder of a cached store: its requests, and the operations of its flash.
 #[derive(Serialize, Deserialize)]
 pub(super) struct OfCache {
     recorder: Recorder,

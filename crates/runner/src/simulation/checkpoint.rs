@@ -45,14 +45,14 @@ pub(super) struct Parts<Past, Loop, Host, Observer> {
 /// State of a run before its event loop, and the time spent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Before {
-    /// Hash of everything that determines the results except the input: the plan with its seeds,
-    /// what is recorded and verified, the limit of requests, and the rate of power cuts.
+    /// Hash of everything that determines the results except the input. It covers the plan with its
+    /// seeds, what is recorded and verified, the limit of requests, and the rate of power cuts.
     pub(super) run: u64,
     pub(super) preconditioned: Vec<Preconditioned>,
     pub(super) spent: Spent,
 }
 
-/// Writes checkpoints.
+/// Writer of checkpoints.
 pub(super) struct Checkpoints {
     options: CheckpointOptions,
     last: Instant,

@@ -5,8 +5,8 @@ use wordline_kernel::Time;
 use wordline_recorder::Recorder;
 use wordline_results::outcome::ContentionWindow;
 
-/// Start and end of the interval in which all of several streams issue requests, with the bytes
-/// served by then. Streams without requests are left out.
+/// Start and end of the interval in which all streams issue requests, with the bytes served by each
+/// of these times. Streams without requests are left out.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Contention {
     /// Whether each stream has requests; empty if there is one stream.

@@ -27,7 +27,7 @@ pub(super) fn disks_of(store: &Store) -> Array<Disk> {
     Array::new(map, disks.map(|leaf| (leaf.name, Disk::new(leaf.disk))))
 }
 
-/// Records hard disks.
+/// Recorder of hard disks.
 #[derive(Serialize, Deserialize)]
 pub(super) struct OfDisks {
     recorder: Recorder,

@@ -116,7 +116,7 @@ pub(super) struct LoopEnd {
     /// Time of the next sample, or of the end of the warm-up if that is earlier. Time zero until
     /// it is determined.
     pub(super) next_look: Time,
-    /// End of a warm-up by simulated time that is in progress, or [`Time::MAX`].
+    /// End of the warm-up in progress, if it ends at a simulated time; otherwise [`Time::MAX`].
     warm_until: Time,
     /// End of the warm-up, if there was one.
     pub(super) measured_from: Option<Time>,
@@ -136,7 +136,7 @@ impl LoopEnd {
             measured_from: None,
         }
     }
-    /// Returns a copy of what the results need, if the run ended now.
+    /// Returns a copy of the state that the results need, as if the run ended now.
     pub(super) fn so_far(&self) -> Self {
         Self {
             now: self.now,
@@ -191,8 +191,8 @@ impl LoopEnd {
         self.digest
             .mix(u64::from(request.stream) << 32 | u64::from(request.fua) << 8 | request.op as u64);
     }
-    /// Returns the time up to which nothing but requests and device events is due: the next sample,
-    /// the end of the warm-up, or the end of the clock.
+    /// Returns the time up to which only requests and device events are due. At this time, a
+    /// sample, the end of the warm-up or the end of the clock is due.
     pub(super) fn uneventful_until(&self) -> Time {
         self.next_look.min(CLOCK_END)
     }

@@ -19,7 +19,7 @@ pub struct Input<'a> {
     pub replay: Replay,
 }
 
-/// Takes the requests of a stream from its source, at least one in advance.
+/// Intake of a stream's requests. It takes them from their source, at least one in advance.
 pub(super) struct Intake<'a> {
     pub(super) source: &'a mut dyn Source,
     pub(super) stream: u32,
@@ -59,7 +59,8 @@ pub(super) struct Position {
     pub(super) number: u64,
     /// Requests after the next one, as far as the device looks ahead, with their indices.
     beyond: VecDeque<(Request, u64)>,
-    /// Completion times whose successors have not been issued; empty in an open loop.
+    /// Times of completions after which the next request has not been issued yet; empty in an open
+    /// loop.
     tokens: VecDeque<Time>,
     /// Time of the latest completion in a closed loop with an end time, and the number of
     /// completions at that instant.
@@ -76,7 +77,7 @@ pub(super) struct Position {
 #[derive(Serialize, Deserialize)]
 pub(super) struct IntakeState<At> {
     at: At,
-    /// Digest of what the source has read, if it reads anything.
+    /// Digest of the bytes that the source has read, if it reads any.
     read_digest: Option<u64>,
 }
 
@@ -155,7 +156,8 @@ impl<'a> Intake<'a> {
     }
 
     /// Resumes a stream. The source is at its start and is read up to the saved position. Fails if
-    /// the source cannot be read, its digest differs from the saved one, or its end is elsewhere.
+    /// the source cannot be read, if its digest differs from the saved one, or if it ends at
+    /// another position.
     pub(super) fn resume(&mut self, state: IntakeState<Position>) -> Result<(), SimulationError> {
         let IntakeState { at, read_digest } = state;
         for _ in 0..at.taken() {
@@ -239,7 +241,7 @@ impl<'a> Intake<'a> {
     pub(super) fn waits(&self) -> bool {
         !matches!(self.replay, Replay::OpenLoop { .. }) && self.at.tokens.is_empty()
     }
-    /// Returns `true` if response times are sampled, which is so in an open loop.
+    /// Returns `true` if response times are sampled, which is the case in an open loop.
     #[inline]
     pub(super) fn samples_responses(&self) -> bool {
         matches!(self.replay, Replay::OpenLoop { .. })

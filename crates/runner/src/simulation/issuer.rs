@@ -51,7 +51,8 @@ pub(super) struct HostParts<Stream, Contended, Numbers> {
 /// State of the host, as read from a file.
 pub(super) type HostState = HostParts<IntakeState<Position>, Contention, Vec<u64>>;
 
-/// Returns the warm-up whose end the host detects. The loop handles one that ends at a time.
+/// Returns the warm-up whose end the host detects. The event loop handles a warm-up that ends at a
+/// simulated time.
 fn warm_up(plan: &Plan) -> Option<WarmUp> {
     let warm_up = plan.observe.warm_up;
     warm_up.filter(|warm_up| !matches!(warm_up, WarmUp::Until(_)))
@@ -67,7 +68,7 @@ pub(super) struct Host<'a> {
     /// Time before which no sample, end of the warm-up or end of the clock is due.
     pub(super) calm_until: Time,
     pub(super) contention: Contention,
-    /// Warm-up in progress, unless it ends at a time.
+    /// Warm-up in progress, unless it ends at a simulated time.
     warm_up: Option<WarmUp>,
     /// Index of the request in the input of its stream, by ticket of the store; `None` if rows are
     /// not recorded.
@@ -179,8 +180,8 @@ impl<'a> Host<'a> {
             .iter_mut()
             .find_map(|intake| intake.error.take())
     }
-    /// Returns the stream and time of the first request that the device accepts. Among equals, the
-    /// first stream wins.
+    /// Returns the stream and time of the first request that the device accepts. If times are
+    /// equal, the first stream wins.
     #[inline(always)]
     pub(super) fn next_arrival(&mut self, store: &impl BlockDevice) -> Option<(usize, Time)> {
         let first;
@@ -356,7 +357,7 @@ impl<'a> Host<'a> {
             }
         }
     }
-    /// Handles the completions of a live run, which has one stream, and passes each on.
+    /// Handles the completions of a live run, which has one stream, and passes each to `pass_on`.
     pub(super) fn completed_live(
         &mut self,
         now: Time,
@@ -389,7 +390,7 @@ impl<'a> Host<'a> {
         }
     }
     /// Handles a power cut: requests in progress are lost, and closed loops continue with the next.
-    /// Passes each on.
+    /// Passes each lost request to `pass_on`.
     pub(super) fn lost(
         &mut self,
         now: Time,
@@ -404,7 +405,7 @@ impl<'a> Host<'a> {
             intake.completed(now);
         }
     }
-    /// Drops the request of a live run, which has one stream, that was to be submitted next.
+    /// Drops the request that a live run, which has one stream, would submit next.
     pub(super) fn drop_next(&mut self) {
         self.soonest = Time::ZERO;
         self.intakes[0].drop_next();

@@ -26,7 +26,7 @@ use crate::timeline::Timeline;
 pub struct LiveRequest {
     /// Number under which the request is completed.
     pub id: u64,
-    /// Operation.
+    /// Operation of the request.
     pub op: Op,
     /// Whether a write completes only when it is durable.
     pub fua: bool,
@@ -45,25 +45,26 @@ pub enum Turn {
     Request(LiveRequest),
     /// The next event of the device is due.
     Event,
-    /// Nothing has happened for some milliseconds.
+    /// There is no next step yet. The run reports its progress and calls [`Clients::turn`] again.
     Pause,
-    /// The power fails. Only in runs with power cuts on demand ([`super::Options`]).
+    /// The power fails. This step is allowed only in runs with power cuts on demand
+    /// ([`super::Options`]).
     PowerCut,
     /// A die of the store becomes slower ([`BlockDevice::slow_die`]).
     SlowDie {
         /// Number of the die.
         die: u32,
-        /// Factor of its times, in thousandths, at least 1.
+        /// Factor of the die's array times, in thousandths, at least 1.
         slowness: u32,
     },
-    /// The clients want to know what the run has measured so far.
+    /// The clients request the measurements of the run so far.
     Status,
     /// No request will follow. The device completes all requests.
     End,
 }
 
-/// Data that a power cut would lose now: returns `true` for a byte range, given by its offset and
-/// its length, if the latest write of some of it would be lost.
+/// Test for data that a power cut would lose now. It returns `true` for a byte range, given by its
+/// offset and length, if the latest write of any of its bytes would be lost.
 pub type Volatile<'a> = &'a dyn Fn(u64, u64) -> bool;
 
 /// Clients of a live run, and its clock.
@@ -72,7 +73,7 @@ pub trait Clients {
     /// the time of the device's next event, or [`Time::MAX`]. Without an event, [`Turn::Event`] is
     /// not allowed.
     fn turn(&mut self, now: Time, due: Time) -> Turn;
-    /// Reports the time at which a request arrived, in order of arrival.
+    /// Reports the time at which a request arrived. Requests are reported in order of arrival.
     fn arrived(&mut self, request: &Request);
     /// Reports that the store takes a request next.
     fn submitted(&mut self, _id: u64, _volatile: Volatile<'_>) {}
@@ -80,7 +81,7 @@ pub trait Clients {
     fn complete(&mut self, now: Time, id: u64, failed: bool);
     /// Reports whether the store has made a die slower.
     fn slowed(&mut self, _exists: bool) {}
-    /// Passes on what the run has measured until `now`, after [`Turn::Status`].
+    /// Passes on the measurements of the run until `now`, after [`Turn::Status`].
     fn status(&mut self, _now: Time, _snapshot: Box<Snapshot>) {}
     /// Reports that power fails: no request that has arrived will complete.
     fn power_fails(&mut self, _volatile: Volatile<'_>) {}
@@ -91,7 +92,7 @@ pub trait Clients {
 /// Number for a ticket that is not in progress.
 const NO_REQUEST: u64 = u64::MAX;
 
-/// Requests that have arrived and were not submitted.
+/// Requests that have arrived but have not been submitted.
 #[derive(Debug, Default)]
 struct Waiting {
     requests: VecDeque<Request>,
@@ -165,7 +166,7 @@ pub(super) struct Live<'a> {
     /// Earliest time at which the next request can arrive.
     earliest: Time,
     ended: bool,
-    /// Policies with a paper, for the summary.
+    /// Policies that are based on a paper, for the summary.
     references: Vec<Reference>,
 }
 
@@ -400,8 +401,8 @@ impl<'a> Live<'a> {
         });
     }
 
-    /// Passes what the run has measured so far to the clients. Leaves the run as it is; `recorder`
-    /// is a copy.
+    /// Passes the measurements of the run so far to the clients. Does not change the run;
+    /// `recorder` is a copy.
     #[cold]
     #[inline(never)]
     fn report<S: RunShape>(

@@ -65,7 +65,7 @@ pub struct Options {
     pub power_cuts_on_demand: bool,
     /// Timeline to write, if any.
     pub timeline: Option<TimelineOptions>,
-    /// Maker of the replacement policies of the DRAM buffers, in place of the plan's.
+    /// Factory of the replacement policies of the DRAM buffers, in place of the plan's.
     pub buffer_policy: Option<Maker>,
     /// Options for checkpoints. Cannot be combined with a timeline or a custom policy.
     pub checkpoint: Option<CheckpointOptions>,
@@ -128,9 +128,9 @@ pub fn run(
 
 /// Simulates the requests that `clients` send while the run proceeds.
 ///
-/// The run ends when the clients end it. An interruption or a device error ends it earlier, with the
-/// results so far. Requests are replayed by time stamp: a run on the recorded requests has the same
-/// digest. `references` are the policies with a paper, for the summary.
+/// The run ends when the clients end it. An interruption or a device error ends it earlier, with
+/// the results so far. Requests are replayed by time stamp: a run on the recorded requests has the
+/// same digest. `references` are the policies that are based on a paper, for the summary.
 ///
 /// # Panics
 /// If a run that reached its end has not served every request, which is a bug of the simulator.
@@ -368,7 +368,8 @@ mod tests {
 
     const INTERVALS: usize = 64;
 
-    /// Observes every completed bus grant or die occupation, and distributes it over intervals.
+    /// Probe that observes every completed bus grant or die occupation, and distributes its time
+    /// over intervals.
     #[derive(serde::Serialize)]
     struct Observations {
         recorder: Recorder,

@@ -48,8 +48,8 @@ pub(super) trait RunShape:
     fn recorder(plan: &Plan, options: &Options) -> Self::Recorder;
     /// Returns the number of free blocks of each device with flash.
     fn free_blocks(&self) -> Vec<u32>;
-    /// Returns the outcome of the store. `preconditioned` belongs to its SSDs, without the flash of
-    /// caches.
+    /// Returns the outcome of the store. `preconditioned` has the counts of its SSDs, without the
+    /// flash of caches.
     fn end(&self, recorder: Self::Recorder, preconditioned: &[Preconditioned]) -> StoreOutcome;
 }
 
@@ -77,7 +77,7 @@ macro_rules! shapes {
     };
 }
 
-// Each shape is compiled to an event loop of its own. Only those with `Store` dispatch between kinds
+// Each shape is compiled to a separate event loop. Only those with `Store` dispatch between kinds
 // of devices.
 shapes!(
     Ssd<Map>,

@@ -1,5 +1,5 @@
-//! What a run has measured, and the results that are computed from it: at its end, or while a live
-//! run proceeds.
+//! Measurements of a run, and the results that are computed from them: at the end of the run, or
+//! while a live run proceeds.
 
 use wordline_config::Plan;
 use wordline_ftl::precondition::Preconditioned;
@@ -20,13 +20,13 @@ pub(super) struct Cost {
     /// Time spent before the clocks started, and the CPU time of preconditioning.
     pub(super) spent: Spent,
     pub(super) clocks: Clocks,
-    /// Resident memory before the devices were filled; of a resumed run, before they were read.
-    /// Bytes.
+    /// Resident memory before the devices were filled or, for a resumed run, before their state was
+    /// read. Bytes.
     pub(super) memory: u64,
 }
 
 impl Cost {
-    /// Returns the cost of a run with this number of events, which now has this much resident
+    /// Returns the cost of a run after `events` events. `resident_bytes` is its current resident
     /// memory.
     pub(super) fn speed(&self, events: u64, resident_bytes: u64) -> Speed {
         let (spent, (wall, cpu)) = (&self.spent, self.clocks);
@@ -47,7 +47,7 @@ pub(super) struct Origin<'a> {
     pub(super) cost: Cost,
 }
 
-/// What a run has measured. Another thread can compute the results while the run proceeds.
+/// Measurements of a run. Another thread can compute the results while the run proceeds.
 pub struct Snapshot {
     pub(super) plan: Plan,
     pub(super) ended: LoopEnd,
@@ -58,12 +58,12 @@ pub struct Snapshot {
     pub(super) error: Option<String>,
     pub(super) speed: Speed,
     pub(super) notes: Vec<String>,
-    /// Policies with a paper, and their papers.
+    /// Policies that are based on a paper, and the papers.
     pub(super) references: Vec<Reference>,
 }
 
 impl Snapshot {
-    /// Copies what a live run has measured. `ended` and `recorder` are copies.
+    /// Copies the measurements of a live run. `ended` and `recorder` are copies already.
     pub(super) fn of_live<S: RunShape>(
         origin: &Origin<'_>,
         references: &[Reference],

@@ -27,7 +27,7 @@ pub(super) struct Start<'b, 'a, 'w, 'l> {
     pub(super) watcher: &'b mut Watcher<'w>,
     pub(super) clocks: Clocks,
     pub(super) timeline: Option<Box<Timeline>>,
-    /// Clients of a live run; `None` in a run whose input is known.
+    /// Clients of a live run; `None` in a run whose input is known in advance.
     pub(super) live: Option<Live<'l>>,
 }
 

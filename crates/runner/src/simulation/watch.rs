@@ -39,11 +39,12 @@ pub(super) const STRIDE: u32 = 4096;
 
 pub(super) const BETWEEN_REPORTS: Duration = Duration::from_millis(100);
 
-/// Calls the watch at intervals.
+/// Progress reporter, which calls the watch at intervals.
 pub(super) struct Watcher<'a> {
     pub(super) watch: Watch<'a>,
-    /// Events and requests between two checks of the clock, and those left until the next.
+    /// Events and requests between two checks of the clock. Count.
     pub(super) stride: u32,
+    /// Events and requests until the next check of the clock. Count.
     countdown: u32,
     between: Duration,
     pub(super) last: Instant,

@@ -12,7 +12,7 @@ use wordline_observe::{CounterId, TimelineFile, TrackId};
 use super::Requests;
 use super::ssd::SsdTracks;
 
-/// Tracks of a cache: those of its flash, and its contents.
+/// Tracks of a cache: the tracks of its flash, and counters of its contents.
 #[derive(Debug)]
 pub(super) struct CacheTracks {
     resident: CounterId,

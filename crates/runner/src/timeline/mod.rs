@@ -23,7 +23,7 @@ use crate::error::SimulationError;
 
 /// Length of a timeline without a given end.
 pub const DEFAULT_LENGTH: Time = Time::from_ms(100);
-/// Maximum number of events in a timeline. A slice takes two events, a counter value one.
+/// Maximum number of events in a timeline. A slice takes two events, and a counter value takes one.
 pub const MAX_EVENTS: u64 = 5_000_000;
 
 /// Options of a timeline.
@@ -33,7 +33,7 @@ pub struct TimelineOptions {
     pub path: PathBuf,
     /// Start of the timeline.
     pub from: Time,
-    /// End of the timeline; without it, [`DEFAULT_LENGTH`] after its start.
+    /// End of the timeline; by default, [`DEFAULT_LENGTH`] after its start.
     pub until: Option<Time>,
 }
 
@@ -51,8 +51,8 @@ impl TimelineOptions {
     }
 }
 
-/// Writes the timeline of a run. A device with flash has a track per channel (its bus), die (its
-/// operations, including waits for the bus) and plane (its array). A hard disk has one for its
+/// Writer of the timeline of a run. A device with flash has a track per channel (its bus), die (its
+/// operations, including waits for the bus) and plane (its array). A hard disk has a track for its
 /// mechanism, and one each for the components of an access and for the buffer, if it has them.
 /// Counters show queue depths and contents.
 #[derive(Debug)]
@@ -165,7 +165,7 @@ impl Requests {
 }
 
 /// Returns the name of a device's group. If the store is a cache with a single device behind it,
-/// both have the name of the store, so that of the device gets a suffix.
+/// both have the name of the store, so the name of the device gets a suffix.
 fn name(plan: &Plan, leaf: &Leaf<'_>) -> String {
     if leaf.is_behind && leaf.name == plan.name {
         return format!("{}.{BEHIND}", leaf.name);
@@ -197,8 +197,8 @@ impl Timeline {
         })
     }
 
-    /// Starts the run; `free_blocks` are those of each device with flash, in the order of the
-    /// store.
+    /// Starts the run. `free_blocks` has the number of free blocks of each device with flash, in
+    /// the order of the store.
     pub fn begin(&mut self, free_blocks: impl IntoIterator<Item = u32>) {
         self.count_at_host(Time::ZERO, 0);
         let mut free = free_blocks.into_iter();

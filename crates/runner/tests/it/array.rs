@@ -1,5 +1,5 @@
 //! Arrays, from the configuration to the summary.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // the whole file is test code
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ fn fault(job: &RunSpec) -> String {
     said.lines().next().unwrap().to_owned()
 }
 
-/// Four single-die packages on two buses, full of data of which a part is overwritten.
+/// Four single-die packages on two buses, filled with data, part of which is overwritten.
 const DEVICE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 2\nways = 2\n\
     [nand.geometry]\nblocks_per_plane = 32\npages_per_block = 32\n[host]\nqueue_depth = 8\n\
     [ftl]\nover_provisioning_ratio = 0.25\n[precondition]\noverwrite_ratio = 0.2\n";
@@ -88,7 +88,7 @@ fn nested_striped_arrays_equal_a_flat_one() {
     for cuts in [None, Some(500)] {
         let of = |array: &str| {
             let mut job = job(&format!("{DEVICE}{array}{LOAD}"));
-            // Random numbers depend on seeds that follow from the position in the arrays.
+            // Random numbers depend on seeds, which are derived from the position in the arrays.
             job.overrides = vec![("precondition.overwrite_ratio".into(), "0.0".into())];
             job.power_cut_every = cuts;
             job.verify = true;
@@ -110,7 +110,7 @@ fn nested_striped_arrays_equal_a_flat_one() {
     }
 }
 
-/// Devices and arrays are members of one array, at any depth, each with its own results.
+/// Devices and arrays are members of one array, at any depth, and each has separate results.
 #[test]
 fn arrays_and_devices_can_be_members_of_one_array() {
     let text = format!(

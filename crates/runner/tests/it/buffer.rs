@@ -1,5 +1,5 @@
 //! Flushes and FUA writes, from the input through the device to the results.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic)] // the whole file is test code
 
 use crate::shared;
 
@@ -71,7 +71,7 @@ fn flush_leaves_only_later_writes_dirty() {
         (400, 400)
     );
     assert_eq!(summary.input.flushes_ignored, 0);
-    // The last request is a flush; at most the seven writes in flight with it came later.
+    // The last request is a flush; only the seven writes in flight with it can be newer.
     assert!(buffer.dirty_pages_left <= 7, "{buffer:?}");
     assert!(summary.latency.flush.mean_us.unwrap() > 0.0);
 }
@@ -102,8 +102,8 @@ fn trace_can_mark_writes_as_fua() {
     assert_eq!(summary.error, None);
     let input = &summary.input;
     assert_eq!((input.writes, input.durable_writes), (200, 100));
-    // A single page on an idle device: plain writes complete when they are in memory (0.1 us and
-    // 4096 B at 3200 MB/s), FUA writes after a program of at least 500 us.
+    // Writes of a single page to an idle device. Plain writes complete when they are in memory (0.1
+    // us, and 4096 B at 3200 MB/s). FUA writes complete after a program of at least 500 us.
     let write = &summary.latency.write;
     assert!((write.min_us.unwrap() - 1.38).abs() < 0.001, "{write:?}");
     assert!((write.p50_us.unwrap() - 1.38).abs() < 0.01, "{write:?}");

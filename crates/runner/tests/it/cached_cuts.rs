@@ -1,5 +1,5 @@
 //! Power cuts of flash in front of disks, from the configuration to the summary.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic)] // the whole file is test code
 
 use wordline_runner::{RunSpec, Summary};
 

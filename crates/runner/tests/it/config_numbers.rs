@@ -43,7 +43,8 @@ fn tried(text: &str, key: &str, value: &str) -> Result<(), String> {
         max_requests: Some(20),
         ..RunSpec::default()
     };
-    // A run begins with loading the configuration, so what cannot be loaded is not run.
+    // A run begins with loading the configuration, so a configuration that cannot be loaded is not
+    // run.
     let error = catch_unwind(AssertUnwindSafe(|| {
         match wordline_config::load(text, "device.toml", &job.overrides) {
             Err(error) => Some(error.to_string()),

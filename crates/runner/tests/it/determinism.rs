@@ -1,5 +1,5 @@
 //! Equal inputs give equal digests: twice in one process, in several processes, optimised or not.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // the whole file is test code
 
 use std::process::Command;
 

@@ -1,6 +1,6 @@
 //! Partition of the flash in front of a disk: write hits by list, the chosen sizes, and the sizes
 //! after a power cut.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic)] // the whole file is test code
 
 use std::fmt::Write as _;
 
@@ -36,7 +36,7 @@ fn job(config: String) -> RunSpec {
 struct Lists {
     reads: Vec<u64>,
     writes: Vec<u64>,
-    /// Writes that found their page in the write list, in the read list, in neither.
+    /// Writes that found their page in the write list, in the read list, or in neither. Counts.
     found: [u64; 3],
 }
 
@@ -66,7 +66,7 @@ impl Lists {
     }
 }
 
-/// Single-page requests, a second apart, so that each request finishes before the next.
+/// Requests for single pages arrive a second apart, so that each request finishes before the next.
 #[test]
 fn write_hits_by_list_match_two_plain_lists() {
     let mut random = Rng::new(7, "divisions");

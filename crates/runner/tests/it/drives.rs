@@ -1,7 +1,7 @@
 //! Presets of current drives, compared with the flash and link rates that their sources publish. No
 //! constant of the presets is fitted, so the numbers in `docs/explanation/drives.md` follow from
 //! these rates.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic)] // the whole file is test code
 
 use wordline_runner::{RunSpec, Summary};
 
@@ -9,7 +9,7 @@ use wordline_runner::{RunSpec, Summary};
 struct Drive {
     preset: &'static str,
     dies: f64,
-    /// Page read. Microseconds.
+    /// Time of a page read. Microseconds.
     read_us: f64,
     /// Program rate of a die, on all planes at once. MB/s.
     program_mb_per_s: f64,
@@ -99,9 +99,9 @@ fn sequential_reads_are_bound_by_the_link_or_the_dies() {
     }
 }
 
-/// Writes sequentially to the erased QLC drive, with 64 blocks per plane. Two dedicated and 28
-/// lent blocks hold 256 pages each on 32 planes. Nothing is folded while requests arrive; after the
-/// last one the drive is idle.
+/// Writes sequentially to the erased QLC drive, with 64 blocks per plane. On each of its 32 planes,
+/// two dedicated and 28 lent blocks hold 256 pages each. Nothing is folded while requests arrive;
+/// after the last one the drive is idle.
 fn sequential_to_the_slc_cache(requests: u32) -> Summary {
     let config = format!(
         "schema = 1\nbase = \"consumer-qlc\"\n[nand.geometry]\nblocks_per_plane = 64\n[precondition]\nfill_ratio = 0.0\n\

@@ -1,5 +1,6 @@
-//! Loads that end at a time: the requests issued until then, and the error if there is no end.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+//! Loads with an end time: the requests issued before the end, and the error if the end is never
+//! reached.
+#![allow(clippy::unwrap_used, clippy::panic)] // the whole file is test code
 
 use crate::shared;
 
@@ -15,7 +16,7 @@ fn run(workload: &str) -> Results {
     ))
 }
 
-/// A sequence of single reads of time S: those that start at 0, S, 2 S, ... before the end.
+/// Single reads of duration S start at 0, S, 2 S, ...; those that start before the end are issued.
 #[test]
 fn closed_loop_issues_nothing_after_its_end() {
     for (whole, rest) in [(0.0, 0.5), (7.0, 0.2), (1000.0, 0.9)] {
@@ -51,8 +52,8 @@ fn load_that_runs_out_of_requests_is_noted() {
     );
 }
 
-/// The window in which both streams issue requests ends when the first one stops, not at its last
-/// request before that.
+/// The window in which both streams issue requests ends when the first stream stops, not at its
+/// last request before that time.
 #[test]
 fn contention_ends_when_the_first_stream_stops() {
     let stream = |name: &str, more: &str| {

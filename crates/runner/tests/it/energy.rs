@@ -1,5 +1,5 @@
 //! Energy of a run, compared with voltage x current x time computed by hand.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic)] // the whole file is test code
 
 use crate::shared;
 
@@ -34,7 +34,7 @@ fn energy_is_voltage_times_current_times_time() {
     close(energy.read_mj, 60.0 * 50.0 * reads / 1e6);
     close(energy.program_mj, 90.0 * 500.0 * programs / 1e6);
     close(energy.erase_mj, 120.0 * 3_000.0 * erases / 1e6);
-    // A page takes 12.3003 us and 9 cycles of 25 ns on the bus, an erase 7 cycles.
+    // A page takes 12.3003 us and 9 cycles of 25 ns on the bus, and an erase takes 7 cycles.
     let bus_us = (12.3003 + 9.0 * 0.025) * (reads + programs) + 7.0 * 0.025 * erases;
     close(energy.bus_mj, 10.0 * bus_us / 1e6);
     let time = results.summary.time;

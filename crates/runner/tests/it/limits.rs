@@ -1,5 +1,5 @@
 //! Memory limits, read from files in Linux's formats.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used)] // the whole file is test code
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! The status of a live run is its summary so far, and a request for it does not change the run.
+//! The status of a live run is the summary of the run so far, and a status request does not change
+//! the run.
 
 use std::time::{Duration, Instant};
 
@@ -18,12 +19,12 @@ struct Load {
     pages: u64,
     left: u64,
     in_flight: u64,
-    /// Requests between two requests for the status.
+    /// Requests between two status requests. Count.
     status_every: u64,
     asked_for: u64,
     has_ended: bool,
     asked_at: Instant,
-    /// Time of the machine from each request for the status to the snapshot.
+    /// Wall-clock time from each status request to its snapshot.
     took: Vec<Duration>,
     last: Option<Box<Snapshot>>,
 }
@@ -114,8 +115,8 @@ fn status_does_not_change_the_run_and_agrees_with_its_end() {
 }
 
 #[test]
-#[ignore = "a measurement without an expectation: states the cost of a status, run by hand"]
-fn cost_of_a_status() {
+#[ignore = "a measurement without an expectation: prints the cost of a status; run it by hand"]
+fn cost_of_a_status_is_printed() {
     let text = "schema = 1\nbase = \"d4\"\n";
     let (results, clients) = served(text, 1_000_000, 10_000);
     let mut took = clients.took;

@@ -1,5 +1,5 @@
 //! Stores of several kinds of devices, from the configuration to the results.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic)] // the whole file is test code
 
 use wordline_runner::{Results, RunSpec};
 
@@ -102,7 +102,8 @@ fn is_cache(name: &str) -> bool {
     !is_disk(name) && !["flash", "ssd0"].contains(&name)
 }
 
-/// The devices that serve the host together read and write exactly the bytes of its requests.
+/// Together, the devices that serve the host read and write exactly the bytes of the host's
+/// requests.
 #[test]
 fn device_results_add_up_to_the_whole() {
     for (store, names) in stores() {

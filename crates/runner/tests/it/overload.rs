@@ -1,5 +1,5 @@
 //! Tests the note that an open loop offers more load than its store can serve.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic)] // the whole file is test code
 
 use crate::shared;
 
@@ -11,7 +11,7 @@ const DISK: &str = "disk = { capacity_bytes = 67_108_864 }";
 const OVERLOADED: &str = "the offered load exceeds the throughput of this store";
 const CROWDED: &str = "waiting for a slot of the device queue";
 
-/// Returns the notes of a run of reads that arrive as `arrival` states.
+/// Returns the notes of a run of reads with the arrival process `arrival`.
 fn notes(store: &str, requests: u32, arrival: &str) -> Vec<String> {
     let load = format!("[workload]\nrequests = {requests}\nread_ratio = 1.0\narrival.{arrival}\n");
     shared::run(format!("{store}{load}")).summary.notes

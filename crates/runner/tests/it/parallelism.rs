@@ -1,5 +1,5 @@
 //! Parallelism inside packages: shared commands, and the time of the dies.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic)] // the whole file is test code
 
 use crate::shared;
 

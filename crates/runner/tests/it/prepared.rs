@@ -1,5 +1,5 @@
 //! A run on a prepared device has the results of a run that preconditions its device itself.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic)] // the whole file is test code
 
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ fn prepared_device_is_restored_with_every_ftl_policy() {
             continue;
         }
         let value = format!("\"{}\"", policy.name);
-        // Regulation needs several program modes, an SLC cache multi-bit cells.
+        // Regulation needs several program modes, and an SLC cache needs multi-bit cells.
         let modes: &[(&str, &str)] = match policy.family {
             "ftl.regulation" => &[("nand.programming", "\"table\"")],
             "ftl.slc_cache" => &[("nand.cell", "\"tlc\"")],

@@ -1,5 +1,5 @@
 //! The timed device, compared with queueing theory and rooflines.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // the whole file is test code
 
 use crate::shared;
 
@@ -100,8 +100,8 @@ fn writes_reach_the_die_roofline_but_never_exceed_it() {
     assert!(measured >= 0.97 * roof, "{measured} stays below {roof}");
 }
 
-/// Utilisation law: the busy time of all buses is operations times demands, with GC. That of the
-/// dies is at least operations times demands.
+/// Utilisation law: the busy time of all buses is operations times demands, with GC. The busy time
+/// of all dies is at least the product for the dies.
 #[test]
 fn bus_busy_time_is_operations_times_demand() {
     let workload = "[workload]\nrequests = 100_000\nread_ratio = 0.4\nrequest_bytes = 6144\nalign_bytes = 512\n\

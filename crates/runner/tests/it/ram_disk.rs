@@ -1,11 +1,11 @@
 //! RAM disks from the configuration to the results: alone, in arrays, behind a cache.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // the whole file is test code
 
 use crate::shared;
 
 use wordline_runner::{Results, RunSpec};
 
-/// 1 us and 0.25 ns per byte: 2.024 us for 4 KiB.
+/// RAM disk that takes 1 us and 0.25 ns per byte: 2.024 us for 4 KiB.
 const RAM: &str = "schema = 1\nname = \"ram\"\n[ram]\ncapacity_bytes = 67_108_864\n\
     overhead_ns = 1000\nns_per_byte = 0.25\n";
 const SERVICE_NS: f64 = 2024.0;
@@ -49,7 +49,7 @@ fn ram_disk_serves_one_request_per_channel_and_service_time() {
     );
 }
 
-/// A whole run with Poisson arrivals at a utilisation of 50 % waits as an M/D/1 queue.
+/// Whole run with Poisson arrivals at a utilisation of 50 %.
 #[test]
 fn open_loop_run_waits_as_an_m_d_1_queue() {
     let iops = 0.5 / SERVICE_NS * 1e9;

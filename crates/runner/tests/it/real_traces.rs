@@ -1,7 +1,7 @@
 //! Simulates the head of every real trace in `../shared/traces`, relative to the project's root,
 //! with verification: every read returns the newest acknowledged write. If the folder is absent,
 //! the tests print a notice and check nothing. `make test-slow` replays the traces in full.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // the whole file is test code
 
 use std::path::{Path, PathBuf};
 
@@ -131,7 +131,7 @@ fn every_trace_in_the_folder_is_simulated() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
-        // Folders hold traces for other tests.
+        // Subfolders hold traces for other tests.
         let is_trace = name != "README.md" && entry.file_type().unwrap().is_file();
         assert!(!is_trace || known(&name), "{name} is not simulated");
     }

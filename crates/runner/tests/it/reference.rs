@@ -104,7 +104,7 @@ fn every_key_of_the_schema_is_documented() {
     leaves(&schema, &schema, "", &mut keys);
     assert!(keys.len() > 150, "the schema was not walked: {keys:?}");
     let pages = reference::config() + &reference::policy_page();
-    // Tables of a member or a stream are documented at the device's own tables.
+    // Tables of a member or a stream are documented once, at the table of the device.
     let repeated = ["array.members.", "streams."];
     for key in &keys {
         let own = repeated.iter().find_map(|tables| key.strip_prefix(tables));

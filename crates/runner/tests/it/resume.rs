@@ -1,7 +1,7 @@
 //! A run that is stopped between any two events and resumed from its checkpoint gives the results
 //! of an uninterrupted run: with every policy, and with arrays, streams, loads, traces and power
 //! cuts.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // the whole file is test code
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -185,7 +185,11 @@ fn survives_its_process(
     fs::write(folder.path().join("spec.json"), words(&whole).to_string()).unwrap();
     let own = env::current_exe().unwrap();
     let done = Command::new(own)
-        .args(["--exact", "resume::resumes_in_a_new_process", "--ignored"])
+        .args([
+            "--exact",
+            "resume::stopped_run_resumes_in_a_new_process",
+            "--ignored",
+        ])
         .env(FOLDER, folder.path())
         .output()
         .unwrap();
@@ -227,7 +231,7 @@ fn of_words(told: &Value) -> RunSpec {
 
 #[test]
 #[ignore = "run by the other tests, each time in a new process"]
-fn resumes_in_a_new_process() {
+fn stopped_run_resumes_in_a_new_process() {
     let Some(folder) = env::var_os(FOLDER).map(PathBuf::from) else {
         return;
     };
@@ -261,9 +265,9 @@ fn every_policy(rounds: u64) {
         };
         let config = format!("{store}{LOAD}");
         let value = format!("\"{name}\"");
-        // Some policies need other settings: regulation several program modes, an SLC cache
-        // multi-bit cells, ECC read errors and vice versa, and batches a size of at most half of the
-        // buffer.
+        // Some policies need other settings: regulation needs several program modes, an SLC cache
+        // needs multi-bit cells, ECC and read errors need each other, and a batch has at most half
+        // the size of the buffer.
         let beside: &[(&str, &str)] = match family {
             "ftl.regulation" => &[("nand.programming", "\"table\"")],
             "buffer.flush" => &[("buffer.flush.batches.batch_kib", "16")],

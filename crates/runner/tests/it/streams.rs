@@ -1,5 +1,5 @@
 //! Several concurrent streams: requests served per stream, and fairness.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // the whole file is test code
 
 use wordline_config::plan::Replay;
 use wordline_host_link::Interface;
@@ -211,15 +211,15 @@ fn backlog_delays_only_streams_of_the_same_queue() {
         let mean = |name| stream(&summary, name).latency.all.mean_us.unwrap();
         mean("b") / mean("a")
     };
-    // With one queue, all arrive at once, and the first stream goes first.
+    // With one queue, all requests arrive at the same time, and the first stream is served first.
     assert!(wait("\"direct\"") > 1.0);
     // With turns, the 20 reads of b finish together with the first 20 of a, whose reads take 1000
     // turns on average.
     assert!(wait("\"nvme\"") < 0.05);
 }
 
-/// One die and two streams with one outstanding request each: a read waits for that of the other
-/// stream, so it takes twice as long as alone.
+/// One die and two streams with one outstanding request each: a read waits for the read of the
+/// other stream, so it takes twice as long as alone.
 #[test]
 fn two_streams_on_one_die_have_a_slowdown_of_two() {
     let text = format!(
@@ -249,8 +249,8 @@ fn two_streams_on_one_die_have_a_slowdown_of_two() {
     assert!((fairness.jain_index.unwrap() - 1.0).abs() < 1e-3);
 }
 
-/// A stream issues the same requests with and without others. Alone, it has the results of a device
-/// of its own.
+/// A stream issues the same requests with and without other streams. Alone, it has the results of a
+/// run on a separate device.
 #[test]
 fn requests_of_a_stream_do_not_depend_on_other_streams() {
     for interface in interfaces() {

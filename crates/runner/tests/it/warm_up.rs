@@ -1,5 +1,5 @@
-//! Counts after a warm-up are those of the whole run minus those of the warm-up.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+//! Counts after a warm-up equal the counts of the whole run minus the counts of the warm-up.
+#![allow(clippy::unwrap_used, clippy::panic)] // the whole file is test code
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -165,8 +165,8 @@ const SUMS: [&str; 9] = [
     "cpu_worker_s",
 ];
 
-/// Returns `true` if a metric is a final state or a maximum, and so not a count of the measured
-/// time.
+/// Returns `true` if a metric is a final state or a maximum, and therefore not a count of the
+/// measured time.
 fn is_state(path: &str) -> bool {
     [
         ".schema",
@@ -390,8 +390,8 @@ fn streams_warm_up_together() {
     let [a, b] = &summary.streams[..] else {
         panic!("expected two streams")
     };
-    // The second file of b starts when its first ends, 196 ms after the start; a is then past 147
-    // ms of its second.
+    // The second file of b starts when its first ends, 196 ms after the start. By then, a has
+    // replayed 147 ms of its second file.
     assert_eq!(b.input.requests, 50);
     assert_eq!(a.input.requests + a.input.warm_up_requests, 100);
     assert_eq!(a.input.warm_up_requests, 50 + 37);
@@ -427,7 +427,7 @@ fn unfinished_warm_up_is_an_error_and_measures_nothing() {
     }
 }
 
-/// Inputs with equal keys are checked once, so a run that is rejected needs a key of its own.
+/// Inputs with equal keys are checked once, so a run that is rejected needs a different key.
 #[test]
 fn inputs_of_a_rejected_and_an_accepted_run_have_different_keys() {
     let streams =

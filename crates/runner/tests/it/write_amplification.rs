@@ -1,6 +1,6 @@
 //! Bytes programmed, by purpose. They add up to the bytes that the dies programmed, and their ratio
 //! to the bytes written by the host is the write amplification.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic)] // the whole file is test code
 
 use wordline_config::presets;
 use wordline_runner::summary::FlashSummary;
@@ -183,7 +183,7 @@ fn buffer_that_absorbs_writes_has_amplification_below_one() {
     assert!(flash.programmed.fill_bytes > 3 * flash.programmed.host_bytes);
 }
 
-/// Each case programs pages for another purpose.
+/// Each case programs pages for a different purpose.
 #[test]
 fn program_purposes_are_counted_separately() {
     type Part = fn(&FlashSummary) -> u64;
@@ -249,7 +249,7 @@ fn program_purposes_are_counted_separately() {
 
 /// A failed program is repeated in a spare block, after the data of its old block are copied there.
 #[test]
-fn failed_programs_count_copies_to_spare_blocks() {
+fn copies_to_spare_blocks_after_failed_programs_are_counted() {
     let failing = [
         ("ftl.spare_blocks", "8"),
         (
@@ -286,7 +286,7 @@ fn bytes_by_purpose_add_up_with_power_cuts() {
     }
 }
 
-/// Results of an array are the sum over its members; those of a cache cover its flash.
+/// Results of an array are the sums over its members; results of a cache cover its flash.
 #[test]
 fn bytes_by_purpose_add_up_in_arrays_and_caches() {
     const STORES: [&str; 5] = [

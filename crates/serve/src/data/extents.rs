@@ -1,4 +1,4 @@
-//! Block status of the data: which ranges were written.
+//! Block status of the data: the ranges that were written.
 
 use std::fs::File;
 use std::io;
@@ -40,8 +40,8 @@ impl Extents {
             end: query.offset + u64::from(query.bytes),
         }
     }
-    /// Appends the range up to `until`, which the last extent takes in if it has the same status.
-    /// Returns `false` if there is no more to append.
+    /// Appends the range up to `until`, by extending the last extent if it has the same status.
+    /// Returns `false` if the range is complete, or the maximum number of extents is reached.
     fn push(&mut self, until: u64, is_hole: bool) -> bool {
         let until = until.clamp(self.at, self.end);
         let bytes = (until - self.at) as u32;
@@ -68,8 +68,8 @@ fn in_memory(parts: &[RwLock<Pages>], extents: &mut Extents) {
     extents.push(extents.end, true);
 }
 
-/// Returns the written pages of a range, ascending. Visits the pages of the range or all written
-/// pages, whichever are fewer.
+/// Returns the written pages of a range in ascending order. Visits the pages of the range or all
+/// written pages, whichever are fewer.
 fn written(parts: &[RwLock<Pages>], range: Range<u64>) -> Box<dyn Iterator<Item = u64> + '_> {
     let lock = |part: &'_ RwLock<Pages>| part.read().unwrap_or_else(PoisonError::into_inner).len();
     let all: usize = parts.iter().map(lock).sum();
@@ -85,7 +85,8 @@ fn written(parts: &[RwLock<Pages>], range: Range<u64>) -> Box<dyn Iterator<Item 
     Box::new(found.into_iter())
 }
 
-/// Visits each page of a range; locks a part once per run of pages.
+/// Iterates over the written pages of a range by visiting each page. Locks a part once per run of
+/// pages.
 fn one_by_one(parts: &[RwLock<Pages>], range: Range<u64>) -> impl Iterator<Item = u64> {
     let runs = range.start / RUN..range.end.div_ceil(RUN);
     runs.flat_map(move |run| {
@@ -96,14 +97,14 @@ fn one_by_one(parts: &[RwLock<Pages>], range: Range<u64>) -> impl Iterator<Item 
     })
 }
 
-/// Asks the file system for the ranges that hold data.
+/// Queries the file system for the ranges that hold data.
 #[cfg(target_os = "linux")]
 fn in_file(file: &File, extents: &mut Extents) -> io::Result<()> {
     use rustix::fs::{SeekFrom, seek};
     use rustix::io::Errno;
     loop {
         let data = match seek(file, SeekFrom::Data(extents.at)) {
-            // There is no data behind this offset.
+            // There is no data after this offset.
             Err(Errno::NXIO) => extents.end,
             found => found?,
         };
@@ -140,7 +141,8 @@ mod tests {
         }
     }
 
-    /// Returns the extents of the whole device: length, and whether it is a hole.
+    /// Returns the extents of the whole device: the length of each in bytes, and whether it is a
+    /// hole.
     fn map(data: &Data) -> Vec<(u64, bool)> {
         let mut found: Vec<(u64, bool)> = Vec::new();
         let mut at = 0;
@@ -179,20 +181,20 @@ mod tests {
     }
 
     #[test]
-    fn islands_in_memory_are_found() {
+    fn written_ranges_in_memory_are_found() {
         islands_are_found(&Data::in_memory());
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn islands_in_a_file_are_found() {
+    fn written_ranges_in_a_file_are_found() {
         let folder = tempfile::tempdir().expect("a folder");
         let data = Data::in_file(&folder.path().join("data"), CAPACITY).expect("opens");
         islands_are_found(&data);
     }
 
     #[test]
-    fn extents_are_cut_at_the_range_and_at_their_maximum() {
+    fn extents_stop_at_the_end_of_the_range_and_at_the_maximum_number() {
         let data = Data::in_memory();
         for page in [1, 2, 5] {
             data.write(page * 4096, &[1; 4096]).expect("writes");

@@ -1,4 +1,4 @@
-//! The transmission phase: commands.
+//! Commands of the transmission phase.
 
 use super::{MAX_EXTENTS, MAX_PAYLOAD, Terms, first};
 
@@ -38,22 +38,22 @@ pub enum Operation {
 pub struct Command {
     /// Number by which the client recognises the reply.
     pub cookie: u64,
-    /// Operation.
+    /// Operation to execute.
     pub operation: Operation,
-    /// Whether the reply means that the written data is durable.
+    /// Whether the written data must be durable before the reply is sent.
     pub fua: bool,
-    /// Offset of the first byte.
+    /// Offset of the first byte. Bytes.
     pub offset: u64,
     /// Length. Bytes.
     pub bytes: u32,
 }
 
-/// Query of the block status: which parts of a range hold data.
+/// Query of the block status of a range: the parts that hold data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Query {
     /// Number by which the client recognises the reply.
     pub cookie: u64,
-    /// Offset of the first byte.
+    /// Offset of the first byte. Bytes.
     pub offset: u64,
     /// Length. Bytes.
     pub bytes: u32,
@@ -70,17 +70,17 @@ pub enum Fault {
     Unknown,
     /// The operation was not negotiated.
     NotNegotiated,
-    /// A flag is unknown, or does not belong to the operation.
+    /// A flag is unknown, or is not valid for the operation.
     Flags,
     /// The length is 0, or the payload is too long.
     Length,
-    /// The range of a command without data of the client ends beyond the device.
+    /// The range of a read, TRIM or query ends beyond the device.
     Beyond,
-    /// The range of a write ends beyond the device.
+    /// The range of a write or a write-zeroes command ends beyond the device.
     BeyondSpace,
     /// The data file is full.
     NoSpace,
-    /// The server ends.
+    /// The server is shutting down.
     ShuttingDown,
 }
 
@@ -100,11 +100,11 @@ impl Fault {
             Self::Io => "the device could not read or write the data",
             Self::Unknown => "the command is not supported",
             Self::NotNegotiated => "block status needs the context base:allocation",
-            Self::Flags => "the command has a flag that does not belong to it",
-            Self::Length => "the length is 0, or the payload has more than 32 MiB",
+            Self::Flags => "the command has a flag that is unknown or not valid for it",
+            Self::Length => "the length is 0, or the payload exceeds 32 MiB",
             Self::Beyond | Self::BeyondSpace => "the range ends beyond the device",
             Self::NoSpace => "the data file is full",
-            Self::ShuttingDown => "the server ends",
+            Self::ShuttingDown => "the server is shutting down",
         }
     }
 }
@@ -225,14 +225,15 @@ impl Header {
             },
         })
     }
-    /// Checks that there are no other flags.
+    /// Checks that only allowed flags are set.
     fn flags(self, allowed: u16) -> Result<(), Fault> {
         match self.flags & !allowed {
             0 => Ok(()),
             _ => Err(Fault::Flags),
         }
     }
-    /// Checks the range; a range that ends beyond the device has the error `beyond`.
+    /// Checks that the range is not empty and is within the device. Returns `beyond` if it ends
+    /// beyond the device.
     fn range(self, capacity: u64, beyond: Fault) -> Result<(), Fault> {
         let bytes = u64::from(self.bytes);
         if bytes == 0 {

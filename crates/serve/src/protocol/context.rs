@@ -1,4 +1,4 @@
-//! Metadata contexts. There is one, `base:allocation`: which ranges hold data.
+//! Metadata contexts. The only one is `base:allocation`, which states the ranges that hold data.
 
 use super::counted;
 
@@ -17,7 +17,7 @@ pub(super) struct Contexts<'a> {
 }
 
 impl<'a> Contexts<'a> {
-    /// Splits the data; `None` if a length is wrong.
+    /// Decodes the data of the option. Returns `None` if a length is wrong.
     pub(super) fn decode(data: &'a [u8]) -> Option<Self> {
         let (export, rest) = counted(data)?;
         let (count, mut rest) = rest.split_first_chunk()?;

@@ -1,4 +1,4 @@
-//! The negotiation phase.
+//! Negotiation phase of the protocol.
 
 use super::option::{Answered, answer, refuse_all};
 use super::{Export, Terms, first};
@@ -9,14 +9,14 @@ const OPTION_MAGIC: u64 = u64::from_be_bytes(*b"IHAVEOPT");
 const FIXED_NEWSTYLE: u16 = 1 << 0;
 const NO_ZEROES: u16 = 1 << 1;
 
-/// Magic number, option and length of its data. Bytes.
+/// Size of an option's header: magic number, option and length of its data. Bytes.
 const OPTION_HEADER: usize = 16;
 /// Maximum length of the data of an option: a name, whose limit is 4096 bytes, and a list. Bytes.
 const MAX_OPTION: u32 = 8192;
 /// Maximum number of options before the transmission. Count.
 const MAX_OPTIONS: u32 = 64;
 
-/// Position of a connection in the protocol.
+/// Stage of a connection in the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The server waits for the flags of the client.
@@ -50,14 +50,15 @@ impl Handshake {
             refusal: None,
         }
     }
-    /// Starts a negotiation that fails with this message, and appends the greeting to `out`.
+    /// Starts a negotiation that refuses the client with `message`, and appends the greeting to
+    /// `out`.
     pub fn refuse(message: &'static str, out: &mut Vec<u8>) -> Self {
         Self {
             refusal: Some(message),
             ..Self::start(out)
         }
     }
-    /// Returns the position of the connection.
+    /// Returns the stage of the connection.
     pub fn stage(&self) -> Stage {
         self.stage
     }

@@ -17,7 +17,7 @@ pub const MAX_PAYLOAD: u32 = 32 << 20;
 /// Unit of the size of a device, and of the requests that it executes. Bytes.
 pub const SECTOR: u32 = 512;
 
-/// Device that a server offers. Its name is empty, which is the default of clients.
+/// Device that a server offers. Its name is empty, as clients expect by default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
     /// Size, a multiple of [`SECTOR`]. Bytes.
@@ -31,9 +31,9 @@ pub struct Export {
 pub struct Terms {
     /// Whether the answer to `NBD_OPT_EXPORT_NAME` ends without zeroes.
     pub no_zeroes: bool,
-    /// Whether reads get structured replies, and errors a message.
+    /// Whether replies to reads are structured, and replies to failed commands have a message.
     pub structured_replies: bool,
-    /// Whether the client may ask for the context `base:allocation`.
+    /// Whether the client may query the context `base:allocation`.
     pub allocation: bool,
 }
 
@@ -57,12 +57,13 @@ impl Terms {
     }
 }
 
-/// Takes the first `N` bytes of `input`; `None` if there are fewer.
+/// Returns the first `N` bytes of `input`, or `None` if there are fewer.
 fn first<const N: usize>(input: &[u8]) -> Option<[u8; N]> {
     input.first_chunk::<N>().copied()
 }
 
-/// Splits a length and as many bytes off the start of `input`; `None` if there are fewer.
+/// Splits a length and that number of bytes off the start of `input`. Returns `None` if there are
+/// fewer bytes.
 fn counted(input: &[u8]) -> Option<(&[u8], &[u8])> {
     let length = u32::from_be_bytes(first(input)?) as usize;
     input[4..].split_at_checked(length)

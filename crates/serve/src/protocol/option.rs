@@ -30,7 +30,7 @@ const INFO_BLOCK_SIZE: u16 = 3;
 /// Preferred granularity of requests. Bytes.
 const PREFERRED: u32 = 4096;
 
-const ONLY_ONE: &str = "there is only the export with the empty name";
+const ONLY_ONE: &str = "the only export has an empty name; leave out the name";
 
 /// Result of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(super) fn answer(
             out.extend(&[0; 124][..if terms.no_zeroes { 0 } else { 124 }]);
             return Answered::Transmit;
         }
-        // This option has no reply for an error.
+        // This option has no error reply.
         EXPORT_NAME => return Answered::Close,
         ABORT => {
             reply(option, ACK, &[], out);
@@ -69,7 +69,7 @@ pub(super) fn answer(
             reply(option, SERVER, &server, out);
             reply(option, ACK, &[], out);
         }
-        LIST => refuse(option, ERR_INVALID, "NBD_OPT_LIST has no data", out),
+        LIST => refuse(option, ERR_INVALID, "NBD_OPT_LIST must have no data", out),
         INFO | GO => return select(export, *terms, (option, data), out),
         STRUCTURED_REPLY if data.is_empty() => {
             terms.structured_replies = true;
@@ -79,7 +79,7 @@ pub(super) fn answer(
             refuse(
                 option,
                 ERR_INVALID,
-                "NBD_OPT_STRUCTURED_REPLY has no data",
+                "NBD_OPT_STRUCTURED_REPLY must have no data",
                 out,
             );
         }
@@ -92,7 +92,7 @@ pub(super) fn answer(
 /// Answers an option of a client that may not use the device.
 pub(super) fn refuse_all(option: u32, message: &str, out: &mut Vec<u8>) -> Answered {
     match option {
-        // This option has no reply for an error.
+        // This option has no error reply.
         EXPORT_NAME => return Answered::Close,
         ABORT => {
             reply(option, ACK, &[], out);
@@ -173,8 +173,8 @@ fn select(
     }
 }
 
-/// Splits the data of `NBD_OPT_INFO` and `NBD_OPT_GO` into the name and the requested information;
-/// `None` if the lengths are wrong.
+/// Splits the data of `NBD_OPT_INFO` and `NBD_OPT_GO` into the name and the requested information.
+/// Returns `None` if the lengths are wrong.
 fn selection(data: &[u8]) -> Option<(&[u8], Vec<u16>)> {
     let (name, rest) = counted(data)?;
     let count = usize::from(u16::from_be_bytes(first(rest)?));

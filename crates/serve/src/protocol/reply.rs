@@ -1,4 +1,4 @@
-//! Replies of the transmission phase: simple ones, and structured ones of one chunk.
+//! Replies of the transmission phase: simple replies, and structured replies of one chunk.
 
 use super::context::ALLOCATION;
 use super::{Fault, Terms};
@@ -28,7 +28,7 @@ pub struct Extent {
     pub is_hole: bool,
 }
 
-/// Encodes the replies of a connection.
+/// Encoder of the replies of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Replies {
     structured: bool,
@@ -41,11 +41,11 @@ impl Replies {
             structured: terms.structured_replies,
         }
     }
-    /// Appends the reply to a command without content.
+    /// Appends a reply without content to a successful command.
     pub fn done(self, cookie: u64, out: &mut Vec<u8>) {
         simple(cookie, 0, out);
     }
-    /// Appends the reply to a command that failed. A structured reply includes the message.
+    /// Appends the reply to a command that failed. A structured reply includes a message.
     pub fn failed(self, cookie: u64, fault: Fault, out: &mut Vec<u8>) {
         if !self.structured {
             return simple(cookie, fault.number(), out);
@@ -56,7 +56,8 @@ impl Replies {
         out.extend((message.len() as u16).to_be_bytes());
         out.extend(message);
     }
-    /// Appends the start of the reply to a successful read. Its `bytes` bytes follow.
+    /// Appends the start of the reply to a successful read. The caller appends the `bytes` bytes of
+    /// data.
     pub fn read(self, cookie: u64, offset: u64, bytes: u32, out: &mut Vec<u8>) {
         if !self.structured {
             return simple(cookie, 0, out);

@@ -1,4 +1,4 @@
-//! The protocol, from its specification (`doc/proto.md` of NetworkBlockDevice/nbd).
+//! Tests of the protocol against its specification (`doc/proto.md` of NetworkBlockDevice/nbd).
 
 use proptest::prelude::*;
 use wordline_serve::protocol::{
@@ -18,7 +18,7 @@ fn export() -> Export {
     }
 }
 
-/// Has flags, flush, FUA, TRIM, write zeroes, several connections.
+/// Transmission flags: has flags, flush, FUA, TRIM, write zeroes, several connections.
 const FLAGS: [u8; 2] = [0x01, 0x6d];
 
 fn option(number: u32, data: &[u8]) -> Vec<u8> {
@@ -29,7 +29,7 @@ fn option(number: u32, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Data of NBD_OPT_INFO and NBD_OPT_GO.
+/// Returns the data of NBD_OPT_INFO and NBD_OPT_GO.
 fn selection(name: &[u8], asked: &[u16]) -> Vec<u8> {
     let mut data = (name.len() as u32).to_be_bytes().to_vec();
     data.extend(name);
@@ -95,7 +95,7 @@ fn info_continues_the_negotiation() {
 }
 
 #[test]
-fn export_name_answers_with_zeroes_unless_the_client_does_without() {
+fn export_name_reply_ends_with_zeroes_unless_the_client_declines_them() {
     let short = [&BYTES.to_be_bytes()[..], &FLAGS].concat();
     let expected = (Stage::Transmission, short.clone());
     assert_eq!(negotiate(FIXED | NO_ZEROES, &[option(1, b"")]), expected);
@@ -160,7 +160,7 @@ fn refused_clients_get_the_reason() {
 }
 
 #[test]
-fn faulty_clients_are_disconnected() {
+fn clients_that_break_the_protocol_are_disconnected() {
     assert_eq!(negotiate(0, &[]).0, Stage::Closed);
     assert_eq!(negotiate(FIXED | 1 << 2, &[]).0, Stage::Closed);
     assert_eq!(negotiate(FIXED, &[option(1, b"other")]).0, Stage::Closed);
@@ -175,7 +175,7 @@ fn faulty_clients_are_disconnected() {
     assert_eq!(negotiate(FIXED, &vec![option(3, &[]); 65]).0, Stage::Closed);
 }
 
-/// Data of NBD_OPT_LIST_META_CONTEXT and NBD_OPT_SET_META_CONTEXT.
+/// Returns the data of NBD_OPT_LIST_META_CONTEXT and NBD_OPT_SET_META_CONTEXT.
 fn contexts(name: &[u8], queries: &[&str]) -> Vec<u8> {
     let mut data = (name.len() as u32).to_be_bytes().to_vec();
     data.extend(name);
@@ -188,7 +188,7 @@ fn contexts(name: &[u8], queries: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn structured_replies_are_agreed_on() {
+fn structured_replies_are_negotiated() {
     let go = option(7, &selection(b"", &[]));
     let (handshake, out) = negotiated(FIXED, &[option(8, &[]), go]);
     let terms = Terms {
@@ -237,7 +237,7 @@ fn contexts_are_listed_and_selected() {
 }
 
 #[test]
-fn wrong_queries_of_contexts_are_refused() {
+fn invalid_context_queries_are_refused() {
     let wrong = contexts(b"", &["base:allocation"]);
     let short = [&wrong[..7], &[9][..], &wrong[8..]].concat();
     let cases = [
@@ -381,7 +381,7 @@ fn block_status_is_decoded() {
     assert!(matches!(unfragmented, Received::Command(_)));
 }
 
-/// Returns what `encode` appends, with these terms.
+/// Returns the bytes that `encode` appends with `terms`.
 fn encoded(terms: Terms, encode: impl Fn(Replies, &mut Vec<u8>)) -> Vec<u8> {
     let mut out = Vec::new();
     encode(Replies::new(terms), &mut out);
@@ -410,7 +410,7 @@ fn simple_replies_carry_error_and_cookie() {
 }
 
 #[test]
-fn structured_replies_are_one_chunk() {
+fn structured_reply_has_one_chunk() {
     let chunk = |kind: u16, data: &[u8]| {
         let mut bytes = vec![0x66, 0x8e, 0x33, 0xef, 0, 1];
         bytes.extend(kind.to_be_bytes());
@@ -423,7 +423,10 @@ fn structured_replies_are_one_chunk() {
     read.extend(b"data");
     assert_eq!(read, chunk(1, b"\0\0\0\0\0\0\x10\0data"));
     let failed = encoded(ALL, |to, out| to.failed(77, Fault::ShuttingDown, out));
-    assert_eq!(failed, chunk(0x8001, b"\0\0\0\x6c\0\x0fthe server ends"));
+    assert_eq!(
+        failed,
+        chunk(0x8001, b"\0\0\0\x6c\0\x1bthe server is shutting down")
+    );
     let extents = [(4096, false), (512, true)].map(|(bytes, is_hole)| Extent { bytes, is_hole });
     let status = encoded(ALL, |to, out| to.extents(77, &extents, out));
     let expected = [[1, 4096], [0, 512]].concat();
@@ -433,9 +436,10 @@ fn structured_replies_are_one_chunk() {
 }
 
 proptest! {
-    /// Any input is handled in bounded steps and with bounded output, and equally in parts.
+    /// Any input is handled in bounded steps and with bounded output, and gives the same result if
+    /// it arrives in parts.
     #[test]
-    fn any_input_is_handled(
+    fn any_input_is_handled_in_bounded_steps_and_output(
         options in prop::collection::vec((0u32..13, prop::collection::vec(any::<u8>(), 0..40)), 0..6),
         noise in prop::collection::vec(any::<u8>(), 0..80),
         cut in 0usize..200,
@@ -468,9 +472,9 @@ proptest! {
         prop_assert_eq!((from, again.stage(), parts), (at, handshake.stage(), whole));
     }
 
-    /// A command that is accepted is within the device.
+    /// The range of an accepted command is within the device.
     #[test]
-    fn accepted_commands_fit(bytes in any::<[u8; 24]>(), kind in 0u16..8) {
+    fn accepted_commands_are_within_the_device(bytes in any::<[u8; 24]>(), kind in 0u16..8) {
         let mut all = header(0, kind, 0, 0);
         all[4..28].copy_from_slice(&bytes);
         all[6..8].copy_from_slice(&kind.to_be_bytes());

@@ -21,7 +21,7 @@ use wordline_io_scheduler::Slot;
 /// Contents of a die's registers, now or at the end of its command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Held {
-    /// No useful page.
+    /// No page that a read can use.
     Nothing,
     /// A page that the host requested.
     Read(Ppn),
@@ -67,7 +67,7 @@ pub(super) enum Sensing {
     /// Normal read.
     #[default]
     Plain,
-    /// Read ahead.
+    /// Speculative read of a page that the host has not requested.
     Ahead,
     /// Cache read: the page is in the register; the page after it is read now, if one is given.
     Cached(Option<Ppn>),
@@ -140,7 +140,7 @@ impl BackEnd {
         ahead.map_or(Sensing::Plain, |ahead| std::mem::take(&mut ahead.sensing))
     }
 
-    /// Returns the next page of a block, if it is programmed.
+    /// Returns the page after `place` in its block, if it is programmed.
     fn behind(&self, place: Ppn, array: &Array) -> Option<Ppn> {
         let is_last = self.layout.page_in_block(place) + 1 == self.layout.pages_per_block;
         let behind = Ppn(place.0 + 1);
@@ -183,7 +183,8 @@ impl BackEnd {
                 *held = Held::Coming(behind);
                 self.await_ahead(cx, die, behind, since);
             }
-            // Also applies after retries: the page is then in the data register like any other.
+            // This also applies after retries: the page is then in the data register as after other
+            // reads.
             Held::Out { place, .. } | Held::Read(place) => {
                 *held = Held::Read(place);
                 if self.to_begin.is_empty() && ahead.idle.is_empty() {

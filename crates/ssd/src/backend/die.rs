@@ -139,7 +139,7 @@ impl DieState {
 pub struct Usage {
     /// Array time of reads, programs and erases, summed over the planes that worked.
     pub array: [Time; 3],
-    /// Bus time.
+    /// Time for which the bus was granted to the die.
     pub bus: Time,
     /// Time spent waiting for the bus, except by suspend and resume commands.
     pub bus_wait: Time,

@@ -12,7 +12,7 @@ use super::transaction::PageConditions;
 use super::transaction::Transaction;
 
 impl BackEnd {
-    /// Queues a transaction that has joined the queue of its die with those of its plane.
+    /// Adds a transaction that has joined the queue of its die to the queue of its plane.
     #[inline(always)]
     pub(super) fn enter_plane(&mut self, slot: Slot) {
         let transaction = &mut self.table.transactions[slot as usize];
@@ -22,7 +22,7 @@ impl BackEnd {
         self.queues.enter(slot, transaction.die, transaction.plane);
     }
 
-    /// Removes a transaction that has left the queue of its die from those of its plane.
+    /// Removes a transaction that has left the queue of its die from the queue of its plane.
     #[inline(always)]
     pub(super) fn leave_plane(&mut self, slot: Slot) {
         let transaction = &self.table.transactions[slot as usize];
@@ -96,8 +96,8 @@ impl BackEnd {
         }
     }
 
-    /// Returns those of the occupied `planes` of a die whose first transaction fits the command of
-    /// `head` and is near enough to the front of the queue to be examined. Bit masks.
+    /// Returns the planes of `others` whose first transaction fits the command of `head` and is
+    /// near enough to the front of the queue to be examined. Both sets of planes are bit masks.
     #[inline]
     fn fitting_firsts(&self, die: Die, head: Slot, others: u64, array: &Array) -> u64 {
         let fits = |plane: &u32| {

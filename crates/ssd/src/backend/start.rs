@@ -77,7 +77,8 @@ impl BackEnd {
         slot
     }
 
-    /// Appends an operation to the queue of a die that is not basic.
+    /// Appends an operation to the queue of a die whose features are not
+    /// [`Basic`](wordline_nand::Basic).
     #[cold]
     #[inline(never)]
     fn enqueue_general(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die, slot: Slot) {
@@ -110,9 +111,10 @@ impl BackEnd {
         self.line_up(cx, die, slot, purpose);
     }
 
-    /// Queues an operation at a die that is not basic. An idle die starts it at once. It starts
-    /// with [`BackEnd::begin`] instead if the die can join operations or read ahead, or if a
-    /// scheduler may still commit earlier operations to other dies.
+    /// Queues an operation at a die whose features are not [`Basic`](wordline_nand::Basic). An idle
+    /// die starts it at once. It starts with [`BackEnd::begin`] instead if the die can join
+    /// operations or read ahead, or if a scheduler may still commit earlier operations to other
+    /// dies.
     #[inline(always)]
     pub(super) fn line_up(
         &mut self,

@@ -84,8 +84,8 @@ impl TransactionTable {
     }
     /// Handles the end of an array operation of a command. Returns `true` if the array has further
     /// work for the command because a program has failed and pages are copied to a spare block.
-    /// Until that is done, the command's pages cannot be read. The read of a move precedes the
-    /// failure.
+    /// Until that work is done, the command's pages cannot be read. The read of a move is not part
+    /// of it, because it precedes the failure.
     #[cold]
     pub(super) fn goes_on(&mut self, command: &DieCommand, operation: Operation) -> bool {
         let Some(grade) = self.grades.get_mut(command.head as usize) else {
@@ -121,7 +121,7 @@ impl TransactionTable {
         }
         self.earlier[place].add(parts);
     }
-    /// Sets the number of bytes of its page that a partial write does not cover.
+    /// Sets the number of bytes of the page that a partial write does not cover.
     pub(super) fn fill(&mut self, slot: Slot, bytes: u32) {
         let place = slot as usize;
         if self.fills.len() <= place {
@@ -188,9 +188,8 @@ impl TransactionTable {
         slot
     }
 
-    /// Reports to a probe that wants fragments that the array has worked for a command since the
-    /// die became busy: one [`Observation::Array`] per plane. `programs` selects the program of a
-    /// move.
+    /// Reports the array work of a command since the die became busy, to a probe that wants
+    /// fragments: one [`Observation::Array`] per plane. `programs` selects the program of a move.
     #[inline]
     pub(super) fn observe_array<P: DeviceProbe>(
         &self,

@@ -68,7 +68,7 @@ impl Purpose {
             Self::Erase => Operation::Erase,
         }
     }
-    /// Returns `true` for work of the device itself: GC, and rewrites that speed up later reads.
+    /// Returns `true` if the purpose is GC, or a rewrite that speeds up later reads.
     pub const fn is_gc(self) -> bool {
         matches!(
             self,
@@ -99,7 +99,7 @@ impl Purpose {
             Self::Write
         }
     }
-    /// Returns `true` for a host write.
+    /// Returns `true` if the purpose is a host write.
     #[inline]
     pub const fn is_write(self) -> bool {
         matches!(self, Self::Write | Self::PartWrite)
@@ -138,7 +138,7 @@ pub(crate) struct Transaction {
     pub(super) previous: Slot,
     /// Page, or the first page of the block for an erase.
     pub place: Ppn,
-    /// Destination of a move; otherwise the same page.
+    /// Destination page of a move. For other operations, equal to `place`.
     pub target: Ppn,
     /// Request (host) or job (mapping) that waits for the transaction. For a rewrite, the die whose
     /// queue held the page, if one did.

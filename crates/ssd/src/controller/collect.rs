@@ -147,9 +147,9 @@ impl<M: Mapping> Collector<M> {
         None
     }
 
-    /// Starts read reclaim and refresh of the due blocks that the mapping can move now. Blocks
-    /// whose data are no longer due, because they were erased, are dropped, and at the end of the
-    /// device's life all are; the others stay due.
+    /// Starts read reclaim and refresh of the due blocks that the mapping can move now. Blocks that
+    /// have been erased since are dropped, because their data are no longer due. At the end of the
+    /// device's life all due blocks are dropped; otherwise the remaining blocks stay due.
     #[cold]
     pub fn refresh_due(&mut self, cx: &mut Context<impl DeviceProbe>) {
         if self.base.conditions.failing.is_ending {

@@ -42,7 +42,7 @@ pub(super) struct Conditions {
     pub due: Vec<(Block, Due)>,
     /// Random numbers of read errors.
     pub error_draws: ErrorDraws,
-    /// Failures in progress.
+    /// Failures of operations in progress.
     pub failing: Box<Failures>,
 }
 

@@ -162,9 +162,9 @@ mod tests {
     use super::*;
 
     /// Liu et al., LCR, eq. 2 with the times of table II (25 us, 200 us, 1.5 ms), computed by hand.
-    /// A die of four planes with 3 reads and 2 programs waiting: 475 us. A GC run that moves ten
-    /// pages takes 10 x 225 + 1,500 = 3,750 us, one that moves twenty 6,000 us, one that moves none
-    /// 1,500 us. While any is in progress, `P` is 1.
+    /// On a die of four planes, 3 waiting reads and 2 waiting programs take 475 us. A GC run takes
+    /// 10 x 225 + 1,500 = 3,750 us if it moves ten pages, 6,000 us if it moves twenty, and 1,500 us
+    /// if it moves none. While any run is in progress, `P` is 1.
     #[test]
     fn gc_on_several_planes_counts_once_per_die() {
         let us = Time::from_us;
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(
             level(&begins(3, 60)),
             (us(475 + 6_000), 3),
-            "of the other die"
+            "GC of the other die does not count"
         );
         assert_eq!(level(&ends(6)), (us(475 + 3_750), 2));
         assert_eq!(level(&ends(4)), (us(475 + 1_500), 1));

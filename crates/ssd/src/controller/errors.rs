@@ -18,9 +18,9 @@ pub struct ErrorCounts {
     pub reads: u64,
     /// Pages that needed retries. Count.
     pub reads_retried: u64,
-    /// Retries. Count.
+    /// Read retries. Count.
     pub retries: u64,
-    /// Errors of the worst codeword of each page, summed. Count.
+    /// Bit errors of the worst codeword of each page read, summed. Count.
     pub worst_codewords: u64,
     /// Uncorrectable or lost pages that the host read or wrote in part. Count.
     pub host_failures: u64,
@@ -156,7 +156,8 @@ impl Conditions {
         self.errors.pages_lost += u64::from(is_new);
     }
 
-    /// Marks the copy of an unreadable page. A copy of a page that is lost already loses no more data.
+    /// Marks the copy of an unreadable page. A copy of a page that is lost already loses no more
+    /// data.
     pub fn lose_copy(&mut self, from: Ppn, to: Ppn) {
         if self.lost.contains(&from) {
             self.lost.insert(to);

@@ -24,7 +24,7 @@ use crate::event::Context;
 use crate::observation::DeviceProbe;
 use wordline_io_scheduler::Slot;
 
-/// Outcomes of failed programs and erases.
+/// Counts of failed programs and erases, and of their consequences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureCounts {
     /// Failed erases. Count.
@@ -98,8 +98,8 @@ impl Conditions {
         self.failures.read_only.is_some()
     }
 
-    /// Returns the blocks that have gone bad since the last call: `true` for each that a spare
-    /// block has replaced.
+    /// Returns one value for each block that has gone bad since the last call: `true` if a spare
+    /// block has replaced it.
     pub fn newly_retired(&mut self, array: &Array) -> impl Iterator<Item = bool> {
         let told = &mut self.failures.told;
         let table = array.bad_blocks().map(BadBlocks::table);
@@ -132,7 +132,7 @@ impl Conditions {
         }
     }
 
-    /// Draws whether the next operation on a block fails.
+    /// Returns `true` if the next operation on a block fails, by a random draw.
     fn fails(&mut self, flash: &Flash, block: Block, operation: Operation) -> bool {
         let probability = self.failure_probability(flash, block, operation);
         probability > 0.0 && self.failing.draws.unit() < probability

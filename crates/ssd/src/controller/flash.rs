@@ -97,8 +97,8 @@ impl Flash {
         }
     }
 
-    /// Returns the operations of a die, except those of GC and rewrites, that are committed or wait
-    /// for the scheduler, and the programs among them. Count.
+    /// Returns the number of operations of a die that are committed or wait for the scheduler, and
+    /// the number of programs among them. Operations of GC and rewrites do not count.
     pub fn load_of(&self, die: Die) -> (u32, u32) {
         let [reads, programs] = self.backend.loads()[die.index()].counts;
         let (all, queued) = self

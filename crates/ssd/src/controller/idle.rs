@@ -28,7 +28,7 @@ struct Times {
 }
 
 impl Times {
-    /// Returns the means over the pages of a block.
+    /// Returns the mean times over the pages of a block.
     fn of(part: &Part) -> Self {
         let pages = u64::from(part.layout.pages_per_block);
         let mean = |operation| {
@@ -129,17 +129,17 @@ impl Idling {
         Some(next.arrival.since(now))
     }
 
-    /// Returns when the current idle period becomes a long one.
+    /// Returns the time at which the current idle period becomes a long one.
     fn long(&self) -> Option<Time> {
         self.attention.after.map(|after| self.since + after)
     }
 
-    /// Returns when blocks of the SLC cache are folded, if the idle period lasts.
+    /// Returns the time at which blocks of the SLC cache are folded, if the idle period lasts.
     pub(super) fn fold_due(&self) -> Option<Time> {
         self.fold_after.map(|after| self.since + after)
     }
 
-    /// Returns when the announcements of the next writes are due.
+    /// Returns the times at which the announcements of the next writes are due.
     fn writes_announced(&self) -> impl Iterator<Item = Time> + '_ {
         let upcoming = self
             .upcoming
@@ -329,7 +329,7 @@ impl<M: Mapping> Collector<M> {
     }
 
     /// Returns the first GC run that the announced writes will need on a plane, and its estimated
-    /// duration. `None` if they will need none.
+    /// duration. `None` if they will need no GC.
     fn shortage(&self, now: Time, plane: Plane) -> Option<(SpaceRequest, Time)> {
         let idling = self.idling.as_ref()?;
         let writes = idling

@@ -18,7 +18,7 @@ pub struct IdleCounts {
     pub with_agc: u64,
     /// Idle periods in which DGC started an operation. Count.
     pub with_dgc: u64,
-    /// Idle periods in which both did. Count.
+    /// Idle periods in which both AGC and DGC started an operation. Count.
     pub with_agc_and_dgc: u64,
     /// GC runs that AGC started and handed to DGC. Count.
     pub handed_over: u64,
@@ -45,7 +45,7 @@ impl IdleUse {
         self.agc |= job.is_of_agc();
         self.dgc |= job.is_of_dgc();
     }
-    /// Counts a period that was used in this way.
+    /// Counts an idle period with this use.
     pub fn count(self, counts: &mut IdleCounts) {
         counts.periods += 1;
         counts.with_gc += u64::from(self.gc);

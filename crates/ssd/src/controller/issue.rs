@@ -68,7 +68,7 @@ impl IssueStage {
         self.begun += 1;
     }
 
-    /// Returns the operations that wait for a die, and the programs among them. Count.
+    /// Returns the number of operations that wait for a die, and the number of programs among them.
     pub(super) fn waiting(&self, die: Die) -> (u32, u32) {
         (
             self.queue.of_die_count(die),

@@ -11,7 +11,7 @@ use super::pending::{PageRead, PageTrim, Rewrite};
 /// An operation that waits for a job: for a part of the map, or for the erase of a trimmed block.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum Waiter {
-    /// Read.
+    /// Read, which waits for its map entry.
     Read(PageRead),
     /// Pending write, by index.
     Write(u32),

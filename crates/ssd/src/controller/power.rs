@@ -14,7 +14,7 @@ use crate::plan::Plan;
 use wordline_block::PowerCut;
 
 impl<M: Mapping> LosesPower for Controller<M> {
-    /// Loses the map, too; [`Mapping::recover`] must follow.
+    /// Clears the volatile state, including the map. [`Mapping::recover`] must follow.
     fn lose_power(&mut self, now: Time, plan: &Plan) {
         let Self { gc, writes, trims } = self;
         gc.lose_power(now, plan);
@@ -73,9 +73,9 @@ impl<M: Mapping> Controller<M> {
         Ok(cut)
     }
 
-    /// Cuts power, and cuts it again during the recovery, in the erase that follows the first
-    /// `erases` ones. [`Controller::cut_power`] must follow. Returns `false` if the recovery has no
-    /// further erase.
+    /// Cuts power, and cuts it again during the recovery, in its erase number `erases`, counted
+    /// from 0. [`Controller::cut_power`] must follow. Returns `false` if the recovery has fewer
+    /// erases.
     pub fn cut_recovery(&mut self, now: Time, plan: &Plan, erases: usize) -> Result<bool> {
         let Some(mut journal) = self.gc.base.contents.journal.take() else {
             return Err(DeviceError::NoSpares);

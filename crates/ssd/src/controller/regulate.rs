@@ -23,15 +23,15 @@ use wordline_io_scheduler::Slot;
 pub struct GradeCounts {
     /// Pages that the host read, by their program mode. Count.
     pub reads: [u64; 4],
-    /// Pages that the host wrote. Count.
+    /// Pages that the host wrote, by their program mode. Count.
     pub writes: [u64; 4],
-    /// Pages that GC moved. Count.
+    /// Pages that GC moved, by their new program mode. Count.
     pub moves: [u64; 4],
     /// Pages rewritten. Count.
     pub rewrites: u64,
-    /// Rewrites that were skipped because the page already had the mode, was unmapped or
-    /// unreadable, had a pending write, found no space, or moved while it was read to be rewritten
-    /// at once, or because the device's life ended. Count.
+    /// Rewrites that were skipped. The page already had the mode, was unmapped or unreadable, had a
+    /// pending write, or found no space; it moved while it was read to be rewritten at once; or the
+    /// device's life ended. Count.
     pub rewrites_skipped: u64,
     /// Memory that the policy uses.
     pub storage: Storage,
@@ -44,7 +44,7 @@ wordline_kernel::since!(GradeCounts: reads, writes, moves, rewrites, rewrites_sk
 pub(super) struct Decoding {
     pub slot: Slot,
     pub until: Time,
-    /// Times of its command.
+    /// Times of the command that read the page.
     pub command: Finished,
 }
 

@@ -12,7 +12,7 @@ use crate::backend::Usage;
 pub struct SsdStats {
     /// Usage by die.
     pub usage: Vec<Usage>,
-    /// Look-ups by outcome, if part of the map is in flash.
+    /// Map lookups by outcome, if part of the map is in flash.
     pub map_cache: Option<MapCache>,
     /// Read errors, if reads can fail.
     pub read_errors: Option<ErrorCounts>,
@@ -35,7 +35,7 @@ since!(SsdStats: usage, map_cache, read_errors, failures, graded, slc_cache, idl
 pub struct Graded {
     /// Operations by mode.
     pub counts: GradeCounts,
-    /// Wear by block, in thousandths of that of a medium program.
+    /// Wear by block, in thousandths of the wear of a program in medium mode.
     pub wear: Vec<u64>,
     /// Programs that caused wear. Count.
     pub programs: u64,

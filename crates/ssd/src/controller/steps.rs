@@ -15,7 +15,7 @@ use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation};
 use wordline_io_scheduler::Slot;
 
-/// Job number of a summary program, for which nothing waits.
+/// Job number of a summary program, for which no operation waits.
 pub(super) const NO_JOB: u32 = u32::MAX;
 
 impl<M: Mapping> Collector<M> {
@@ -75,8 +75,8 @@ impl<M: Mapping> Collector<M> {
         self.run(cx, id).then(|| self.end(id)).flatten()
     }
 
-    /// Unpauses and returns the next paused job, from index `place` on, that its schedule lets
-    /// continue.
+    /// Unpauses and returns the next paused job that its schedule lets continue. The search starts
+    /// at index `place`.
     pub fn resumable(&mut self, now: Time, place: &mut usize) -> Option<JobId> {
         while let Some(id) = self.jobs.paused(*place) {
             let collecting = self.jobs.get(id).and_then(|job| job.collecting);
@@ -138,9 +138,9 @@ impl<M: Mapping> Collector<M> {
         over
     }
 
-    /// Reads all pages that a job has to move before its next step of another kind, if the mapping
-    /// knows them, pages are not tracked and the reads enter their dies' queues directly. Returns
-    /// their number; 0 with copyback.
+    /// Reads all pages that a job has to move before its next step of another kind. Reads none
+    /// unless the mapping knows these pages, pages are not tracked, and reads enter the queues of
+    /// their dies directly. Returns the number of reads; 0 with copyback.
     #[inline]
     pub fn read_all(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> u32 {
         if self.internal_data_move || self.base.follows || self.base.flash.issue.is_some() {
@@ -160,7 +160,7 @@ impl<M: Mapping> Collector<M> {
         reads
     }
 
-    /// Starts a step; returns `false` if there is nothing to wait for.
+    /// Starts a step. Returns `false` if there is no operation to wait for.
     #[inline]
     pub fn take(
         &mut self,

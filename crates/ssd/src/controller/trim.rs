@@ -25,8 +25,8 @@ use crate::plan::Plan;
 pub(super) struct Trims {
     /// Whether the map in flash is updated before a TRIM completes.
     pub writes_map: bool,
-    /// Open run of consecutive TRIMs; `None` if each TRIM frees its own range, whatever TRIMs
-    /// precede it.
+    /// Open run of consecutive TRIMs. `None` if each TRIM frees only its own range, regardless of
+    /// the TRIMs before it.
     pub run: Option<Run>,
     /// Whether more pages of the same TRIM follow, so that the map in flash is written once for all
     /// of them.

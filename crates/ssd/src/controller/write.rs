@@ -75,8 +75,9 @@ impl LosesPower for Writes {
 }
 
 impl Writes {
-    /// Writes the first pages of a request, as long as they are whole and can be allocated at once;
-    /// none if pages are tracked or allocated one by one. Returns the first page that is left.
+    /// Writes the first pages of a request while they are whole and can be allocated at once.
+    /// Writes none if pages are tracked or allocated one by one. Returns the first page that was
+    /// not written.
     #[inline]
     pub fn write_rows<M: Mapping>(
         &mut self,

@@ -45,10 +45,10 @@ fn device(free_ratio: f64, preemptible: bool) -> (Plan, Ssd<Map>) {
     (plan, ssd)
 }
 
-/// Without host requests, GC continues until exactly as many blocks are free as the stop rule
-/// states.
+/// Without host requests, GC continues until the number of free blocks is exactly that of the stop
+/// rule.
 #[test]
-fn background_gc_stops_as_soon_as_its_rule_is_met() {
+fn background_gc_stops_as_soon_as_its_stop_rule_is_met() {
     for ratio in [0.2, 0.5, 0.8] {
         for preemptible in [false, true] {
             let (plan, mut ssd) = device(ratio, preemptible);
@@ -84,7 +84,10 @@ fn preemptible_gc_delays_a_request_by_at_most_one_operation() {
             let took = played[1].done - arrival;
             let longest = &mut longest[usize::from(preemptible)];
             *longest = took.max(*longest);
-            assert!(!preemptible || took <= alone + erase, "{took} at {arrival}");
+            assert!(
+                !preemptible || took <= alone + erase,
+                "the request at {arrival} took {took}"
+            );
         }
     }
     assert!(longest[0] > Time(2 * longest[1].0), "{longest:?}");

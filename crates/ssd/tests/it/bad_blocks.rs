@@ -25,7 +25,7 @@ use wordline_ssd::{DeviceError, Event, Plan, Ssd};
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;
 
-#[allow(clippy::unnecessary_wraps)] // the type that a part takes
+#[allow(clippy::unnecessary_wraps)] // the type of `Part::failing`
 fn failing(failures: Failures) -> Option<Box<Failing>> {
     Some(Box::new(Failing {
         failures,
@@ -103,8 +103,8 @@ fn conserve(ssd: &Ssd<Map>, plan: &Plan) {
 #[test]
 fn failed_program_takes_the_time_of_its_copies_and_of_a_second_program() {
     // Every program fails until the three spare blocks are used. The first page of a block is
-    // programmed twice; the second needs one copy in between, the third two; the fourth fails for
-    // good.
+    // programmed twice. The second needs one copy in between, and the third needs two. The fourth
+    // fails permanently.
     let mut ssd = Ssd::new(
         &plan(3, constant(0.0, 1.0)),
         Map::new(&plan(3, constant(0.0, 1.0)).ftl),
@@ -266,9 +266,9 @@ fn failed_destage_is_reported_as_an_error() {
     assert_eq!(ssd.stats().lost_reads, 3);
 }
 
-/// An acknowledged write cannot be destaged: flushes end with an error as long as it is lost, not
-/// only the one that destages it. After a power cut, which restores the older content of the page,
-/// they succeed.
+/// An acknowledged write cannot be destaged. While its page is lost, every flush ends with an
+/// error, not only the one that destages it. After a power cut, which restores the older content of
+/// the page, flushes succeed.
 #[test]
 fn flushes_fail_while_an_acknowledged_page_is_lost() {
     let mut plan = plan(0, constant(0.0, 1.0));

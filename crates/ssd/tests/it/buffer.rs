@@ -177,8 +177,8 @@ fn reads_return_what_was_written() {
     assert!(hits[0] > 10_000 && hits[1] > 10_000, "{hits:?}");
 }
 
-/// Cuts the power of devices with all policies in `rounds` rounds; returns cuts, pages lost and
-/// pages saved.
+/// Cuts the power of devices with all policies in `rounds` rounds. Returns the numbers of cuts, of
+/// pages lost and of pages saved.
 fn cut(seed: u64, rounds: u64, requests: u64, gap: u64) -> [u64; 3] {
     let mut random = Rng::new(seed, "draw");
     let mut sums = [0; 3];
@@ -207,7 +207,7 @@ fn power_cut_loses_pages_only_without_capacitors() {
     assert!(sums.iter().all(|sum| *sum > 1_000), "{sums:?}");
 }
 
-/// As `power_cut_loses_pages_only_without_capacitors`, with more than a million requests.
+/// Like `power_cut_loses_pages_only_without_capacitors`, with more than a million requests.
 #[test]
 #[ignore = "takes a minute in an optimised build; run by `make test-slow`, a shorter variant always runs"]
 fn power_cut_loses_pages_only_without_capacitors_in_a_long_run() {

@@ -1,5 +1,5 @@
 //! Durability: flushes, FUA writes and power cuts, compared with a model of the acknowledgements
-//! that the host received. Also TRIMs during destages, and empty flushes.
+//! that the host received. Also tests TRIMs during destages, and empty flushes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -60,13 +60,15 @@ fn plan(random: &mut Rng, replacement: &Replacement, capacitors: bool) -> Plan {
 struct Page {
     /// Writes so far. Count.
     last: u32,
-    /// Last acknowledged version.
+    /// Last acknowledged version of each sector.
     told: [u32; SECTORS],
-    /// Last version that was acknowledged as durable, or before an acknowledged flush.
+    /// Last version of each sector that was acknowledged as durable, or before an acknowledged
+    /// flush.
     safe: [u32; SECTORS],
 }
 
-/// A write in progress: the versions of its sectors. A flush: the versions that it makes durable.
+/// Versions that a request acknowledges: those of a write's sectors, or those that a flush makes
+/// durable.
 #[derive(Clone, Debug)]
 enum Promise {
     Nothing,
@@ -343,8 +345,9 @@ fn empty_flush_takes_no_time() {
     }
 }
 
-/// A buffer that ignores flushes completes flush and FUA write as fast as other requests, and a power
-/// cut loses what they made durable. A buffer that obeys keeps both pages.
+/// A buffer that ignores flushes completes flushes and FUA writes as fast as other requests, and a
+/// power cut loses the pages that they should have made durable. A buffer that obeys keeps both
+/// pages.
 #[test]
 fn buffer_that_ignores_flushes_loses_data_that_the_host_regards_as_durable() {
     for ignores_flush in [false, true] {

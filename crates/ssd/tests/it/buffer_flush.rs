@@ -1,4 +1,4 @@
-//! Destaging of dirty pages, in batches and in idle time. Also read-ahead.
+//! Destaging of dirty pages, in batches and in idle time, and read-ahead.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -14,7 +14,7 @@ use wordline_nand::Operation;
 use wordline_ssd::{Plan, Ssd};
 
 const PAGE: u64 = 4096;
-/// 4096 bytes at 3200 MB/s.
+/// Transfer time of 4096 bytes at 3200 MB/s.
 const LENGTH: Time = Time(1_280_000);
 const ACCESS: Time = Time(100_000);
 
@@ -85,7 +85,7 @@ fn memory_of_a_batch_is_freed_with_its_last_page() {
     }
 }
 
-/// While a batch is destaged, writes that fit the rest of the buffer only take the time of its
+/// While a batch is destaged, writes that fit the rest of the buffer take only the time of its
 /// port.
 #[test]
 fn next_batch_fills_during_a_destage() {
@@ -100,7 +100,7 @@ fn next_batch_fills_during_a_destage() {
     assert_eq!(tally.batches, 2);
 }
 
-/// In idle time every dirty page is destaged once. Without an idle flush, none is.
+/// In idle time, every dirty page is destaged once. Without an idle flush, no page is destaged.
 #[test]
 fn idle_flush_destages_all_pages_and_stops() {
     for dies in [1, 2, 4] {
@@ -127,8 +127,8 @@ fn request_ends_an_idle_flush() {
         play(&mut ssd, &[page(Time::ZERO, Op::Read, 100)]).0[0].done
     };
     let mut asked: Vec<Request> = (0..24).map(|n| page(Time::ZERO, Op::Write, n)).collect();
-    // A read of a page in the buffer during the first destage, and reads of the die at times when
-    // it would destage further pages.
+    // The requests are a read of a page in the buffer during the first destage, and reads of the
+    // die at times when it would destage further pages.
     let first = after + Time::from_us(100);
     asked.push(page(first, Op::Read, 3));
     asked.extend((2..10).map(|ms| page(first + Time::from_ms(ms), Op::Read, 100 + ms)));
@@ -164,12 +164,12 @@ fn idle_flush_delays_a_request_by_at_most_one_operation() {
         let took = played[32].done - arrival;
         assert!(
             took >= alone && took <= alone + program,
-            "{took} of {alone}"
+            "the read took {took}, and {alone} on an idle device"
         );
         delayed += u32::from(took > alone);
     }
     assert!(delayed > 100, "{delayed}");
-    // Requests that arrive slightly faster than the threshold.
+    // The requests arrive at intervals slightly shorter than the threshold.
     let often = |n: u64| page(Time(after.0 * 9 / 10 * n), Op::Write, n % 32);
     let (_, mut ssd) = device(1, 64, 0, Some(after));
     let asked: Vec<Request> = (0..100).map(often).collect();

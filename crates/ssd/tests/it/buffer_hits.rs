@@ -64,7 +64,7 @@ fn requests(count: u64, footprint: u64, flush_every: u64, seed: u64) -> Vec<Requ
     (0..count).map(one).collect()
 }
 
-/// The bare cache: a page is dirty after a write until it is evicted or flushed, unless the cache
+/// The bare cache. A page is dirty after a write until it is evicted or flushed, unless the cache
 /// writes through. No die is busy.
 #[derive(Default)]
 struct Bare {
@@ -83,7 +83,8 @@ impl Owner for Bare {
     }
 }
 
-/// Returns hits and misses, clean and dirty evictions, and pages written by flushes.
+/// Returns the numbers of hits and misses, of clean and dirty evictions, and of pages written by
+/// flushes.
 fn bare(
     policy: &Replacement,
     pages: u32,

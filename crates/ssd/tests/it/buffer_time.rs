@@ -1,5 +1,5 @@
 //! Times of the DRAM buffer, exact in picoseconds: those of its port for hits, and those of the
-//! flash otherwise.
+//! flash for other requests.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -14,7 +14,7 @@ use wordline_kernel::{Rng, Time};
 use wordline_ssd::{Plan, Ssd};
 
 const PAGE: u64 = 4096;
-/// 4096 bytes at 3200 MB/s.
+/// Transfer time of 4096 bytes at 3200 MB/s.
 const LENGTH: Time = Time(1_280_000);
 const ACCESS: Time = Time(100_000);
 
@@ -69,7 +69,7 @@ fn responses(requests: &[Request], played: &[Played]) -> Vec<Time> {
         .collect()
 }
 
-/// Returns the time of a page without a buffer, on an idle device.
+/// Returns the response time of an operation on one page of an idle device without a buffer.
 fn alone(op: Op) -> Time {
     let asked = [page(Time::ZERO, op, 0)];
     let (played, _) = run(1, None, &asked);
@@ -104,7 +104,7 @@ fn destages_never_block_a_hit() {
     let start = Time::from_ms(10);
     let mut asked: Vec<Request> = (0..PAGES).map(|n| page(Time::ZERO, Op::Write, n)).collect();
     asked.extend((0..PAGES / 2).map(|n| page(start, Op::Write, PAGES + n)));
-    // At the same instant, and in the next 8 ms: resident pages.
+    // Resident pages are accessed at the same instant, and during the next 8 ms.
     let hits = asked.len();
     asked.extend((0..8).map(|n| page(start, Op::Read, PAGES / 2 + n)));
     let soon = |n: u64| start + Time::from_us(200 * (n + 1));
@@ -115,7 +115,8 @@ fn destages_never_block_a_hit() {
     let (_, mut ssd) = device(1, Some(PAGES as u32), 4096);
     let (played, tally) = play(&mut ssd, &asked);
     let response = responses(&asked, &played);
-    // 32 pages are sent one after another, then the hits of that instant.
+    // The port transfers 32 pages one after another, then the hits that arrived at the same
+    // instant.
     for (place, response) in response[hits..hits + 8].iter().enumerate() {
         let before = 32 + place as u64;
         assert_eq!(
@@ -137,7 +138,7 @@ fn destages_never_block_a_hit() {
         });
         let wait = clash.map_or(Time::ZERO, |done| (*done - ACCESS).since(arrival));
         let expected = wait + LENGTH + ACCESS;
-        assert_eq!(response[number], expected, "hit {place} of the later ones");
+        assert_eq!(response[number], expected, "later hit {place}");
     }
     assert_eq!(tally.evictions, [0, 32]);
     // The destages occupied the flash for 32 programs in sequence.
@@ -229,7 +230,7 @@ fn read_miss_takes_flash_time_and_two_transfers() {
     assert_eq!(played[0].parts.buffer, LENGTH + ACCESS);
 }
 
-/// A FUA write takes the memory, the port once more, and the flash.
+/// A FUA write takes the time to reach memory, the time to pass the port again, and the flash time.
 #[test]
 fn fua_write_also_takes_flash_time() {
     let program = alone(Op::Write);
@@ -282,7 +283,9 @@ fn partial_pages_are_completed_by_the_flash() {
             "{first:?} {page}"
         );
     }
-    // Two written parts with a gap: the range from the first to the last, completed.
+    // Two parts with a gap are written. The range from the first to the last is completed and
+    // destaged.
+    // completed.
     let asked = [
         at(Time::ZERO, Op::Write, 0, 512),
         at(Time::from_us(50), Op::Write, 3 * 512, 512),
@@ -294,8 +297,8 @@ fn partial_pages_are_completed_by_the_flash() {
     assert_eq!(tally.merged, 1);
 }
 
-/// A partially written sector is not in the buffer until its rest has been read from flash; other
-/// written sectors are.
+/// A partially written sector is not in the buffer until its rest has been read from flash.
+/// Completely written sectors are.
 #[test]
 fn partially_written_sector_is_a_miss() {
     let read = alone(Op::Read);
@@ -328,9 +331,9 @@ fn flush_writes_to_all_dies_in_parallel() {
     assert_eq!(flush, Time(8 * LENGTH.0) + program);
 }
 
-/// The port is a roofline, which the device reaches with hits only.
+/// The rate of the port limits the throughput; with hits only, the device reaches this limit.
 #[test]
-fn hits_reach_the_roofline_of_the_port() {
+fn hits_reach_the_rate_of_the_port() {
     const HITS: u64 = 1_000;
     let mut asked: Vec<Request> = (0..16).map(|n| page(Time::ZERO, Op::Write, n)).collect();
     let start = Time::from_ms(1);
@@ -373,17 +376,17 @@ fn of_flash(parts: &LatencyComponents) -> Time {
     queue + die_wait + bus_wait + bus + cell + gc
 }
 
-/// A buffer of one page in front of dies on separate channels. The first page is evicted while all
-/// dies are idle, the others while one die programs the previous page. The maximum load is then the
-/// number of dies times the mean: more than ten times from eleven dies on.
+/// A buffer of one page is in front of dies on separate channels. The first page is evicted while
+/// all dies are idle, and the others while one die programs the previous page. The maximum load is
+/// then the number of dies times the mean: more than ten times the mean from eleven dies on.
 #[test]
 fn dies_are_unbalanced_if_one_of_many_is_busy() {
     for (dies, unbalanced) in [(10, 0), (11, 2), (16, 2)] {
         let (mut plan, _) = device(dies, Some(1), 4096);
         plan.buffer.as_mut().unwrap().watches_balance = true;
         let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
-        // A program takes 500 us: page 0 is being programmed when page 1 is evicted, page 1 when
-        // page 2 is.
+        // A program takes 500 us, so page 0 is being programmed when page 1 is evicted, and page 1
+        // when page 2 is evicted.
         let requests: Vec<_> = (0..4)
             .map(|number| page(Time::from_us(number * 400), Op::Write, number))
             .collect();

@@ -1,5 +1,5 @@
-//! GC in time, with all mapping families and all schedules: laws that hold for any of them, and
-//! scenarios computed by hand for what each schedule promises.
+//! Timed GC with all mapping families and all schedules: laws that hold for any of them, and
+//! scenarios computed by hand for the guarantees of each schedule.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
 use crate::shared;
@@ -230,7 +230,7 @@ fn run(plan: &Plan, seed: u64, count: usize) -> Observations {
     observed
 }
 
-/// Reports the case if a test fails in it.
+/// Test case that prints its seed and configuration if the test fails.
 struct Case<'a>(&'a Plan, u64);
 
 impl Drop for Case<'_> {
@@ -286,7 +286,7 @@ fn every_family_serves_every_write_under_every_schedule() {
             assert_eq!(
                 on_demand == all.len(),
                 !idle || runs == 0,
-                "{of}: in idle time"
+                "{of}: GC runs in idle time"
             );
         }
     }
@@ -342,9 +342,9 @@ fn write(page: u64, pages: u64, arrival: Time) -> Request {
     }
 }
 
-/// Writes a logical block of eight pages, and then its first page seven times, so that the data
-/// block is full and the update block has one free page and one valid page. The writes are 2 ms
-/// apart. Returns the time at which the last one completes.
+/// Writes a logical block of eight pages, and then its first page seven times. The data block is
+/// then full, and the update block has one free page and one valid page. The writes are 2 ms apart.
+/// Returns the time at which the last one completes.
 fn all_but_one(block: u64, from: Time, times: &Times, requests: &mut Vec<Request>) -> Time {
     let offsets = (0..8).chain([0; 7]);
     let mut now = from;
@@ -368,9 +368,9 @@ fn look_ahead_gc_merges_before_a_write_that_would_not_fit() {
         let times = Times::of(&plan);
         let merge = times.total(8, 2);
         for spare in [false, true] {
-            // One picosecond more or less than the time of the merge.
+            // The idle period is one picosecond longer or shorter than the merge.
             let idle = Time(if spare { merge.0 + 1 } else { merge.0 - 1 });
-            assert!(idle < Time::from_us(15_200), "its announcement is due");
+            assert!(idle < Time::from_us(15_200), "the announcement is due");
             let mut requests = Vec::new();
             let end = all_but_one(0, Time::ZERO, &times, &mut requests);
             requests.push(write(0, 4, end + idle));
@@ -433,8 +433,8 @@ fn look_ahead_gc_merges_before_a_write_that_would_not_fit() {
     }
 }
 
-/// Algorithm 3: when the device is idle, deferred merges come first, then those that an announced
-/// write will need.
+/// Algorithm 3: when the device is idle, deferred merges precede those that an announced write will
+/// need.
 #[test]
 fn deferred_merges_precede_look_ahead_merges() {
     let plan = one_plane(Scheduling::AgcDgc(AgcDgc::default()));
@@ -445,7 +445,7 @@ fn deferred_merges_precede_look_ahead_merges() {
     // The merge of the first logical block is deferred, because there is no time for it.
     let busy = end + Time::from_us(1_000);
     requests.push(write(0, 4, busy));
-    // The second one needs a merge as well; both fit into the idle period.
+    // The second logical block needs a merge as well, and both merges fit into the idle period.
     let idle = busy + Time(4 * times.program.0);
     let both = times.total(5, 2) + times.total(8, 2);
     requests.push(write(8, 4, idle + both + Time::from_us(4_000)));
@@ -459,7 +459,7 @@ fn deferred_merges_precede_look_ahead_merges() {
         observed.writes[observed.writes.len() - 2..],
         [programs, programs]
     );
-    // One idle period, which both use; no GC run is handed over.
+    // AGC and DGC use the same idle period, and no GC run is handed over.
     let expected = IdleCounts {
         periods: requests.len() as u64 - 1,
         with_gc: 1,
@@ -471,7 +471,7 @@ fn deferred_merges_precede_look_ahead_merges() {
     assert_eq!(ssd.measured().idle_periods, Some(expected));
 }
 
-/// Decisions of algorithm 3, one by one.
+/// Checks the decisions of algorithm 3 one by one.
 #[test]
 fn decisions_on_an_idle_plane_follow_algorithm_3() {
     let policy = AgcDgc::default();
@@ -643,7 +643,7 @@ fn write_that_finds_too_few_free_blocks_defers_its_own_merge() {
             ssd.verify();
             let blocks = plan.ftl.user_pages / 32;
             let before: Vec<bool> = (0..blocks).map(|block| has_update(&ssd, block)).collect();
-            // Of the written logical blocks, none has an update block.
+            // None of the logical blocks that were written has an update block.
             let targets = (0..blocks).filter(|block| !before[*block as usize]);
             let targets: Vec<u32> = targets.take(80).collect();
             assert_eq!(targets.len(), 80);
@@ -726,8 +726,9 @@ fn counted_after_all_but_one(
     (observed, ssd.measured().idle_periods.unwrap())
 }
 
-/// An announcement that becomes due while the device is idle is handled at that time: a pause of
-/// two seconds, then two pages for which one is left; as one request or two, after a read or not.
+/// An announcement that becomes due while the device is idle is handled at that time. After a pause
+/// of two seconds, two pages are written to a logical block with one free page, in one request or
+/// in two, or after a read.
 #[test]
 fn announcement_during_idle_time_triggers_gc() {
     let ms = Time::from_ms;
@@ -750,7 +751,7 @@ fn announcement_during_idle_time_triggers_gc() {
     }
 }
 
-/// An announcement during a long idle period does not make it a short one: with announcements zero,
+/// An announcement during a long idle period does not make it a short one. With announcements zero,
 /// one and five seconds in advance, a pause of 1.5 s is long enough to compact full blocks.
 #[test]
 fn announcement_does_not_hide_a_long_idle_period() {
@@ -770,8 +771,8 @@ fn announcement_does_not_hide_a_long_idle_period() {
 }
 
 /// A read interrupts the compaction of a full block at its first page. With DGC, the remaining
-/// steps are DGC's (Jung 2013, section 7.5.1.3), so DGC uses the next idle period; without, AGC
-/// uses both. The GC run is the same in both cases.
+/// steps pass to DGC (Jung 2013, section 7.5.1.3), so DGC uses the next idle period. Without DGC,
+/// AGC uses both periods. The GC run is the same in both cases.
 #[test]
 fn interrupted_compaction_is_handed_to_dgc() {
     let agc = Agc {
@@ -800,7 +801,7 @@ fn interrupted_compaction_is_handed_to_dgc() {
         };
         assert_eq!(merge.trigger, Trigger::Compaction);
         merges.push(merge);
-        // Eight writes and two reads, each after an idle period except the first write.
+        // There are eight writes and two reads, each after an idle period except the first write.
         let expected = IdleCounts {
             periods: 9,
             with_gc: 2,
@@ -888,9 +889,9 @@ fn erases_over_on_demand(family: &Family, schedule: &Scheduling, returns: bool) 
 }
 
 /// Merges in advance cause less than 2 % more erases than merges on demand (Jung 2013, section
-/// 7.6). Merges deferred by a lack of free blocks cause over 10 % more: they merge the logical
-/// block just written, which frees one block like any other but has received fewer pages since its
-/// last merge than the least recently written one, which is merged on demand. If writes return to a
+/// 7.6). Merges deferred by a lack of free blocks cause over 10 % more. They merge the logical
+/// block just written; merges on demand merge the least recently written one. Each frees one block,
+/// but the block just written has received fewer pages since its last merge. If writes return to a
 /// logical block only after all others were written, all have received one page, and deferred
 /// merges cause less than 2 % more erases, too.
 #[test]
@@ -909,9 +910,9 @@ fn merges_in_advance_cost_no_extra_erases_but_deferred_merges_may() {
     }
 }
 
-/// Requests are served and read what was written with three pairs of GC check and free-block
-/// threshold, every schedule, and static and dynamic allocation. At the end, every plane without GC
-/// in progress has its GC reserve.
+/// Requests are served, and reads return what was written, with three pairs of GC check and
+/// free-block threshold, every schedule, and static and dynamic allocation. At the end, every plane
+/// without GC in progress has its GC reserve.
 #[test]
 fn writes_find_space_with_gc_thresholds_of_zero_and_three_blocks() {
     let dimensions = Dimensions {

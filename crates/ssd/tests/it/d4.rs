@@ -1,4 +1,4 @@
-//! The device of the benchmarks, in a closed loop of depth 32.
+//! The device of the benchmarks, in a closed loop of queue depth 32.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -37,7 +37,7 @@ fn run(requests: u64, read_ratio: f64, grain_bytes: u64, most_bytes: u64, verify
     tally
 }
 
-/// Other simulators print 110 us (without a shared bus) and 130 us (with one) for this load.
+/// Other simulators report 110 us (without a shared bus) and 130 us (with one) for this load.
 #[test]
 fn random_reads_take_array_bus_and_queueing_time() {
     let tally = run(200_000, 1.0, 4096, 4096, true);
@@ -65,5 +65,9 @@ fn write_amplification_matches_an_independent_model() {
 #[test]
 fn partial_writes_are_merged_and_every_read_is_verified() {
     let tally = run(200_000, 0.2, 512, 8192, true);
-    assert!(tally.merged > 100_000, "{} partial writes", tally.merged);
+    assert!(
+        tally.merged > 100_000,
+        "only {} partial writes",
+        tally.merged
+    );
 }

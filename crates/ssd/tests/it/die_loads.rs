@@ -22,8 +22,8 @@ use wordline_ssd::{DeviceError, DieLoad, Event, Plan, Ssd};
 const DIES: u64 = 4;
 
 /// Liu et al., LCR, algorithms 1 and 2: a victim is flushed before the next one is chosen. A buffer
-/// is full of dirty pages, and the least recent are all on one die. A request with as many pages as
-/// there are dies evicts one page of each die.
+/// is full of dirty pages, and the least recently used ones are all on one die. A request with as
+/// many pages as there are dies evicts one page of each die.
 #[test]
 fn evictions_of_one_request_are_spread_over_the_dies() {
     let config = Config {
@@ -63,7 +63,7 @@ fn evictions_of_one_request_are_spread_over_the_dies() {
         true,
         |_, number, _| {
             if number < pages {
-                // Die by die: pages 0, 4, 8, 12, then 1, 5, 9, 13, and so on.
+                // Pages are written die by die: 0, 4, 8 and 12, then 1, 5, 9 and 13, and so on.
                 let page = number % DIES * DIES + number / DIES;
                 (Op::Write, page * page_bytes, page_bytes)
             } else {

@@ -1,5 +1,6 @@
 //! Dies request the bus of their channel in the order in which their operations arrived, for any
-//! composition and scheduler; compared with a bus that serves requests in order.
+//! composition and scheduler. The bus grants are compared with those of a bus that serves requests
+//! in order.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -206,7 +207,7 @@ fn part(plan: &Plan, blocks: u32, pages: u32) -> Part {
         pages_per_block: pages,
         ..Geometry::default()
     };
-    // Times without a common divisor, so that no two dies request the bus at the same instant by
+    // The times have no common divisor, so that no two dies request the bus at the same instant by
     // chance.
     let timing = Timing {
         command_cycle_ns: 23,
@@ -391,8 +392,8 @@ fn four_packages(planes: u32, composition: Composition, scheduler: Scheduler) ->
     plan
 }
 
-/// Four pages arrive at one instant for four packages of a channel: each waits for those before it,
-/// with one plane and with several.
+/// Four pages arrive at one instant for four packages of a channel. Each waits for those before it,
+/// with one plane per die and with several.
 #[test]
 fn simultaneous_writes_on_a_channel_wait_only_for_earlier_writes() {
     for planes in [1, 2, 4] {

@@ -238,8 +238,9 @@ fn equal_runs_give_equal_results() {
     }
 }
 
-/// Sequential 128 KiB writes to D4's flash reach over 90 % of 64 planes x 4 KiB / 500 us = 524.3
-/// MB/s if every command uses both planes of its die, and over 90 % of half of that if it uses one.
+/// If every command uses both planes of its die, sequential 128 KiB writes to D4's flash reach over
+/// 90 % of the program rate: 64 planes x 4 KiB / 500 us = 524.3 MB/s. If every command uses one
+/// plane, they reach over 90 % of half that rate.
 #[test]
 fn two_plane_commands_reach_the_program_rate_of_the_planes() {
     let mut plan = plan(&Config::default(), dimensions(8, 4, 2), 64, 64, 32).unwrap();
@@ -265,7 +266,7 @@ fn two_plane_commands_reach_the_program_rate_of_the_planes() {
     );
 }
 
-/// Random reads of 16 dies on one bus: the bus transfers one page after another if the commands
+/// Random reads access 16 dies on one bus. The bus transfers one page after another if the commands
 /// that start the arrays need not wait behind data.
 #[test]
 fn commands_first_keeps_the_bus_busy() {
@@ -286,12 +287,12 @@ fn commands_first_keeps_the_bus_busy() {
     let first_come = busy(&plan);
     plan.part.arbitration = arbitration("commands-first");
     let commands_first = busy(&plan);
-    assert!(first_come < 0.85, "a convoy: {first_come}");
-    // Busy share by Little's law, for a run of 20,000 requests that starts empty. Its ends count as
-    // 128 requests.
+    assert!(first_come < 0.85, "first-come: busy share {first_come}");
+    // The busy share follows from Little's law, for a run of 20,000 requests that starts with an
+    // empty queue. The start and the end of the run count as 128 requests.
     assert!(
         (0.97..1.0 + 128.0 / 20_000.0).contains(&commands_first),
-        "no convoy: {commands_first}"
+        "commands-first: busy share {commands_first}"
     );
 }
 
@@ -395,7 +396,7 @@ fn device_reports_the_busy_time_of_its_buses_and_dies() {
     let suspensions = held.by_die.len() == 4 && held.suspended > 0;
     assert!(
         suspensions,
-        "operations of four dies, some of them suspended"
+        "the operations use four dies, and some are suspended"
     );
     let mut busy = Busy::default();
     ssd.busy(&mut busy);
@@ -424,9 +425,9 @@ fn internal_data_moves_use_the_bus_for_commands_only() {
         );
         assert_eq!(moves > 1_000, internal_data_move, "{moves} moves");
         assert_eq!(reads > 1_000, !internal_data_move, "{reads} reads");
-        // Bus cycles of a command: 7 and a status read of 2 (read, program), 5 and 2 (erase); two
-        // commands and two status reads for a copyback. Data: one page in or out, none for a
-        // copyback.
+        // Bus cycles of a command: a read or a program takes 7 and a status read of 2, an erase
+        // takes 5 and 2, and a copyback takes two commands and two status reads. A read or a
+        // program transfers one page of data, and a copyback none.
         let cycles = 9 * (reads + programs) + 7 * erases + 18 * moves;
         let data = plan.part.chains.data() * (reads + programs);
         assert_eq!(held.bus, Time::from_ns(25) * cycles + data);
@@ -451,20 +452,22 @@ fn latencies(held: &Held, op: Op) -> Vec<Time> {
     done.map(|(_, latency)| *latency).collect()
 }
 
-/// Cycle 25 ns, data 12,300.3 ns, read 50 us, program 500 us. The write uses the bus until 7 x 25 +
-/// 12,300.3 = 12,475.3 ns; its array works until 512,475.3 ns.
+/// End of the array work of a page write that arrives at time 0. Picoseconds. A cycle takes 25 ns,
+/// the data 12,300.3 ns and a program 500 us. The write uses the bus until 7 x 25 + 12,300.3 =
+/// 12,475.3 ns, and its array works until 512,475.3 ns.
 const PROGRAMS_UNTIL_PS: u64 = 512_475_300;
 
 #[test]
 fn read_suspends_a_program_which_resumes_after_it() {
     let plan = suspendable();
     let (held, _) = serve(&plan, 40, &[(0, Op::Write, 0), (100_000, Op::Read, 20)]);
-    // Suspend command 25 ns, 20 us until the array has stopped, then the read as on an idle die.
+    // The suspend command takes 25 ns, and the array stops 20 us later. The read then takes as long
+    // as on an idle die.
     let read = plan.part.chains.unloaded(Operation::Read, 0);
     let suspend = Time::from_ns(25) + US(20);
     assert_eq!(latencies(&held, Op::Read), [suspend + read]);
-    // Remaining at 100,025 ns: 412,450.3 ns. Resume command 25 ns, 10 us in addition, status read
-    // 50 ns.
+    // At 100,025 ns, 412,450.3 ns of the program remain. The resume command takes 25 ns, the
+    // resumption 10 us, and the status read 50 ns.
     let left = Time(PROGRAMS_UNTIL_PS) - Time::from_ns(100_025);
     let resumed = US(100) + suspend + read + Time::from_ns(25);
     let end = resumed + US(10) + left + Time::from_ns(50);
@@ -477,8 +480,8 @@ fn nearly_finished_program_is_not_suspended() {
     let plan = suspendable();
     let read = plan.part.chains.unloaded(Operation::Read, 0);
     let end = Time(PROGRAMS_UNTIL_PS) + Time::from_ns(50);
-    // The suspension would take 20 us from the end of a 25 ns cycle. At 492,450.3 ns that is the
-    // end of the program itself.
+    // The array stops 20 us after the end of a 25 ns suspend command. A command at 492,450.3 ns
+    // would stop it at the end of the program itself.
     let at = |ns: u64| {
         let (held, _) = serve(&plan, 40, &[(0, Op::Write, 0), (ns, Op::Read, 20)]);
         (
@@ -494,7 +497,7 @@ fn nearly_finished_program_is_not_suspended() {
 }
 
 #[test]
-fn program_is_suspended_at_most_max_suspends_times() {
+fn program_is_not_suspended_more_often_than_its_limit() {
     let plan = suspendable();
     let mut requests = vec![(0, Op::Write, 0)];
     requests.extend((1..=4).map(|number| (number * 100_000, Op::Read, 20)));
@@ -535,21 +538,24 @@ fn reads_do_not_starve_a_program() {
     let mut plan = suspendable();
     plan.part.suspend.longest_ns = 1_000_000;
     let mut requests = vec![(0, Op::Write, 0)];
-    // A read takes 62.5 us; one arrives every 60 us for 60 ms.
+    // A read takes 62.5 us, and one arrives every 60 us for 60 ms.
     requests.extend((1..=1_000).map(|number| (number * 60_000, Op::Read, 20 + number % 8)));
     let (held, _) = serve(&plan, 40, &requests);
     let write = latencies(&held, Op::Write)[0];
-    // Three suspensions of at most 1 ms plus the read in progress, 20 us to stop, 10 us and some
-    // cycles to resume, and the program's own 512.5 us. Reads waiting at its start precede it for
-    // up to 1 ms.
+    // There are three suspensions of at most 1 ms plus the read in progress, each with 20 us to
+    // stop and 10 us and some cycles to resume. The program itself takes 512.5 us. Reads that wait
+    // at its start precede it for up to 1 ms.
     let bound = US(3 * (1_000 + 63 + 20 + 10 + 1)) + US(1_000 + 63) + US(513);
-    assert!(write < bound, "{write} of {bound}");
+    assert!(
+        write < bound,
+        "the write took {write}; the bound is {bound}"
+    );
     assert!(write > US(3_000), "the program is delayed: {write}");
     assert_eq!(held.pages, [1_000, 1, 0, 0]);
 }
 
-/// Two dies on a bus of 1 MT/s, where a page takes 4.1 ms: a read that arrives while the resume
-/// command waits for the bus is served first.
+/// Two dies share a bus of 1 MT/s, on which a page takes 4.1 ms. A read that arrives while the
+/// resume command waits for the bus is served first.
 #[test]
 fn read_precedes_a_resume_that_waits_for_the_bus() {
     let mut plan = plan(&roomy(), dimensions(1, 2, 1), 16, 8, 8).unwrap();
@@ -563,9 +569,9 @@ fn read_precedes_a_resume_that_waits_for_the_bus() {
         longest_ns: 1_000_000_000,
         ..suspending()
     };
-    // Even pages are on die 0. The write of page 0 is in its array from 4.1 ms on. The read of page
-    // 20 suspends it at 10 ms. When that read is done, the read of page 21, on die 1, has the bus,
-    // and the read of page 22 arrives.
+    // Even pages are on die 0. The array programs page 0 from 4.1 ms on. The read of page 20
+    // suspends the program at 10 ms. When that read is done, the read of page 21, on die 1, has the
+    // bus, and the read of page 22 arrives.
     let requests = [
         (0, Op::Write, 0),
         (10_000_000, Op::Read, 20),

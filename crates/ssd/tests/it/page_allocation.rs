@@ -73,8 +73,8 @@ const TWO_CHANNELS: Dimensions = Dimensions {
 };
 
 /// Pages 0 to 3 of "WCDP" are on channel 0, both ways, and channel 1, both ways. A read takes a
-/// command, the array time and a transfer. Two reads that start together on a channel overlap; one
-/// by one they take twice the time.
+/// command, the array time and a transfer. Two reads that start together on a channel overlap;
+/// executed one by one, they take twice the time.
 #[test]
 fn pages_committed_at_one_instant_do_not_conflict() {
     let alone = queued("WCDP", false, TWO_CHANNELS, true);
@@ -102,7 +102,7 @@ fn pages_committed_at_one_instant_do_not_conflict() {
     );
 }
 
-/// Of two pages on one die the second waits, and a later page on the other channel waits with it.
+/// Of two pages on one die, the second waits, and a later page on the other channel waits with it.
 #[test]
 fn later_pages_wait_behind_a_waiting_page() {
     let plan = queued("WCDP", false, TWO_CHANNELS, true);
@@ -157,8 +157,8 @@ fn pages_allocated_on_issue_form_one_command_although_planes_are_a_page_apart() 
     }
 }
 
-/// Pairs and single pages with GC between them: the block tables are consistent, and the pair that
-/// is written last is at the same page offset of both blocks.
+/// After pairs and single pages with GC between them, the block tables are consistent, and the pair
+/// that is written last is at the same page offset of both blocks.
 #[test]
 fn superblocks_stay_aligned_under_a_mixture_of_pairs_and_single_pages() {
     let plan = queued("PCWD", true, TWO_PLANES, true);

@@ -33,8 +33,8 @@ fn allocating(allocate: Allocate) -> Plan {
     plan(&config, CHANNELS, 16, 16, 32).unwrap()
 }
 
-/// Returns the number of pages that fills all dies equally, after which it is the first die's turn
-/// again.
+/// Returns the number of pages that fills all dies equally. The next page then goes to the first
+/// die again.
 fn pages(plan: &Plan) -> u32 {
     plan.ftl.user_pages / 4 * 4
 }
@@ -57,9 +57,9 @@ fn die_of(ssd: &Ssd<PageMap>, plan: &Plan, page: u32) -> Die {
     plan.part.layout.die_of_page(place)
 }
 
-/// Three reads on the die whose turn it is, and a write at the same instant: with round-robin
-/// allocation, the write waits; with least-busy allocation it goes to another channel, where
-/// nothing precedes it.
+/// Three reads access the die whose turn it is, and a write arrives at the same instant. With
+/// round-robin allocation, the write waits. With least-busy allocation, it goes to another channel,
+/// where no operation precedes it.
 #[test]
 fn write_goes_to_the_least_busy_die() {
     let [dynamic, least_busy] = [
@@ -133,6 +133,6 @@ fn scattered_pages_are_placed_at_random() {
     let error = (0.25 * 0.75 / pairs).sqrt();
     assert!(
         (alike / pairs - 0.25).abs() < 5.0 * error,
-        "{alike} of {pairs}"
+        "{alike} of {pairs} pairs are on one die"
     );
 }

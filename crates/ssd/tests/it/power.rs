@@ -177,7 +177,7 @@ fn no_acknowledged_data_are_lost() {
     );
 }
 
-/// Devices with an SLC cache, whose full blocks are folded in pauses.
+/// The devices have an SLC cache, whose full blocks are folded in pauses.
 #[test]
 fn no_acknowledged_data_are_lost_with_an_slc_cache() {
     let mut random = Rng::new(6, "draw");
@@ -209,7 +209,7 @@ fn no_acknowledged_data_are_lost_with_an_slc_cache() {
     assert!(all.cuts > runs && all.torn > 0 && all.lost > 0, "{all:?}");
 }
 
-/// Devices on which read reclaim returns data to their block, with all kinds of steps.
+/// On the devices, read reclaim returns data to their block, with all kinds of steps.
 #[test]
 fn no_acknowledged_data_are_lost_with_in_place_refresh() {
     let mut random = Rng::new(7, "draw");

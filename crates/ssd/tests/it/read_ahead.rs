@@ -104,23 +104,23 @@ fn reads(abort_us: Option<u32>, pages: &[(u64, u64)]) -> (Vec<u64>, u64, [u64; 2
 
 #[test]
 fn page_that_was_read_ahead_skips_its_array_time() {
-    // The first read takes 60 + 20 us, and so does the second, 200 us later.
+    // The first read takes 60 + 20 us, and so does the second, which arrives at 200 us.
     assert_eq!(
         reads(None, &[(0, 0), (200, 1)]),
         (vec![80, 280], 120, [0, 0])
     );
-    // Page 1 is in the data register at 80 + 3 + 60 us. Requested at 200, it is in the cache
-    // register 3 us later and transferred 20 us after that. Page 2 is then read ahead.
+    // Page 1 is in the data register at 80 + 3 + 60 us. It is requested at 200 us, is in the cache
+    // register 3 us later, and is transferred 20 us after that. Page 2 is then read ahead.
     assert_eq!(
         reads(Some(0), &[(0, 0), (200, 1)]),
         (vec![80, 223], 180, [2, 1])
     );
-    // Page 1 is requested at 100 us and waits until the array is ready at 143.
+    // Page 1 is requested at 100 us and waits until the array is ready at 143 us.
     assert_eq!(
         reads(Some(0), &[(0, 0), (100, 1)]),
         (vec![80, 143 + 23], 180, [2, 1])
     );
-    // Page 2 is read from 203 us on, while page 1 is transferred: it is ready at 263.
+    // Page 2 is read from 203 us on, while page 1 is transferred, and is ready at 263 us.
     assert_eq!(
         reads(Some(0), &[(0, 0), (200, 1), (230, 2)]),
         (vec![80, 223, 263 + 23], 240, [3, 2])
@@ -129,12 +129,13 @@ fn page_that_was_read_ahead_skips_its_array_time() {
 
 #[test]
 fn die_reads_ahead_only_while_idle() {
-    // Page 4 waits behind page 0: nothing is read ahead until it is transferred, and then page 5.
+    // Page 4 waits behind page 0. No page is read ahead until page 4 is transferred; then page 5
+    // is.
     assert_eq!(
         reads(Some(0), &[(0, 0), (10, 4)]),
         (vec![80, 160], 180, [1, 0])
     );
-    // Page 4 waits when page 1 is taken: page 1 ends the sequence (3Fh), and page 2 is not read.
+    // Page 4 waits when page 1 is taken, so 3Fh ends the cache read and page 2 is not read.
     assert_eq!(
         reads(Some(0), &[(0, 0), (200, 1), (200, 4)]),
         (vec![80, 223, 303], 240, [2, 1])
@@ -143,8 +144,8 @@ fn die_reads_ahead_only_while_idle() {
 
 #[test]
 fn read_ahead_delays_other_operations_unless_aborted() {
-    // Page 4 arrives at 100 us, while page 1 is read until 143. An abort takes 5 us and saves 38 us
-    // of array time.
+    // Page 4 arrives at 100 us, while page 1 is read until 143 us. An abort takes 5 us and saves 38
+    // us of array time.
     assert_eq!(
         reads(Some(0), &[(0, 0), (100, 4)]),
         (vec![80, 143 + 80], 240, [2, 0])
@@ -153,8 +154,8 @@ fn read_ahead_delays_other_operations_unless_aborted() {
         reads(Some(5), &[(0, 0), (100, 4)]),
         (vec![80, 105 + 80], 240 - 38, [2, 0])
     );
-    // An abort that takes at least the remaining time is not made, nor is the read of the requested
-    // page aborted.
+    // A read-ahead is not aborted if the abort takes at least the remaining time, or if the
+    // requested page is the one being read.
     assert_eq!(
         reads(Some(5), &[(0, 0), (139, 4)]),
         (vec![80, 143 + 80], 240, [2, 0])
@@ -163,7 +164,8 @@ fn read_ahead_delays_other_operations_unless_aborted() {
         reads(Some(5), &[(0, 0), (100, 1)]),
         (vec![80, 143 + 23], 180, [2, 1])
     );
-    // Page 2 is read from 203 us on; page 4 arrives when page 1 is transferred, at 223, or earlier.
+    // Page 2 is read from 203 us on. Page 4 arrives at 223 us, when page 1 is transferred, or
+    // earlier.
     for arrival in [210, 223] {
         assert_eq!(
             reads(Some(5), &[(0, 0), (200, 1), (arrival, 4)]),
@@ -199,8 +201,8 @@ fn other_operations_invalidate_the_page_in_the_register() {
 
 #[test]
 fn superseded_page_is_not_taken_from_the_register() {
-    // Page 0 is on die 0, followed by page 4. Page 4 is rewritten on another die, where its read
-    // has to go.
+    // Page 0 is on die 0, followed by page 4. Page 4 is rewritten on another die, so its read must
+    // go there.
     let plan = plan(FOUR, Some(0));
     let mut ssd = filled(&plan);
     ssd.verify();
@@ -250,11 +252,11 @@ fn no_read_returns_stale_data_after_a_write_or_gc() {
 }
 
 #[test]
-fn sequential_reads_are_bound_by_cache_reads() {
-    // A host that reads sequentially requests the next page 1 us after it has one. Of the eight
-    // pages of a block, the first takes 80 us, and the second is ready after 3 + 60 and transferred
-    // after 23 more. From then on the array provides one page every 3 + 60 us while the previous
-    // one is transferred.
+fn sequential_reads_are_limited_by_cache_reads() {
+    // A host that reads sequentially requests the next page 1 us after it has received one. Of the
+    // eight pages of a block, the first takes 80 us. The second is ready after 3 + 60 us and is
+    // transferred after 23 us more. From then on, the array provides one page every 3 + 60 us while
+    // the previous one is transferred.
     let done = |page: u64| {
         let (block, offset) = (page / 8, page % 8);
         let first = block * (80 + 86 + 6 * 63 + 1) + 80;
@@ -272,7 +274,7 @@ fn sequential_reads_are_bound_by_cache_reads() {
 }
 
 #[test]
-fn no_read_ahead_after_a_read_that_suspended_a_program() {
+fn die_does_not_read_ahead_after_a_read_that_suspended_a_program() {
     let mut plan = plan(ONE, Some(0));
     plan.part.suspend = Suspend {
         program: true,
@@ -305,7 +307,7 @@ fn trimmed_or_rewritten_page_is_not_taken_from_the_register() {
     }
 }
 
-/// Every array read takes tR of a plane, for any purpose. Aborted reads take less.
+/// Every array read, for any purpose, takes tR of a plane. Aborted reads take less.
 #[test]
 fn array_time_covers_all_pages_read() {
     for (abort, planes) in [(None, 2), (Some(0), 1), (Some(0), 2), (Some(5), 2)] {
@@ -328,8 +330,8 @@ fn array_time_covers_all_pages_read() {
     }
 }
 
-/// Returns a device as [`plan`] does, with errors in 9,216 bits. At a rate of 1.2e-2, a read needs
-/// a retry that takes 90 us and transfers four times the bits; at 0.2, it is uncorrectable.
+/// Returns a device like that of [`plan`], with errors in 9,216 bits. At a rate of 1.2e-2, a read
+/// needs a retry that takes 90 us and transfers four times the bits; at 0.2, it is uncorrectable.
 fn with_errors(dimensions: Dimensions, rate: f64) -> Plan {
     let mut plan = plan(dimensions, Some(0));
     let ldpc = Ldpc {
@@ -351,14 +353,14 @@ fn page_from_the_register_is_retried_if_needed() {
         at(US(2000), Op::Read, 2 * PAGE, PAGE),
     ];
     let (played, tally) = play(&mut ssd, &requests);
-    // 60 + 20 us and 90 + 4 x 20; from the register 3 + 20, and then the same. After a retry, the
-    // next page is read ahead as usual.
+    // A read takes 60 + 20 us, and its retry 90 + 4 x 20 us. A read from the register takes 3 + 20
+    // us, and the same time for its retry. After a retry, the next page is read ahead as usual.
     let done: Vec<_> = played.iter().map(|one| one.done).collect();
     assert_eq!(done, [US(250), US(1000 + 23 + 170), US(2000 + 23 + 170)]);
     assert_eq!(tally.ahead, [3, 2]);
     let counts = ssd.stats().read_errors.unwrap();
     assert_eq!((counts.reads, counts.reads_retried), (3, 3));
-    // Every array read of a block disturbs it: two for each page, and one for page 3.
+    // Every array read of a block disturbs it: two reads of each requested page, and one of page 3.
     let reads = ssd.array().health().unwrap().reads().iter().max();
     assert_eq!(reads, Some(&7));
 }
@@ -385,7 +387,7 @@ fn uncorrectable_page_fails_only_its_own_read() {
 
 #[test]
 fn single_level_pages_are_read_ahead_in_single_level_time() {
-    // tR 5 us, tPROG 40 us, in half of a block's pages.
+    // In single-level mode, tR is 5 us and tPROG is 40 us, and a block holds half of its pages.
     let cache = SlcCache::Static(r#static::Static {
         ratio: 0.2,
         fold_after_ms: 50.0,
@@ -398,8 +400,8 @@ fn single_level_pages_are_read_ahead_in_single_level_time() {
     let mut requests: Vec<_> = (0..3)
         .map(|page| at(US(100 * page), Op::Write, page * PAGE, PAGE))
         .collect();
-    // Pages 0 to 2 are consecutive: 5 + 20 us; then 3 + 20, and page 2 arrives before the 3 + 5 us
-    // of page 1 are over.
+    // Pages 0 to 2 are consecutive. Page 0 takes 5 + 20 us and page 1 takes 3 + 20 us. Page 2 is
+    // requested 1 us after page 1 is transferred, and by then the array has read it.
     let reads = [(1000, 0), (1100, 1), (1124, 2)];
     requests.extend(reads.map(|(us, page)| at(US(us), Op::Read, page * PAGE, PAGE)));
     let (played, tally) = play(&mut ssd, &requests);
@@ -412,7 +414,7 @@ fn single_level_pages_are_read_ahead_in_single_level_time() {
 
 #[test]
 fn power_cut_clears_pages_read_ahead() {
-    // While the array reads page 1, and when it is in the register.
+    // Power fails while the array reads page 1, or when page 1 is in the register.
     for after in [100, 300] {
         let plan = plan(ONE, Some(0));
         let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
@@ -441,7 +443,7 @@ fn power_cut_clears_pages_read_ahead() {
 }
 
 /// Keeps the device busy with sequential reads, writes and TRIMs, and repeatedly cuts its power
-/// after at most 300 events. Returns the cuts, and the pages taken from registers.
+/// after at most 300 events. Returns the numbers of cuts and of pages taken from registers.
 fn cut_at_random(plan: &Plan, seed: u64) -> (u32, u64) {
     const REQUESTS: u64 = 1500;
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));

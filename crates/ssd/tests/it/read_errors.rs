@@ -51,9 +51,9 @@ fn without_decoding() -> Ldpc {
 
 #[test]
 fn read_takes_the_retries_that_its_errors_need() {
-    // The levels correct 44, 180 and 201 errors of 9,216 bits. A rate of 1e-9 gives none, 1.2e-2
-    // gives 111 with a standard deviation of 10. Times: 30 + 20 us, then 90 + 4 x 20 us. A rate
-    // of 0.1 is uncorrectable at any level.
+    // The levels correct 44, 180 and 201 errors of 9,216 bits. A rate of 1e-9 gives no errors, and
+    // 1.2e-2 gives 111 with a standard deviation of 10. A read takes 30 + 20 us, and a retry 90 + 4
+    // x 20 us. A rate of 0.1 is uncorrectable at any level.
     for (rate, took, failed) in [
         (1e-9, 50, false),
         (1.2e-2, 50 + 170, false),
@@ -88,7 +88,7 @@ fn pages_of_a_multi_plane_read_are_retried_one_by_one() {
         at(Time::ZERO, Op::Read, 2 * PAGE, PAGE),
     ];
     let (played, _) = play(&mut ssd, &requests);
-    // They are sensed together and transferred one after the other; then each is retried.
+    // Both pages are sensed together and transferred one after the other; then each is retried.
     assert_eq!(
         played.iter().map(|played| played.done).max(),
         Some(US(30 + 2 * 20 + 2 * 170))
@@ -112,7 +112,7 @@ fn share_of_uncorrectable_pages_matches_theory() {
         let error = (expected * (1.0 - expected) / 4000.0).sqrt();
         assert!(
             (share - expected).abs() < 5.0 * error,
-            "{share}, expected {expected}"
+            "share {share}, expected {expected}"
         );
         rate *= 1.1;
     }
@@ -150,13 +150,13 @@ fn uncorrectable_page_fails_reads_and_partial_writes_only() {
     assert!(failed(&mut ssd, Op::Write, 512));
     assert_eq!(ssd.stats().read_errors.unwrap().pages_lost, 1);
     assert_eq!(ssd.stats().read_errors.unwrap().host_failures, 2);
-    // The same data are not lost again.
+    // A second partial write does not count the same data as lost again.
     assert!(failed(&mut ssd, Op::Write, 512));
     assert_eq!(ssd.stats().read_errors.unwrap().pages_lost, 1);
 }
 
-/// No page can be read, so GC loses the data of each page that it moves, but only once however often
-/// it moves them.
+/// No page can be read, so GC loses the data of each page that it moves, but only once however
+/// often it moves them.
 #[test]
 fn data_are_lost_at_most_once() {
     let load = Load {
@@ -174,7 +174,10 @@ fn data_are_lost_at_most_once() {
         let most = u64::from(fill) + load.requests;
         assert!(tally.moved > most, "{} moves", tally.moved);
         let lost = ssd.stats().read_errors.unwrap().pages_lost;
-        assert!(0 < lost && lost <= most, "{lost} of {most}");
+        assert!(
+            0 < lost && lost <= most,
+            "{lost} pages lost, at most {most} expected"
+        );
     }
 }
 
@@ -221,8 +224,9 @@ fn read_reclaim_works_without_read_errors() {
     assert_eq!(ssd.stats().read_errors.unwrap().reads_retried, 0);
 }
 
-/// Each retry senses the page again and disturbs its block: 1.2e-2 needs the second level, and
-/// therefore two array reads per host read. The third host read reaches a limit of 6.
+/// Each retry senses the page again and disturbs its block. An error rate of 1.2e-2 needs the
+/// second level, and therefore two array reads per host read. The third host read reaches a limit
+/// of 6.
 #[test]
 fn retries_count_as_reads_of_the_block() {
     let mut plan = plan(constant(1.2e-2), without_decoding().code().unwrap());
@@ -241,7 +245,7 @@ fn data_age_with_reads() {
         cycles: vec![0.0],
         rates: vec![0.0],
         per_day: Vec::new(),
-        // Of 8,752 bits, each read adds 0.9 errors.
+        // Each read adds 0.9 errors to 8,752 bits.
         per_read: vec![1e-4],
     });
     let mut one = plan(errors, Bch::default().code().unwrap());
@@ -314,8 +318,8 @@ fn blocks_with_old_or_often_read_data_are_moved() {
         );
         assert!(family.name() != "page" || tally.erased == tally.collections);
         let most = ssd.array().health().unwrap().reads().iter().max();
-        // Includes reads in progress when the limit was reached, those of the move, and those of an
-        // active block.
+        // The limit includes reads in progress when it was reached, the reads of the move, and
+        // those of an active block.
         assert!(*most.unwrap() < 100 + 16 + 8 + 100, "{most:?}");
         // All blocks that are read are ten days old, and each is moved once.
         let (tally, _) = run(0, 5.0);
@@ -336,7 +340,8 @@ fn last_decoding_is_a_component_of_the_response_time() {
         decode_us: vec![7.0, 9.0, 11.0],
         ..Ldpc::default()
     };
-    // 1e-9: no error, the first level; 1.2e-2: the second; 0.1: none, after all three were tried.
+    // At 1e-9 there are no errors, and the first level suffices. 1.2e-2 needs the second level. At
+    // 0.1, all three levels fail.
     for (rate, took, decode) in [
         (1e-9, 50 + 7, 7),
         (1.2e-2, 50 + 7 + 170 + 9, 9),
@@ -348,12 +353,13 @@ fn last_decoding_is_a_component_of_the_response_time() {
         assert_eq!(played[0].parts.decode, US(decode), "{rate}");
         assert_eq!(played[0].parts.total(), played[0].done);
     }
-    // Two reads of one die: the second is sensed while the first is decoded.
+    // Two reads access one die: the second page is sensed while the first is decoded.
     let mut ssd = filled(&plan(constant(1e-9), code.code().unwrap()));
     let requests = [0, 4].map(|page| at(Time::ZERO, Op::Read, page * PAGE, PAGE));
     let (played, _) = play(&mut ssd, &requests);
     assert_eq!([played[0].done, played[1].done], [US(57), US(107)]);
-    // A partial write: the rest of its page is read and decoded, 57 us, before 20 + 400 us.
+    // For a partial write, the rest of the page is read and decoded in 57 us; then the page is
+    // transferred and programmed in 20 + 400 us.
     let mut ssd = filled(&plan(constant(1e-9), code.code().unwrap()));
     let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Write, 0, 512)]);
     assert_eq!(played[0].done, US(57 + 420));
@@ -361,7 +367,7 @@ fn last_decoding_is_a_component_of_the_response_time() {
     assert_eq!(played[0].parts.total(), played[0].done);
 }
 
-/// A BCH code takes time for each corrected error.
+/// A BCH decoder takes time for each corrected error.
 #[test]
 fn corrected_errors_take_decoding_time() {
     let code = Bch {
@@ -402,8 +408,8 @@ fn probe_observes_every_retry() {
 /// without errors report none.
 #[test]
 fn reads_report_retries() {
-    // The first level corrects 44 errors of 9,216 bits: there are none at 1e-9, and always more at
-    // 1.2e-2.
+    // The first level corrects 44 errors of 9,216 bits. At 1e-9 there are none, and at 1.2e-2
+    // always more.
     for (rate, expected) in [(1e-9, ReadEvents::default()), (1.2e-2, ReadEvents::RETRY)] {
         for buffered in [false, true] {
             let mut plan = plan(constant(rate), without_decoding().code().unwrap());
@@ -437,9 +443,9 @@ fn every_request_is_served_with_a_slow_decoder() {
     ssd.mapping().audit().unwrap();
 }
 
-/// A DRAM buffer in front of pages with errors: the response time has 30 + 20 us of flash and 11 us
-/// of decoding. An uncorrectable page fails its requests each time, and is correct again after it
-/// was written as a whole.
+/// With a DRAM buffer in front of pages with errors, the response time has 30 + 20 us of flash and
+/// 11 us of decoding. An uncorrectable page fails its requests each time, and is correct again
+/// after it was written as a whole.
 #[test]
 fn buffer_passes_read_errors_on() {
     let code = Ldpc {
@@ -459,8 +465,8 @@ fn buffer_passes_read_errors_on() {
     let mut ssd = filled(&with_buffer(0.3));
     ssd.verify();
     let later = |us| at(US(us), Op::Read, 0, PAGE);
-    // Two requests that wait for the same page, one after it, then a write of the whole page and a
-    // read of it from the buffer.
+    // Two requests wait for the same page, and one follows. Then the whole page is written, and
+    // read from the buffer.
     let requests = [
         later(0),
         later(1),
@@ -494,7 +500,7 @@ fn buffer_passes_read_errors_on() {
     assert_eq!(failures(&mut ssd, &[flush]), [true]);
 }
 
-/// Returns whether each request ended with an error, in the order of the requests.
+/// Returns, for each request in order, `true` if it ended with an error.
 fn failures(ssd: &mut Ssd<Map>, requests: &[wordline_block::Request]) -> Vec<bool> {
     let mut queue = EventQueue::<Event>::default();
     let mut tally = shared::Tally::default();
@@ -554,11 +560,15 @@ fn uncorrectable_read_ahead_is_read_again_on_request() {
     let right = counts.reads;
     let (failed, counts) = read_ahead(0.3);
     assert_eq!(failed, [true; 4]);
-    assert!(counts.reads > right, "{} and {right}", counts.reads);
+    assert!(
+        counts.reads > right,
+        "{} array reads, and {right} without errors",
+        counts.reads
+    );
     assert_eq!(counts.host_failures, counts.reads);
 }
 
-/// As [`buffer_passes_read_errors_on`], under load with partial pages, several pages and a small
+/// Like [`buffer_passes_read_errors_on`], under load with partial pages, several pages and a small
 /// buffer: every read without an error is correct.
 #[test]
 fn buffered_reads_are_correct_or_report_an_error() {

@@ -36,7 +36,7 @@ fn timing(command_cycle_ns: u64, ready_busy_pin: bool) -> Timing {
         program_ns: PerLevel::All(400_000),
         erase_ns: 1_500_000,
         command_cycle_ns,
-        // 4,096 bytes in 20 us.
+        // A page of 4,096 bytes takes 20 us.
         bus_mt_per_s: 204.8,
         ready_busy_pin,
         ..Timing::default()
@@ -64,8 +64,9 @@ fn ends(ready_busy_pin: bool) -> Vec<u64> {
 
 #[test]
 fn status_read_waits_for_the_bus_but_a_pin_does_not() {
-    // Data transfers end at 20, 40 and, for the write at 410, 430; the arrays finish 400 later. The
-    // status of the first could be read at 420, while the bus transfers the data of the third.
+    // The data transfers end at 20 us and 40 us and, for the write that arrives at 410 us, at 430
+    // us. The arrays finish 400 us later. The status of the first write could be read at 420 us,
+    // while the bus transfers the data of the third.
     assert_eq!(ends(false), [430, 440, 830]);
     assert_eq!(ends(true), [420, 440, 830]);
 }
@@ -92,7 +93,7 @@ fn pin_saves_the_status_read_of_every_operation() {
         assert_eq!((tally.requests, tally.collections), (60, 0));
         tally.latency_ps
     };
-    // The command and the byte, 25 ns each.
+    // A status read takes a command and a byte of 25 ns each.
     assert_eq!(latency(false) - latency(true), 60 * 2 * 25_000);
 }
 

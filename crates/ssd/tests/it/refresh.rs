@@ -87,7 +87,7 @@ fn read_that_reaches_the_limit_moves_the_block() {
     }
 }
 
-/// Reads only page 0, one read after another; returns the time of each.
+/// Reads only page 0, one read after another. Returns the response time of each read.
 fn reads(ssd: &mut Ssd<Map>, count: u64) -> Vec<Time> {
     let requests: Vec<_> = (0..count)
         .map(|number| at(GAP * number, Op::Read, 0, PAGE))
@@ -97,8 +97,8 @@ fn reads(ssd: &mut Ssd<Map>, count: u64) -> Vec<Time> {
     played.iter().zip(0..).map(since).collect()
 }
 
-/// The block is erased once per reclaim and keeps its data; as many erases go to the blocks that
-/// hold them in between.
+/// Each reclaim erases the block once and returns the data to it. As many erases go to the blocks
+/// that hold the data in between.
 #[test]
 fn in_place_reclaim_returns_data_to_their_block() {
     let refresh = |target| Refresh {
@@ -145,21 +145,21 @@ fn requests_preempt_refresh_between_steps() {
     let all = (PROGRAM + TRANSFER) * u64::from(PAGES);
     for target in [Target::default(), in_place()] {
         let page = slowest(&target, Steps::Page);
-        // After one operation, and the reads that arrived during it.
+        // The read waits for one operation, and for the reads that arrived during it.
         let behind = ERASE.0.div_ceil(GAP.0);
         assert!(page <= ERASE + own * (behind + 1), "{page:?}");
         let block = slowest(&target, Steps::Block);
-        // The first read during the refresh, at most one gap after its start.
+        // The slowest read is the first one during the refresh, at most one gap after its start.
         assert!(block >= all - GAP && block > page, "{block:?}");
-        // GC is on demand here.
+        // GC is on demand here, so a refresh is not preempted.
         assert_eq!(slowest(&target, Steps::Schedule), block);
     }
 }
 
 /// With GC on demand, a request waits only for the operations that GC has queued at its die. Eight
-/// pages move from T on: the reads end at T + 400 us. A read at T + 60 us waits for these reads and
-/// for one copy, that of the page read by then. A read among the copies is served before the erase,
-/// and one during the erase after it.
+/// pages move from T on, and their reads end at T + 400 us. A read at T + 60 us waits for these
+/// reads and for one copy, that of the page read by then. A read that arrives during the copies is
+/// served before the erase, and one that arrives during the erase is served after it.
 #[test]
 fn requests_wait_only_for_queued_gc_operations() {
     let plan = plan(&Family::default(), Refresh::default());
@@ -186,7 +186,7 @@ fn requests_wait_only_for_queued_gc_operations() {
     );
 }
 
-/// Reads of the die on which a block moves report that event, reads of the other die do not; no
+/// Reads of the die on which a block moves report that event. Reads of the other die do not, and no
 /// other event occurs.
 #[test]
 fn reads_report_a_reclaim_on_their_die() {
@@ -213,7 +213,7 @@ fn reads_report_a_reclaim_on_their_die() {
     assert_eq!(met.next(), None);
 }
 
-/// Verified reads and writes of whole and partial pages, while blocks are reclaimed in place.
+/// Reads and writes of whole and partial pages are correct while blocks are reclaimed in place.
 #[test]
 fn writes_during_a_reclaim_are_kept() {
     let load = Load {

@@ -96,7 +96,8 @@ fn single_operations_take_the_times_of_table_1() {
 
 #[test]
 fn read_occupies_the_die_to_sense_and_the_channel_to_transfer() {
-    // Two dies of a channel: the 80 us transfers are sequential, the 90 us sensing is not.
+    // On two dies of a channel, the 80 us transfers are sequential, but the 90 us of sensing
+    // overlap.
     let mut plan = plan(&fixed(Medium), &page_map(), 2, 16);
     plan.dies_per_channel = 2;
     let mut ssd = filled(&plan);
@@ -173,7 +174,7 @@ impl Naive for OneMode {
     }
 }
 
-/// Without waiting requests, all writes are of high cost.
+/// Naive policy without waiting requests, with which all writes are of high cost.
 struct Unqueued;
 
 impl Naive for Unqueued {
@@ -384,14 +385,14 @@ fn only_waiting_operations_of_other_requests_count_as_a_queue() {
     let read = |page| at(far, Op::Read, page * PAGE, PAGE);
     assert_eq!(modes(&[read(1)]), Reduced);
     assert_eq!(modes(&[read(1), read(2)]), Low);
-    // Pages of the same request do not count: page 9 and those before it.
+    // Pages of the same request, which are page 9 and those before it, do not count.
     let many = at(far, Op::Write, 0, 10 * PAGE);
     assert_eq!(mode_behind(&[first, many], &r_w_l), Reduced);
     assert_eq!(mode_behind(&[first, read(20), read(21), many], &r_w_l), Low);
 }
 
 #[test]
-fn fast_writes_of_li_are_rewritten_when_the_die_is_idle() {
+fn fast_writes_of_the_li_policy_are_rewritten_when_the_die_is_idle() {
     let far = US(100_000);
     let read = |page| at(far, Op::Read, page * PAGE, PAGE);
     let write = at(far, Op::Write, 9 * PAGE, PAGE);

@@ -185,7 +185,7 @@ fn longest_wait(scheduler: Scheduler, victim: Victim) -> Time {
 
 /// An overdue operation goes to its die, behind the committed ones: at most seven others, each
 /// shorter than a millisecond. No operation therefore waits for the scheduler much longer than the
-/// bound. Without a bound, each of these starves.
+/// bound. Without a bound, each victim starves.
 #[test]
 fn no_operation_starves_with_an_age_bound() {
     let bound_us = 2_000.0;

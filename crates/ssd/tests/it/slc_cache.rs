@@ -1,4 +1,5 @@
-//! SLC cache: times of its pages, its capacity, when it is folded, and the cost of folding.
+//! SLC cache: times of its pages, its capacity, the time at which it is folded, and the cost of
+//! folding.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::shared;
@@ -117,11 +118,11 @@ fn cached_pages_take_single_level_times_until_folded() {
     let [_, fast_program] = unloaded(&plan, Operation::Program);
     let later = |ms| Time::from_ms(ms);
     // Page 0 was written before the run, in the part's own mode. Four writes fill a block of the
-    // cache; one more opens the next.
+    // cache, and one more opens the next block.
     let mut requests = vec![at(Time::ZERO, Op::Read, 0, PAGE)];
     requests.extend((0..5).map(|page| at(later(1 + page), Op::Write, page * PAGE, PAGE)));
     requests.push(at(later(10), Op::Read, 0, PAGE));
-    // By then the full block has been folded, and the other has not.
+    // By then, the full block of the cache has been folded, and the open block has not.
     requests.push(at(later(500), Op::Read, 0, PAGE));
     requests.push(at(later(501), Op::Read, 4 * PAGE, PAGE));
     let (played, tally) = play(&mut ssd, &requests);
@@ -158,7 +159,8 @@ fn cached_pages_have_no_errors_until_folded() {
         .collect();
     requests.extend((0..5).map(|page| at(later(10 + page), Op::Read, page * PAGE, PAGE)));
     play(&mut ssd, &requests);
-    // Five host reads, and those of the four pages that have been folded since.
+    // The counts cover five host reads, and the reads of the four pages that have been folded
+    // since.
     let counts = ssd.stats().read_errors.unwrap();
     assert_eq!((counts.reads, counts.reads_retried), (9, 0));
     let again = at(later(500), Op::Read, 0, PAGE);
@@ -187,9 +189,9 @@ fn before_the_cliff(plan: &Plan, ratio: f64) -> u64 {
     slow.expect("the writes exceed the cache") as u64
 }
 
-/// Without idle time, the cliff occurs when the blocks of the cache are full. Each holds its pages
-/// divided by the bits per cell. There are dedicated blocks, and lent ones while a plane is
-/// above its free-block threshold.
+/// Without idle time, the cliff occurs when the blocks of the cache are full. A block of the cache
+/// holds its number of pages divided by the bits per cell. The cache has dedicated blocks, and lent
+/// ones while a plane is above its free-block threshold.
 #[test]
 fn writes_slow_down_when_the_cache_is_full() {
     let (blocks, pages) = (80, 16);
@@ -279,7 +281,7 @@ fn folding_delays_a_request_by_at_most_one_operation() {
         let took = played[12].done - when;
         assert!(
             took >= read && took <= read + longest + latencies.read(0),
-            "{took:?} of a read of {read:?} behind {longest:?}"
+            "the read took {took:?}; alone {read:?}, behind {longest:?}"
         );
         assert!(tally.moved <= 12, "a page is moved at most once");
         assert_eq!(counts(&ssd).folded, tally.moved);
@@ -288,7 +290,7 @@ fn folding_delays_a_request_by_at_most_one_operation() {
 }
 
 /// Reads and writes on random devices: pages are counted once, block tables and content oracle
-/// agree (the run is verified), and moved pages include folded ones.
+/// agree (the run is verified), and the count of moved pages includes folded ones.
 #[test]
 fn load_on_random_devices_is_served_and_counted() {
     let mut random = Rng::new(7, "caches");

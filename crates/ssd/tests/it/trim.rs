@@ -35,7 +35,7 @@ fn dimensions(channels: u32, planes: u32) -> Dimensions {
     }
 }
 
-/// Returns a device of whose pages this share has been written sequentially.
+/// Returns a device on which a share `ratio` of the pages has been written sequentially.
 fn filled(plan: &Plan, ratio: f64) -> Ssd<Map> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     let precondition = Precondition {
@@ -66,7 +66,7 @@ fn erasing_trim_takes_the_time_of_its_erases() {
         let first = random.below(user);
         let count = 1 + random.below(user - first);
         let erases = plan.part.chains.unloaded(Operation::Erase, 0);
-        // Full blocks whose pages are all in the range, die by die.
+        // Counts the full blocks of each die whose pages are all in the range.
         let layout = plan.part.layout;
         let mut per_die = vec![0; layout.dies as usize];
         for plane in (0..layout.planes()).map(Plane) {
@@ -266,9 +266,9 @@ fn next(user_bytes: u64, run: &mut u64, random: &mut Rng) -> (Op, u64, u64) {
     (op, offset, bytes)
 }
 
-/// Random TRIMs of all kinds among reads and writes: every read is correct. If there are no power
-/// cuts and no buffer, the valid pages at the end are those written after they were last freed.
-/// With power cuts, no durable write is lost.
+/// With random TRIMs of all kinds among reads and writes, every read is correct. If there are no
+/// power cuts and no buffer, the valid pages at the end are those written after they were last
+/// freed. With power cuts, no durable write is lost.
 #[test]
 fn trimmed_data_are_never_returned_or_counted_as_valid() {
     let mut random = Rng::new(3, "trim");
@@ -418,7 +418,7 @@ fn power_cut_restores_trimmed_data_that_were_not_erased() {
             let _ = ssd.cut_power(played[0].done, &mut tally).unwrap();
             let open = plan.part.layout.planes() * (plan.part.layout.pages_per_block - 1);
             if erases {
-                assert!(valid(&ssd) <= open, "{} were restored", valid(&ssd));
+                assert!(valid(&ssd) <= open, "{} pages were restored", valid(&ssd));
             } else {
                 assert_eq!(valid(&ssd), plan.ftl.user_pages);
             }

@@ -15,14 +15,14 @@ use wordline_kernel::Time;
 use wordline_nand::{Block, Plane, Ppn};
 use wordline_ssd::{DeviceError, Ssd};
 
-/// Planted fault: wrong look-ups from a given call on, a wrong move, or a wrong recovery.
+/// Planted fault: wrong lookups from a given call on, a wrong move, or a wrong recovery.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
-    /// A look-up returns the previous page.
+    /// A lookup returns the previous page.
     Lookup(u32),
     /// A moved page is dropped: the map points to a copy that is never programmed.
     LostMove(u32),
-    /// A look-up reports a written page as unwritten.
+    /// A lookup reports a written page as unwritten.
     Forgotten(u32),
     /// A recovery loses a page.
     Unrecovered(Lpn),
@@ -152,8 +152,9 @@ fn run(fault: Fault) -> DeviceError {
 }
 
 #[test]
-fn wrong_map_look_up_is_detected() {
-    // The content oracle looks up every page once at the start; the fault occurs well after that.
+fn wrong_map_lookup_is_detected() {
+    // The content oracle looks up every page once at the start, and the fault occurs well after
+    // that.
     let DeviceError::Verification(message) = run(Fault::Lookup(3_000)) else {
         panic!("verification missed the fault")
     };

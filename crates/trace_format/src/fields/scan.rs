@@ -12,8 +12,8 @@ const fn eight_of(byte: u8) -> u64 {
 /// feed; between blanks, any byte up to the space.
 #[inline(always)]
 pub(super) fn field_end<const SEPARATOR: u8>(text: &[u8]) -> Option<usize> {
-    // The highest bit is set for bytes below `limit`; in bytes above the first of them it may be
-    // set, too.
+    // The highest bit is set for bytes below `limit`. In bytes above the first of them, it may be
+    // set as well.
     let below =
         |bytes: u64, limit: u8| bytes.wrapping_sub(eight_of(limit)) & !bytes & eight_of(128);
     let mut at = 0;
@@ -86,7 +86,7 @@ const TENS: [u64; SAFE + 1] = {
 
 /// Parses the digits, with at most one point, at the start of a text. Returns the result of
 /// [`parse_decimal`](super::parse_decimal) and the length of the digits in bytes. `None` if the
-/// number needs all of its rules.
+/// number needs all rules of that function.
 #[inline(always)]
 pub(super) fn plain_decimal(text: &[u8], places: u32) -> Option<(u64, usize)> {
     let places = places as usize;

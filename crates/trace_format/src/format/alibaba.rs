@@ -1,6 +1,6 @@
 //! Alibaba Cloud block storage traces, released in 2020 (Li et al., IISWC 2020). Columns: volume,
-//! `R` or `W`, offset and size in bytes, microseconds. The release has no header; a line with the
-//! names of the columns is ignored.
+//! `R` or `W`, offset and size in bytes, time in microseconds. The release has no header; a line
+//! with the names of the columns is ignored.
 
 use std::io::{self, Write};
 

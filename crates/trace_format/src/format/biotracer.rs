@@ -1,8 +1,8 @@
-//! BIOtracer traces (Zhou et al., Nexus 5). Columns: LBA in sectors of 512 bytes, sectors, bytes,
-//! type (odd = write), then the seconds at which the request was generated, started, submitted and
-//! completed.
+//! BIOtracer traces (Zhou et al., Nexus 5). Columns: LBA in sectors of 512 bytes, size in sectors,
+//! size in bytes, type (odd = write), then the times in seconds at which the request was generated,
+//! started, submitted and completed.
 //!
-//! The arrival is the time of generation. The size is the column in bytes.
+//! The arrival is the time of generation. The size is that in bytes.
 
 use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick};
 use crate::error::Fault;

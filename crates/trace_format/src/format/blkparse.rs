@@ -1,6 +1,6 @@
-//! Default text output of blkparse. Columns: device `major,minor`, processor, sequence number,
-//! seconds, process, action, RWBS letters, then `sector + sectors [command]`. A summary follows at
-//! the end.
+//! Default text output of blkparse. Columns: device `major,minor`, processor, sequence number, time
+//! in seconds, process, action, RWBS letters, then `sector + sectors [command]`. A summary follows
+//! at the end.
 //!
 //! Requests are the `Q` events (queued by the application) if the start of the file has any,
 //! otherwise the `D` events (dispatched to the device), otherwise the `C` events (completed). The

@@ -224,7 +224,7 @@ mod tests {
         added: &'static [u8],
     }
 
-    /// Device 8,33.
+    /// Number of the Linux device 8,33.
     const DEVICE: u32 = (8 << 20) + 33;
     const WRITE_EVENT: Event = Event {
         action: 1,

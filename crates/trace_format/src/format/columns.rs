@@ -1,4 +1,4 @@
-//! Text tables with columns named by the user: see [`Columns`].
+//! Text tables with columns that the user describes: see [`Columns`].
 
 mod given;
 mod header;
@@ -24,7 +24,8 @@ const SHAPE: &str =
 /// - `offset` and `bytes` in `bytes` (the default), `sectors` (of 512 bytes), `KiB`, `MiB` or pages
 ///   of a size such as `4096`, `4k` or `16KiB`
 /// - `op`: R, W, read, write, trim, discard, flush and similar words in either case; other
-///   spellings are given, as in `op=3:1=read:0=write`. Of 0 and 1, one implies the other
+///   spellings are given, as in `op=3:1=read:0=write`. If only one of 0 and 1 is given, the other
+///   is the opposite operation
 /// - `volume`: a number, or `names`, which are numbered from 0 in order of appearance; may be left
 ///   out
 ///

@@ -1,5 +1,5 @@
-//! Sysinternals DiskMon traces. Columns, separated by tabs: number, seconds, duration, disk,
-//! Read/Write, LBA and size in sectors of 512 bytes. The volume is the disk.
+//! Sysinternals DiskMon traces. Columns, separated by tabs: number, time and duration in seconds,
+//! disk, Read/Write, LBA and size in sectors of 512 bytes. The volume is the disk.
 
 use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick, word};
 use crate::error::Fault;

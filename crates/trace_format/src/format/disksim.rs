@@ -1,5 +1,5 @@
-//! DiskSim ASCII traces. Columns: milliseconds, device, LBA and size in sectors of 512 bytes, 1 =
-//! read or 0 = write.
+//! DiskSim ASCII traces. Columns: time in milliseconds, device, LBA and size in sectors of 512
+//! bytes, 1 = read or 0 = write.
 //!
 //! The decimal point in the first column distinguishes the format from `mqsim` and `ssdsim-us`.
 

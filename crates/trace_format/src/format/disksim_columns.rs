@@ -1,5 +1,5 @@
-//! Columns after the time stamp in the formats of DiskSim, MQSim and HIL. HIL has another unit of
-//! sizes.
+//! Columns after the time stamp in the formats of DiskSim, MQSim and HIL. HIL gives sizes in
+//! another unit.
 
 use super::{Record, flag};
 use crate::error::Fault;

@@ -1,5 +1,5 @@
-//! HIL FlashSim traces. Columns, separated by tabs: milliseconds with six decimals, device, LBA in
-//! sectors of 512 bytes, size in pages of 4 KiB, 1 = read.
+//! HIL FlashSim traces. Columns, separated by tabs: time in milliseconds with six decimals, device,
+//! LBA in sectors of 512 bytes, size in pages of 4 KiB, 1 = read.
 
 use super::disksim_columns::behind_time;
 use super::{Line, Probe, Reader, Record, is_number, tick};

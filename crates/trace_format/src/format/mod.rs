@@ -62,7 +62,8 @@ macro_rules! formats {
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$Format => $name),+ }
             }
-            /// Returns the usual extension of file names, which precedes that of the compression.
+            /// Returns the usual extension of file names, which precedes the extension of the
+            /// compression.
             pub const fn extension(self) -> &'static str {
                 match self { $(Self::$Format => $extension),+ }
             }
@@ -92,31 +93,31 @@ macro_rules! formats {
 // Fields of each line: variant, name and module; usual extension; unit of time stamps; feature by
 // which the format is detected; columns.
 formats! {
-    Wordline "wordline" wordline ".csv" "ns" "its header" "Wordline's own CSV, lossless: the header `time_ns,op,offset_bytes,size_bytes,volume`, then ns (up to 3 decimals), read, write, write-fua (durable on completion), trim or flush, offset (B), size (B), volume; a recording may have a sixth column, `response_ns`",
-    FioIolog "fio-iolog" fio_iolog ".iolog" "us" "its first line" "fio iolog version 2 (no time but `wait`) or 3 (us)",
-    Srt "srt" srt ".srt" "us" "its text header" "HP SRT 1.3 binary: text header up to 0x0C, then 14 big-endian 32-bit integers per record, blocks of 256 B",
-    Vscsi "vscsi" vscsi ".vscsi" "us" "operation codes and versions of its 32-byte records" "VMware vscsi version 1 binary: little-endian records of 32 bytes",
-    Blktrace "blktrace" blktrace ".blktrace" "ns" "the magic number at the start of its records" "blktrace binary records in either byte order: Q events, D events if there is no Q, C events if there is neither; files of several processors are joined with `blkparse -d`",
-    Systor "systor" systor ".csv" "s" "its header, or the types of its six columns" "SYSTOR '17 CSV: s, response s, R/W, LUN, offset (B), size (B)",
-    Tectonic "tectonic" tectonic ".csv" "s" "its header" "Meta Tectonic CSV of CacheBench: s, block id, length of the block id, size (B), offset (B), ..., operation, ...",
-    Pixel "pixel" pixel ".csv" "s" "its header, or the types of its six columns" "Pixel 6a CSV: process, device, R/W, LBA (512 B), sectors, s",
+    Wordline "wordline" wordline ".csv" "ns" "its header" "Wordline's own CSV, lossless: the header `time_ns,op,offset_bytes,size_bytes,volume`, then lines with time (ns, up to 3 decimals), operation (read, write, trim, flush, or write-fua for a write that is durable on completion), offset (B), size (B), volume; a recording may have a sixth column, `response_ns`",
+    FioIolog "fio-iolog" fio_iolog ".iolog" "us" "its first line" "fio iolog, version 2 (no times except `wait`) or version 3 (time in us)",
+    Srt "srt" srt ".srt" "us" "its text header" "HP SRT 1.3, binary: a text header up to the byte 0x0C, then records of 14 big-endian 32-bit integers; blocks have 256 B",
+    Vscsi "vscsi" vscsi ".vscsi" "us" "operation codes and versions of its 32-byte records" "VMware vscsi version 1, binary: little-endian records of 32 bytes",
+    Blktrace "blktrace" blktrace ".blktrace" "ns" "the magic number at the start of its records" "Binary records of blktrace in either byte order: Q events, D events if there is no Q, C events if there is neither; the files of several processors are joined with `blkparse -d`",
+    Systor "systor" systor ".csv" "s" "its header, or the types of its six columns" "SYSTOR '17 CSV: time (s), response time (s), R/W, LUN, offset (B), size (B)",
+    Tectonic "tectonic" tectonic ".csv" "s" "its header" "Meta Tectonic CSV of CacheBench: time (s), block id, length of the block id, size (B), offset (B), ..., operation, ...",
+    Pixel "pixel" pixel ".csv" "s" "its header, or the types of its six columns" "Pixel 6a CSV: process, device, R/W, LBA (512 B), size (sectors), time (s)",
     Msr "msr" msr ".csv" "100 ns" "its header, or the types of its seven columns" "MSR Cambridge CSV, with or without a header: time (100 ns), host, disk, Read/Write, offset (B), size (B), response time",
-    Spc "spc" spc ".spc" "s" "at least five comma-separated columns, the fourth r, w, read or write" "SPC (UMass): ASU, LBA (512 B), size (B), r/w, s",
-    Tencent "tencent" tencent ".csv" "s" "five comma-separated integers" "Tencent CBS CSV: s, offset (512 B), sectors, 0 = read or 1 = write, volume",
-    Alibaba "alibaba" alibaba ".csv" "us" "its header, or five comma-separated columns, the second R or W" "Alibaba Cloud block storage CSV: volume, R/W, offset (B), size (B), us",
-    Diskmon "diskmon" diskmon ".diskmon" "s" "seven columns separated by blanks, the fifth Read or Write" "Sysinternals DiskMon: number, s, duration s, disk, Read/Write, LBA (512 B), sectors",
-    Biotracer "biotracer" biotracer ".biotracer" "s" "eight columns of numbers" "BIOtracer (Nexus 5): LBA (512 B), sectors, bytes, type (odd = write), four times (s)",
-    Blkparse "blkparse" blkparse ".blkparse" "s" "a device as major,minor at the start of the line, and an action of one letter" "blkparse default text output: Q events, D events if there is no Q, C events if there is neither",
-    Hil "hil" hil ".hil" "ms" "five tab-separated columns, the first with six decimals" "HIL FlashSim: ms with 6 decimals, device, LBA (512 B), 4-KiB pages, 1 = read; tabs",
-    Disksim "disksim" disksim ".disksim" "ms" "five columns, the first with a decimal point" "DiskSim ASCII: ms, device, LBA (512 B), sectors, 1 = read",
-    SsdsimUs "ssdsim-us" ssdsim_us ".ssdsim-us" "us" "five integers that imply more than 8 GB/s if times are ns" "SSDsim's columns with microseconds: us, device, LBA (512 B), sectors, 1 = read",
-    Mqsim "mqsim" mqsim ".mqsim" "ns" "five integers that imply at most 8 GB/s if times are ns" "MQSim ASCII: ns, device, LBA (512 B), sectors, 1 = read",
-    Ssdsim "ssdsim" ssdsim ".ssdsim" "ns" "the columns of mqsim" "SSDsim ASCII: the columns of mqsim; detected as mqsim",
-    ArcLis "arc-lis" arc_lis ".lis" "" "four integers" "ARC paper: first block (512 B), blocks, ignored, number; no time, all reads",
-    OracleGeneral "oracle-general" oracle_general ".oracleGeneral" "s" "24-byte records, most of them with plausible times, sizes and next requests" "libCacheSim binary: s (32 bits), object (64), size (B, 32), next request (64), all little-endian; an object counts as a page of 4 KiB and is read",
-    Keys64le "keys64le" keys64le ".keys64le" "" "64-bit numbers below 2^36" "64-bit little-endian numbers of 4-KiB blocks below 2^36, larger ones if the format is given; no time, all reads",
-    Keys32le "keys32le" keys32le ".keys32le" "" "32-bit numbers below 2^28" "32-bit little-endian numbers of 4-KiB blocks below 2^28; no time, all reads",
-    Columns "columns" columns ".csv" "" "--columns" "Any table of text, with or without a header, if `--columns` describes its columns; never detected",
+    Spc "spc" spc ".spc" "s" "at least five comma-separated columns, the fourth r, w, read or write" "SPC (UMass): application-specific unit, LBA (512 B), size (B), r/w, time (s)",
+    Tencent "tencent" tencent ".csv" "s" "five comma-separated integers" "Tencent CBS CSV: time (s), offset (512 B), size (sectors), 0 = read or 1 = write, volume",
+    Alibaba "alibaba" alibaba ".csv" "us" "its header, or five comma-separated columns, the second R or W" "Alibaba Cloud block storage CSV: volume, R/W, offset (B), size (B), time (us)",
+    Diskmon "diskmon" diskmon ".diskmon" "s" "seven columns separated by blanks, the fifth Read or Write" "Sysinternals DiskMon: number, time (s), duration (s), disk, Read/Write, LBA (512 B), size (sectors)",
+    Biotracer "biotracer" biotracer ".biotracer" "s" "eight columns of numbers" "BIOtracer (Nexus 5): LBA (512 B), size (sectors), size (B), type (odd = write), four times (s)",
+    Blkparse "blkparse" blkparse ".blkparse" "s" "a device as major,minor at the start of the line, and an action of one letter" "Default text output of blkparse: Q events, D events if there is no Q, C events if there is neither",
+    Hil "hil" hil ".hil" "ms" "five tab-separated columns, the first with six decimals" "HIL FlashSim, tab-separated: time (ms, 6 decimals), device, LBA (512 B), size (pages of 4 KiB), 1 = read",
+    Disksim "disksim" disksim ".disksim" "ms" "five columns, the first with a decimal point" "DiskSim ASCII: time (ms), device, LBA (512 B), size (sectors), 1 = read",
+    SsdsimUs "ssdsim-us" ssdsim_us ".ssdsim-us" "us" "five integers that imply more than 8 GB/s if times are ns" "SSDsim's columns with times in microseconds: time (us), device, LBA (512 B), size (sectors), 1 = read",
+    Mqsim "mqsim" mqsim ".mqsim" "ns" "five integers that imply at most 8 GB/s if times are ns" "MQSim ASCII: time (ns), device, LBA (512 B), size (sectors), 1 = read",
+    Ssdsim "ssdsim" ssdsim ".ssdsim" "ns" "the columns of mqsim" "SSDsim ASCII: the same columns as mqsim, and detected as mqsim",
+    ArcLis "arc-lis" arc_lis ".lis" "" "four integers" "ARC paper: first block (512 B), number of blocks, an ignored column, sequence number; no times, all requests are reads",
+    OracleGeneral "oracle-general" oracle_general ".oracleGeneral" "s" "24-byte records, most of them with plausible times, sizes and next requests" "libCacheSim, binary and little-endian: time (s, 32 bits), object (64 bits), size (B, 32 bits), next request (64 bits); an object counts as a page of 4 KiB, which the request reads",
+    Keys64le "keys64le" keys64le ".keys64le" "" "64-bit numbers below 2^36" "64-bit little-endian numbers of 4-KiB blocks, below 2^36 unless the format is given; no times, all requests are reads",
+    Keys32le "keys32le" keys32le ".keys32le" "" "32-bit numbers below 2^28" "32-bit little-endian numbers of 4-KiB blocks, below 2^28 unless the format is given; no times, all requests are reads",
+    Columns "columns" columns ".csv" "" "--columns" "Any text table, with or without a header, whose columns `--columns` describes; never detected",
 }
 
 use key_field::Width;

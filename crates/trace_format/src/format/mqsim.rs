@@ -1,5 +1,5 @@
-//! MQSim ASCII traces. Columns: nanoseconds, device, LBA and size in sectors of 512 bytes, 1 = read
-//! or 0 = write.
+//! MQSim ASCII traces. Columns: time in nanoseconds, device, LBA and size in sectors of 512 bytes,
+//! 1 = read or 0 = write.
 //!
 //! Lines of five integers have times in nanoseconds, unless that implies more than 8 GB/s at the
 //! start of the file. In that case they have times in microseconds and are read as `ssdsim-us`.

@@ -1,10 +1,10 @@
-//! Microsoft Research Cambridge traces (Narayanan et al., FAST 2008): seven comma-separated columns
-//! with the time in units of 100 ns (Windows file time), and offset and size in bytes.
+//! Microsoft Research Cambridge traces (Narayanan et al., FAST 2008), with seven comma-separated
+//! columns. Times are in units of 100 ns (Windows file time), offsets and sizes in bytes.
 //!
-//! Some copies have a header with the names of the columns. It is ignored wherever it is.
+//! Some copies have a header with the names of the columns. It is ignored at any position.
 //!
 //! The volume is the disk number. If a file contains several hosts, the disks of the second host
-//! are numbered from 256, those of the third from 512, in order of appearance.
+//! are numbered from 256, and those of the third from 512, in order of appearance.
 
 use std::io::{self, Write};
 

@@ -1,10 +1,11 @@
 //! oracleGeneral traces of libCacheSim. A record has 24 bytes, little-endian: time in seconds (32
-//! bits), object (64), size of the object in bytes (32), number of the next record of the same
-//! object (64, signed), or -1.
+//! bits), object (64 bits), size of the object in bytes (32 bits), and the number of the next
+//! record of the same object (64 bits, signed), or -1.
 //!
-//! The format has no magic number. A file is detected if in more than half of its records the time
-//! does not decrease, the size is not 0, and the next record is a later one, -1 or 2^63 - 1. An
-//! object counts as one page of 4 KiB, whatever its size, and each record is a read.
+//! The format has no magic number. A file is detected if three conditions hold in more than half of
+//! its records: the time does not decrease, the size is not 0, and the next record is a later one,
+//! -1 or 2^63 - 1. An object counts as one page of 4 KiB, regardless of its size, and each record
+//! is a read.
 
 use super::keys64le::{little, offset};
 use super::{Piece, Pieces, Probe, Reader, Record, tick};

@@ -1,5 +1,5 @@
-//! Pixel 6a traces: a header, then process, device, R/W, LBA and size in sectors of 512 bytes,
-//! seconds.
+//! Pixel 6a traces: a header, then process, device, R/W, LBA and size in sectors of 512 bytes, time
+//! in seconds.
 //!
 //! Time stamps contain the error of binary fractions (`159273.83748699998`) and are rounded to
 //! nanoseconds. The name of a process may contain commas, so columns are counted from the right.

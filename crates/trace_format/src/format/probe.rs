@@ -6,7 +6,7 @@ use crate::fields::{Commas, Row};
 pub struct Probe<'a> {
     /// First bytes of the file.
     pub bytes: &'a [u8],
-    /// Whether these are all bytes of the file.
+    /// Whether `bytes` holds the whole file.
     pub whole: bool,
 }
 

@@ -8,13 +8,13 @@ use wordline_block::Op;
 pub struct Record {
     /// Time stamp in ticks of the reader, from any origin.
     pub ticks: u64,
-    /// Offset. Bytes.
+    /// Offset of the first byte.
     pub offset: u64,
     /// Length of the request. Bytes.
     pub bytes: u64,
     /// Volume or disk; 0 if the format has none.
     pub volume: u32,
-    /// Operation.
+    /// Operation of the request.
     pub op: Op,
     /// Whether a write is durable on completion, as in [`crate::Request`].
     pub fua: bool,
@@ -43,7 +43,7 @@ impl Record {
 /// Origin of a file's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Time zero is the first record.
+    /// Time zero is the time stamp of the first record.
     First,
     /// Time zero is tick 0 of the file.
     Zero,

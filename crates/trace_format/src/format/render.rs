@@ -24,7 +24,7 @@ pub trait Render: Send {
     }
 }
 
-/// Writes a line for each request that moves data. Counts the other requests as dropped.
+/// Writer of a line for each request that moves data. It counts the other requests as dropped.
 pub(super) struct DataLines<F>(pub(super) F);
 
 impl<F> Render for DataLines<F>

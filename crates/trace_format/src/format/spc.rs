@@ -1,6 +1,6 @@
 //! SPC Trace File Format (UMass Trace Repository). Columns: application-specific unit, LBA in
-//! sectors of 512 bytes, size in bytes, operation, seconds. Further columns are ignored. The volume
-//! is the application-specific unit.
+//! sectors of 512 bytes, size in bytes, operation, time in seconds. Further columns are ignored.
+//! The volume is the application-specific unit.
 
 use std::io::{self, Write};
 

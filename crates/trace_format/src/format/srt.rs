@@ -1,7 +1,7 @@
-//! HP SRT traces, version 1.3 (Ruemmler and Wilkes, USENIX Winter 1993): a text header up to 0x0C,
-//! then records of 14 big-endian 32-bit integers: record size, id, seconds, microseconds, start,
-//! stop, bytes, block of 256 bytes, device, driver, cylinder, flags (bit 0 = read), info, queue
-//! length.
+//! HP SRT traces, version 1.3 (Ruemmler and Wilkes, USENIX Winter 1993). A text header up to the
+//! byte 0x0C is followed by records of 14 big-endian 32-bit integers: record size, id, seconds,
+//! microseconds, start, stop, bytes, block of 256 bytes, device, driver, cylinder, flags (bit 0 =
+//! read), info, queue length.
 //!
 //! Devices are HP-UX device numbers: 8 bits of driver, 16 of disk, 8 of section. Block numbers are
 //! relative to the disk, not to the section. The volume is the disk.

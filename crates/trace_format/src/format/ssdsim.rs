@@ -1,5 +1,5 @@
-//! SSDsim ASCII traces (Hu et al., ICS 2011). Columns: nanoseconds, device, LBA and size in sectors
-//! of 512 bytes, 1 = read or 0 = write. The columns and the reader are those of MQSim.
+//! SSDsim ASCII traces (Hu et al., ICS 2011). Columns: time in nanoseconds, device, LBA and size in
+//! sectors of 512 bytes, 1 = read or 0 = write. MQSim has the same columns, and its reader is used.
 
 use super::{Probe, Reader, mqsim};
 

@@ -1,5 +1,5 @@
-//! SYSTOR '17 traces (Lee et al.): a header, then seconds, response seconds, R/W, logical unit,
-//! offset and size in bytes. The volume is the logical unit.
+//! SYSTOR '17 traces (Lee et al.): a header, then time and response time in seconds, R/W, logical
+//! unit, offset and size in bytes. The volume is the logical unit.
 
 use super::{Line, Probe, Reader, Record, is_decimal, tick, word};
 use crate::error::Fault;

@@ -5,8 +5,8 @@
 //! Blocks are divided into shards, which have no address. Each shard gets slots of 16 MiB, in order
 //! of first appearance: as many as its first request needs, at least one. (Shards contain 8 MiB and
 //! sometimes a little more.) A later request beyond the slots of its shard is a bad line. Memory
-//! grows by about 50 bytes per shard. Operations that start with `get` are reads, those with `put`
-//! writes.
+//! grows by about 50 bytes per shard. Operations that start with `get` are reads, and operations
+//! that start with `put` are writes.
 
 use rustc_hash::FxHashMap;
 

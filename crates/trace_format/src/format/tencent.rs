@@ -1,5 +1,5 @@
-//! Tencent Cloud Block Storage traces (Zhang et al., USENIX ATC 2020). Columns: seconds, offset and
-//! size in sectors of 512 bytes, 0 = read or 1 = write, volume.
+//! Tencent Cloud Block Storage traces (Zhang et al., USENIX ATC 2020). Columns: time in seconds,
+//! offset and size in sectors of 512 bytes, 0 = read or 1 = write, volume.
 
 use super::{Line, Probe, Reader, Record, flag, is_number, tick};
 use crate::error::Fault;

@@ -1,7 +1,7 @@
 //! VMware vscsi traces, version 1 (CloudPhysics; Waldspurger et al., FAST 2015). A record has 32
-//! bytes, little-endian: sequence number, bytes (32 bits each), number of scatter-gather elements,
-//! SCSI operation and version (16 bits each), LBA in sectors of 512 bytes, microseconds (64 bits
-//! each).
+//! bytes, little-endian: sequence number and size in bytes (32 bits each), number of scatter-gather
+//! elements, SCSI operation and version (16 bits each), LBA in sectors of 512 bytes and time in
+//! microseconds (64 bits each).
 //!
 //! An UNMAP has its ranges in its data (SBC-3), which a record does not contain, so it is a bad
 //! line. A WRITE AND VERIFY completes when the data is on the medium (SBC-3), so it counts as a

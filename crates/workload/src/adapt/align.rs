@@ -6,7 +6,7 @@ use crate::record_counts::Counts;
 use wordline_trace_format::Record;
 use wordline_trace_format::SECTOR;
 
-/// What to do with a request whose offset or size is not a multiple of 512 bytes.
+/// Treatment of a request whose offset or size is not a multiple of 512 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Align {
     /// Stop with an error.

@@ -1,4 +1,4 @@
-//! Adapter that maps each disk of a trace to its own range of one address space.
+//! Adapter that maps each disk of a trace to a separate range of one address space.
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use wordline_trace_format::Record;
 /// Bytes.
 const PAGE: u64 = 4096;
 
-/// What to do with a request beyond the capacity of the device.
+/// Treatment of a request beyond the capacity of the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fit {
     /// Stop with an error.
@@ -32,7 +32,7 @@ pub(crate) struct Fitted {
     pub(crate) wrapped: Option<Record>,
 }
 
-/// Fits records into a capacity in bytes.
+/// Adapter that fits records into a capacity in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fitter {
     fit: Fit,

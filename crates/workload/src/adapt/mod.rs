@@ -1,6 +1,6 @@
 //! Adapters between the records of a trace and the requests to the device. They are applied in this
 //! order: time gaps, bad lines, time order, volumes, alignment, fit into the device or into the
-//! range of the record's disk. By default, time gaps are kept, no disk has a range of its own, and
+//! range of the record's disk. By default, time gaps are kept, disks have no separate ranges, and
 //! the other adapters refuse irregular records.
 
 /// Implements `FromStr` and `Display` for an enum whose variants are words; messages name it by

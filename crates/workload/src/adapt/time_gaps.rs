@@ -8,7 +8,7 @@ use wordline_kernel::Time;
 use crate::record_counts::Counts;
 use wordline_trace_format::{Placed, UNSTATED};
 
-/// What to do with long gaps between the time stamps of consecutive records of a file.
+/// Treatment of long gaps between the time stamps of consecutive records of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum TimeGaps {
     /// Keep gaps.
@@ -85,7 +85,7 @@ fn length(text: &str) -> Option<Time> {
     (ps >= 0.0 && ps < (1_u64 << 63) as f64).then_some(Time(ps as u64))
 }
 
-/// Changes the time stamps of the records of one file.
+/// Adapter that changes the time stamps of the records of one file.
 pub(crate) struct Gaps {
     rule: TimeGaps,
     tick_ps: u64,

@@ -13,19 +13,19 @@ use wordline_trace_format::Placed;
 /// Maximum distance, in records, over which [`TimeOrder::Sort`] restores the time order.
 pub(crate) const WINDOW: usize = 65_536;
 
-/// What to do with a record that is earlier than the previous one.
+/// Treatment of a record that is earlier than the previous one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeOrder {
     /// Stop with an error.
     #[default]
     Error,
-    /// Set the time of the record to that of the previous record.
+    /// Set the time of the record to the time of the previous record.
     Clamp,
     /// Sort by time within a window of 65,536 records. Records with equal times keep their order.
     Sort,
-    /// Keep the order of the file, for uses that do not need times. Any number is accepted as a
-    /// time stamp, and so is an empty field. If a time stamp is missing or out of the clock's
-    /// range, counted from the first one, the trace counts as one without times.
+    /// Keep the order of the file, for uses that do not need times. Any number and an empty field
+    /// are accepted as time stamps. If a time stamp is missing or out of the clock's range, counted
+    /// from the first one, the trace counts as one without times.
     File,
 }
 
@@ -33,7 +33,7 @@ words! {
     TimeOrder at "time_order" { "error" => Error, "clamp" => Clamp, "sort" => Sort, "file" => File }
 }
 
-/// Brings the records of one file into time order.
+/// Adapter that brings the records of one file into time order.
 pub(crate) struct Orderer {
     order: TimeOrder,
     latest: u64, // greatest tick returned

@@ -11,7 +11,7 @@ use wordline_trace_format::Record;
 /// Alignment of the start of a stacked volume. Bytes.
 const STACK_UNIT: u64 = 4096;
 
-/// What to do with the volumes of a trace.
+/// Treatment of the volumes of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Volumes {
     /// Expect one volume. Stop with an error at a request to a second volume.
@@ -51,7 +51,7 @@ impl fmt::Display for Volumes {
     }
 }
 
-/// Maps the volumes of a trace to one address space.
+/// Adapter that maps the volumes of a trace to one address space.
 pub(crate) struct Mapper {
     volumes: Volumes,
     first: Option<u32>,

@@ -204,8 +204,8 @@ impl Config {
     }
 }
 
-/// Generates the requests of a [`Config`]. The same configuration, capacity and seed give the same
-/// requests on every machine.
+/// Generator of the requests of a [`Config`]. The same configuration, capacity and seed give the
+/// same requests on every machine.
 #[derive(Clone, Debug)]
 pub struct Generator {
     requests: u64,

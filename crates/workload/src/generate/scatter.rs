@@ -4,9 +4,9 @@ use wordline_kernel::random::splitmix;
 
 const ROUNDS: u64 = 4;
 
-/// Bijection of `0..size` onto itself that looks random. It is a Feistel network over the next even
-/// power of two, iterated until the value is in the range (Black and Rogaway, CT-RSA 2002), and
-/// depends only on the size.
+/// Bijection of `0..size` onto itself that looks random and depends only on the size. It is a
+/// Feistel network over the next even power of two, iterated until the value is in the range (Black
+/// and Rogaway, CT-RSA 2002).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scatter {
     size: u64,

@@ -42,7 +42,7 @@ impl Sizes {
     }
 }
 
-/// Draws sizes in proportion to their weights.
+/// Sampler of sizes in proportion to their weights.
 #[derive(Clone, Debug)]
 pub(super) struct Mix {
     /// Last size, and the sum of all weights.

@@ -108,7 +108,7 @@ pub struct Periods {
     pub percent_of_intervals: f64,
     /// Sum of the periods. Seconds.
     pub total_s: f64,
-    /// Share of the sum in the time from the first request to the last. Per cent.
+    /// Share of the time from the first request to the last that these periods take. Per cent.
     pub percent_of_time: f64,
     /// 10th percentile of the periods. Milliseconds.
     pub p10_ms: Option<f64>,
@@ -120,7 +120,7 @@ pub struct Periods {
     pub p99_ms: Option<f64>,
 }
 
-/// Collects idle periods.
+/// Collector of idle periods.
 pub(super) struct Idle {
     rule: IdleRule,
     /// Arrival and execution time of the previous request. Picoseconds.
@@ -199,7 +199,7 @@ impl Idle {
         }
     }
 
-    /// Returns the statistics so far; `None` for fewer than two requests.
+    /// Returns the statistics of the requests added so far; `None` for fewer than two requests.
     pub(super) fn stat(&self) -> Option<IdleStat> {
         let span_ps = self.before?.0 - self.first_ps;
         let intervals = self.back_to_back + self.short.periods.len() + self.long.periods.len();

@@ -43,11 +43,11 @@ pub struct Stat {
     pub trims: u64,
     /// Number of flushes. Only this field and `idle` include flushes.
     pub flushes: u64,
-    /// Bytes read by reads.
+    /// Bytes of all reads.
     pub read_bytes: u64,
-    /// Bytes written by writes.
+    /// Bytes of all writes.
     pub written_bytes: u64,
-    /// Bytes trimmed by TRIMs.
+    /// Bytes of all TRIMs.
     pub trimmed_bytes: u64,
     /// Share of reads among reads and writes.
     pub read_percent: Option<f64>,
@@ -56,7 +56,7 @@ pub struct Stat {
     pub duration_s: Option<f64>,
     /// Requests per second over `duration_s`.
     pub mean_iops: Option<f64>,
-    /// End of the highest address range of a read, write or TRIM in any volume.
+    /// Highest end address of a read, write or TRIM in any volume.
     pub highest_address_bytes: u64,
     /// Number of volumes.
     pub volumes: u64,
@@ -90,17 +90,17 @@ pub struct Stat {
 /// above.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sizes {
-    /// Mean size.
+    /// Mean size of a request.
     pub mean_bytes: f64,
-    /// Smallest size.
+    /// Smallest size of a request.
     pub min_bytes: u64,
-    /// Median size.
+    /// Median size of the requests.
     pub p50_bytes: u64,
     /// 90th percentile of the sizes.
     pub p90_bytes: u64,
     /// 99th percentile of the sizes.
     pub p99_bytes: u64,
-    /// Largest size.
+    /// Largest size of a request.
     pub max_bytes: u64,
 }
 
@@ -145,13 +145,13 @@ pub struct Sequence {
 /// Times between consecutive arrivals. Percentiles are accurate to 0.1 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gaps {
-    /// Mean gap.
+    /// Mean gap between arrivals.
     pub mean_ms: f64,
-    /// Median gap.
+    /// Median gap between arrivals.
     pub p50_ms: f64,
     /// 99th percentile of the gaps.
     pub p99_ms: f64,
-    /// Longest gap.
+    /// Longest gap between arrivals.
     pub max_s: f64,
     /// Gaps above 0.1 s.
     pub over_100_ms: GapShare,
@@ -172,7 +172,7 @@ pub struct GapShare {
 
 const LIMITS_PS: [u64; 3] = [100_000_000_000, 1_000_000_000_000, 10_000_000_000_000];
 
-/// Collects the statistics of requests.
+/// Collector of the statistics of requests.
 pub struct Tally {
     timed: bool,
     trims: u64,
@@ -371,7 +371,7 @@ impl Tally {
         self.reuse.touch(request.volume, first, count);
     }
 
-    /// Returns the statistics so far.
+    /// Returns the statistics of the requests added so far.
     pub fn stat(&self) -> Stat {
         let (reads, writes) = (self.read.requests, self.write.requests);
         let requests = reads + writes;

@@ -1,6 +1,6 @@
-//! Reuse distances: numbers of distinct pages accessed between two accesses to the same page.
-//! Estimated by spatially hashed sampling (SHARDS with a fixed number of samples; Waldspurger et
-//! al., FAST 2015).
+//! Reuse distances: numbers of distinct pages accessed between two accesses to the same page. They
+//! are estimated by spatially hashed sampling (SHARDS with a fixed number of samples; Waldspurger
+//! et al., FAST 2015).
 //!
 //! Pages whose hash is below a threshold are sampled. The threshold is lowered when too many pages
 //! are sampled, so that memory is bounded. A distance among the sampled pages, divided by the
@@ -38,7 +38,7 @@ pub struct ReuseStat {
     pub sampling_rate: f64,
 }
 
-/// Measures reuse distances on a sample of the pages.
+/// Estimator of reuse distances on a sample of the pages.
 pub(super) struct Reuse {
     threshold: u64, // of 2^HASH_BITS
     followed: FxHashMap<(u32, u64), Use>,
@@ -96,7 +96,7 @@ impl Reuse {
         if let Some(before) = self.followed.insert((volume, page), Use { position }) {
             let between = self.marks.sum(before.position + 1, position);
             self.marks.add(before.position, false);
-            // The page itself takes a place in the cache, too.
+            // The page itself also takes a place in the cache.
             let distance = (between as f64 * weight).max(0.0) + 1.0;
             self.bins[(distance.log2().ceil() as usize).min(BINS - 1)] += weight;
             self.reuses += weight;

@@ -26,8 +26,8 @@ use open_file::OpenFile;
 pub use options::TraceOptions;
 
 /// Trace of one or more files. Files are read one after the other, and the clock of each file
-/// starts where that of the previous one ended. The clock of a file starts with its first record,
-/// except in Wordline's own CSV, whose times are absolute.
+/// starts where the clock of the previous file ended. The clock of a file starts with its first
+/// record, except in Wordline's own CSV, whose times are absolute.
 pub struct Trace {
     options: TraceOptions,
     origins: Vec<Recording>,
@@ -79,7 +79,7 @@ impl Trace {
         Self::of(&Recordings::default(), paths, options)
     }
 
-    /// Opens a trace of files of a command; otherwise as [`Trace::open`].
+    /// Opens a trace from the files of a command, like [`Trace::open`] in all other respects.
     pub fn of<P: AsRef<Path>>(
         recordings: &Recordings,
         paths: &[P],
@@ -121,7 +121,7 @@ impl Trace {
             first_skipped: self.first_skipped,
         }))
     }
-    /// Gives a trace that has not been read yet the decoded requests of the same trace.
+    /// Provides a trace that has not been read yet with the decoded requests of the same trace.
     pub(crate) fn with(mut self, requests: &Requests) -> Self {
         self.ahead = Some(requests.ahead.clone());
         self.end = Some(requests.end);
@@ -495,7 +495,7 @@ impl Source for Trace {
     }
 }
 
-/// Returns how volumes are mapped. Fails if volumes have their own ranges and the options map them
+/// Returns the mapping of volumes. Fails if volumes have their own ranges and the options map them
 /// otherwise.
 fn volumes(options: &TraceOptions) -> Result<Volumes, Refusal> {
     match options.volumes {

@@ -11,11 +11,11 @@ pub struct TraceOptions {
     pub format: Option<Format>,
     /// Description of the columns of all files, if they are tables in no known format.
     pub columns: Option<Columns>,
-    /// What to do with bad lines.
+    /// Treatment of bad lines.
     pub on_bad_line: OnBadLine,
-    /// What to do with long gaps between time stamps.
+    /// Treatment of long gaps between time stamps.
     pub time_gaps: TimeGaps,
-    /// What to do with time stamps that decrease.
+    /// Treatment of time stamps that decrease.
     pub time_order: TimeOrder,
     /// Whether a request whose time is out of the clock's range is kept at its position in the
     /// file, which makes the duration of the trace unknown. Otherwise the request is refused.
@@ -25,23 +25,23 @@ pub struct TraceOptions {
     /// immediately if it was issued before that completion. A request without a response time is
     /// refused.
     pub think_times: bool,
-    /// What to do with requests that are not whole sectors.
+    /// Treatment of requests that are not whole sectors.
     pub align: Align,
-    /// What to do with several volumes.
+    /// Treatment of several volumes.
     pub volumes: Volumes,
-    /// What to do with requests beyond the capacity.
+    /// Treatment of requests beyond the capacity.
     pub fit: Fit,
     /// User capacity of the device; `None` for no limit. Bytes.
     pub capacity_bytes: Option<u64>,
-    /// Address ranges of the volumes, if each volume has its own. The capacity is then that of each
-    /// range. Only with volumes that are not mapped otherwise.
+    /// Address ranges of the volumes, if each volume has a separate range, which is then the
+    /// capacity for its requests. Only for volumes that are not mapped otherwise.
     pub disks: Vec<Disk>,
 }
 
 impl TraceOptions {
     /// Returns options that keep everything as recorded, but in time order, for statistics and
-    /// conversions. Volumes keep their numbers and addresses, and requests their unaligned offsets
-    /// and sizes.
+    /// conversions. Volumes keep their numbers and addresses, and requests keep their unaligned
+    /// offsets and sizes.
     pub fn as_recorded() -> Self {
         Self {
             time_order: TimeOrder::Sort,

@@ -199,7 +199,7 @@ proptest! {
         }
     }
 
-    /// Each disk with a range of its own gets the requests that it would get if it were the only
+    /// Each disk with a separate range gets the requests that it would get if it were the only
     /// disk, within that range.
     #[test]
     fn each_disk_is_fitted_independently(rows in rows(true), sectors in 64_u64..5000) {
@@ -312,7 +312,8 @@ fn think_times_of_a_trace_without_response_times_are_refused() {
     }
 }
 
-/// Files without requests count, too, and requests read ahead keep the index of their file.
+/// Files without requests are counted as well, and requests read ahead keep the index of their
+/// file.
 #[test]
 fn each_request_reports_the_index_of_its_file() {
     let folder = tempfile::tempdir().expect("a temporary directory");

@@ -118,7 +118,7 @@ fn hot_region_gets_its_configured_share_of_requests() {
     assert_share(hot, requests.len(), 0.7);
 }
 
-/// The most popular page gets 1/H of the requests, wherever it is; scattering does not change
+/// The most popular page gets 1/H of the requests, at any address; scattering does not change
 /// frequencies.
 #[test]
 fn scattering_does_not_change_zipf_frequencies() {

@@ -11,7 +11,7 @@ use shared::real;
 use wordline_workload::stat::{IdleRule, IdleStat, stat_trace};
 use wordline_workload::{Trace, TraceOptions};
 
-/// Returns the times of the K9KGA0B0M, from section 7.6 of the thesis.
+/// Returns the rule with the page times of the K9KGA0B0M, from section 7.6 of the thesis.
 fn k9kga0b0m() -> IdleRule {
     IdleRule::new(1.0, 183.2, 860.36).unwrap()
 }

@@ -1,5 +1,5 @@
-//! Compares every real trace with the table that describes the traces: number of requests, read
-//! share and highest address are those of an independent reader.
+//! Compares every real trace with the table that describes the traces. The number of requests, the
+//! read share and the highest address in it come from an independent reader.
 
 #![allow(clippy::unwrap_used)] // in helpers of the tests
 
@@ -417,7 +417,7 @@ fn fillrandom_has_trims_and_wrapped_time_stamps() {
     );
 }
 
-/// Each of the 626 shards gets its own slot of 16 MiB.
+/// Each of the 626 shards gets a slot of 16 MiB.
 #[test]
 fn tectonic_shards_become_addresses() {
     let Some(path) = real("tectonic-cachelib-sample1.csv.gz") else {

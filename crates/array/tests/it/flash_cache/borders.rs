@@ -67,7 +67,7 @@ fn lists_share_all_pages_until_the_first_period_ends() {
 }
 
 /// OP-FCL, section 5: pages are evicted to increase over-provisioning, and in a full cache for new
-/// pages. A border that moves requires neither, also if the store is idle.
+/// pages. A move of the border requires neither, even if the store is idle.
 #[test]
 fn a_list_above_its_target_gives_up_pages_only_when_the_other_one_needs_them() {
     for group in [1, 8] {
@@ -108,7 +108,7 @@ fn a_list_above_its_target_gives_up_pages_only_when_the_other_one_needs_them() {
     }
 }
 
-/// The read list shrinks for pages that are written, which are moved from it.
+/// Pages of the read list that are written move to the write list, so the read list shrinks.
 #[test]
 fn a_page_that_moves_between_the_lists_evicts_no_other_page() {
     let mut run = store(&json!({"rw-fcl": {"period_requests": 1_000}}), 1);

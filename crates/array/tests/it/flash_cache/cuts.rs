@@ -407,9 +407,9 @@ struct Met {
     unsummarised: u32,
 }
 
-/// Cuts power of the caches with these numbers, at random events. After each cut, the cache has the
-/// last acknowledged version of every page, or the one being written. For pages that the disk may
-/// lose, it has no version older than the last durable one.
+/// Cuts the power of the caches with these numbers, at random events. After each cut, the cache has
+/// the last acknowledged version of every page, or the one being written. For pages that the disk
+/// may lose, it has no version older than the last durable one.
 fn cut_often(numbers: std::ops::Range<u64>, cuts: u32) -> Met {
     let mut all = Met::default();
     for number in numbers {
@@ -493,7 +493,7 @@ fn dead_pages_reappear_after_power_cuts_only_without_their_records() {
             .count()
     };
     assert_eq!(wrong(true), 0);
-    assert!(wrong(false) > 10, "{} of 60", wrong(false));
+    assert!(wrong(false) > 10, "only {} of 60 runs", wrong(false));
 }
 
 /// Data that is not on the platters when its copy in flash is recorded as dead would be lost with
@@ -572,7 +572,7 @@ fn records_of_dead_pages_are_less_than_one_percent_of_programs() {
     let figures = run.store.figures();
     let programs = figures.pages_written() + run.observations.moves + figures.records;
     println!(
-        "{} of {programs} programs, {} destaged",
+        "{} pages of records in {programs} programs, {} pages destaged",
         figures.records, figures.destages[0].pages
     );
     assert!(figures.destages[0].pages > 20_000, "{figures:?}");
@@ -580,8 +580,8 @@ fn records_of_dead_pages_are_less_than_one_percent_of_programs() {
     assert!(figures.records * 100 < programs, "{figures:?}");
 }
 
-/// When no operation is in progress, the summary of a full block lists all its pages; for the same
-/// flash without summaries, every page is read.
+/// When no operation is in progress, the summary of a full block lists all its pages. Recovery of
+/// the same flash without summaries reads every page.
 #[test]
 fn recovery_reads_summaries_of_full_blocks_and_spare_areas_of_others() {
     let reads = |summaries: bool| {
@@ -604,7 +604,10 @@ fn recovery_reads_summaries_of_full_blocks_and_spare_areas_of_others() {
     };
     let (with, without) = (reads(true), reads(false));
     println!("{with} pages read with summaries, {without} without");
-    assert!(with * 2 < without, "{with} of {without}");
+    assert!(
+        with * 2 < without,
+        "{with} pages with summaries, {without} without"
+    );
 }
 
 /// Returns the number of programmed pages of each block.

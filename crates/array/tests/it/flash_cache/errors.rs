@@ -180,7 +180,7 @@ fn uncorrectable_hits_are_read_from_the_disk_as_often_as_predicted() {
     let error = (probability * (1.0 - probability) / hits as f64).sqrt();
     assert!(
         (share - probability).abs() < 5.0 * error,
-        "{share}, expected {probability}"
+        "share {share}, expected {probability}"
     );
 }
 
@@ -200,7 +200,7 @@ fn an_unreadable_dirty_page_is_lost_until_rewritten_or_trimmed() {
             "the rest of the page is unreadable"
         );
         assert_eq!(run.store.figures().pages_lost, 0);
-        // Other pages evict it.
+        // Other pages evict the unreadable page.
         let capacity = run.store.residents().limits().sum::<usize>() as u64;
         for page in 1..=capacity {
             assert!(!run.serve(Op::Write, page * PAGE, PAGE));
@@ -339,7 +339,7 @@ fn pages_unreadable_in_the_backing_store_are_errors_and_not_inserted() {
     assert_eq!(run.serve(&reads), [true, false]);
     assert_eq!(run.serve(&[(Op::Read, 0, PAGE)]), [true]);
     assert_eq!(run.store.figures().fills, 0);
-    // The rest of a partly written page.
+    // The rest of a partly written page is unreadable.
     let mut run = BeforeSsd::new("write-back", |below| {
         erring(below, 0.999_999);
     });
@@ -363,7 +363,7 @@ fn pages_unreadable_in_the_backing_store_are_errors_and_not_inserted() {
 /// A cache in front of an SSD with read errors completes all requests in every mode, and data that
 /// it serves is the last written content.
 #[test]
-fn a_cache_of_an_ssd_with_errors_serves_correct_data_or_reports_errors() {
+fn a_cache_in_front_of_an_ssd_with_errors_serves_correct_data_or_reports_errors() {
     for mode in MODES {
         let mut run = BeforeSsd::new(mode, |below| {
             erring(below, 0.05);
@@ -489,15 +489,15 @@ struct Ends {
     caches: u32,
     /// Power cuts while flash that accepted no programs held dirty pages. Count.
     winding_up: u32,
-    /// Power cuts after which such pages were restored. Count.
+    /// Power cuts after which dirty pages of such flash were restored. Count.
     restored: u32,
     /// Power cuts of retired caches. Count.
     retired: u32,
 }
 
-/// Cuts power of caches with writes and records, with these numbers, before, at and after the
-/// failure of their flash. After each cut, the store has the last acknowledged version of every
-/// page, or the one being written, and no request fails. A retired cache stays retired.
+/// Cuts the power of the caches with these numbers before, at and after the failure of their flash;
+/// they serve writes and keep records. After each cut, the store has the last acknowledged version
+/// of every page, or the one being written, and no request fails. A retired cache stays retired.
 fn cut_around_the_end(numbers: std::ops::Range<u64>) -> Ends {
     let mut all = Ends::default();
     for number in numbers {

@@ -482,13 +482,13 @@ fn compare_all_back(seeds: std::ops::Range<u64>, rounds: u32) {
 }
 
 #[test]
-fn written_pages_stay_and_are_evicted_like_in_the_reference() {
+fn written_pages_are_kept_and_evicted_as_in_the_reference() {
     compare_all_back(0..4, 1_500);
 }
 
 #[test]
 #[ignore = "10^7 operations take minutes in an optimised build; run by `make test-slow`, a shorter variant always runs"]
-fn written_pages_stay_and_are_evicted_like_in_the_reference_in_long_runs() {
+fn written_pages_are_kept_and_evicted_as_in_the_reference_in_long_runs() {
     compare_all_back(4..40, 4_000);
 }
 
@@ -678,9 +678,9 @@ fn write_hits_do_not_wait_for_destages_of_a_shrinking_list() {
 }
 
 /// Xia 2017, figure 2: four blocks of four pages, and a queue of twelve. LPN 0 is at PPN 3 and LPN
-/// 1 at PPN 6; both are the least recent. The host reads 15, 23, 12, 0 and 1. The flash has three
-/// more blocks, which page mapping reserves for GC. The suspected queue is that of four blocks,
-/// with 4 pages without a threshold and 3 with one of 5 %.
+/// 1 at PPN 6; both are the least recently used. The host reads 15, 23, 12, 0 and 1. The flash has
+/// three more blocks, which page mapping reserves for GC. The suspected queue is that of four
+/// blocks: 4 pages without a threshold, and 3 pages with a threshold of 5 %.
 #[test]
 fn example_of_figure_2_has_three_misses_and_two_revivals() {
     for most_suspected in [4, 3] {
@@ -706,7 +706,7 @@ fn example_of_figure_2_has_three_misses_and_two_revivals() {
         for page in by_place {
             run.serve(Op::Read, page, 1);
         }
-        // Now 0 and 1 are the least recent, followed by 30.
+        // Pages 0 and 1 are then the least recently used ones, followed by page 30.
         for page in by_place.iter().skip(1).filter(|page| **page > 1) {
             run.serve(Op::Read, *page, 1);
         }
@@ -762,7 +762,7 @@ fn zero_migration_erases_a_block_with_its_valid_pages_as_in_figure_7() {
         run.serve(Op::Read, page, 1);
     }
     let copies = [15, 0].map(|page| run.store.residents().find(page).unwrap().0);
-    // 30 and 31 are the least recent, both in the third block.
+    // Pages 30 and 31 are the least recently used ones, both in the third block.
     run.serve(Op::Read, 40, 1);
     assert_eq!(run.observations.erases, 0);
     let took = run.serve(Op::Read, 41, 1);

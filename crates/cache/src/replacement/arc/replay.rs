@@ -2,8 +2,8 @@
 //!
 //! Entries leave T1 for B1 in the order in which they entered T1. T1 and B1 are therefore one
 //! sequence divided in two, and so are T2 and B2. A sequence is represented by one bit per request,
-//! which is set for the last request of each of its entries, and by two places in the trace: the
-//! border between ghosts and residents, and the end of the ghosts. A place is the position of a
+//! which is set for the last request of each of its entries. Two places in the trace complete it:
+//! the border between ghosts and residents, and the end of the ghosts. A place is the position of a
 //! request.
 
 use super::{Adaptation, Counts, Owner, Requests, step};
@@ -15,9 +15,9 @@ use crate::trace::{self, Bits, Evictions};
 struct Order {
     /// Places of the last requests of its entries.
     last: Bits,
-    /// Residents have their last request at this place or later.
+    /// Place from which residents have their last requests.
     border: usize,
-    /// Ghosts have their last request at this place or later.
+    /// Place from which ghosts have their last requests.
     end: usize,
     residents: usize,
     ghosts: usize,

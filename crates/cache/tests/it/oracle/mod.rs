@@ -1,5 +1,6 @@
-//! Compares every policy with a naive one written from its paper, under random operations.
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
+//! Compares every policy with a naive implementation written from its paper, under random
+//! operations.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // test code, also outside test functions
 
 mod arc;
 mod belady;
@@ -160,7 +161,7 @@ impl Pair {
         assert_eq!(
             hit,
             self.twin.access(key, &self.keeper.world),
-            "policy and twin agree whether the request hits"
+            "policy and twin agree on whether the request hits"
         );
         self.keeper.world.dirty[key as usize] |= write;
     }

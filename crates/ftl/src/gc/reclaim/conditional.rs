@@ -1,4 +1,4 @@
-//! Reclaim policy that moves only recently used pages.
+//! Reclaim policy that moves only dirty and recently used pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,8 +8,8 @@ use super::Reclaim;
 use crate::lpn::Lpn;
 use crate::owner::Owner;
 
-/// Pages in the hot half of the list of the cache that owns them, and pages that are newer than in
-/// the backing store; the cache evicts the others. Only for flash in front of a backing store.
+/// Dirty pages, and pages in the hot half of the cache's replacement list; the cache evicts all
+/// other pages of the victim. Only for flash in front of a backing store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Conditional {}

@@ -1,4 +1,4 @@
-//! Reclaim policies: select the pages of a victim that are moved before its erase.
+//! Reclaim policies, which select the pages of a victim that are moved before its erase.
 
 pub mod conditional;
 pub mod move_pages;
@@ -7,14 +7,14 @@ pub mod zero_migration;
 use crate::lpn::Lpn;
 use crate::owner::Owner;
 
-/// Decides, for each valid page of a victim of which another copy exists, whether a GC run moves
-/// it. A page without another copy is always moved ([`Owner::is_only_copy`]).
+/// Decides whether a GC run moves a valid page that has another copy. A page without another copy
+/// is always moved ([`Owner::is_only_copy`]).
 pub trait Reclaim {
     /// Returns `true` if a valid page is moved. Otherwise its owner loses it when the GC run starts
     /// ([`Owner::lost`]).
     fn moves(&self, page: Lpn, owner: &impl Owner) -> bool;
-    /// Returns `true` if the policy ever moves a page of which another copy exists, so that GC runs
-    /// need room for copies.
+    /// Returns `true` if the policy may move a page that has another copy, so that GC runs need
+    /// free pages for copies.
     fn needs_room(&self) -> bool {
         true
     }

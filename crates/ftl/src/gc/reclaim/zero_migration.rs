@@ -1,4 +1,4 @@
-//! Reclaim policy that moves no page.
+//! Reclaim policy that moves no clean page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,9 +8,8 @@ use super::Reclaim;
 use crate::lpn::Lpn;
 use crate::owner::Owner;
 
-/// Only pages that are newer than in the backing store: a GC run erases its victim, and the cache
-/// evicts all other valid pages. In a cache that keeps no writes, no page is moved. Only for flash
-/// in front of a backing store.
+/// Only dirty pages. A GC run erases its victim, and the cache evicts all other valid pages. In a
+/// cache that keeps no writes, no page is moved. Only for flash in front of a backing store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ZeroMigration {}

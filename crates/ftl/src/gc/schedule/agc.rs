@@ -9,23 +9,22 @@ use wordline_kernel::slot::Cited;
 use super::{Attention, Idle, Schedule, Trigger, milliseconds};
 use crate::job::SpaceRequest;
 
-/// Advanced GC: GC runs before it is needed. Look-ahead: a tag announces a command before its data
-/// arrives; before that command, GC reclaims the space that all announced commands need, if there
-/// is enough time. Proactive block compaction: otherwise, in a long idle period, GC reclaims blocks
-/// without a free page while few blocks are free, until the next command arrives, announced or not.
-/// GC executes one flash operation at a time and stops at the next preemption point when a request
-/// has arrived. It continues when the device is idle again. While the device serves the host, GC is
-/// on demand.
+/// Advanced GC runs before its space is needed. Look-ahead: a tag announces a command before its
+/// data arrives, and GC reclaims the space that all announced commands need, if there is enough
+/// time. Proactive block compaction: otherwise, in a long idle period, GC reclaims full blocks
+/// while few blocks are free. It stops when the next command arrives, announced or not. GC executes
+/// one flash operation at a time and stops at the next preemption point when a request has arrived.
+/// It continues when the device is idle again. While the device serves the host, GC is on demand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Agc {
     /// Number of commands whose tags are examined before their data arrives (look-ahead).
     #[schemars(range(min = 0, max = 256))]
     pub look_ahead_requests: u32,
-    /// Maximum time between the arrival of a tag and of its data. Milliseconds.
+    /// Maximum time between the arrival of a tag and that of its data. Milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub look_ahead_ms: f64,
-    /// Idle time after which an idle period is long. Milliseconds.
+    /// Idle time after which an idle period counts as long. Milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub long_idle_ms: f64,
     /// Free-block threshold in long idle periods: blocks are compacted while less than this share
@@ -55,7 +54,7 @@ impl Cited for Agc {
 }
 
 impl Agc {
-    /// Returns the idle time after which an idle period is long.
+    /// Returns the idle time after which an idle period counts as long.
     fn long_idle(&self) -> Time {
         milliseconds(self.long_idle_ms)
     }

@@ -9,11 +9,11 @@ use crate::job::SpaceRequest;
 
 /// While the device serves the host, GC of a plane runs only when a write cannot proceed. When no
 /// command has been queued for `after_ms`, GC runs until each plane has reached its free-block
-/// threshold and `free_ratio` of its over-provisioned blocks are free, or no more space can be
-/// gained (stop rule). A GC run completes once started, unless it is `preemptible`: then it
-/// executes one flash operation at a time and pauses while the device serves requests, as long as
-/// the plane has more free blocks than the reserve, so that a request waits for at most one GC
-/// operation. A GC run that a write waits for always completes.
+/// threshold and `free_ratio` of its over-provisioned blocks are free. GC also stops when no more
+/// space can be gained (stop rule). A GC run completes once started, unless it is `preemptible`. A
+/// preemptible GC run executes one flash operation at a time, and pauses while the device serves
+/// requests and the plane has more free blocks than the reserve. A request then waits for at most
+/// one GC operation. A GC run that a write waits for always completes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Background {
@@ -23,7 +23,7 @@ pub struct Background {
     /// Share of a plane's over-provisioned blocks to keep free. Ratio.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub free_ratio: f64,
-    /// Whether a GC run pauses between two flash operations for host requests.
+    /// Whether a GC run pauses for host requests between two flash operations.
     pub preemptible: bool,
 }
 

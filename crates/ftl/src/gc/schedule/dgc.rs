@@ -7,12 +7,12 @@ use wordline_kernel::slot::Cited;
 use super::{Attention, Idle, Schedule, Trigger};
 use crate::job::SpaceRequest;
 
-/// Delayed GC: GC runs after it would have been needed. While the device serves the host, a free
-/// block replaces a full update block, and the plane uses up its free blocks, even below the
-/// threshold. In both cases GC of the request's logical block is delayed (Jung 2013, algorithm 3,
-/// lines 2 to 5). It runs one flash operation at a time when no command is queued (retroactive
-/// block compaction). Page mapping, which has no logical blocks, then reclaims planes with too few
-/// free blocks. If no free block can be spared, GC is on demand.
+/// Delayed GC runs later than on-demand GC would. While the device serves the host, a free block
+/// replaces a full update block, and the plane uses up its free blocks, even below the threshold.
+/// In both cases GC of the request's logical block is delayed (Jung 2013, algorithm 3, lines 2 to
+/// 5). The delayed GC executes one flash operation at a time when no command is queued (retroactive
+/// block compaction). Page mapping, which has no logical blocks, then reclaims blocks of planes
+/// with too few free blocks. If no free block can be spared, GC is on demand.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dgc {}

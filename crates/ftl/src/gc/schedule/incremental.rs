@@ -6,9 +6,9 @@ use wordline_kernel::slot::Cited;
 
 use super::{PreemptionPoint, Schedule};
 
-/// Like on-demand GC, but one flash operation at a time. Between two operations, waiting host
-/// operations for the die are executed first, until the plane's free blocks are down to the reserve
-/// (`ftl.gc.hard_free_ratio`, the hard limit) or a write waits for the GC run.
+/// On-demand GC that executes one flash operation at a time. Between two operations, host
+/// operations that wait for the die are executed first, until the plane's free blocks are down to
+/// the reserve (`ftl.gc.hard_free_ratio`, the hard limit) or a write waits for the GC run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Incremental {}

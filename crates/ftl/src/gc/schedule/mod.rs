@@ -15,7 +15,7 @@ use wordline_kernel::Time;
 
 use crate::job::SpaceRequest;
 
-/// Reason for which a GC run was started.
+/// Reason why a GC run was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Trigger {
     /// A plane had too few free blocks while the device served the host (free-block reclaim on
@@ -32,9 +32,9 @@ pub enum Trigger {
     Retroactive,
     /// The device was idle (background GC).
     Background,
-    /// The block was read too often since its erase (read disturb).
+    /// The block had been read too often since its last erase (read disturb).
     ReadDisturb,
-    /// The data of the block was programmed too long ago (retention).
+    /// The data of the block had been programmed too long ago (retention).
     Retention,
     /// A TRIM had invalidated the last valid page of the block (E-TRIM).
     Trim,
@@ -71,7 +71,7 @@ impl Trigger {
             Self::IdleFold => "idle-fold",
         }
     }
-    /// Returns `true` if AGC started the GC run: by look-ahead or by compaction.
+    /// Returns `true` if AGC started the GC run, by look-ahead or by compaction.
     pub fn is_advanced(self) -> bool {
         matches!(self, Self::LookAhead | Self::Compaction)
     }
@@ -99,7 +99,7 @@ pub struct PreemptionPoint {
 pub struct Idle {
     /// Duration for which no command has been queued.
     pub since: Time,
-    /// Time until the next command arrives, if it is known.
+    /// Time until the next command arrives, if known.
     pub left: Option<Time>,
     /// Free blocks of the plane. Count.
     pub free_blocks: u32,
@@ -107,15 +107,15 @@ pub struct Idle {
     pub start_blocks: u32,
     /// Number of over-provisioned blocks of the plane ([`crate::Plan::spare_blocks`]).
     pub spare_blocks: u32,
-    /// Request of a delayed GC run, if any.
+    /// Space request of a delayed GC run, if any.
     pub delayed: Option<SpaceRequest>,
     /// Next GC candidate, if the plane is below its free-block threshold.
     pub reclaim: Option<SpaceRequest>,
     /// Next GC candidate, regardless of the number of free blocks.
     pub full: Option<SpaceRequest>,
-    /// Least recently written GC candidate.
+    /// Least recently written GC candidate, if any.
     pub least_recent: Option<SpaceRequest>,
-    /// GC run that announced commands will need, and its duration.
+    /// GC run that announced commands will need, if any, and its duration.
     pub shortage: Option<(SpaceRequest, Time)>,
 }
 
@@ -130,13 +130,13 @@ impl Idle {
 /// Times at which a device checks whether it is idle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attention {
-    /// Whether the device checks as soon as no command is queued.
+    /// Whether the device checks for idleness as soon as no command is queued.
     pub at_once: bool,
-    /// Idle time after which the device checks again.
+    /// Idle time after which the device checks again, if it does.
     pub after: Option<Time>,
     /// Number of commands whose tags are examined before their data arrives (look-ahead).
     pub lookahead_depth: u32,
-    /// Maximum time between the arrival of a tag and of its data.
+    /// Maximum time between the arrival of a tag and that of its data.
     pub ahead: Time,
 }
 
@@ -152,8 +152,8 @@ pub trait Schedule {
     fn replaces(&self) -> bool {
         false
     }
-    /// Returns `true` if a write that finds free blocks below the threshold delays GC of its
-    /// logical block.
+    /// Returns `true` if a write to a plane below its free-block threshold delays GC of the logical
+    /// block that it writes.
     fn puts_off(&self) -> bool {
         self.replaces() && !self.at_threshold()
     }

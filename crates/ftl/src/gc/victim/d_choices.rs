@@ -11,8 +11,9 @@ use super::VictimPolicy;
 use super::set::PlaneSets;
 use crate::block::Blocks;
 
-/// The block with the fewest valid pages among d blocks drawn at random, with replacement. From d =
-/// 10 on, the result is close to greedy, at a cost that does not grow with the device.
+/// The block with the fewest valid pages among d blocks drawn at random, with replacement. For d of
+/// 10 or more, the result is close to `greedy`, at a cost that does not grow with the size of the
+/// device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DChoices {

@@ -15,8 +15,8 @@ use crate::lists::Lists;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Greedy {
-    /// Selection among blocks with equally few valid pages: the block that has had its number of
-    /// valid pages for the `longest` or the `shortest` time.
+    /// Tie-breaking rule among blocks with equally few valid pages: the block that has had its
+    /// current number of valid pages for the `longest` or the `shortest` time.
     pub ties: Ties,
 }
 
@@ -24,10 +24,10 @@ pub struct Greedy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
-    /// The block that has had its number of valid pages for the longest time.
+    /// The block that has had its current number of valid pages for the longest time.
     #[default]
     Longest,
-    /// The block that has had its number of valid pages for the shortest time.
+    /// The block that has had its current number of valid pages for the shortest time.
     Shortest,
 }
 
@@ -35,9 +35,9 @@ impl Cited for Greedy {
     const PAPER: &'static str = "W. Bux and I. Iliadis, Performance of greedy garbage collection in flash-based solid-state drives, Performance Evaluation 67(11), 2010";
 }
 
-/// One list of blocks per plane and number of valid pages. Every operation takes constant time,
-/// except for the search for the next non-empty list, whose cost is amortised over the pages that
-/// filled it.
+/// Lists of blocks, one for each plane and number of valid pages. Every operation takes constant
+/// time, except for the search for the next non-empty list, whose cost is amortised over the pages
+/// that filled it.
 ///
 /// The block of a plane that was the last to lose a page stays in its list until another block of
 /// the plane loses a page or the candidates change. A block that loses page after page, as under
@@ -59,7 +59,7 @@ struct PlaneLists {
     valid: u32,
 }
 
-/// Marks the absence of a block.
+/// Value that marks the absence of a block.
 const NONE: u32 = u32::MAX;
 
 impl State {
@@ -117,7 +117,7 @@ impl State {
             self.lower(plane, valid);
         }
     }
-    /// Moves the block that was the last to lose a page to its list.
+    /// Moves the block that last lost a page into the list for its number of valid pages.
     fn settle(&mut self, plane: Plane) {
         let state = &mut self.planes[plane.index()];
         let (block, valid) = (std::mem::replace(&mut state.last, NONE), state.valid);
@@ -131,8 +131,8 @@ impl State {
         self.lower(plane, valid);
         self.lists.push_back(self.list(plane, valid), block.0);
     }
-    /// Inserts a block after the block that was the last to lose a page has been moved to its list.
-    /// A separate function, so that the common path need not save registers.
+    /// Moves the block that last lost a page into its list, then inserts another block. Kept out of
+    /// line so that the common path need not save registers.
     #[cold]
     #[inline(never)]
     fn insert_behind(&mut self, plane: Plane, block: Block, valid: u32) {
@@ -199,8 +199,8 @@ mod tests {
     /// Number of valid pages of a candidate, and the step since which it has had that number.
     type Held = Option<(u32, u32)>;
 
-    /// Reference implementation: returns the block of `plane` with the fewest valid pages and,
-    /// among equals, with the longest or shortest time at its number.
+    /// Returns the block of `plane` with the fewest valid pages and, among equals, the one with the
+    /// longest or shortest time at its number of valid pages. Reference implementation.
     fn naive(held: &[Held], plane: u32, ties: Ties) -> Option<Block> {
         let since = |(valid, step): (u32, u32)| match ties {
             Ties::Longest => (valid, step),
@@ -212,16 +212,16 @@ mod tests {
     }
 
     #[test]
-    fn greedy_breaks_ties_by_the_longest_time_at_the_number_of_valid_pages() {
-        choices_are_those_of_the_naive_list(Ties::Longest);
+    fn ties_go_to_the_block_longest_at_its_number_of_valid_pages_by_default() {
+        check_that_choices_equal_those_of_the_naive_list(Ties::Longest);
     }
 
     #[test]
-    fn greedy_breaks_ties_by_the_shortest_time_if_configured() {
-        choices_are_those_of_the_naive_list(Ties::Shortest);
+    fn ties_go_to_the_block_shortest_at_its_number_of_valid_pages_if_configured() {
+        check_that_choices_equal_those_of_the_naive_list(Ties::Shortest);
     }
 
-    fn choices_are_those_of_the_naive_list(ties: Ties) {
+    fn check_that_choices_equal_those_of_the_naive_list(ties: Ties) {
         let mut random = Rng::new(5, "greedy");
         let mut state = State::new(&Greedy { ties }, &LAYOUT, 1);
         let blocks = Blocks::new(LAYOUT);

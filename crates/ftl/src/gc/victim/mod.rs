@@ -19,10 +19,11 @@ use crate::block::Blocks;
 pub trait VictimPolicy {
     /// Adds `block` of `plane`, which has become full with `valid` valid pages, to the candidates.
     fn closed(&mut self, plane: Plane, block: Block, valid: u32);
-    /// Reports that a page of the candidate `block` has become invalid; `valid` pages are left.
+    /// Reports that a page of the candidate `block` has become invalid; the block has `valid` valid
+    /// pages left.
     fn invalidated(&mut self, plane: Plane, block: Block, valid: u32);
     /// Reports that a page of the candidate `block` has become valid again; the block now has
-    /// `valid` valid pages. Policies that do not count valid pages ignore it.
+    /// `valid` valid pages. Policies that do not count valid pages ignore the call.
     fn revived(&mut self, _plane: Plane, _block: Block, _valid: u32) {}
     /// Loads the state of `block` into the CPU cache, because one of its pages may soon become
     /// invalid.
@@ -90,8 +91,8 @@ impl Default for Victim {
     }
 }
 
-/// Tests of the policy `newest.rs`, which CONTRIBUTING.md adds as an example. It is compiled only
-/// with the tests.
+/// Tests of `newest.rs`, the example policy of CONTRIBUTING.md, which is compiled only with the
+/// tests.
 #[cfg(test)]
 mod tests {
     use wordline_nand::Geometry;

@@ -12,9 +12,9 @@ use crate::wear::Spend;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
     Nothing,
-    /// Program the pages before its offset, in a free block if necessary.
+    /// Program the pages before the offset of the write, in a free block if necessary.
     Fill,
-    /// Replace the data block of a logical block by its replacement block.
+    /// Replace the data block of a logical block with its replacement block.
     Complete(LogicalBlock),
 }
 
@@ -24,7 +24,7 @@ pub(super) enum Need {
 pub(super) struct BlockCollection {
     /// Logical block whose pages are copied.
     pub logical: LogicalBlock,
-    /// Offset at which the copy ends, exclusive.
+    /// Offset before which copying stops.
     end: u32,
     /// Whether a step has been issued that must complete before the next one.
     handed: bool,
@@ -47,7 +47,7 @@ impl BlockCollection {
 }
 
 impl BlockMap {
-    /// Returns `true` if a page of a logical block needs a block that has not been allocated yet.
+    /// Returns `true` if a write at `offset` of a logical block needs another block.
     pub(super) fn needs_block(&self, logical: LogicalBlock, offset: u32) -> bool {
         let home = self.home(logical);
         home.replacement.is_none() && (home.data.is_none() || offset < home.next)
@@ -103,8 +103,8 @@ impl BlockMap {
         })
     }
 
-    /// Returns the logical block that wear levelling moves next, if any. It is stored in a single
-    /// block. At most one logical block is moved per completed block.
+    /// Returns the logical block that wear levelling moves next, if any. Such a logical block is
+    /// stored in a single block. At most one is moved per completed replacement block.
     fn rested(&mut self, plane: Plane) -> Option<LogicalBlock> {
         if self.planes[plane.index()].leveled {
             return None;
@@ -176,7 +176,7 @@ impl BlockMap {
     }
 
     /// Returns the step for the next page before `end`: a copy, or a filler page that keeps the
-    /// order. Returns `None` if all are programmed.
+    /// order. Returns `None` if all pages are programmed.
     fn copy(&mut self, logical: LogicalBlock, end: u32) -> Option<Step> {
         let next = self.home(logical).next;
         if next >= end {

@@ -25,8 +25,8 @@ impl BlockMap {
         }
     }
 
-    /// Returns a block with the logical block that it belongs to, which filler pages also record.
-    /// `None` without a readable page.
+    /// Identifies the logical block to which a block belongs, which filler pages also record.
+    /// Returns `None` if no page of the block is readable.
     fn identify(&self, flash: &Flash<'_>, block: Block) -> Option<Found> {
         let mut tags = flash.pages(block).filter_map(|(_, tag)| tag);
         let first = tags.next()?;
@@ -40,7 +40,7 @@ impl BlockMap {
         })
     }
 
-    /// Rebuilds the map from spare areas. Blocks without a readable page are to be erased.
+    /// Rebuilds the map from spare areas. Marks blocks without a readable page for erase.
     pub(super) fn reread(&mut self, flash: &Flash<'_>) -> Recovery {
         let mut recovery = Recovery::default();
         let mut found = Vec::new();
@@ -66,7 +66,7 @@ impl BlockMap {
         recovery
     }
 
-    /// Assigns the blocks found to logical blocks.
+    /// Assigns the found blocks to logical blocks.
     fn assemble(&mut self, flash: &Flash<'_>, mut found: Vec<Found>, recovery: &mut Recovery) {
         found.sort_by_key(|found| (found.logical, found.first));
         let mut open = Vec::new();
@@ -86,8 +86,8 @@ impl BlockMap {
         }
     }
 
-    /// Removes the newest block of a logical block, and marks it for erase, if it contains no
-    /// version newer than the older blocks.
+    /// Removes the newest block of a logical block, and marks it for erase, if the older blocks
+    /// contain the same version of each of its pages.
     fn drop_copy(&self, flash: &Flash<'_>, blocks: &mut Vec<Block>, recovery: &mut Recovery) {
         let Some((last, older)) = blocks.split_last() else {
             return;
@@ -108,8 +108,8 @@ impl BlockMap {
 
     /// Assigns the blocks of a logical block, oldest first: the data block, then the replacement
     /// block, which continues to take programs. If a page of the replacement block cannot be read
-    /// but is still in the data block, it cannot be programmed again at its offset. The replacement
-    /// block then becomes a head.
+    /// but is still in the data block, the page cannot be programmed again at its offset. The
+    /// replacement block then becomes a head.
     fn settle(&mut self, flash: &Flash<'_>, logical: LogicalBlock, blocks: &[Block]) {
         let pages = self.layout.pages_per_block;
         for block in blocks {

@@ -8,7 +8,7 @@ use wordline_nand::{Block, Plane, Ppn};
 use crate::job::{JobId, Step};
 use crate::mapping::page::PageMap;
 
-/// Whether and how a plane can take one more translation page.
+/// Room of a plane for one more translation page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
     /// A page is available.
@@ -44,9 +44,9 @@ struct Cleaning {
 }
 
 /// Translation blocks of a plane: one takes programs, the others are full. Room for translation
-/// pages is the rest of the open block and the blocks that [`PageMap`] keeps free. A page is
-/// reserved only while one block's worth of pages remains, or will be gained from the block being
-/// cleaned, so that cleaning always has room for its copies.
+/// pages consists of the rest of the open block and the blocks that [`PageMap`] keeps free. A page
+/// is reserved only while one block's worth of pages remains, or will be gained from the block
+/// being cleaned, so that cleaning always has room for its copies.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Area {
     full: Vec<Block>,
@@ -80,17 +80,18 @@ impl Area {
     pub fn reserved(&self) -> u32 {
         self.reserved
     }
-    /// Returns the number of remaining pages, including reserved ones.
+    /// Returns the number of free pages for translation pages, including reserved ones.
     pub fn left(&self, plane: Plane, pages: &PageMap) -> u32 {
         self.end - self.next + pages.kept(plane) * pages.layout.pages_per_block
     }
-    /// Returns the full block with the fewest current pages: its index in `full`, and their number.
+    /// Returns the full block with the fewest current pages: its index in `full`, and the number of
+    /// these pages.
     fn cheapest(&self, pages: &PageMap) -> Option<(usize, u32)> {
         let valid = |(place, block): (usize, &Block)| (place, pages.blocks.valid(*block));
         let blocks = self.full.iter().enumerate().map(valid);
         blocks.min_by_key(|(_, valid)| *valid)
     }
-    /// Returns whether and how `plane` can take one more translation page.
+    /// Returns the room of `plane` for one more translation page.
     pub fn room(&self, plane: Plane, pages: &PageMap) -> Room {
         let block = pages.layout.pages_per_block;
         let left = self.left(plane, pages).saturating_sub(self.reserved);
@@ -152,7 +153,8 @@ impl Area {
         self.cleaning = None;
     }
 
-    /// Takes the next current page of the block being cleaned: its place and its number in the map.
+    /// Returns the next current page of the block being cleaned, and advances past it: its physical
+    /// page and its number in the map.
     fn next_page(&mut self, pages: &PageMap) -> Option<(Ppn, u32)> {
         let cleaning = self.cleaning.as_mut()?;
         let end = pages

@@ -7,14 +7,14 @@ use super::segmented_lru::SegmentedLru;
 use crate::lists::Lists;
 use crate::mapping::MapCache;
 
-/// The entry is in the cache.
+/// Flag: the entry is in the cache.
 const CACHED: u8 = 1;
-/// The entry is cached and differs from its translation page.
+/// Flag: the entry is cached and differs from its translation page.
 const DIRTY: u8 = 2;
-/// The entry is not cached and differs from its translation page. The change is kept outside the
-/// cache until the translation page has been rewritten.
+/// Flag: the entry is not cached and differs from its translation page. The change is kept outside
+/// the cache until the translation page has been rewritten.
 const OWED: u8 = 4;
-/// A write has fetched the entry but has not been placed yet.
+/// Flag: a write has fetched the entry but has not been placed yet.
 const WRITING: u8 = 8;
 /// Unit of the counter in the upper bits: number of requests that wait for the entry or have yet to
 /// use it.
@@ -48,8 +48,13 @@ impl Cache {
     pub fn memory(pages: u32, protected: u32, fill: Fill) -> [Table; 3] {
         let flags = if protected > 0 { pages } else { 0 };
         [
-            Table::zeroed::<u8>("states of map entries", pages.into(), fill.logical),
-            Lists::memory("order of map entries", 2, pages.into(), fill.logical),
+            Table::zeroed::<u8>("map entry states", pages.into(), fill.logical),
+            Lists::memory(
+                "eviction order of map entries",
+                2,
+                pages.into(),
+                fill.logical,
+            ),
             Table::zeroed::<bool>("protected map entries", flags.into(), 0.0),
         ]
     }
@@ -90,7 +95,7 @@ impl Cache {
             .next_victim(|page| !self.is_in_use(page) && may_leave(page))
     }
 
-    /// Records a use of an entry in memory. `update` is set for a write that will be placed.
+    /// Records a use of an entry in memory. `update` is `true` for a write that will be placed.
     #[inline]
     pub fn hit(&mut self, page: u32, update: bool) {
         if self.is(page, OWED) {
@@ -105,7 +110,7 @@ impl Cache {
         }
         self.begin(page, update);
     }
-    /// Records that a request uses an entry. `update` is set for a write that will be placed.
+    /// Records that a request uses an entry. `update` is `true` for a write that will be placed.
     pub fn begin(&mut self, page: u32, update: bool) {
         if update {
             self.set(page, WRITING);
@@ -127,7 +132,7 @@ impl Cache {
             self.insert(page);
         }
     }
-    /// Inserts an entry that equals its translation page.
+    /// Inserts an entry that does not differ from its translation page.
     pub fn insert(&mut self, page: u32) {
         self.cached += 1;
         self.set(page, CACHED);
@@ -155,7 +160,7 @@ impl Cache {
         let cached = self.is(page, CACHED);
         self.set(page, if cached { DIRTY } else { OWED });
     }
-    /// Records that a trim of the page did not change its entry.
+    /// Records that a TRIM of the page did not change its entry.
     pub fn leave(&mut self, page: u32) {
         self.clear(page, WRITING);
     }
@@ -179,9 +184,9 @@ impl Cache {
         }
         dirty
     }
-    /// Records the rewrite of the translation page with the entries of `pages`. It includes changes
-    /// kept outside the cache and, with `batch`, dirty entries. Returns `true` if there was any
-    /// change to write.
+    /// Records the rewrite of the translation page with the entries of `pages`. The rewrite
+    /// includes changes kept outside the cache and, with `batch`, dirty entries. Returns `true` if
+    /// there was any change to write.
     pub fn settle(&mut self, pages: std::ops::Range<u32>, batch: bool) -> bool {
         let written = if batch { OWED | DIRTY } else { OWED };
         let mut any = 0;

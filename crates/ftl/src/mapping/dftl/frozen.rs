@@ -21,13 +21,13 @@ struct Reading {
     label: u32,
     /// Whether the read has been issued.
     is_begun: bool,
-    /// Whether the job has waited for its completion.
+    /// Whether the job has waited for the completion of the read.
     is_awaited: bool,
 }
 
 impl DftlMap {
-    /// Handles a look-up of the entry of a page. Returns the job that reads it, or `None` if the
-    /// entry needs no read.
+    /// Handles a look-up of the entry of a page. Returns the job that reads the entry, or `None` if
+    /// the entry needs no read.
     pub(super) fn fetch_frozen(&mut self, page: u32) -> Option<JobId> {
         let label = self.label(page);
         let (is_cached, id) = (self.cache.is_in_memory(page), self.fetch_of(label));

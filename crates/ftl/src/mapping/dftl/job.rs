@@ -38,8 +38,8 @@ impl TranslationJob {
     pub fn fetches(&self, page: u32) -> bool {
         self.arrivals.contains(&page)
     }
-    /// Adds the entry of `page` to the fetch. `on_flash` is set if there is a translation page to
-    /// read.
+    /// Adds the entry of `page` to the fetch. `on_flash` is `true` if there is a translation page
+    /// to read.
     pub fn fetch_entry(&mut self, page: u32, on_flash: bool) {
         if !self.is_begun() {
             self.target = on_flash;
@@ -50,8 +50,7 @@ impl TranslationJob {
     pub fn rewrite_later(&mut self, label: u32) {
         self.rewrites.push_back(label);
     }
-    /// Adds a translation page to rewrite, unless it is already in the list and has not been
-    /// programmed.
+    /// Adds a translation page to rewrite, unless it is already listed and not yet programmed.
     pub fn rewrite_once(&mut self, label: u32) {
         if !self.rewrites.contains(&label) && (self.programming || !self.read.contains(&label)) {
             self.rewrites.push_back(label);
@@ -133,8 +132,8 @@ impl DftlMap {
         }
     }
 
-    /// Returns the read of the next translation page to rewrite, once there is room for its new
-    /// copy. Returns `None` if none is left or a block must be cleaned first.
+    /// Returns the step that reads the next translation page to rewrite, once there is room for its
+    /// new copy. Returns `None` if no translation page is left or a block must be cleaned first.
     fn read_next(&mut self, id: JobId) -> Option<Step> {
         while let Some(&label) = self.jobs[id.index()].rewrites.front() {
             let home = self.home(label);
@@ -162,7 +161,8 @@ impl DftlMap {
         None
     }
 
-    /// Returns the program of the next translation page that has been read and still has changes.
+    /// Returns the step that programs the next translation page that has been read and still has
+    /// changes.
     fn program_next(&mut self, id: JobId) -> Option<Step> {
         while let Some(label) = self.jobs[id.index()].read.pop_front() {
             let home = self.home(label);

@@ -16,8 +16,8 @@ impl DftlMap {
     }
 
     /// Rebuilds the map from the latest copies of pages and translation pages. If a page was
-    /// programmed after the latest copy of its translation page, its entry is changed but not
-    /// written, so that it is put into the cache.
+    /// programmed after the latest copy of its translation page, its entry differs from the
+    /// translation page and is put into the cache.
     pub(super) fn read_again(&mut self, flash: &Flash<'_>) -> Recovery {
         let counts = self.cache.counts;
         *self = Self::new(&self.plan.clone(), self.shape);

@@ -8,8 +8,8 @@ const PROBATION: usize = 0;
 const PROTECTED: usize = 1;
 
 /// Maximum number of entries examined, from the oldest on, to find one that may be evicted. Only a
-/// few entries may not: those in use, and temporarily those whose translation page cannot be
-/// written.
+/// few entries may not be evicted: those in use, and temporarily those whose translation page
+/// cannot be written.
 const LOOK: usize = 64;
 
 /// Segmented LRU over the keys `0..keys` (Karedla, Love and Wherry, Caching strategies to improve
@@ -71,7 +71,7 @@ impl SegmentedLru {
         }
     }
     /// Returns the next entry to evict: among the first [`LOOK`] entries, the first for which
-    /// `may_leave` is `true`. `None` if it is `true` for none of them.
+    /// `may_leave` is `true`. Returns `None` if there is no such entry.
     pub fn next_victim(&self, may_leave: impl Fn(u32) -> bool) -> Option<u32> {
         self.in_order().take(LOOK).find(|key| may_leave(*key))
     }

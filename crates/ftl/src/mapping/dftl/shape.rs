@@ -14,7 +14,7 @@ pub struct Shape {
     pub pages: u32,
     /// Number of blocks per plane for translation pages.
     pub blocks: u32,
-    /// Capacity of the cache in entries. Count.
+    /// Capacity of the cache. Entries.
     pub cache_entries: u32,
     /// Maximum number of protected entries in the cache.
     pub protected_entries: u32,
@@ -62,10 +62,10 @@ impl Dftl {
             return error(
                 "ftl.mapping.dftl.entry_bytes",
                 format!(
-                    "a map entry of {} bytes does not fit into a page of {page_bytes}",
+                    "a map entry of {} bytes does not fit into a page of {page_bytes} bytes",
                     self.entry_bytes
                 ),
-                "give 4 or 8",
+                "set it to 4 or 8",
             );
         }
         let least = 2 * u64::from(self.entry_bytes);
@@ -73,7 +73,7 @@ impl Dftl {
             return error(
                 "ftl.mapping.dftl.cache_bytes",
                 format!("{bytes} bytes are too few for one entry, which takes {least} bytes"),
-                &format!("give at least {least}, or leave out `cache_bytes`"),
+                &format!("set it to at least {least}, or leave out `cache_bytes`"),
             );
         }
         Ok(())

@@ -97,7 +97,7 @@ impl LogicalMap {
         place
     }
 
-    /// Marks the copy of a page as superseded, or about to be.
+    /// Marks the copy at `place` as invalid, because its page is superseded, moved or trimmed.
     #[inline]
     pub(super) fn lose(&mut self, logical: LogicalBlock, place: Ppn) {
         let block = self.layout.block_of(place);

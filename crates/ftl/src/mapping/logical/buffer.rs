@@ -39,8 +39,8 @@ impl LogicalMap {
         self.members[block.index()].role() == Role::Buffer
     }
 
-    /// Returns the buffer block that takes the next page, if there is room, and delays the merge of
-    /// the logical block, which is pending while pages of it are in the buffer.
+    /// Returns the buffer block that takes the next page, if there is room. Delays the merge of the
+    /// logical block, which stays pending while the buffer contains pages of it.
     pub(super) fn buffer(&mut self, plane: Plane, logical: LogicalBlock) -> Option<Block> {
         if self.rules.buffer_ratio == 0.0 {
             return None;
@@ -94,8 +94,8 @@ impl LogicalMap {
         self.planes[plane.index()].buffer.blocks.remove(place)
     }
 
-    /// Handles the erase of a block. Gives it to the buffer if the buffer is below its size, unless
-    /// a merge might need it.
+    /// Handles the erase of a block. Gives the block to the buffer if the buffer is below its size,
+    /// unless a merge might need the block.
     pub(super) fn give_back(&mut self, plane: Plane) {
         let state = &mut self.planes[plane.index()];
         let buffer = &mut state.buffer;

@@ -17,7 +17,7 @@ enum Stage {
     Copied,
     /// Erases remain to be issued.
     Erasing,
-    /// For each erase, a record remains to be issued.
+    /// Records of the erases remain to be issued.
     Recording,
     /// All steps have been issued.
     Recorded,
@@ -63,7 +63,7 @@ impl LogicalMap {
     /// Selects the blocks that need no copy because all their pages are valid. With pages at fixed
     /// offsets, this is the block with the most pages from the start of the logical block.
     /// Otherwise, these are the fullest blocks, at most as many as a logical block has data blocks.
-    /// Full ones stay unchanged, and the fullest of the others is filled up.
+    /// Full blocks stay unchanged, and the fullest of the others is filled up.
     fn choose(&self, logical: LogicalBlock) -> Choice {
         let pages = self.layout.pages_per_block;
         let used = |block: Block| u32::from(self.members[block.index()].used);
@@ -87,7 +87,7 @@ impl LogicalMap {
         choice
     }
 
-    /// Returns `true` if a merge takes a free block and gains none, because all pages of the
+    /// Returns `true` if a merge takes a free block and gains no block, because all pages of the
     /// logical block are in the write buffer.
     pub(super) fn only_takes(&self, logical: LogicalBlock) -> bool {
         let state = self.logical[logical.0 as usize];
@@ -331,8 +331,8 @@ impl LogicalMap {
         member.is(SOURCE) || member.role() == Role::Buffer
     }
 
-    /// Returns the program of a filler page, which keeps the order in its block: its offset has no
-    /// valid page, but a later offset has.
+    /// Returns the step that programs a filler page, which keeps the programming order of its
+    /// block: the offset has no valid page, but a later offset has one.
     fn fill(&mut self, block: Block) -> Step {
         let member = &mut self.members[block.index()];
         let place = self.layout.page(block, member.used.into());

@@ -1,5 +1,5 @@
-//! Mappings with logical blocks: data blocks, and update blocks that take new versions of their
-//! pages.
+//! Mappings with logical blocks. A logical block has data blocks, and update blocks that take new
+//! versions of its pages.
 //!
 //! The mapping families of this kind differ in the number of data and update blocks per logical
 //! block, in whether a data block keeps its pages at fixed offsets, and in whether writes without
@@ -44,7 +44,7 @@ use state::{IN_RECENT, Logical, Member, Role};
 const RECORD: u32 = 0;
 const FILLER: u32 = 1;
 
-/// Translation layer with logical blocks.
+/// Flash translation layer with logical blocks.
 ///
 /// The tables take eight bytes per page used, because this representation is the fastest to
 /// simulate. A real device would need only the memory of its mapping family.
@@ -55,10 +55,10 @@ pub struct LogicalMap {
     shape: Shape,
     start_blocks: u32,
     reserve_blocks: u32,
-    /// 1 + the physical page of each logical page, or 0.
+    /// 1 + the physical page of each logical page, or 0 if it is not mapped.
     #[serde(with = "wordline_kernel::dense")]
     map: Vec<u32>,
-    /// 1 + the logical page last programmed in each physical page, or 0.
+    /// 1 + the logical page last programmed in each physical page, or 0 if there is none.
     #[serde(with = "wordline_kernel::dense")]
     owners: Vec<u32>,
     blocks: Blocks,
@@ -133,9 +133,15 @@ impl LogicalMap {
             Table::written::<PlaneState>("planes", planes),
             FreeBlocks::memory(&plan.config.wear, layout, fill),
         ];
-        // The lists are copied from one, which touches all of the source and of each copy.
+        // The lists are clones of one list. Cloning touches all memory of the source and of each
+        // clone.
         tables.extend(
-            ["recent", "full", "delayed"].map(|name| Lists::memory(name, planes, logical, 1.0)),
+            [
+                "recent logical blocks",
+                "full logical blocks",
+                "delayed merges",
+            ]
+            .map(|name| Lists::memory(name, planes, logical, 1.0)),
         );
         tables.extend(Blocks::memory(layout, fill));
         tables

@@ -6,8 +6,8 @@ use super::state::{IN_DELAYED, IN_FULL, IN_RECENT, MERGING};
 use super::{LogicalBlock, LogicalMap};
 
 impl LogicalMap {
-    /// Updates the lists to which a logical block belongs. It is appended to each list that it
-    /// joins.
+    /// Updates the lists to which a logical block belongs, and appends the logical block to each
+    /// list that it joins.
     pub(super) fn sort(&mut self, logical: LogicalBlock) {
         let plane = self.shape.home(logical).index();
         let state = self.logical[logical.0 as usize];

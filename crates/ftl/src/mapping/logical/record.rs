@@ -20,9 +20,9 @@ pub(super) struct Record {
     pub blocks: [Block; BLOCKS as usize],
     /// Index of the block that takes records.
     pub turn: usize,
-    /// Next page of that block.
+    /// Next page to program in the block that takes records.
     pub next: u32,
-    /// Whether the other block is erased.
+    /// Whether the block that does not take records is erased.
     pub other_is_erased: bool,
 }
 
@@ -49,8 +49,8 @@ impl LogicalMap {
         self.rules.record_erases && self.planes[plane.index()].record.blocks.contains(&block)
     }
 
-    /// Returns the step that writes the next record, or the erase of a block that must precede it.
-    /// The flag is `true` for a record.
+    /// Returns the step that writes the next record, or an erase that must precede it. The flag is
+    /// `true` for a record.
     pub(super) fn record(&mut self, plane: Plane) -> (Step, bool) {
         let pages = self.layout.pages_per_block;
         let record = &mut self.planes[plane.index()].record;

@@ -198,8 +198,8 @@ impl LogicalMap {
         }
     }
 
-    /// Returns `true` if, with a write buffer, a logical block already has its data and update
-    /// blocks.
+    /// Returns `true` if the mapping has a write buffer, and the logical block already has all its
+    /// data and update blocks.
     fn is_one_too_many(&self, logical: LogicalBlock) -> bool {
         let most = self.rules.data_blocks + self.rules.update_blocks;
         let blocks = u32::from(self.logical[logical.0 as usize].blocks);
@@ -281,7 +281,7 @@ impl LogicalMap {
         let is = |merge: &super::merge::Merge| merge.logical == logical;
         if merging != self.planes[plane.index()].merge.as_ref().is_some_and(is) {
             return Err(format!(
-                "logical block {}: it is marked as merging without a merge of it, or the reverse",
+                "logical block {}: its merging flag contradicts the merge in progress on its plane",
                 logical.0
             ));
         }

@@ -15,7 +15,7 @@ pub(crate) struct Rules {
     pub update_blocks: u32,
     /// Whether page i of a data block is page i of the logical block.
     pub in_place: bool,
-    /// Whether a page is programmed for every block that a merge erases.
+    /// Whether a metadata page is programmed for every block that a merge erases.
     pub record_erases: bool,
     pub stripe: Stripe,
     /// Number of consecutive pages that go to the same plane if pages are striped.

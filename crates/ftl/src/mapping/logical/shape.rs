@@ -51,8 +51,8 @@ impl Shape {
             homes: homes.collect(),
         }
     }
-    /// Returns the number of consecutive logical blocks that consecutive pages fill together, a
-    /// block of `pages` pages each. `None` if runs do not end at block boundaries.
+    /// Returns the number of consecutive logical blocks that consecutive pages fill together, one
+    /// block of `pages` pages each. Returns `None` if runs of pages do not end at block boundaries.
     pub fn filled_together(&self, pages: u32) -> Option<u32> {
         match self.stripe {
             Stripe::Block => Some(1),
@@ -87,7 +87,7 @@ impl Shape {
             }
         }
     }
-    /// Returns the page at an offset of a logical block, if the host has it.
+    /// Returns the page at an offset of a logical block, or `None` if the host cannot address it.
     #[inline]
     pub fn page(&self, block: LogicalBlock, offset: u32) -> Option<Lpn> {
         let page = match self.stripe {
@@ -102,7 +102,7 @@ impl Shape {
         };
         (page < u64::from(self.user_pages)).then_some(Lpn(page as u32))
     }
-    /// Returns the plane of the blocks of a logical block.
+    /// Returns the plane of a logical block.
     #[inline]
     pub fn home(&self, block: LogicalBlock) -> Plane {
         self.homes[(block.0 % self.planes) as usize]

@@ -1,4 +1,4 @@
-//! Finds the merge that announced writes will need.
+//! Search for the merge that announced writes will need.
 
 use wordline_nand::Plane;
 

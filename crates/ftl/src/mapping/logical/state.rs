@@ -20,7 +20,7 @@ pub(super) enum Role {
 /// State of a block that belongs to a logical block.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Member {
-    /// 1 + the next block of the logical block, or 0.
+    /// 1 + the next block of the logical block, or 0 if there is none.
     pub next: u32,
     /// Number of pages taken for programs.
     pub used: u16,
@@ -54,17 +54,17 @@ impl Member {
 /// State of a logical block.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Logical {
-    /// 1 + the block opened last, or 0.
+    /// 1 + the block opened last, or 0 if there is none.
     pub first: u32,
-    /// 1 + the update block that takes writes, or 0.
+    /// 1 + the update block that takes writes, or 0 if there is none.
     pub active: u32,
-    /// Number of valid pages.
+    /// Number of valid pages of the logical block.
     pub valid: u32,
     /// Number of valid pages in the write buffer.
     pub buffered: u32,
-    /// Number of blocks.
+    /// Number of blocks of the logical block.
     pub blocks: u16,
-    /// Number of update blocks that no merge empties.
+    /// Number of update blocks that no merge is emptying.
     pub updates: u16,
     /// [`MERGING`], and a bit for each list that contains the logical block.
     pub bits: u8,

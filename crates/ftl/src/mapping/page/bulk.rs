@@ -92,7 +92,7 @@ impl PageMap {
         }
         Ok(next - pages.start)
     }
-    /// Fills a free block of a plane for the host as a whole. Returns its first page.
+    /// Fills a whole free block of a plane for the host. Returns its first page.
     fn fill_block(&mut self, plane: Plane) -> Ppn {
         self.open_direct(plane, Writer::Host);
         let active = &mut self.planes[plane.index()].active[Writer::Host as usize];

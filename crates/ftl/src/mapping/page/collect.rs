@@ -1,4 +1,4 @@
-//! GC runs of page mapping: they select a victim and move its valid pages.
+//! GC runs of page mapping, which select a victim and move its valid pages.
 
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
@@ -169,8 +169,8 @@ impl PageMap {
         }
     }
 
-    /// Implements [`Mapping::shortage`]. If the allocator determines the planes of pages, the pages
-    /// of a request go to as many planes in turn; otherwise they may go to any plane.
+    /// Implements [`Mapping::shortage`]. If the address determines the plane, consecutive pages of
+    /// a request go to the planes in turn; otherwise they may go to any plane.
     pub(super) fn shortage_of(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest> {
         let planes = self.layout.planes();
         let comes = |&&(first, pages): &&(Lpn, u32)| {
@@ -193,10 +193,9 @@ impl PageMap {
         self.full(plane).filter(|_| free < self.rest_blocks)
     }
 
-    /// Removes and returns the block whose data wear levelling moves next, if any. Not after
-    /// another such move, and not if the plane has only its reserve left. An active block is
-    /// eligible too, except that of the host, because it may stay open indefinitely if few pages
-    /// are moved.
+    /// Removes and returns the block whose data wear levelling moves next, if any. Returns `None`
+    /// after another such move, or if the plane has only its reserve left. Active blocks other than
+    /// the host's are eligible too, because they may stay open indefinitely if few pages are moved.
     fn rested(&mut self, plane: Plane) -> Option<Block> {
         let state = &self.planes[plane.index()];
         if state.leveled || state.free <= self.reserve_blocks {
@@ -221,7 +220,7 @@ impl PageMap {
         Some(block)
     }
 
-    /// Returns the next valid page of the victim.
+    /// Returns the next valid page of the victim, and advances past it.
     #[inline]
     pub(super) fn next_to_move(&mut self, plane: Plane) -> Option<Ppn> {
         let victim = self.planes[plane.index()].victim.as_mut()?;
@@ -239,8 +238,8 @@ impl PageMap {
         }
     }
 
-    /// Loads the tables of the copy of the page that was prefetched last. Its map entry is in the
-    /// CPU cache by now.
+    /// Loads into the CPU cache the table entries of the current copy of the page that was
+    /// prefetched last. The map entry of that page is there by then.
     #[inline(always)]
     pub(super) fn prefetch_copy(&mut self) {
         let Some(page) = self.ahead.take() else {

@@ -1,5 +1,5 @@
-//! Aligned blocks, which take pages of all planes of a die at the same offset, independent of the
-//! planes' own active blocks.
+//! Aligned blocks, which take pages of all planes of a die at the same offset, independently of the
+//! active blocks of the planes.
 
 use wordline_nand::{Plane, Ppn};
 
@@ -11,8 +11,8 @@ use crate::mapping::Mapping;
 use crate::wear::Spend;
 
 impl PageMap {
-    /// Implements [`Mapping::write_in_step`]. By their addresses, the pages must be on all planes
-    /// of a die, one on each.
+    /// Implements [`Mapping::write_in_step`]. The addresses of the pages must place one page on
+    /// each plane of a die.
     pub(super) fn put_in_step(&mut self, pages: &[Lpn], places: &mut Vec<Ppn>) -> bool {
         let homes = pages.iter().map(|page| self.allocator.home(*page));
         let Some(planes) = homes.collect::<Option<Vec<Plane>>>() else {

@@ -23,8 +23,8 @@ impl PageMap {
         recovery
     }
 
-    /// Rebuilds the map of pages with an owner, from its claims. Blocks without claimed pages are
-    /// erased only if the plane has too few free blocks; GC reclaims the others.
+    /// Rebuilds the map of pages with an owner from the owner's claims. Blocks without claimed
+    /// pages are erased only if the plane has too few free blocks; GC reclaims the others.
     pub(in crate::mapping) fn rebuild_for(
         &mut self,
         flash: &Flash<'_>,
@@ -66,7 +66,7 @@ impl PageMap {
     }
     /// Returns the number of pages read to determine the content of a block. If its summary is
     /// readable, these are the pages of the summary. Otherwise they are all programmed pages, or
-    /// one page if none is programmed; if blocks have summaries, the last page is tried before.
+    /// one page if none is programmed; if blocks have summaries, the last page is tried first.
     /// Count.
     fn reads_of(&self, flash: &Flash<'_>, block: Block) -> u64 {
         let summaries = self.plan.summaries;
@@ -84,8 +84,8 @@ impl PageMap {
         (0..layout.blocks_per_plane).map(move |block| layout.block(plane, block))
     }
 
-    /// Rebuilds the map from spare areas: each page is at the copy of its latest version that
-    /// [`Latest::decide`] selects. Returns the placement number that it gives for each page.
+    /// Rebuilds the map from spare areas: maps each page to the copy that [`Latest::decide`]
+    /// selects. Returns the placement number of that copy for each page.
     pub(in crate::mapping) fn reread(
         &mut self,
         flash: &Flash<'_>,
@@ -167,8 +167,8 @@ impl PageMap {
     }
 
     /// Reopens blocks that have room, for the host and for GC, and closes the others. The host gets
-    /// the first one, unless the plane is below its reserve, which means that a GC run had opened
-    /// it.
+    /// the first such block, unless the plane is below its reserve, which means that a GC run had
+    /// opened it.
     fn reopen(&mut self, plane: Plane, open: &[(Block, u32)]) {
         let short = self.planes[plane.index()].free < self.reserve_blocks;
         let own = self.collection;

@@ -10,7 +10,8 @@ pub(in crate::mapping) struct Demand {
     pub filled: u32,
     /// Blocks that are open when GC can gain no more space.
     active: u32,
-    /// Free blocks needed in that state: the threshold, and one beyond the reserve for a write.
+    /// Free blocks needed when GC can gain no more space: the threshold, and one beyond the reserve
+    /// for a write.
     free: u32,
     /// Blocks for GC: `active` plus `free`.
     pub collection: u64,

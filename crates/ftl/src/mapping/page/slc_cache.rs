@@ -17,9 +17,9 @@ use crate::wear::Spend;
 /// SLC cache of a device.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Cache {
-    /// Number of pages of a block that are used in single-level mode: its first ones.
+    /// Number of pages of a block in single-level mode, which uses the first pages.
     pages: u32,
-    /// Number of dedicated blocks per plane: its first ones.
+    /// Number of dedicated blocks per plane, which are the first blocks of the plane.
     dedicated: u32,
     /// Maximum number of blocks that a plane lends.
     most_lent: u32,
@@ -43,7 +43,7 @@ struct CachePlane {
 }
 
 impl Cache {
-    /// Creates the cache of a plan. Returns `None` if the plan has none.
+    /// Creates the SLC cache of a plan, or returns `None` if the plan has no SLC cache.
     fn new(plan: &Plan) -> Option<Box<Self>> {
         let size = plan.config.slc_cache.size()?;
         let layout = &plan.layout;
@@ -109,7 +109,7 @@ impl PageMap {
             self.turn_all_to_cache();
         }
     }
-    /// Directs the host to the cache on every plane where it has room.
+    /// Directs the host to the cache on every plane where the cache has room.
     pub(super) fn turn_all_to_cache(&mut self) {
         for plane in (0..self.layout.planes()).map(Plane) {
             self.turn_to_cache(plane);

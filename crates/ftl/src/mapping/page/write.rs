@@ -73,7 +73,7 @@ impl PageMap {
     }
 
     /// Returns the plane for a host page, and whether the page has never been on another plane.
-    /// `None` if the address does not determine the plane and no plane has room.
+    /// Returns `None` if the address does not determine the plane and no plane has room.
     #[inline(always)]
     pub(super) fn plane_for(&mut self, page: Lpn) -> Option<(Plane, bool)> {
         if let Some(home) = self.allocator.home(page) {

@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 
 use super::Return;
 
-/// The active block of GC; `ftl.wear` selects the free block that becomes it.
+/// The active block of GC, for which `ftl.wear` selects a free block.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AnotherBlock {}

@@ -6,10 +6,10 @@ use wordline_kernel::slot::Cited;
 
 use super::Answers;
 
-/// The pages are unmapped, and every translation page that lists one of them is updated before the
-/// TRIM completes: it is read once and programmed once, regardless of the number of its pages.
-/// Translation pages on different planes are read and programmed in parallel. A map that is
-/// entirely in memory needs no update, and the TRIM completes at once.
+/// The pages are unmapped, and every translation page with an entry of one of them is updated
+/// before the TRIM completes. It is read once and programmed once, regardless of the number of
+/// entries that change. Translation pages on different planes are read and programmed in parallel.
+/// A map that is entirely in memory needs no update, and the TRIM completes at once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Invalidate {}

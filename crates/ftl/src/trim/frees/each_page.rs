@@ -6,8 +6,8 @@ use wordline_kernel::slot::Cited;
 
 use super::Free;
 
-/// Every page that a TRIM covers entirely is freed. A page is not freed if two TRIMs cover a part
-/// of it each.
+/// Every page that a TRIM covers entirely is freed. A page is not freed if two TRIMs each cover
+/// only a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EachPage {}

@@ -10,7 +10,7 @@ pub use ascending_run::Run;
 /// Treatment of TRIM ranges by the firmware.
 pub trait Free {
     /// Returns the state kept from one TRIM to the next, for a device of `user_bytes` bytes in
-    /// pages of `page_bytes`. `None` if every TRIM is independent.
+    /// pages of `page_bytes`. Returns `None` if every TRIM is independent.
     fn run(&self, _page_bytes: u64, _user_bytes: u64) -> Option<Run> {
         None
     }

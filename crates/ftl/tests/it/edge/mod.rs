@@ -1,5 +1,5 @@
 //! Tiny devices, filled to the maximum that a plan allows, and the worst writes for them.
-#![allow(dead_code)] // each test uses only some of it
+#![allow(dead_code)] // each test module uses only some of these items
 #![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use proptest::test_runner::{Config as Cases, RngSeed};
@@ -15,8 +15,8 @@ use wordline_nand::{Geometry, Layout};
 
 use crate::naive::CheckedMap;
 
-/// Configures 256 cases, the same in every run unless `PROPTEST_CASES` or `PROPTEST_RNG_SEED` is
-/// set.
+/// Returns a configuration of property tests with 256 cases, the same in every run unless
+/// `PROPTEST_CASES` or `PROPTEST_RNG_SEED` is set.
 pub fn cases() -> Cases {
     let mut cases = Cases::default();
     if cases.rng_seed == RngSeed::Random {
@@ -70,7 +70,7 @@ pub fn fullest(
     plan(least + slack)
 }
 
-/// Returns every allocation policy, with this order.
+/// Returns every allocation policy with the order `order`.
 pub fn kinds(order: Order) -> Vec<Allocate> {
     let kind = |name: &&str| {
         let kind = serde_json::json!({ *name: { "order": order } });
@@ -128,21 +128,21 @@ pub fn configs() -> Vec<Config> {
 /// Order in which pages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// Any page.
+    /// A random page.
     Uniform,
     /// Pages in order.
     Sequential,
     /// Always the same page.
     Same,
-    /// Pages of one plane under static allocation; few different pages under dynamic allocation.
+    /// Pages of one plane under static allocation; a few different pages under dynamic allocation.
     OnePlane,
-    /// A page of the block, among random ones, with the most valid pages, which spreads invalid
+    /// Of eight random pages, the one whose block has the most valid pages. This spreads invalid
     /// pages over the blocks.
     Thin,
-    /// A page of the plane, among random ones, with the fewest valid pages, which gathers valid
+    /// Of eight random pages, the one whose plane has the fewest valid pages. This gathers valid
     /// pages on other planes.
     Gather,
-    /// The pages of one plane after another under dynamic allocation, which moves valid pages
+    /// The pages of one plane after another under dynamic allocation. This moves valid pages
     /// between the planes.
     Drain,
 }

@@ -25,8 +25,8 @@ use wordline_ftl::{
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Block, Geometry, Layout, Plane, Ppn};
 
-/// Limit of [`Device::under_way`] from which on the host adds no writes or TRIMs, like the depth of
-/// a submission queue.
+/// Value of [`Device::under_way`] at which the host stops adding writes and TRIMs, like the depth
+/// of a submission queue.
 const DEPTH: usize = 16;
 
 /// Returns every mapping family with default parameters, and variants of those whose parameters
@@ -264,7 +264,7 @@ struct Known {
     current: u64,
     /// Newest complete version since the last power cut.
     done: u64,
-    /// Versions up to this one are trimmed. After a power cut they may be found or not.
+    /// Latest trimmed version. After a power cut, it and earlier versions may or may not be found.
     trimmed: u64,
 }
 
@@ -354,9 +354,9 @@ pub struct Device {
     held: HashMap<Lpn, VecDeque<Change>>,
     /// Pages whose first change waits for room, in order.
     stalled: VecDeque<Lpn>,
-    /// By block: number of issued programs that supersede a page of it.
+    /// Number of issued programs that supersede a page of the block, for each block.
     superseding: Vec<u32>,
-    /// Erases that wait for these programs.
+    /// Erases that wait for superseding programs.
     kept: Vec<(JobId, Block)>,
     known: Vec<Known>,
     sequence: u64,
@@ -539,7 +539,7 @@ impl Device {
             let replaces = self.plan.config.mapping.name() != "block";
             assert!(
                 !spare || !replaces,
-                "a write waits for {want:?} although a free block is to spare"
+                "a write waits for {want:?} although a block above the reserve is free"
             );
             return Err(want);
         }
@@ -766,8 +766,8 @@ impl Device {
             self.plan_erase(id, block);
         }
     }
-    /// Programs the copy of a page that has been read, if it is still current. Returns whether it
-    /// is.
+    /// Programs the copy of a page that has been read, if the page is still current. Returns `true`
+    /// if it is.
     fn put_down(&mut self, id: JobId, from: Ppn, content: Content) -> bool {
         let Some(to) = self.map.relocate(id, from) else {
             self.seen.overtaken += 1;
@@ -969,7 +969,7 @@ impl Device {
         held + queue / 4
     }
     /// Starts a GC run on a plane for one of four random reasons, none of them a waiting write.
-    /// Starts none if the reason does not apply, or if a run is in progress there.
+    /// Starts no GC run if the reason does not apply, or if the plane has a GC run in progress.
     fn idle(&mut self, plane: Plane, random: &mut Rng) {
         let collecting = self.jobs.contains_key(&JobId::of(plane));
         match random.below(4) {

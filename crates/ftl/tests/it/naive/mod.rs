@@ -1,8 +1,8 @@
-//! Simple reference FTL to check the real one against.
+//! Simple reference FTL, against which the real FTL is checked.
 //!
 //! The reference makes no decisions. It is given the decisions of the real FTL, and panics if one
 //! of them breaks a rule. It computes all results by examining every page.
-#![allow(dead_code)] // each test uses only some of it
+#![allow(dead_code)] // each test module uses only some of these items
 #![allow(clippy::panic)] // test code, also outside test functions
 
 use std::collections::{HashMap, HashSet};
@@ -22,7 +22,7 @@ use wordline_nand::{Array, Block, Layout, Plane, Ppn};
 pub enum Page {
     /// Erased page.
     Erased,
-    /// Current copy of a logical page, in its `version`.
+    /// Current copy of a logical page, and its version.
     Current(Lpn, u32),
     /// Page with a superseded copy.
     Stale,
@@ -37,7 +37,8 @@ pub struct Naive {
     trimmed: HashSet<Lpn>,
     /// Full blocks without a GC run, in the order in which they became full.
     closed: Vec<Block>,
-    /// Time of the last change of each block's number of current pages, or at which it became full.
+    /// Time at which each block's number of current pages last changed, or at which the block
+    /// became full.
     changed: Vec<u64>,
     clock: u64,
     /// Whether the last page programmed in each block was a moved page.
@@ -92,8 +93,8 @@ impl Naive {
         };
         [self.closed(plane).collect(), active(false), active(true)]
     }
-    /// Returns the time of the last change of a block's number of current pages, or at which it
-    /// became full.
+    /// Returns the time at which a block's number of current pages last changed, or at which the
+    /// block became full.
     pub fn changed(&self, block: Block) -> u64 {
         self.changed[block.index()]
     }
@@ -164,7 +165,7 @@ impl Naive {
         let position = position.unwrap_or_else(|| panic!("{victim:?} is not a closed block"));
         self.closed.remove(position);
     }
-    /// Records the copy of a page by GC to `to`.
+    /// Records that GC copied a page from `from` to `to`.
     pub fn relocate(&mut self, from: Ppn, to: Ppn) {
         self.clock += 1;
         let content = self.pages[from.index()];
@@ -297,8 +298,8 @@ impl Twin {
             ),
         }
     }
-    /// Returns the next victim of a plane with a full block, before it is removed from the closed
-    /// blocks.
+    /// Returns the next victim of a plane, which must have a full block. Called before the victim
+    /// is removed from the closed blocks.
     fn choose(&mut self, naive: &Naive, plane: Plane) -> Option<Block> {
         match self {
             Self::Greedy(ties) => {
@@ -309,7 +310,7 @@ impl Twin {
                     .filter(|block| Some(naive.current(*block)) == least);
                 match ties {
                     Ties::Longest => fewest.min_by_key(longest),
-                    // Among blocks that changed at the same time, the one processed last.
+                    // Among blocks that changed at the same time, the one that became full last.
                     Ties::Shortest => fewest.max_by_key(longest),
                 }
             }

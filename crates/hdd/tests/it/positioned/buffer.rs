@@ -42,7 +42,7 @@ fn times(config: &Config, asks: &[(Ask, f64)]) -> Vec<f64> {
     answers.iter().map(rounded).collect()
 }
 
-/// Three writes of 10 sectors: the second continues the first during its destage. The third goes
+/// Of three writes of 10 sectors, the second continues the first during its destage. The third goes
 /// elsewhere after all data has reached the platters.
 #[test]
 fn writes_that_continue_a_buffered_write_are_hits_and_others_only_if_configured() {
@@ -59,8 +59,8 @@ fn writes_that_continue_a_buffered_write_are_hits_and_others_only_if_configured(
     assert_eq!(took("buffered"), [0.4, 0.4, 0.4]);
 }
 
-/// A read of the first 10 sectors of a track is followed, after the read-ahead, by a read of the
-/// track's last sectors and by a read of the first sectors of the next track.
+/// A read of the first 10 sectors of a track is followed by read-ahead. Then the last sectors of
+/// the track and the first sectors of the next track are read.
 #[test]
 fn read_ahead_by_track_stops_at_the_end_of_the_track() {
     let asks = [

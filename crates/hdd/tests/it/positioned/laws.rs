@@ -136,11 +136,11 @@ fn waits_of_poisson_reads_match_pollaczek_khinchine() {
     let found = answers.iter().map(Answer::ms).sum::<f64>() / count;
     assert!(
         (found - expected).abs() < 0.02 * expected,
-        "{found} {expected}"
+        "mean {found} ms, expected {expected} ms"
     );
     assert!(
         (expected - 11.96).abs() < 0.1,
-        "of specs: 11.96 ms, {expected}"
+        "expected mean {expected} ms, known 11.96 ms"
     );
 }
 
@@ -430,7 +430,7 @@ fn a_flush_completes_while_writes_continue() {
             let cut = disk.cut_power(now, &mut probe).unwrap();
             assert!(
                 0 < cut.pages_lost && cut.pages_lost <= write - 20,
-                "{} of {write}",
+                "{} pages lost of {write} writes",
                 cut.pages_lost
             );
             return;

@@ -186,7 +186,7 @@ impl Host {
         }
     }
     /// Returns the rule that the last cycle of a sequence violates. Panics if an earlier cycle is
-    /// refused, or none.
+    /// refused, or if no cycle is.
     pub fn broken(&mut self, sequence: Vec<Cycle>) -> Rule {
         let last = *sequence.last().unwrap();
         match self.issue(sequence) {

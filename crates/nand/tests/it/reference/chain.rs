@@ -109,7 +109,7 @@ pub struct Hold {
     pub waits: bool,
 }
 
-/// Builds a chain.
+/// Builder of a chain.
 struct Writer<'a> {
     part: &'a Part,
     token: &'a mut dyn FnMut() -> u64,

@@ -104,7 +104,7 @@ pub struct Worked {
 pub struct Die {
     /// Array of the die.
     pub cells: Cells,
-    /// Array time used.
+    /// Array time that the die has used.
     pub worked: Worked,
     data: Vec<Register>,
     cache: Vec<Register>,

@@ -276,8 +276,8 @@ impl<'a> Package<'a> {
             self.ask(die);
         }
     }
-    /// Removes the bus grant that has ended and completes its rows. Returns it with its submission,
-    /// and whether it was the last.
+    /// Removes the bus grant that has ended and completes its rows. Returns the grant, the index of
+    /// its submission, and whether it was the last grant of the submission.
     fn take_hold(&mut self, die: usize) -> Option<(Hold, usize, bool)> {
         let run = self.running[die].as_mut()?;
         let hold = run.holds.pop_front()?;

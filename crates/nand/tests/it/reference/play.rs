@@ -156,7 +156,7 @@ impl Play<'_> {
             _ => self.give_up(die),
         }
     }
-    /// Replaces the script of a failed die: its status is read and, sometimes, another cycle
+    /// Replaces the script of a failed die: the status is read and, sometimes, another cycle is
     /// issued.
     fn give_up(&mut self, die: usize) {
         let mut script = Script::new();

@@ -13,13 +13,12 @@ fn ns(ticks: u64) -> u64 {
     ticks * TICK_PS / 1000
 }
 
-/// Returns the nanoseconds of a random number of ticks, which is one of `count` numbers starting at
-/// `from`.
+/// Returns a random duration of `from` to `from + count - 1` ticks. Nanoseconds.
 fn draw_ns(random: &mut Rng, from: u64, count: usize) -> u64 {
     ns(from + below(random, count) as u64)
 }
 
-/// Returns a random part with `dies` dies, and with several planes if `several_planes`.
+/// Returns a random part with `dies` dies. The part has several planes if `several_planes` is set.
 pub fn draw(random: &mut Rng, several_planes: bool, dies: usize) -> target::DataSheet {
     let rules = [PlaneRule::PageOffset, PlaneRule::PageAndBlockOffset];
     target::DataSheet {

@@ -184,9 +184,14 @@ fn subject(text: &str, dies: u32) -> Result<(&str, Die, &str), String> {
         .0
         .strip_suffix("die")
         .ok_or("the line names no die; write `die 0:`")?;
-    let die: u32 = words.1.parse().map_err(|_| "the die is not a number")?;
+    let die: u32 = words
+        .1
+        .parse()
+        .map_err(|_| "the die is not a number; write `die 0:`")?;
     if die >= dies {
-        return Err(format!("die {die} is out of range; the part has {dies}"));
+        return Err(format!(
+            "die {die} is out of range; use a number below {dies}"
+        ));
     }
     Ok((verb.trim(), Die(die), rest.trim()))
 }
@@ -207,7 +212,8 @@ fn ask(verb: &str, rest: &str, layout: &Layout) -> Result<Ask, String> {
         .strip_prefix("cache ")
         .map_or((false, single), |name| (true, name));
     let operation = Operation::ALL.into_iter().find(|it| it.name() == name);
-    let operation = operation.ok_or_else(|| format!("`{verb}` is not an operation"))?;
+    let operation = operation
+        .ok_or_else(|| format!("`{verb}` is not an operation; write one such as `read`"))?;
     let (sources, targets) = match rest.split_once(" to ") {
         Some((sources, targets)) => (sources, all_rows(targets, layout)?),
         None => (rest, Vec::new()),
@@ -315,14 +321,16 @@ fn strip(line: usize, cells: &[&str], layout: &Layout) -> Result<Strip, String> 
         line,
         from: time(from)?,
         until: time(until)?,
-        die: Die(die.parse().map_err(|_| format!("`{die}` is not a die"))?),
+        die: Die(die
+            .parse()
+            .map_err(|_| format!("`{die}` is not a die; write its number"))?),
         what: what_of(stage, what, layout)?,
     };
     if strip.from >= strip.until {
-        return Err("the row does not end after its start".to_owned());
+        return Err("the row does not end after its start; correct its times".to_owned());
     }
     if strip.die.0 >= layout.dies {
-        return Err(format!("die {die} is out of range"));
+        return Err(format!("die {die} is out of range; use one of the part"));
     }
     Ok(strip)
 }

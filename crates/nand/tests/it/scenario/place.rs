@@ -7,12 +7,12 @@ use wordline_nand::die::Row;
 /// A block without a page stands for its page 0.
 pub fn rows(words: &str, layout: &Layout) -> Result<Vec<Vec<Row>>, String> {
     let words: Vec<&str> = words.split_whitespace().collect();
-    let (planes, rest) =
-        field(&words, "plane", '+')?.ok_or("the address must start with its plane")?;
+    let (planes, rest) = field(&words, "plane", '+')?
+        .ok_or("the address must start with its plane; write `plane 0`")?;
     let (blocks, rest) = field(rest, "block", '+')?.unwrap_or((vec![0], rest));
     let (pages, rest) = field(rest, "page", '-')?.unwrap_or((vec![0], rest));
     if let Some(word) = rest.first() {
-        return Err(format!("`{word}` is not part of an address"));
+        return Err(format!("`{word}` is not part of an address; remove it"));
     }
     if blocks.len() != 1 && blocks.len() != planes.len() {
         return Err("give one block, or one per plane".to_owned());
@@ -46,7 +46,7 @@ pub fn rows(words: &str, layout: &Layout) -> Result<Vec<Vec<Row>>, String> {
 pub fn page(words: &str, layout: &Layout) -> Result<Row, String> {
     match rows(words, layout)?[..] {
         [ref row] if row.len() == 1 => Ok(row[0]),
-        _ => Err(format!("`{words}` is more than one page")),
+        _ => Err(format!("`{words}` is more than one page; write one")),
     }
 }
 
@@ -61,7 +61,7 @@ fn field<'a>(words: &'a [&'a str], name: &str, between: char) -> Result<Option<F
     }
     let number = |text: &str| {
         text.parse()
-            .map_err(|_| format!("`{text}` is not the number of a {name}"))
+            .map_err(|_| format!("`{text}` is not the number of a {name}; write a whole number"))
     };
     let numbers: Result<Vec<u32>, String> = numbers.split(between).map(number).collect();
     Ok(Some((numbers?, rest)))

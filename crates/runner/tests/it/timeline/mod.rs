@@ -1,6 +1,6 @@
 //! Timelines, compared with the summary of the run, which is counted independently, and with the
 //! times of the part.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic)] // the whole file is test code
 
 mod shown;
 mod stores;
@@ -79,7 +79,7 @@ fn timeline_of_a_whole_run_adds_up_to_its_summary() {
     );
 }
 
-/// The array of a plane works for the time of the part, within an operation of its die.
+/// The array of a plane works for the array time of the part, within an operation of its die.
 #[test]
 fn array_slices_have_the_time_of_the_part_and_lie_within_die_slices() {
     let folder = tempfile::tempdir().unwrap();

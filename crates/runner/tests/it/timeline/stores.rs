@@ -86,7 +86,7 @@ fn require_one_by_one(track: &str, spans: &[Span]) {
     }
 }
 
-/// 5 ms per access: the second request waits 4 ms, the third 3 ms.
+/// With 5 ms per access, the second request waits 4 ms and the third 3 ms.
 #[test]
 fn constant_disk_shows_one_slice_per_request() {
     let folder = tempfile::tempdir().unwrap();
@@ -177,8 +177,8 @@ fn mechanism_slices_add_up_to_its_busy_time() {
     }
 }
 
-/// The second read of a sector range hits the buffer: it takes 0.1 ms of the controller and 8
-/// sectors of 0.05 ms on the bus, without the mechanism.
+/// The second read of a sector range hits the buffer. It takes 0.1 ms in the controller and 8 times
+/// 0.05 ms for its 8 sectors on the bus, and does not use the mechanism.
 #[test]
 fn buffer_hits_are_shown_on_the_buffer_track() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ const LAST_COLUMN: usize = 10_000;
 
 impl FromStr for Columns {
     type Err = String;
-    /// Errors are one line that names the item and the valid words.
+    /// Parses a description. Errors are one line that names the item and the valid words.
     fn from_str(given: &str) -> Result<Self, String> {
         let mut parts: [Option<&str>; 6] = [None; 6];
         for item in given.split(',') {

@@ -15,8 +15,8 @@ const PS_PER_S: f64 = 1e12;
 /// short or long. Short gaps are log-uniform between two bounds; long gaps are exponential above a
 /// threshold. The first request arrives at time 0.
 ///
-/// The default shares are those of the file server's traces (section 7.6). The default bounds of
-/// short gaps are those measured at a disk (section 7.4.1). The length of the long gaps is not
+/// The default shares come from the traces of the file server (section 7.6), and the default bounds
+/// of short gaps from measurements at a disk (section 7.4.1). The length of the long gaps is not
 /// published; their default mean is a choice of Wordline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -34,7 +34,7 @@ pub struct IdleMix {
     /// Longest short gap. Microseconds.
     #[schemars(range(min = 1e-6, max = 1e13))]
     pub short_until_us: f64,
-    /// Threshold between the kinds: long gaps are longer, short gaps are not. Seconds.
+    /// Threshold between short and long gaps: all long gaps are longer, no short gap is. Seconds.
     #[schemars(range(min = 1e-6, max = 1e7))]
     pub long_from_s: f64,
     /// Mean of the long gaps; not below the threshold. Seconds.

@@ -18,7 +18,7 @@ const MAX_PLACES: u64 = 1 << 32;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Zipf {
-    /// Skew theta: 0 is uniform, 1 is Zipf's law proper.
+    /// Skew theta: 0 is uniform, 1 is the original form of Zipf's law.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub theta: f64,
     /// Whether popular offsets are scattered over the working set. Otherwise they are at its start.
@@ -68,9 +68,9 @@ impl Places for State {
     }
 }
 
-/// Draws ranks 1 to `count` with probability proportional to rank^-theta, by rejection-inversion. A
-/// point under the hat `x^-theta` is drawn by inversion of the hat's integral, and accepted if it
-/// is under the histogram, as nearly all points are.
+/// Sampler of ranks 1 to `count` with probability proportional to rank^-theta, by
+/// rejection-inversion. A point under the hat `x^-theta` is drawn by inversion of the hat's
+/// integral, and accepted if it is under the histogram, as nearly all points are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranks {
     count: f64,
