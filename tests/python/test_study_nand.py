@@ -7,6 +7,7 @@ import pytest
 import wordline
 from wordline._api.package import MigrateMode
 from wordline.config import Value
+from wordline_studies.nand.loads import TABLE
 
 
 def ms(blocks: int, mode: MigrateMode, more: dict[str, Value] | None = None) -> float:
@@ -51,6 +52,24 @@ def test_migration_modes_differ_only_with_a_second_source() -> None:
     assert two[0] / two[1] > 1.8
 
 
+def test_only_modes_without_the_host_gain_from_a_second_die() -> None:
+    """Internal moves proceed on both dies (figure 2.15); the host copies one block after the
+    other."""
+    package = {
+        dies: wordline.package("jung2013-mlc1", {"nand.geometry.dies_per_package": dies})
+        for dies in (1, 2)
+    }
+    moves, copies = (
+        [
+            package[dies].migrate(16, mode, interleaved=dies == 2 and mode == "move")["elapsed_ps"]
+            for dies in (1, 2)
+        ]
+        for mode in ("move", "legacy")
+    )
+    assert moves[0] / moves[1] == pytest.approx(2, abs=0.02)
+    assert copies[0] / copies[1] == pytest.approx(1, abs=0.02)
+
+
 def test_more_blocks_do_not_widen_the_gap_of_one_plane_modes() -> None:
     """Saved and hidden bus time is the same share of every block."""
     for mode in ("move", "cache"):
@@ -71,3 +90,13 @@ def test_cache_mode_gains_the_stage_that_it_hides(
     )
     hidden = min(array_us, 51.2) / max(array_us, 51.2)
     assert 0.85 * hidden < cache / legacy - 1 < 1.05 * hidden
+
+
+@pytest.mark.parametrize(
+    ("name", "writes", "reads"), [("msnfs", 1_467_625, 41_772), ("fin", 4_099_354, 1_235_633)]
+)
+def test_shares_of_table_2_2_are_shares_of_the_data(name: str, writes: int, reads: int) -> None:
+    """As such, they give the shares of the requests of table 6.1."""
+    assert TABLE[f"{name}, table 2.2"].write_ratio == pytest.approx(
+        writes / (writes + reads), abs=0.01
+    )

@@ -81,8 +81,8 @@ class Load:
         return {
             "workload.requests": count,
             "workload.read_ratio": round(1 - self.write_percent / 100, 6),
-            "workload.request_bytes": _sizes(read),
-            "workload.write_bytes": _sizes(write),
+            "workload.request_bytes": sizes(read),
+            "workload.write_bytes": sizes(write),
             "workload.align_bytes": PAGE,
             "workload.pattern.mixed.random_ratio": round(self.random_percent / 100, 6),
         }
@@ -94,7 +94,7 @@ def _pages(megabytes: float, count: int) -> float:
     return round(megabytes * 1e6 / count / PAGE, 2)
 
 
-def _sizes(pages: float) -> Value:
+def sizes(pages: float) -> Value:
     """Returns one size, or two adjacent whole sizes in the proportion that gives the mean."""
     whole, share = divmod(pages, 1)
     if not share:
