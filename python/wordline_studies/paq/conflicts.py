@@ -1,14 +1,19 @@
-"""Section 6.4: two reads that share a channel, a package or a die, and the example of packing."""
+"""Section 6.4: two reads that share a channel, a package or a die, and the examples of clumping and
+of packing."""
 
+from collections.abc import Iterator
+from itertools import chain
+
+from wordline.config import Value
 from wordline_studies import generated
-from wordline_studies.cases import latencies_us, required, tabled
+from wordline_studies.cases import Case, latencies_us, required, tabled
 from wordline_studies.figure import Claim, Figure, Row, Setup
 from wordline_studies.generated import Request
 from wordline_studies.outcome import PER_CENT
 from wordline_studies.paq.charts import PUBLISHED
 from wordline_studies.paq.loads import PAGE
-from wordline_studies.paq.runs import closed
-from wordline_studies.paq.schedulers import BOTH, VAQ
+from wordline_studies.paq.runs import DEVICE, closed
+from wordline_studies.paq.schedulers import BOTH, VAQ, A
 
 # Address of the second read, in pages; the first reads page 0. Pages are striped over 8 channels,
 # then 8 packages, 2 dies and 2 planes.
@@ -23,10 +28,35 @@ TRANSFER = (
 # die of channel k: 0 and 1 are the figure's 2 and 3, then 6 and 7, 4 and 5, 72 and 73.
 EXAMPLE = ((0, 1), (2, 1), (4, 1), (6, 2), (1, 1), (3, 1), (5, 1))
 
+# Requests of figure 6.5, with the channel, package and die of each page, from 0. Requests 1 and 2
+# share a package; two pages of request 2, and requests 4 and 5, need the same die.
+CLUMPED = (
+    ((0, 0, 1), (0, 1, 0), (0, 1, 1)),
+    ((0, 0, 0), (0, 0, 0), (2, 0, 2)),
+    ((1, 1, 0),),
+    ((3, 0, 3),),
+    ((3, 0, 3),),
+    ((3, 0, 2),),
+)
+CHANNELS, PACKAGES, DIES = 4, 2, 4
+# The smallest device that holds the example, empty. Its bus takes 1 µs per page, so that the time
+# of reads is that of the array.
+SMALL: dict[str, Value] = {
+    "ssd.channels": CHANNELS,
+    "ssd.ways": PACKAGES,
+    "nand.geometry.dies_per_package": DIES,
+    "nand.geometry.planes_per_die": 1,
+    "nand.geometry.blocks_per_plane": 64,
+    "nand.timing.bus_mt_per_s": 4000.0,
+    "precondition.fill_ratio": 0.0,
+}
+WRITE_NS, READ_AT_NS = 10_000_000, 10_000_000_000
+"""Interval between the writes that place the pages of figure 6.5, and arrival of its reads."""
+
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures for two reads and for the example."""
-    return [_conflicts(setup), _example(setup)]
+    """Returns the figures of two reads and of the examples."""
+    return [_conflicts(setup), _clumps(setup), _example(setup)]
 
 
 def _conflicts(setup: Setup) -> Figure:
@@ -73,6 +103,69 @@ def _conflicts(setup: Setup) -> Figure:
                 because=TRANSFER,
                 ids=("J6-029",),
             ),
+        ],
+        data={"latency_us": times},
+    )
+
+
+def _placed() -> Iterator[Request]:
+    """Yields writes that place each page of figure 6.5 on its die, then the reads of the figure.
+
+    Pages are placed in order of arrival, over channels, packages and dies. Pages of the example are
+    numbered from 0; a write whose die holds none of them gets another page.
+    """
+    wanted = [(place, page) for page, place in enumerate(chain.from_iterable(CLUMPED))]
+    other = len(wanted)
+    for turn in range(2 * CHANNELS * PACKAGES * DIES):
+        place = (
+            turn % CHANNELS,
+            turn // CHANNELS % PACKAGES,
+            turn // (CHANNELS * PACKAGES) % DIES,
+        )
+        found = next((one for one in wanted if one[0] == place), None)
+        if found:
+            wanted.remove(found)
+        yield Request(turn * WRITE_NS, True, found[1] if found else other + turn, 1)
+    first = 0
+    for pages in CLUMPED:
+        yield Request(READ_AT_NS, False, first, len(pages))
+        first += len(pages)
+
+
+def _clumps(setup: Setup) -> Figure:
+    with generated.written({"example": _placed()}, PAGE) as paths:
+        cases = {
+            scheduler: Case(
+                DEVICE,
+                f"figure 6.5, {scheduler}",
+                SMALL | A.settings(scheduler) | {"replay.mode.open-loop.time_scale": 1.0},
+                paths["example"],
+            )
+            for scheduler in (VAQ, BOTH)
+        }
+        runs = tabled(setup, cases, "requests")
+    times = {scheduler: latencies_us(run)[-len(CLUMPED) :] for scheduler, run in runs.items()}
+    # Under VAQ, the last request reads one page after all others are done.
+    single = times[VAQ][-1] - times[VAQ][-2]
+    lasting = {scheduler: max(one) / single for scheduler, one in times.items()}
+    return Figure(
+        id="6.6",
+        title="Figure 6.6: request sets of VAQ",
+        section="6.4.3",
+        measured=(
+            "Time until the six requests of figure 6.5 are read, relative to that of the last "
+            "request under VAQ, which reads one page after all others are done. Under VAQ, request "
+            "sets follow one another, so this is their number. The pages are on the dies of the "
+            "figure, and the bus takes 1 µs per page."
+        ),
+        rows=[
+            Row("VAQ: request sets", lasting[VAQ], "", PUBLISHED("6.6", "VAQ, request sets")),
+            Row("PAQ2: reads of a page", lasting[BOTH], ""),
+        ],
+        explanation=[
+            "The clumps of PAQ2 overlap: a die that is idle gets a page of the next clump while "
+            "other dies of its package still read. The time is therefore shorter than that of "
+            "three clumps, one after the other.",
         ],
         data={"latency_us": times},
     )
