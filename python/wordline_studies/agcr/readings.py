@@ -80,9 +80,9 @@ def figure(setup: Setup) -> Figure:
         explanation=[
             "The document does not say how densely requests arrive, except that they mostly wait "
             "under SRC1_2, and rarely under USR_0 and RSRCH_2. With spaced requests almost none "
-            "wait, so Li et al. hardly ever write at low cost, and R+W+L equals R+L. The numbers "
-            "of figures 3 and 13 are then nearer to the published ones, but the differences "
-            "between R+W+L and R+L disappear.",
+            "wait, so Li et al. hardly ever write at low cost, and R+W+L equals R+L. The reads of "
+            "figure 3 are then nearer to the published ones, the writes of figure 13 are not, and "
+            "the differences between R+W+L and R+L disappear.",
         ],
     )
 

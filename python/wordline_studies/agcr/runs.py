@@ -41,7 +41,7 @@ FITTED = (
     "the numbers of requests, shares of reads and mean sizes that table 8 of Q. Xia's thesis gives "
     "for recordings of the same collection, and the overlaps of its figure 17. All pages are "
     "equally popular. Requests arrive in bursts that only read or only write, with the lengths and "
-    "gaps measured in the recording rsrch_1."
+    "gaps of the writes of rsrch_1 and the reads of web_3, the two complete recordings."
 )
 
 

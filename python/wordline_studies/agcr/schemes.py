@@ -519,7 +519,7 @@ def _on_rsrch2(gain: Mapping[str, float], worn: Mapping[str, float]) -> list[Cla
             own > mean and abs(worn["rsrch2"] + 20) <= IN_POINTS,
             f"writes {own:+.1f} % (mean {mean:+.1f} %), wear {worn['rsrch2']:+.1f} %",
             ids=("A-065",),
-            because="the requests have the bursts of rsrch_1, as those of rsrch_2 are not "
+            because="the writes have the bursts of rsrch_1, as those of rsrch_2 are not "
             "published, so some of the writes wait and are low-cost; with spaced requests it holds",
         )
     ]

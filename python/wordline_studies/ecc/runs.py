@@ -13,7 +13,9 @@ from wordline_studies.regulation.runs import (
     Key,
     Told,
     mean_change,
+    passes,
     reading,
+    together,
     writing,
 )
 
@@ -50,10 +52,11 @@ FITTED = (
     "load, and figure 17 the overlap of four of them; 5 % is assumed for the others, which are "
     "below 10 %. For Financial1, table 8 repeats the size and the address space that table 3 gives "
     "for WebSearch1; the mean size of table 6, 7.2 KB, gives the written volume of that table, so "
-    "it is used. All pages are equally popular, with two pages of 8 KiB for three requests of a "
-    "pass (assumed). Requests arrive in bursts that only read or only write, with the lengths and "
-    "gaps measured in the recording rsrch_1. In web_3, a trace of table 8, and in hm_0, 99 % of "
-    "the requests of a burst have one direction as well."
+    "it is used, and so are the 3.6 GB of different data that the load writes there. All accessed "
+    "pages are equally popular; of the other loads they are two pages of 8 KiB for three requests "
+    "of a pass (assumed). Requests arrive in bursts that only read or only write, with the lengths "
+    "and gaps of the reads of web_3, a trace of table 8, and of the writes of rsrch_1. In both, "
+    "and in hm_0, 99 % of the requests have the direction of the previous one within a millisecond."
 )
 SIZED = (
     "The user capacity of the device is the address space of the load at the scale of its "
@@ -90,6 +93,27 @@ def of_table(
 def seeded(name: str, seed: int) -> str:
     """Returns the name of a load, followed by its seed unless that is the first of `SEEDS`."""
     return name if seed == SEEDS[0] else f"{name}, seed {seed}"
+
+
+def of_seeds(
+    setup: Setup,
+    found: Loads,
+    schemes: Mapping[str, Mapping[str, Value]],
+    sizes: Mapping[str, Mapping[str, Value]],
+) -> dict[Key, list[Told]]:
+    """Runs both passes of loads under each scheme, with every seed. The results of a load are those
+    of its seeds together. Recordings, which have no `sizes` of the device, have no seeds."""
+    runs = passes(setup, DEVICE, found, schemes, sized=sizes)
+    for seed in SEEDS[1:] if sizes else ():
+        more = loads(setup, seed)
+        again = passes(setup, DEVICE, more, schemes, sized=sized(more))
+        runs = {
+            (name, scheme): [
+                together(*both) for both in zip(of, again[seeded(name, seed), scheme], strict=True)
+            ]
+            for (name, scheme), of in runs.items()
+        }
+    return runs
 
 
 def sized(found: Loads) -> dict[str, dict[str, Value]]:

@@ -9,7 +9,6 @@ from wordline_studies.ecc.runs import (
     AGCR,
     ALL,
     COLOURS,
-    DEVICE,
     FITTED,
     NORMAL,
     OURS,
@@ -25,13 +24,11 @@ from wordline_studies.ecc.runs import (
     loads,
     means,
     of_loads,
-    seeded,
+    of_seeds,
 )
-from wordline_studies.ecc.runs import sized as device_of
 from wordline_studies.figure import Claim, Figure, Plot, Published, Row, Setup
 from wordline_studies.outcome import IN_POINTS
 from wordline_studies.regulation.plots import against_published
-from wordline_studies.regulation.runs import passes, together
 
 ByLoad = Mapping[str, float]
 Changes = Mapping[str, Mapping[str, ByLoad]]
@@ -46,18 +43,7 @@ def figures(setup: Setup) -> list[Figure]:
 
 
 def _figures(setup: Setup, found: Loads, sized: Mapping[str, Mapping[str, Value]]) -> list[Figure]:
-    runs = passes(setup, DEVICE, found, SCHEMES, sized=sized)
-    if sized:
-        for seed in SEEDS[1:]:
-            more = loads(setup, seed)
-            again = passes(setup, DEVICE, more, SCHEMES, sized=device_of(more))
-            runs = {
-                (name, scheme): [
-                    together(*both)
-                    for both in zip(of, again[seeded(name, seed), scheme], strict=True)
-                ]
-                for (name, scheme), of in runs.items()
-            }
+    runs = of_seeds(setup, found, SCHEMES, sized)
     by: Changes = {
         of: {scheme: changes(found, runs, of, scheme) for scheme in ALL[1:]} for of in OF
     }
@@ -159,8 +145,6 @@ def _on_overall(ours: ByLoad, agcr: ByLoad, mean: float) -> list[Claim]:
             f"{len(better)} of {len(ours)} loads; not on "
             + (", ".join(name for name in ours if name not in better) or "none"),
             ids=("X5-031",),
-            because="GC on the full device of Financial1 moves pages that AGCR wrote at high "
-            "cost, which takes 2.6 ms per page; without GC, the claim holds",
         ),
         Claim(
             "Differentiated codes are faster than AGCR's uniform one on average",
@@ -348,7 +332,6 @@ def _on_loads(write: Mapping[str, ByLoad], read: Mapping[str, ByLoad]) -> list[C
             listed({name: value for name, value in read[OURS].items() if name == "src0"}),
             quick=False,
             ids=("X5-050",),
-            because=IN_BURSTS,
         ),
         Claim(
             "Under AGCR, reads on Financial1, hm0 and src0 are faster than normal",

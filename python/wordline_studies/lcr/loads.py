@@ -1,14 +1,14 @@
 """Loads of table III, generated and written as traces."""
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import ceil, inf, log
+from math import log
 from pathlib import Path
 from random import Random
 from typing import TypeAlias
 
+from wordline_studies.bursts import READS, Arrivals, Bursts, drawn
 from wordline_studies.figure import Setup
 from wordline_studies.generated import Request
 
@@ -18,40 +18,6 @@ PAGE = 4096
 LARGE = 16
 # The traces of MSR Cambridge last a week. Financial2 is assumed to last half a day.
 WEEK_S, HALF_DAY_S = 7 * 86_400, 43_200
-# Measured over the 13,780 requests of rsrch_1 (MSR Cambridge, 99.7 % writes). Requests less than a
-# millisecond apart form a burst. Pairs are cumulative: share of bursts and most requests in them;
-# share of gaps within bursts and their longest duration in microseconds. In 99 % of the cases, a
-# request has the direction of the previous one in its burst, also in hm_0 and web_3, which both
-# read and write.
-BURSTS = (
-    (0.363, 1),
-    (0.476, 2),
-    (0.754, 3),
-    (0.812, 4),
-    (0.902, 8),
-    (0.95, 18),
-    (0.981, 36),
-    (0.991, 41),
-    (0.995, 47),
-    (1.0, 96),
-)
-GAPS_US = (
-    (0.0, 0.0),
-    (0.1, 0.3),
-    (0.2, 0.9),
-    (0.3, 2.3),
-    (0.4, 3.9),
-    (0.5, 7.9),
-    (0.6, 16.8),
-    (0.7, 37.9),
-    (0.8, 59.3),
-    (0.9, 83.1),
-    (0.95, 118.6),
-    (0.98, 218.3),
-    (0.99, 305.4),
-    (0.995, 372.3),
-    (1.0, 993.2),
-)
 
 
 @dataclass(frozen=True)
@@ -234,38 +200,22 @@ FITTED = (
     "of the other loads go to a few hot addresses or anywhere, large ones anywhere. Arrival "
     "rates are not given; those of the recordings are used, which last a week (MSR Cambridge) "
     "and half a day (Financial2). Requests of MSR Cambridge arrive in bursts that only read or "
-    "only write, with the lengths and gaps measured in rsrch_1. Requests of Financial2 arrive "
-    "one at a time."
+    "only write, with the lengths and gaps of the writes of rsrch_1 and the reads of web_3. "
+    "Requests of Financial2 arrive one at a time."
 )
-
-
-def drawn(steps: Sequence[tuple[float, float]], share: float) -> float:
-    """Returns the value at a cumulative share. `steps` are pairs of cumulative share and value,
-    interpolated linearly."""
-    place = min(bisect_right(steps, (share, inf)), len(steps) - 1)
-    if place == 0:
-        return steps[0][1]
-    (low, first), (high, last) = steps[place - 1], steps[place]
-    return first + (last - first) * (share - low) / (high - low)
-
-
-def _length(share: float) -> int:
-    return ceil(drawn(BURSTS, share))
-
-
-# Mean number of requests per burst.
-BURST_MEAN = sum(_length((n + 0.5) / 10_000) for n in range(10_000)) / 10_000
 
 
 @dataclass(frozen=True)
 class Playback:
     """Replay of a load: largest number of requests, factor on its rate, whether requests arrive in
-    bursts (if those of the load do) or one at a time, and divisor of its address space."""
+    bursts (if those of the load do) or one at a time, divisor of its address space, and bursts of
+    the reads."""
 
     requests: int
     faster: float = 1.0
     bursts: bool = True
     part: int = 1
+    reads: Bursts = READS
 
 
 class _Places:
@@ -316,18 +266,20 @@ def requests(load: Load, played: Playback) -> Iterator[Request]:
     pages = load.pages // played.part
     reads = _Places(load, load.reads, load.read_pages, pages, random)
     places = {False: reads, True: _Places(load, load.writes, load.write_pages, pages, random)}
-    bursts = load.bursts and played.bursts
-    gap = 1e9 * (BURST_MEAN if bursts else 1.0) / load.rate / played.faster
+    share = load.writes_percent / 100
+    arrivals = Arrivals(share, played.reads) if load.bursts and played.bursts else None
+    mean = arrivals.mean_length if arrivals else 1.0
+    gap = 1e9 * mean / load.rate / played.faster
     many = min(played.requests, load.requests)
     start, done = 0.0, 0
     while done < many:
-        length = min(_length(random.random()) if bursts else 1, many - done)
-        writes = 100 * random.random() < load.writes_percent
+        writes, bursts = arrivals.next(random) if arrivals else (random.random() < share, None)
+        length = min(bursts.length(random) if bursts else 1, many - done)
         now = start
         for _ in range(length):
             first, size = places[writes].next()
             yield Request(round(now), writes, first, size)
-            now += 1000 * drawn(GAPS_US, random.random())
+            now += bursts.gap_ns(random) if bursts else 0.0
         done += length
         start = max(now, start - gap * log(1 - random.random()))
 

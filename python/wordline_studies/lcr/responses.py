@@ -159,8 +159,8 @@ def _means(runs: Runs) -> Figure:
             "11.4 % is 12.3. Those over LRU are per cent of LRU's time.",
             "On ts_0, the document's 39.2 % and its share of 40 % clean replacements exclude each "
             "other in a steady run, because as many pages leave dirty as become dirty (see the "
-            "claim on CFLRU). On web_0, LCR gains less than published over LRU and more over "
-            "GCaR-CFLRU, because CFLRU gains less.",
+            "claim on CFLRU). On web_0, LCR gains less than published over LRU, because CFLRU "
+            "gains less, and as much as published over GCaR-CFLRU.",
             "On wdev_2, a device that is only filled runs no GC: 181,266 writes of two pages are "
             "0.36 million pages, and 1.68 million can be written before GC starts. LCR's gain then "
             "comes from bursts only; with single requests it is almost zero, and on a worn device "
@@ -168,7 +168,8 @@ def _means(runs: Runs) -> Figure:
             "On proj_0, LCR gains more than published. Large writes evict many pages at once, "
             "and each package has its own link, so a request waits for the slowest of sixteen "
             "dies. LRU cannot avoid a die that runs GC. The gain is smaller with single "
-            "requests, or with links shared by eight packages (see Reasons).",
+            "requests, or with links shared by eight packages, and so is that of GCaR-CFLRU, which "
+            "depends on the amount of GC (see Reasons).",
         ],
         data={"mean_us": means},
     )

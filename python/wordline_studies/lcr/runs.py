@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from wordline.config import Value
 from wordline.summary import Summary
+from wordline_studies.bursts import READS, Bursts
 from wordline_studies.cases import Case
 from wordline_studies.figure import Numbers, Setup
 from wordline_studies.lcr.loads import LOADS, Playback
@@ -47,9 +48,16 @@ def wanted(setup: Setup, load: str, most: int) -> int:
     return min(whole, most) // (2 if setup.quick else 1)
 
 
-def playback(setup: Setup, requests: int, *, faster: float = 1.0, bursts: bool = True) -> Playback:
+def playback(
+    setup: Setup,
+    requests: int,
+    *,
+    faster: float = 1.0,
+    bursts: bool = True,
+    reads: Bursts = READS,
+) -> Playback:
     """Returns a replay of `requests` requests on the pages of the scaled device."""
-    return Playback(requests, faster, bursts, part(setup))
+    return Playback(requests, faster, bursts, part(setup), reads)
 
 
 def case(

@@ -7,16 +7,17 @@ from math import ceil, log
 from random import Random
 from typing import Literal, TypeAlias
 
-from wordline_studies.lcr.loads import BURST_MEAN, BURSTS, GAPS_US, drawn
+from wordline_studies.bursts import Arrivals as Bursts
 from wordline_studies.regulation.recordings import Recording, Request, ranked
 
 Arrivals: TypeAlias = Literal["bursts", "mixed", "spaced"]
 """Arrivals of requests. In `bursts`, the requests of a burst all read or all write, with the
-lengths and gaps measured in rsrch_1. `mixed` are these bursts, and `spaced` are bursts of a fixed
-length with longer gaps; in both, each request reads or writes independently of the others."""
+lengths and gaps of the reads of web_3 and of the writes of rsrch_1. `mixed` are these bursts, and
+`spaced` are bursts of a fixed length with longer gaps; in both, each request reads or writes
+independently of the others."""
 PAGES_PER_REQUEST = 2 / 3
-"""Size of the address space of a load, in pages of 8 KiB per request. Assumed; no table gives this
-number."""
+"""Number of different pages of 8 KiB that a load accesses, per request. Assumed for loads for which
+no table gives this number."""
 WEEK_S, HALF_DAY_S = 7 * 86_400, 43_200
 OTHERS = 5.0
 """Overlap of the traces for which the document says only that it is below 10 %. Per cent."""
@@ -31,7 +32,8 @@ class Load:
     """A row of table 8, and its overlap: the share of the address space that is both read and
     written.
 
-    The address space is in units of 1e9 bytes.
+    The address space is in units of 1e9 bytes. `written_gib` is the amount of different data
+    written, if table 6 gives it, in GiB.
     """
 
     requests: int
@@ -40,6 +42,16 @@ class Load:
     gb: float
     overlap_percent: float = OTHERS
     duration_s: float = WEEK_S
+    written_gib: float | None = None
+
+    @property
+    def pages_per_request(self) -> float:
+        """Number of different pages of 8 KiB that the load accesses, per request."""
+        if self.written_gib is None:
+            return PAGES_PER_REQUEST
+        both = self.overlap_percent / 100
+        written = both + (1 - both) * (1 - self.read_percent / 100)
+        return self.written_gib * 2**30 / 8192 / self.requests / written
 
     @property
     def volume_bytes(self) -> float:
@@ -48,9 +60,10 @@ class Load:
 
 
 # The size and the address space that table 8 gives for Financial1 are those that table 3 gives for
-# WebSearch1. With the mean size of table 6, the written volume is that of table 6.
+# WebSearch1. With the mean size of table 6, the written volume is that of table 6, which also gives
+# how much of it is different data.
 TABLE = {
-    "financial1": Load(5_334_857, 23.16, 7.2, 16.67, 41, HALF_DAY_S),
+    "financial1": Load(5_334_857, 23.16, 7.2, 16.67, 41, HALF_DAY_S, 3.6),
     "hm0": Load(3_993_316, 35.5, 7.99, 13.94, 42),
     "hm1": Load(609_311, 95.34, 15.16, 25.44, 28),
     "mds0": Load(1_211_034, 11.89, 9.20, 33.92),
@@ -113,7 +126,7 @@ class _Places:
         self._random, self._overlap = random, row.overlap_percent
         self._mean = max(1.0, row.kib * 1024 / page_bytes)
         self._extent = ceil(self._mean)
-        extents = round(count * PAGES_PER_REQUEST * max(1, 8192 // page_bytes) / self._extent)
+        extents = round(count * row.pages_per_request * max(1, 8192 // page_bytes) / self._extent)
         both = round(extents * row.overlap_percent / 100)
         reads = round((extents - both) * row.read_percent / 100)
         self._both = (reads, reads + both)
@@ -130,16 +143,17 @@ class _Places:
 
 def _measured(row: Load, count: int, random: Random) -> Iterator[tuple[float, bool]]:
     """Yields arrival time and direction of the requests of a load, in bursts with the lengths and
-    gaps measured in rsrch_1."""
-    between = 1e9 * BURST_MEAN * row.duration_s / row.requests
+    gaps measured in recordings."""
+    arrivals = Bursts(1 - row.read_percent / 100)
+    between = 1e9 * arrivals.mean_length * row.duration_s / row.requests
     start, done = 0.0, 0
     while done < count:
-        length = min(ceil(drawn(BURSTS, random.random())), count - done)
-        writes = 100 * random.random() >= row.read_percent
+        writes, bursts = arrivals.next(random)
+        length = min(bursts.length(random), count - done)
         now = start
         for _ in range(length):
             yield now, writes
-            now += 1000 * drawn(GAPS_US, random.random())
+            now += bursts.gap_ns(random)
         done += length
         start = max(now, start - between * log(1 - random.random()))
 
