@@ -102,7 +102,7 @@ impl Buffer {
     /// replacement policy counts as a list node and an index entry per page.
     pub fn memory(plan: &Plan, user_pages: u32) -> [Table; 2] {
         let pages = plan.pages.min(user_pages);
-        Frames::memory(user_pages, pages)
+        Frames::memory(pages)
     }
     /// Replaces the policy of the plan by a policy from `maker`. Must be called before the first
     /// request.

@@ -4,8 +4,9 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use wordline_cache::Entry;
+use wordline_cache::{Entry, keyed};
 use wordline_kernel::memory::Table;
 
 use crate::backing::{Chip, Page, Span};
@@ -115,8 +116,10 @@ pub(super) struct Frames {
     /// each once. `is_written` states for each entry whether it is listed.
     written: Vec<Entry>,
     is_written: Vec<bool>,
-    /// One more than the entry of each logical page; 0 if the page has no entry.
-    numbers: Vec<u32>,
+    /// Entry of each known page. Takes memory for the pages known, not for all of the device.
+    numbers: FxHashMap<Page, Entry>,
+    /// Number of logical pages of the device.
+    user_pages: u32,
 }
 
 impl Frames {
@@ -126,24 +129,26 @@ impl Frames {
             vacant: Vec::new(),
             written: Vec::new(),
             is_written: Vec::new(),
-            numbers: vec![0; user_pages as usize],
+            numbers: FxHashMap::default(),
+            user_pages,
         }
     }
-    /// Returns the memory estimates of the index of `user_pages` logical pages and of `pages`
-    /// frames. A frame includes a list node and an index entry of the replacement policy.
-    pub fn memory(user_pages: u32, pages: u32) -> [Table; 2] {
+    /// Returns the memory estimates of the index of `pages` known pages, and of their frames with
+    /// the replacement policy's list node and index entry for each.
+    pub fn memory(pages: u32) -> [Table; 2] {
         type Beside = (Frame, Entry, Entry, bool, [u32; 8]);
+        let index = keyed::bytes::<(Page, Entry)>(pages.into());
         [
-            Table::zeroed::<u32>("pages in the buffer", user_pages.into(), 0.0),
+            Table::grown::<u8>("pages in the buffer", index),
             Table::grown::<Beside>("buffer", pages.into()),
         ]
     }
     /// Returns the number of logical pages.
     pub fn pages(&self) -> u64 {
-        self.numbers.len() as u64
+        self.user_pages.into()
     }
     pub fn find(&self, page: Page) -> Option<Entry> {
-        self.numbers[page.index()].checked_sub(1).map(Entry)
+        self.numbers.get(&page).copied()
     }
     /// Returns the entry of a page, creating one if needed.
     pub fn enter(&mut self, page: Page) -> Entry {
@@ -156,13 +161,13 @@ impl Frames {
             Entry(self.all.len() as u32 - 1)
         });
         self.all[entry.index()].page = page;
-        self.numbers[page.index()] = entry.0 + 1;
+        self.numbers.insert(page, entry);
         entry
     }
     /// Removes a page that is no longer needed. Its entry is reused.
     pub fn release(&mut self, entry: Entry) {
         let frame = std::mem::take(&mut self.all[entry.index()]);
-        self.numbers[frame.page.index()] = 0;
+        self.numbers.remove(&frame.page);
         self.vacant.push(entry);
     }
     #[inline]
@@ -209,11 +214,10 @@ impl Frames {
     /// Returns the number of pages of a range that are in memory and newer than their flash copies.
     pub fn count_ahead_of(&self, pages: &Range<u64>) -> usize {
         if pages.end - pages.start < self.all.len() as u64 {
-            let end = pages.end.min(self.numbers.len() as u64);
-            let numbers = &self.numbers[pages.start.min(end) as usize..end as usize];
-            let known = numbers.iter().filter(|number| **number > 0);
+            let pages = pages.start..pages.end.min(self.pages());
+            let known = pages.filter_map(|page| self.find(Page(page as u32)));
             return known
-                .filter(|number| self.all[**number as usize - 1].is_held_ahead())
+                .filter(|&entry| self.get(entry).is_held_ahead())
                 .count();
         }
         let all = self.all.iter().filter(|frame| frame.is_held_ahead());
@@ -233,9 +237,7 @@ impl Frames {
     /// Removes all frames. Returns those of pages in memory that were newer than their flash
     /// copies.
     pub fn clear(&mut self) -> Vec<Frame> {
-        for frame in &self.all {
-            self.numbers[frame.page.index()] = 0;
-        }
+        self.numbers.clear();
         self.vacant.clear();
         self.written.clear();
         self.is_written.clear();
