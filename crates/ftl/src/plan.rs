@@ -36,6 +36,9 @@ pub struct Plan {
     pub summaries: Summaries,
     /// Number of pages of a block in single-level mode.
     pub slc_pages: u32,
+    /// Number of logical pages from which page mapping keeps a fill in order as a formula, which is
+    /// useful if most of them are not overwritten soon after.
+    pub formula_pages: u32,
     /// Configured policies.
     pub config: Config,
     /// Seed of the policies' random number generators.
@@ -134,6 +137,10 @@ fn start_blocks(config: &Config, layout: &Layout, reserve_blocks: u32) -> Result
     })
 }
 
+/// Default of [`Plan::formula_pages`]. An array of fewer pages is filled in milliseconds, and a
+/// look-up in it is faster than in a formula (docs/explanation/speed.md).
+const FORMULA_PAGES: u32 = 1 << 24;
+
 impl Plan {
     /// Validates `config` for an array with pages of 4096 bytes.
     pub fn new(
@@ -170,6 +177,7 @@ impl Plan {
             reserve_blocks,
             summaries: Summaries::default(),
             slc_pages: layout.pages_per_block,
+            formula_pages: FORMULA_PAGES,
             config: config.clone(),
             seed,
         };
@@ -224,6 +232,11 @@ impl Plan {
         self
     }
 
+    /// Returns `true` if page mapping keeps a fill in order as a formula.
+    pub fn keeps_formula(&self) -> bool {
+        let in_turn = !self.config.allocate.is_by_work() && self.config.slc_cache.size().is_none();
+        in_turn && self.user_pages >= self.formula_pages
+    }
     /// Returns `true` if GC of a plane runs only when a write finds no room in it.
     pub fn collects_for_writes_only(&self) -> bool {
         self.start_blocks <= self.reserve_blocks

@@ -6,18 +6,15 @@ use wordline_kernel::memory::dense;
 use wordline_ssd::Ssd;
 
 use crate::error::SimulationError;
-use crate::memory::fill;
+use crate::memory::{MOSTLY, fill, ftl};
 use wordline_config::Plan;
 use wordline_config::plan::{self, Settle};
-
-/// Share of filled pages above which nearly all memory of a device's tables is written.
-const MOSTLY: f64 = 0.5;
 
 /// Returns the new SSDs of a plan, in order, without the flash of caches.
 pub(crate) fn pristine(plan: &Plan) -> Vec<Ssd<Map>> {
     let streams = &plan.streams;
     let own = plan.own_ssds().into_iter();
-    let build = |ssd: &plan::Ssd| Ssd::new(&ssd.device(streams), Map::new(&ssd.device.ftl));
+    let build = |ssd: &plan::Ssd| Ssd::new(&ssd.device(streams), Map::new(&ftl(ssd, false)));
     own.map(|(_, ssd)| dense(fill(ssd).logical > MOSTLY, || build(ssd)))
         .collect()
 }

@@ -48,7 +48,7 @@ pub fn estimate(plan: &Plan, checks: Checks) -> Estimate {
 fn add_device(estimate: &mut Estimate, device: &plan::Ssd, whole: &Plan, checks: Checks) {
     let fill = fill(device);
     let plan = device.device(&whole.streams);
-    estimate.add(Map::memory(&device.device.ftl, fill), GEOMETRY);
+    estimate.add(Map::memory(&ftl(device, checks.power_cuts), fill), GEOMETRY);
     estimate.add(Ssd::<Map>::memory(&plan, fill), GEOMETRY);
     if checks.verify {
         estimate.add(Ssd::<Map>::memory_verified(&plan, fill), "--verify");
@@ -70,6 +70,24 @@ pub fn generated(plan: &Plan) -> Option<u64> {
     let streams = plan.streams.iter().map(|stream| &stream.workload);
     let loads = streams.chain([&plan.workload]).flatten();
     loads.map(|load| load.requests).reduce(u64::saturating_add)
+}
+
+/// Share of filled pages above which a device counts as full: nearly all memory of its tables is
+/// written, unless a formula replaces them.
+pub(crate) const MOSTLY: f64 = 0.5;
+
+/// Returns the plan of a device's translation layer. It keeps no formula of a fill that covers a
+/// small part of the device, that is not in order, of which every program is observed (`observed`),
+/// or that is overwritten before the run.
+pub(crate) fn ftl(device: &plan::Ssd, observed: bool) -> wordline_ftl::Plan {
+    let precondition = &device.precondition;
+    let stays = precondition.overwrite_pages == 0 && precondition.settle == Settle::No;
+    let mut plan = device.device.ftl.clone();
+    let is_full = fill(device).logical > MOSTLY;
+    if !is_full || precondition.scattered || observed || !stays {
+        plan.formula_pages = u32::MAX;
+    }
+    plan
 }
 
 /// Returns the shares of a device's pages that are in use when its run starts.

@@ -396,7 +396,7 @@ impl Mapping for DftlMap {
     }
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
         let to = self.pages.relocate(job, from)?;
-        let page = self.pages.owners[to.index()] - 1;
+        let page = self.pages.owners.get_stored(to)?.0;
         if self.cache.moved(page) {
             self.rewrite_later(self.label(page), job);
         }

@@ -384,7 +384,8 @@ impl Map {
     pub fn new(plan: &Plan) -> Self {
         plan.config.mapping.build(plan)
     }
-    /// Returns the memory estimate of the map on a device filled to `fill`.
+    /// Returns the memory estimate of the map on a device filled to `fill`, in order if the plan
+    /// [keeps a formula](Plan::keeps_formula).
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
         plan.config.mapping.memory(plan, fill)
     }

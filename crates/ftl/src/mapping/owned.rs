@@ -113,7 +113,7 @@ impl Pages {
         let mut dropped = 0;
         for offset in 0..self.layout.pages_per_block {
             let place = self.layout.page(block, offset);
-            let Some(page) = self.map.owners[place.index()].checked_sub(1).map(Lpn) else {
+            let Some(page) = self.map.owners.get(place) else {
                 continue;
             };
             if self.suspected[page.index()] == place.0 + 1 {
@@ -400,7 +400,7 @@ impl<O: Owner> Mapping for OwnedMap<O> {
             let Some(place) = place.checked_sub(1).map(Ppn) else {
                 continue;
             };
-            let held = map.owners[place.index()] == page + 1 && !map.blocks.is_valid(place);
+            let held = map.owners.get(place) == Some(Lpn(page)) && !map.blocks.is_valid(place);
             if !held || map.lookup(Lpn(page)).is_some() {
                 return Err(format!(
                     "page {page} is suspected at {}, but is not readable there or has another copy",

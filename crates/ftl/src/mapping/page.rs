@@ -6,6 +6,8 @@ mod collect;
 mod exchange;
 mod in_step;
 mod metadata;
+mod owners;
+mod places;
 mod recover;
 mod refresh;
 mod room;
@@ -14,7 +16,6 @@ mod write;
 
 use std::ops::Range;
 
-use prefetch_index::prefetch_index;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
@@ -23,6 +24,8 @@ use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Die, Layout, Plane, Ppn};
 
 use self::collect::Victim;
+use self::owners::Owners;
+use self::places::Places;
 pub(super) use self::room::Demand;
 use self::slc_cache::Cache;
 use super::{Abilities, Build, Bulk, Mapping, SpaceRequest, WriteOutcome};
@@ -153,8 +156,9 @@ impl PlaneState {
 
 /// Page-mapped translation layer.
 ///
-/// The map and the owners are dense arrays of 32-bit words. The words of pages that were never
-/// written stay untouched and take no memory; each page used takes eight bytes.
+/// The map and the owners are arrays of 32-bit words. The words of pages that were never written
+/// stay untouched and take no memory; each page used takes eight bytes. A large device that was
+/// filled in order has formulas instead, until it is overwritten.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PageMap {
     pub(super) layout: Layout,
@@ -175,14 +179,9 @@ pub struct PageMap {
     reserve_blocks: u32,
     /// Writer to whose active block GC writes.
     collection: Writer,
-    /// 1 + the physical page of each logical page, or 0 if it is not mapped. Metadata pages follow
-    /// the host's.
-    #[serde(with = "wordline_kernel::dense")]
-    pub(super) map: Vec<u32>,
-    /// 1 + the logical page last programmed in each physical page, as in its spare area. The copy
-    /// is current if the map points back to it.
-    #[serde(with = "wordline_kernel::dense")]
-    pub(super) owners: Vec<u32>,
+    /// Physical page of each logical page. Metadata pages follow the host's.
+    pub(super) map: Places,
+    pub(super) owners: Owners,
     pub(super) blocks: Blocks,
     planes: Vec<PlaneState>,
     /// Block of each plane that is kept aligned with those of the other planes of its die. Empty
@@ -241,8 +240,8 @@ impl PageMap {
             } else {
                 Writer::Host
             },
-            map: vec![0; (plan.user_pages + pages) as usize],
-            owners: vec![0; layout.pages() as usize],
+            map: Places::new((plan.user_pages + pages) as usize),
+            owners: Owners::new(layout.blocks(), layout.pages_per_block),
             blocks: Blocks::new(layout),
             planes: vec![plane; layout.planes() as usize],
             in_step: Vec::new(),
@@ -257,22 +256,33 @@ impl PageMap {
             plan: Box::new(plan.clone()),
         }
     }
-    /// Returns the memory estimate of the map on a device filled to `fill`, with room for `pages`
-    /// metadata pages.
+    /// Returns the memory estimate of the map on a device filled to `fill` in order, with room for
+    /// `pages` metadata pages.
     pub(super) fn memory(plan: &Plan, pages: u32, fill: Fill) -> Vec<Table> {
         let layout = &plan.layout;
         let logical = u64::from(plan.user_pages) + u64::from(pages);
+        let by_formula = plan.keeps_formula() && pages == 0 && fill.logical > 0.0;
+        let stored = if by_formula {
+            [0.0; 2]
+        } else {
+            [fill.logical, fill.physical]
+        };
+        let physical = layout.pages().into();
         let mut tables = vec![
-            Table::zeroed::<u32>("map of logical pages", logical, fill.logical),
-            Table::zeroed::<u32>(
-                "owners of physical pages",
-                layout.pages().into(),
-                fill.physical,
-            ),
+            Table::zeroed::<u32>("map of logical pages", logical, stored[0]),
+            Table::zeroed::<u32>("owners of physical pages", physical, stored[1]),
             Table::written::<PlaneState>("planes", layout.planes().into()),
             Chooser::memory(&plan.config.gc.victim, layout, fill),
             FreeBlocks::memory(&plan.config.wear, layout, fill),
         ];
+        if by_formula {
+            let parts = logical.div_ceil(places::PART as u64);
+            // The first page of each block and its owner; the allocator may clear used memory.
+            tables.extend([
+                Table::written::<u32>("parts of the map", parts),
+                Table::written::<[u32; 2]>("filled blocks", layout.blocks().into()),
+            ]);
+        }
         tables.extend(Blocks::memory(layout, fill));
         tables
     }
@@ -317,7 +327,7 @@ impl PageMap {
     pub(super) fn grow(&mut self, pages: u32) {
         let pages = pages as usize;
         if self.map.len() < pages {
-            self.map.resize(pages.next_power_of_two(), 0);
+            self.map.grow(pages.next_power_of_two());
         }
     }
     /// Returns the number of pages of a block that are not part of its summary.
@@ -353,7 +363,7 @@ impl Mapping for PageMap {
     }
     #[inline]
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
-        self.map[page.index()].checked_sub(1).map(Ppn)
+        self.map.get(page)
     }
     fn is_single_level(&self, place: Ppn) -> bool {
         Self::is_single_level(self, self.layout.block_of(place))
@@ -368,12 +378,12 @@ impl Mapping for PageMap {
         self.start_fold(plane)
     }
     fn page_at(&self, place: Ppn) -> Option<Lpn> {
-        let owner = self.owners[place.index()].checked_sub(1).map(Lpn);
+        let owner = self.owners.get(place);
         owner.filter(|page| page.0 < self.plan.user_pages)
     }
     #[inline]
     fn prefetch(&mut self, page: Lpn) {
-        prefetch_index(&self.map, page.index());
+        self.map.prefetch(page.index());
         self.ahead = Some(page);
     }
     #[inline]
@@ -409,7 +419,7 @@ impl Mapping for PageMap {
     fn trim(&mut self, page: Lpn) {
         if let Some(old) = self.lookup(page) {
             self.invalidate(old);
-            self.map[page.index()] = 0;
+            self.map.clear(page);
         }
     }
     #[inline]

@@ -530,6 +530,18 @@ fn fill_both<M: Mapping + Debug>(plan: &Plan, new: fn(&Plan) -> M, pieces: &[Ran
     assert_eq!(format!("{device:?}"), format!("{by_page:?}"), "{plan:?}");
 }
 
+/// Compares the ways to fill a device whose rounds of one block per plane have `round` pages.
+fn fill_in_pieces(plan: &Plan, round: u32) {
+    let all = plan.user_pages;
+    for end in [0, round - 1, round, round + 1, 3 * round, all - 1, all] {
+        fill_both(plan, PageMap::new, slice::from_ref(&(0..end)));
+    }
+    let pieces = [0..round, round..2 * round, 2 * round..all];
+    fill_both(plan, PageMap::new, &pieces);
+    fill_both(plan, PageMap::new, &[0..2 * round + 1, 2 * round + 1..all]);
+    fill_both(plan, PageMap::new, &[0..2 * round, round..all, 0..all]);
+}
+
 #[test]
 fn filling_whole_blocks_leaves_the_same_state_as_single_writes() {
     let layouts = [
@@ -544,18 +556,13 @@ fn filling_whole_blocks_leaves_the_same_state_as_single_writes() {
         // Every policy, each combined with several of the others.
         for mut config in edge::configs().into_iter().step_by(13) {
             config.over_provisioning_ratio = 0.6;
-            let plan = Plan::new(&config, layout, dimensions, 1).unwrap();
-            let all = plan.user_pages;
-            for end in [0, round - 1, round, round + 1, 3 * round, all - 1, all] {
-                fill_both(&plan, PageMap::new, slice::from_ref(&(0..end)));
+            for formula_pages in [0, u32::MAX] {
+                let plan = Plan {
+                    formula_pages,
+                    ..Plan::new(&config, layout, dimensions, 1).unwrap()
+                };
+                fill_in_pieces(&plan, round);
             }
-            fill_both(
-                &plan,
-                PageMap::new,
-                &[0..round, round..2 * round, 2 * round..all],
-            );
-            fill_both(&plan, PageMap::new, &[0..2 * round + 1, 2 * round + 1..all]);
-            fill_both(&plan, PageMap::new, &[0..2 * round, round..all, 0..all]);
         }
     }
 }
@@ -637,7 +644,8 @@ fn only_pages_that_were_never_written_are_filled_by_whole_blocks() {
             allocate: allocate.clone(),
             ..Config::default()
         };
-        let plan = Plan::new(&config, layout, dimensions, 1).unwrap();
+        let mut plan = Plan::new(&config, layout, dimensions, 1).unwrap();
+        plan.formula_pages = 0;
         let mut map = PageMap::new(&plan);
         let filled = fill(&mut map, 0..200);
         if matches!(allocate, Allocate::LeastBusy(_)) {

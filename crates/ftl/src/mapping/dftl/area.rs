@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane, Ppn};
 
 use crate::job::{JobId, Step};
+use crate::lpn::Lpn;
 use crate::mapping::page::PageMap;
 
 /// Room of a plane for one more translation page.
@@ -162,7 +163,7 @@ impl Area {
             .page(cleaning.victim, pages.layout.pages_per_block);
         let place = pages.blocks.next_valid(cleaning.next, end);
         cleaning.next = place.map_or(end, |place| Ppn(place.0 + 1));
-        place.map(|place| (place, pages.owners[place.index()] - 1))
+        place.and_then(|place| Some((place, pages.owners.get_stored(place)?.0)))
     }
     /// Returns the next action of cleaning, or `None` if `job` is not cleaning a block of the
     /// plane.
@@ -185,8 +186,8 @@ impl Area {
                 while let Some(page) = cleaning.copies.pop_front() {
                     cleaning.reserved -= 1;
                     self.reserved -= 1;
-                    let place = Ppn(pages.map[page as usize] - 1);
-                    if pages.layout.block_of(place) == cleaning.victim {
+                    let place = pages.map.get(Lpn(page));
+                    if place.map(|place| pages.layout.block_of(place)) == Some(cleaning.victim) {
                         return Some(Clean::Copy(page));
                     }
                 }

@@ -1,6 +1,6 @@
 //! Consistency check of the tables of page mapping.
 
-use wordline_nand::{Block, Plane, Ppn};
+use wordline_nand::{Block, Plane};
 
 use super::slc_cache::Cache;
 use super::{Active, PageMap};
@@ -14,16 +14,11 @@ impl PageMap {
         for active in active.chain(&self.in_step) {
             valid[active.block.index()] += active.end - active.next;
         }
-        for (page, &place) in self
-            .map
-            .iter()
-            .enumerate()
-            .filter(|(_, place)| **place != 0)
-        {
-            let place = Ppn(place - 1);
-            if self.owners[place.index()] != page as u32 + 1 || !self.blocks.is_valid(place) {
+        for (page, place) in self.map.iter() {
+            if self.owners.get(place) != Some(page) || !self.blocks.is_valid(place) {
                 return Err(format!(
-                    "page {page} maps to {}, which another page owns or which is marked as invalid",
+                    "page {} maps to {}, which another page owns or which is marked as invalid",
+                    page.0,
                     self.layout.describe(place)
                 ));
             }

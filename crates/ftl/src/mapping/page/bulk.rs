@@ -83,6 +83,14 @@ impl PageMap {
         let Some(turn) = self.allocator.turn(Lpn(next)) else {
             return Ok(0);
         };
+        if next == 0 && self.plan.keeps_formula() {
+            self.map
+                .follow_formula(turn.len(), self.layout.pages_per_block);
+            self.owners.follow_formula(turn.len() as u32);
+        }
+        if !self.map.can_fill(next) {
+            return Ok(0);
+        }
         let spared = |state: &PlaneState| state.free > least;
         while pages.end - next >= round && self.planes.iter().all(spared) {
             for place in self.fill_round(next..next + round, &turn) {
@@ -106,21 +114,12 @@ impl PageMap {
     /// Returns the first page of each block.
     fn fill_round(&mut self, pages: Range<u32>, turn: &[Plane]) -> Vec<Ppn> {
         let places: Vec<Ppn> = turn.iter().map(|&plane| self.fill_block(plane)).collect();
-        let (planes, pages_per_block) = (turn.len(), self.layout.pages_per_block as usize);
-        for (page, place) in (pages.start + 1..).zip(&places) {
-            let owners = &mut self.owners[place.index()..][..pages_per_block];
-            let mut page = page;
-            for owner in owners {
-                *owner = page;
-                page += planes as u32;
-            }
+        for (page, place) in pages.clone().zip(&places) {
+            let block = self.layout.block_of(*place);
+            self.owners.fill(block, Lpn(page), turn.len() as u32);
         }
-        let map = &mut self.map[pages.start as usize..pages.end as usize];
-        for (row, entries) in (1..).zip(map.chunks_exact_mut(planes)) {
-            for (entry, place) in entries.iter_mut().zip(&places) {
-                *entry = place.0 + row;
-            }
-        }
+        self.map
+            .fill(pages.start, &places, self.layout.pages_per_block);
         self.unwritten = pages.end;
         places
     }

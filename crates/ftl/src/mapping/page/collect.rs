@@ -1,6 +1,5 @@
 //! GC runs of page mapping, which select a victim and move its valid pages.
 
-use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -97,7 +96,8 @@ impl PageMap {
         };
         self.blocks.enter(block, Phase::Victim);
         let pages = self.blocks.valid(block);
-        self.prefetch_owners(block);
+        self.owners.store(block);
+        self.owners.prefetch_block(block);
         let state = &mut self.planes[plane.index()];
         state.stale -= stale;
         state.victim = Some(Victim {
@@ -230,14 +230,6 @@ impl PageMap {
         found
     }
 
-    /// Loads the owners of the pages of `block` into the CPU cache.
-    pub(super) fn prefetch_owners(&self, block: Block) {
-        let first = self.layout.page(block, 0).index();
-        for line in (0..self.layout.pages_per_block).step_by(16).take(16) {
-            prefetch_index(&self.owners, first + line as usize);
-        }
-    }
-
     /// Loads into the CPU cache the table entries of the current copy of the page that was
     /// prefetched last. The map entry of that page is there by then.
     #[inline(always)]
@@ -245,8 +237,7 @@ impl PageMap {
         let Some(page) = self.ahead.take() else {
             return;
         };
-        if let Some(place) = self.map.get(page.index()) {
-            let copy = Ppn(place.wrapping_sub(1));
+        if let Some(copy) = self.map.get_stored(page) {
             let block = self.layout.block_of(copy);
             self.blocks.prefetch(block, copy);
             self.chooser.prefetch(block);
@@ -256,8 +247,8 @@ impl PageMap {
     /// Loads the map entry of the owner of `place` into the CPU cache, because it will change soon.
     #[inline(always)]
     pub(super) fn prefetch_entry(&self, place: Ppn) {
-        if let Some(owner) = self.owners.get(place.index()) {
-            prefetch_index(&self.map, (*owner as usize).wrapping_sub(1));
+        if let Some(page) = self.owners.hint(place) {
+            self.map.prefetch(page);
         }
     }
 

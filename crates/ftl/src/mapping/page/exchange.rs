@@ -14,7 +14,7 @@ impl PageMap {
         let Some(from) = self.lookup(page) else {
             return false;
         };
-        let Some(other) = self.owners[place.index()].checked_sub(1).map(Lpn) else {
+        let Some(other) = self.owners.get(place) else {
             return false;
         };
         let stays = |place| {
@@ -25,10 +25,13 @@ impl PageMap {
             return false;
         }
         self.scattered = true;
-        self.owners.swap(from.index(), place.index());
-        self.map[page.index()] = place.0 + 1;
-        if self.map[other.index()] == place.0 + 1 && other != page {
-            self.map[other.index()] = from.0 + 1;
+        for place in [from, place] {
+            self.owners.store(self.layout.block_of(place));
+        }
+        self.owners.swap(from, place);
+        self.map.set(page, place);
+        if self.map.get(other) == Some(place) && other != page {
+            self.map.set(other, from);
         } else if from != place {
             self.revive(place);
             self.invalidate(from);

@@ -63,10 +63,9 @@ impl PageMap {
         let (place, block) = (Ppn(active.next), active.block);
         active.next += 1;
         let is_full = active.is_full();
-        self.owners[place.index()] = page.0 + 1;
-        let before = std::mem::replace(&mut self.map[page.index()], place.0 + 1);
-        if let Some(old) = before.checked_sub(1) {
-            self.invalidate(Ppn(old));
+        self.owners.set(place, page);
+        if let Some(old) = self.map.replace(page, place) {
+            self.invalidate(old);
         }
         if is_full {
             self.close(plane, block);

@@ -41,8 +41,8 @@ impl PageMap {
         if let Some(old) = self.lookup(Lpn(page)) {
             self.invalidate(old);
         }
-        self.owners[place.index()] = page + 1;
-        self.map[page as usize] = place.0 + 1;
+        self.owners.set(place, Lpn(page));
+        self.map.set(Lpn(page), place);
         self.blocks.gain(self.layout.block_of(place), place);
     }
     /// Allocates a metadata page, which must not have a location yet, in the active block to which
@@ -64,8 +64,8 @@ impl PageMap {
         let (place, block) = (Ppn(active.next), active.block);
         active.next += 1;
         let is_full = active.is_full();
-        self.owners[place.index()] = page.0 + 1;
-        self.map[page.index()] = place.0 + 1;
+        self.owners.set(place, page);
+        self.map.set(page, place);
         if is_full {
             self.close(plane, block);
         }

@@ -4,6 +4,7 @@ use wordline_nand::{Block, Plane};
 
 use super::{PageMap, Writer};
 use crate::block::Phase;
+use crate::lpn::Lpn;
 use crate::mapping::Mapping;
 use crate::owner::{Claim, Claims};
 use crate::recovery::{Flash, Latest, PageOwner, Recovery};
@@ -37,11 +38,11 @@ impl PageMap {
         self.unwritten = self.user_pages();
         let mut latest = Latest::new(self.map.len());
         for Claim { page, place, tag } in &claims.copies {
-            self.owners[place.index()] = page.0 + 1;
+            self.owners.set(*place, *page);
             latest.note(page.0, *place, *tag);
         }
         for (page, place, _) in latest.decide(flash) {
-            self.map[page as usize] = place.0 + 1;
+            self.map.set(Lpn(page), place);
             self.blocks.gain(self.layout.block_of(place), place);
         }
         let mut recovery = Recovery::default();
@@ -109,7 +110,7 @@ impl PageMap {
                 };
                 of_host &= page < user_pages;
                 if (page as usize) < self.map.len() {
-                    self.owners[place.index()] = page + 1;
+                    self.owners.set(place, Lpn(page));
                     latest.note(page, place, tag);
                 }
             }
@@ -120,7 +121,7 @@ impl PageMap {
         let mut orders = vec![0; self.map.len()];
         for (page, place, order) in latest.decide(flash) {
             orders[page as usize] = order;
-            self.map[page as usize] = place.0 + 1;
+            self.map.set(Lpn(page), place);
             self.blocks.gain(self.layout.block_of(place), place);
         }
         // The blocks are neither free nor owned until they are erased.

@@ -39,10 +39,9 @@ impl PageMap {
         let (place, block) = (Ppn(active.next), active.block);
         active.next += 1;
         let is_full = active.is_full();
-        self.owners[place.index()] = page.0 + 1;
-        let before = std::mem::replace(&mut self.map[page.index()], place.0 + 1);
+        self.owners.set(place, page);
         let mut superseded = None;
-        if let Some(old) = before.checked_sub(1).map(Ppn) {
+        if let Some(old) = self.map.replace(page, place) {
             let block = self.layout.block_of(old);
             superseded = Some(block);
             if let Some(valid) = self.blocks.lose(block, old) {
@@ -99,9 +98,8 @@ impl PageMap {
         let (place, block) = (Ppn(active.next), active.block);
         active.next += 1;
         let is_full = active.is_full();
-        let owner = self.owners[from.index()];
-        self.owners[place.index()] = owner;
-        self.map[owner as usize - 1] = place.0 + 1;
+        let page = self.owners.copy(from, place);
+        self.map.set(page, place);
         if is_full {
             self.close(plane, block);
             if writer == Writer::Host {
@@ -170,12 +168,12 @@ impl PageMap {
     /// Makes a superseded or trimmed copy of a page current again.
     pub(in crate::mapping) fn restore(&mut self, page: Lpn, place: Ppn) {
         debug_assert_eq!(
-            self.map[page.index()],
-            0,
+            self.map.get(page),
+            None,
             "page {} already has a current copy",
             page.0
         );
-        self.map[page.index()] = place.0 + 1;
+        self.map.set(page, place);
         self.revive(place);
     }
 

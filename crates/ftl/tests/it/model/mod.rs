@@ -123,7 +123,10 @@ pub fn fullest(family: &Family, random: &mut Rng) -> Plan {
                 Plan::new(&config, layout, dimensions, 1).ok()
             };
             let least = (0..layout.pages()).find(|&spare| plan(spare).is_some());
-            if let Some(plan) = least.and_then(|least| plan(least + slack)) {
+            if let Some(mut plan) = least.and_then(|least| plan(least + slack)) {
+                if plan.user_pages % 2 == 0 {
+                    plan.formula_pages = 0;
+                }
                 return plan;
             }
             config.allocate = Allocate::Static(Static::default());
