@@ -45,10 +45,10 @@ pub struct Waiting {
 pub(super) struct Class(u64);
 
 impl Class {
-    /// Returns the low 52 bits of a class, which suffice to distinguish classes.
+    /// Returns a hash, whose bits all depend on the whole class.
     #[inline]
-    pub(super) const fn bits(self) -> u64 {
-        self.0 & (u64::MAX >> 12)
+    pub(super) const fn hash(self) -> u64 {
+        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
     }
 }
 

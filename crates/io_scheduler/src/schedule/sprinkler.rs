@@ -1,7 +1,5 @@
 //! Sprinkler: resource-driven scheduling (RIOS) with over-commitment (FARO).
 
-use std::cmp::Reverse;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
@@ -67,12 +65,16 @@ impl State {
         if view.queue.of_package_count(package) == 0 {
             return;
         }
-        let takes = view.committed(package) < self.over_commitment;
-        let overdue = view.overdue(package, self.age_bound);
-        let head = overdue.or_else(|| takes.then(|| self.choice.widest(view, package))?);
-        if let Some(head) = head {
-            group.push(head);
-            pack(view, head, PackScope::Any, group);
+        if let Some(overdue) = view.overdue(package, self.age_bound) {
+            group.push(overdue);
+            pack(view, overdue, PackScope::Any, group);
+        } else if view.committed(package) < self.over_commitment
+            && let Some(widest) = self.choice.widest(view, package)
+        {
+            group.push(widest.head);
+            if widest.is_wide {
+                pack(view, widest.head, PackScope::Any, group);
+            }
         }
     }
 }
@@ -80,44 +82,36 @@ impl State {
 /// Choice of an operation of a package. Keeps its lists to reuse their allocations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Choice {
-    /// Ready operations among the first 64 queued for the package.
-    members: Vec<Member>,
     dies: Vec<Die>,
-    /// Members of one die, by class; see [`Member::key`].
-    keys: Vec<u64>,
+    /// Ready operations of a die among the first 64 queued for its package.
+    members: Vec<Member>,
+    commands: Commands,
 }
 
-/// Ready operation of a package.
+/// Operation that was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Widest {
+    pub head: EntryId,
+    /// Whether others fit its command.
+    pub is_wide: bool,
+}
+
+/// Ready operation of a die.
 #[derive(Clone, Copy, Debug)]
 struct Member {
     id: EntryId,
-    die: Die,
-    class: Class,
-    plane: u32,
     request: u64,
     /// Number of operations of the same request among the first 64 of the package, ready or not.
     connected: u32,
-    /// Index in the queue of the package.
-    place: u32,
-}
-
-/// Number of bits of a member's index, and of a plane, in a key.
-const BITS: u32 = LOOK.ilog2();
-
-impl Member {
-    /// Returns a key that sorts the members by class. Its low bits are the plane and the index of
-    /// the member.
-    #[inline]
-    fn key(&self, index: usize) -> u64 {
-        self.class.bits() << (2 * BITS) | u64::from(self.plane) << BITS | index as u64
-    }
+    /// Command that the operation fits.
+    command: u8,
 }
 
 impl Choice {
     /// Returns the operation whose command covers the most planes of the least loaded die in a
     /// package; among equals, one of the request with the most operations waiting in the package,
     /// then of the earliest request, then the last in the queue.
-    pub(super) fn widest(&mut self, view: &View<'_>, package: u32) -> Option<EntryId> {
+    pub(super) fn widest(&mut self, view: &View<'_>, package: u32) -> Option<Widest> {
         let queue = view.queue;
         let waits = |die: &Die| queue.of_die_count(*die) > 0;
         self.dies.clear();
@@ -125,70 +119,143 @@ impl Choice {
             .extend(queue.dies_of_package(package).filter(waits));
         self.dies
             .sort_unstable_by_key(|die| (view.load(*die).committed(), die.0));
-        self.look(view, package);
-        (0..self.dies.len()).find_map(|turn| self.widest_of_die(view, self.dies[turn]))
+        for turn in 0..self.dies.len() {
+            self.look(view, package, self.dies[turn]);
+            if let Some(widest) = self.widest_member(view.joins) {
+                return Some(widest);
+            }
+        }
+        None
     }
 
-    /// Lists the ready operations among the first 64 queued for a package.
-    fn look(&mut self, view: &View<'_>, package: u32) {
+    /// Lists the ready operations of a die among the first 64 queued for its package.
+    fn look(&mut self, view: &View<'_>, package: u32, die: Die) {
         let queue = view.queue;
+        let waits_for_none = queue.programs_of_die(die) == 0;
         self.members.clear();
+        self.commands.clear();
         // Operations of a request are adjacent in the queue.
-        let (mut first_ready, mut connected, mut request) = (0, 0, u64::MAX);
-        for (place, id) in (0..).zip(queue.of_package(package).take(LOOK)) {
+        let (mut first, mut connected, mut request) = (0, 0, u64::MAX);
+        for id in queue.of_package(package).take(LOOK) {
             let waiting = queue.get(id);
             if waiting.request != request {
-                self.connect(first_ready, connected);
-                (first_ready, connected, request) = (self.members.len(), 0, waiting.request);
+                if connected > 1 {
+                    self.connect(first, connected);
+                }
+                (first, connected, request) = (self.members.len(), 0, waiting.request);
             }
             connected += 1;
-            if queue.is_ready(id) {
+            if waiting.die == die && (waits_for_none || queue.is_ready(id)) {
                 self.members.push(Member {
                     id,
-                    die: waiting.die,
-                    class: queue.class(id),
-                    plane: waiting.plane,
                     request,
-                    connected: 0,
-                    place,
+                    connected: 1,
+                    command: self.commands.join(queue.class(id), waiting.plane),
                 });
             }
         }
-        self.connect(first_ready, connected);
+        self.connect(first, connected);
     }
 
     /// Sets `connected` in the members of the request that was listed last.
-    #[inline]
     fn connect(&mut self, first: usize, connected: u32) {
         for member in &mut self.members[first..] {
             member.connected = connected;
         }
     }
 
-    fn widest_of_die(&mut self, view: &View<'_>, die: Die) -> Option<EntryId> {
-        let members = self.members.iter().enumerate();
-        let of_die = members.filter(|(_, member)| member.die == die);
-        self.keys.clear();
-        self.keys
-            .extend(of_die.map(|(index, member)| member.key(index)));
-        self.keys.sort_unstable();
-        let mask = (1 << BITS) - 1;
-        let mut best = None;
-        for class in self
-            .keys
-            .chunk_by(|one, other| one >> (2 * BITS) == other >> (2 * BITS))
-        {
-            let planes = class.iter().map(|key| 1_u64 << (key >> BITS & mask));
-            let planes = planes.fold(0, |all, plane| all | plane);
-            let width = if view.joins { planes.count_ones() } else { 1 };
-            for key in class {
-                let member = &self.members[(key & mask) as usize];
-                let earliest = Reverse(member.request);
-                let rank = (width, member.connected, earliest, member.place, member.id);
-                best = best.max(Some(rank));
+    /// Returns the listed operation to choose. Widths count if commands have several operations
+    /// (`joins`). Members are listed in the order of their requests.
+    fn widest_member(&self, joins: bool) -> Option<Widest> {
+        let most = self.commands.widest;
+        let mut best: Option<&Member> = None;
+        for member in &self.members {
+            let fits = !joins || self.commands.width(member.command) == most;
+            let wins =
+                |best: &Member| member.connected > best.connected || member.request == best.request;
+            if fits && best.is_none_or(wins) {
+                best = Some(member);
             }
         }
-        best.map(|(.., id)| id)
+        Some(Widest {
+            head: best?.id,
+            is_wide: joins && most > 1,
+        })
+    }
+}
+
+/// Slots of the hash table of commands: twice as many as there are members.
+const SLOTS: usize = 2 * LOOK;
+
+/// Commands that operations of a die fit: one for each class, found by hashing.
+#[derive(Clone, Debug)]
+struct Commands {
+    /// By hash: 1 + the index of a command, or 0.
+    slots: [u8; SLOTS],
+    all: Vec<Command>,
+    /// Largest number of planes of a command.
+    widest: u32,
+}
+
+/// Command, which operations of one class fit.
+#[derive(Clone, Copy, Debug)]
+struct Command {
+    class: Class,
+    /// Planes with an operation, one bit each.
+    planes: u64,
+    /// Number of these planes.
+    width: u32,
+}
+
+impl Default for Commands {
+    fn default() -> Self {
+        Self {
+            slots: [0; SLOTS],
+            all: Vec::new(),
+            widest: 0,
+        }
+    }
+}
+
+impl Commands {
+    fn clear(&mut self) {
+        self.slots = [0; SLOTS];
+        self.all.clear();
+        self.widest = 0;
+    }
+    /// Adds an operation to the command of its class. Returns the index of the command.
+    #[inline]
+    fn join(&mut self, class: Class, plane: u32) -> u8 {
+        let mut slot = class.hash() as usize % SLOTS;
+        loop {
+            match self.slots[slot] {
+                0 => {
+                    self.all.push(Command {
+                        class,
+                        planes: 1 << plane,
+                        width: 1,
+                    });
+                    self.widest = self.widest.max(1);
+                    self.slots[slot] = self.all.len() as u8;
+                    return self.slots[slot] - 1;
+                }
+                found => {
+                    let command = &mut self.all[usize::from(found) - 1];
+                    if command.class == class {
+                        command.width += u32::from(command.planes >> plane & 1 == 0);
+                        command.planes |= 1 << plane;
+                        self.widest = self.widest.max(command.width);
+                        return found - 1;
+                    }
+                }
+            }
+            slot = (slot + 1) % SLOTS;
+        }
+    }
+    /// Returns the number of planes of a command.
+    #[inline]
+    fn width(&self, command: u8) -> u32 {
+        self.all[usize::from(command)].width
     }
 }
 
