@@ -8,9 +8,9 @@ use super::{LSB, MSB, PageTypes, half};
 
 /// Multi-level cells of two bits, address group beta. In a block of P pages, pages at offsets below
 /// lambda and above `P - lambda` are LSB pages. Of the others, pages at offsets `lambda n` and
-/// `lambda n + 1` are LSB pages. Pages at offsets `lambda n - (lambda + 2)` and `lambda n - (lambda
-/// + 1)` are MSB pages. With lambda 2, both pairs of forms cover every offset; even offsets are
-/// then LSB pages, and odd ones MSB pages.
+/// `lambda n + 1` are LSB pages, and pages at offsets `lambda n - (lambda + 2)` and
+/// `lambda n - (lambda + 1)` are MSB pages. With lambda 2, both pairs of forms cover every offset;
+/// even offsets are then LSB pages, and odd ones MSB pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MlcBeta {
