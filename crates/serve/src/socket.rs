@@ -1,6 +1,6 @@
-//! The socket of a server.
+//! Unix socket of a server.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -9,13 +9,14 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FlockOperation, flock};
 
 use crate::error::ServeError;
 
 /// Maximum length of a path, so that the name in the private folder and the path of the control
 /// socket fit as well. Bytes.
 const MAX_PATH: usize = 90;
-/// Time between two checks whether a server ends.
+/// Time between two checks whether the server must end.
 pub(crate) const CHECK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
@@ -41,9 +42,17 @@ impl Socket {
         }
         Self::bind_named(path)
     }
-    /// Creates a socket whose path is derived from that of another.
+    /// Creates a socket whose path is derived from that of another socket.
     pub(crate) fn bind_named(path: &Path) -> Result<Self, ServeError> {
         let failed = |error: io::Error| ServeError::socket(path, error.to_string());
+        let folder = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let lock = File::open(folder).map_err(failed)?;
+        // Of several servers that find the same stale socket, one replaces it, and the others then
+        // find a server that listens. Without locks on this file system, the last one keeps the path.
+        let _ = flock(&lock, FlockOperation::LockExclusive);
         match fs::symlink_metadata(path) {
             Ok(found) if !found.file_type().is_socket() => {
                 let fault = "the file exists and is not a socket; choose another path";
@@ -59,10 +68,6 @@ impl Socket {
             Err(error) => return Err(failed(error)),
         }
         // The socket gets its mode in a folder that only this user can enter, and then its path.
-        let folder = match path.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
         let private = folder.join(format!(".wl{}", std::process::id()));
         fs::DirBuilder::new()
             .mode(0o700)
@@ -73,7 +78,7 @@ impl Socket {
         let _ = fs::remove_dir_all(&private);
         made.map_err(failed)
     }
-    /// Waits for a client for some time. Returns its connection.
+    /// Waits up to `wait` for a client. Returns its connection, if there is one.
     pub(crate) fn accept(&self, wait: &Timespec) -> Option<UnixStream> {
         let mut ready = [PollFd::new(&self.listener, PollFlags::IN)];
         if poll(&mut ready, Some(wait)).is_ok_and(|ready| ready == 0) {
@@ -81,7 +86,7 @@ impl Socket {
         }
         self.take()
     }
-    /// Returns the connection of a client that waits.
+    /// Accepts a waiting client, if there is one. Returns its connection.
     pub(crate) fn take(&self) -> Option<UnixStream> {
         let (stream, _) = taken(self.listener.accept())?;
         stream.set_nonblocking(false).ok()?;
@@ -117,6 +122,30 @@ impl Drop for Socket {
         if found.is_ok_and(|found| found.ino() == self.inode) {
             // A path that cannot be removed is replaced by the next server.
             let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_several_servers_replaces_a_stale_socket() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
+        let path = folder.path().join("s");
+        for _ in 0..50 {
+            drop(UnixListener::bind(&path).expect("the path is unused"));
+            let bound: Vec<_> = thread::scope(|scope| {
+                let servers: Vec<_> = (0..4)
+                    .map(|_| scope.spawn(|| Socket::bind(&path)))
+                    .collect();
+                let results = servers.into_iter().map(thread::ScopedJoinHandle::join);
+                results
+                    .map(|result| result.expect("no server panics"))
+                    .collect()
+            });
+            assert_eq!(bound.iter().filter(|result| result.is_ok()).count(), 1);
         }
     }
 }
