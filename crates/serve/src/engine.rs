@@ -1,5 +1,5 @@
-//! The side of the engine: hands the commands of all connections to the simulation, at the times of
-//! its clock, and its completions to the connections.
+//! Engine of a server: passes the commands of all connections to the simulation, at the times of
+//! its clock, and the completions back to the connections.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -25,27 +25,27 @@ use crate::server::Server;
 use crate::status::{LiveFacts, Status};
 use crate::undo::{Mark, Serial, Undo};
 
-/// Time of the machine for which simulated time stands still after a completion, until a client
+/// Maximum wall-clock time for which simulated time stands still after a completion, until a client
 /// sends its next request.
 const PATIENCE: Duration = Duration::from_millis(1);
-/// Completions without a response for which simulated time does not stand still: one in this many
-/// requests in flight. Each wait costs a round trip through the socket, and the responses of the
-/// clients arrive in groups.
+/// Reciprocal of the tolerated share of requests whose completion the client has not answered yet:
+/// simulated time stands still only while the share is larger. Each wait costs a round trip through
+/// the socket, and the responses of the clients arrive in groups.
 const UNANSWERED: usize = 8;
-/// Last part of a wait, in which the processor does not sleep.
+/// Last part of a wait, in which the thread spins instead of sleeping.
 const SPIN: Duration = Duration::from_micros(80);
-/// Completions that are sent together at most.
+/// Maximum number of answers that are sent together.
 const GROUP: usize = 32;
-/// Factors of a slow die.
+/// Permitted factors of a slow die.
 const FACTORS: RangeInclusive<f64> = 0.001..=1e6;
-/// Longest wait without a report.
+/// Maximum wait without a progress report.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Command that the simulation executes.
 #[derive(Debug)]
 struct Pending {
     command: Command,
-    /// What the completion makes durable, if power cuts are possible.
+    /// Effect of the completion on the undo log, if power cuts are possible.
     effect: Effect,
     answers: Arc<Sender<Answer>>,
 }
@@ -72,7 +72,7 @@ enum Effect {
 pub(crate) struct PowerCuts {
     undo: Arc<Undo>,
     random: Rng,
-    /// Request for a power cut, and the number of blocks that it has reverted.
+    /// Pending request for a power cut, and the number of blocks that the power cut has reverted.
     asked: Option<(Sender<Response>, u64)>,
     /// Number of power cuts.
     done: u64,
@@ -106,7 +106,7 @@ pub(crate) struct Parts {
     pub(crate) record: Option<TraceWriter>,
 }
 
-/// Clients of a live device.
+/// Engine of a live device, which represents the clients in the simulation.
 pub(crate) struct Engine {
     server: Server,
     control: Control,
@@ -117,7 +117,7 @@ pub(crate) struct Engine {
     faults: Faults,
     /// Whether the connections reject writes and TRIMs.
     is_read_only: Arc<AtomicBool>,
-    /// Request for a slow die.
+    /// Pending request for a slow die.
     slowing: Option<Sender<Response>>,
     power: Option<PowerCuts>,
     stop: Arc<AtomicBool>,
@@ -127,18 +127,22 @@ pub(crate) struct Engine {
     /// Commands that the simulation executes, by number, and the unused numbers.
     pending: Vec<Option<Pending>>,
     unused: Vec<usize>,
-    /// Completions whose answers have not been sent: a group of answers wakes the thread of a
-    /// connection once.
+    /// Completions whose answers have not been sent. Answers that are sent together wake the thread of
+    /// a connection once.
     completed: Vec<Completed>,
-    /// Completions to which no client has responded yet, and the end of the wait for them.
+    /// Number of completions to which no client has responded yet, and the end of the wait for
+    /// responses.
     expected: usize,
     patient_until: Instant,
+    /// Whether simulated time stands still until half of the tolerated completions lack a response:
+    /// the responses of the clients arrive in groups.
+    stands_still: bool,
     /// Last completion, which has left no request in progress; `None` while one is.
     idle_since: Option<Instant>,
     record: Option<TraceWriter>,
     record_fault: Option<String>,
     lateness: Lateness,
-    /// Request for the status.
+    /// Pending request for the status.
     status: Option<Sender<Response>>,
 }
 
@@ -175,6 +179,7 @@ impl Engine {
             completed: Vec::new(),
             expected: 0,
             patient_until: Instant::now(),
+            stands_still: false,
             idle_since: None,
             record,
             record_fault: None,
@@ -221,7 +226,7 @@ impl Engine {
                 let share =
                     100.0 * self.lateness.late() as f64 / self.lateness.replies().max(1) as f64;
                 format!(
-                    "{clients}: simulated time followed the clock of the machine, {scale} s per simulated second. \
+                    "{clients}: simulated time followed the wall clock, {scale} s per simulated second. \
                      Half of the replies were sent at most {} us late, {share:.2} % at least {LATE_US} us late.",
                     self.lateness.median_us()
                 )
@@ -261,7 +266,7 @@ impl Engine {
     fn power_cuts(&self) -> u64 {
         self.power.as_ref().map_or(0, |power| power.done)
     }
-    /// Returns the facts at the simulated time `now`.
+    /// Returns the facts about the device at the simulated time `now`.
     fn facts(&self, now: Time) -> LiveFacts {
         let clock = self.started.map(|clock| clock.time(Instant::now()));
         let facts = LiveFacts {
@@ -285,12 +290,12 @@ impl Engine {
     fn receive(&self) -> Option<Message> {
         self.arrivals.as_ref()?.try_recv().ok()
     }
-    /// Sends all answers, and waits for the next message.
+    /// Sends all answers, and returns the next message; waits for it for at most `longest`.
     fn wait(&mut self, longest: Duration) -> Option<Message> {
         self.send_answers();
         self.arrivals.as_ref()?.recv_timeout(longest).ok()
     }
-    /// Handles a message. `arrival` returns the time of a command.
+    /// Handles a message. `arrival` returns the arrival time of a command.
     fn take(&mut self, message: Message, arrival: impl FnOnce(&Arrived) -> Time) -> Turn {
         match message {
             Message::Arrived(arrived) => {
@@ -323,13 +328,13 @@ impl Engine {
         let _ = response.send(self.inject(&request).map(control::Answer::Done));
         Turn::Pause
     }
-    /// Executes a request that the simulation does not see.
+    /// Executes a request that does not involve the simulation.
     fn inject(&mut self, request: &ControlRequest) -> Result<Value, String> {
         match *request {
             ControlRequest::Status => {}
             ControlRequest::PowerCut => {
                 return Err(
-                    "power cuts need records for the recovery: start the server with --power-cuts"
+                    "power cuts need recovery records; start the server with --power-cuts"
                         .to_owned(),
                 );
             }
@@ -337,7 +342,7 @@ impl Engine {
                 let end = offset.saturating_add(bytes);
                 if bytes == 0 || end > self.capacity {
                     return Err(format!(
-                        "bytes {offset} to {end} are not a part of the device, which has {} bytes",
+                        "the range from byte {offset} to {end} is empty or ends beyond the device's {} bytes; correct it",
                         self.capacity
                     ));
                 }
@@ -351,7 +356,7 @@ impl Engine {
             }
             ControlRequest::SlowDie { factor, .. } => {
                 return Err(format!(
-                    "the factor {factor} is not from 0.001 to 1 million"
+                    "the factor {factor} is not between 0.001 and 1 million"
                 ));
             }
             ControlRequest::EndOfLife => self.is_read_only.store(true, Ordering::Relaxed),
@@ -402,7 +407,8 @@ impl Engine {
         self.stop.load(Ordering::Relaxed) || self.record_fault.is_some()
     }
 
-    /// Returns `true` if a read fails on demand. A write makes its range readable.
+    /// Returns `true` if the command is a read that fails on demand. Writes and TRIMs make their
+    /// ranges readable.
     fn fails(&mut self, command: &Command) -> bool {
         let (offset, bytes) = range(command);
         match command.operation {
@@ -435,7 +441,14 @@ impl Engine {
                 None => Turn::Pause,
             };
         }
-        if self.expected > (self.in_progress() + self.expected) / UNANSWERED {
+        let tolerated = (self.in_progress() + self.expected) / UNANSWERED;
+        self.stands_still = self.expected
+            > if self.stands_still {
+                tolerated / 2
+            } else {
+                tolerated
+            };
+        if self.stands_still {
             self.send_answers();
             let left = self.patient_until.saturating_duration_since(Instant::now());
             if let Some(message) = self.wait(left) {
@@ -485,13 +498,13 @@ impl Engine {
     }
 }
 
-/// Returns the offset and the length of a command's byte range.
+/// Returns the offset and the length of a command's byte range. Bytes.
 fn range(command: &Command) -> (u64, u64) {
     (command.offset, u64::from(command.bytes))
 }
 
-/// Returns the operation that the device executes for a command, and its byte range, of whole sectors.
-/// A part of a sector is written by writing the sector, also if it is trimmed.
+/// Returns the operation that the device executes for a command, and its byte range in whole
+/// sectors. A partially covered sector is written as a whole, even if the command is a TRIM.
 fn simulated(command: &Command) -> (Op, Range<u64>) {
     let sector = u64::from(SECTOR);
     let end = command.offset + u64::from(command.bytes);
@@ -511,7 +524,7 @@ fn simulated(command: &Command) -> (Op, Range<u64>) {
     }
 }
 
-/// Refuses all commands in progress, because the connection ends.
+/// Refuses all commands in progress, because the connections end.
 fn refuse(pending: &mut Vec<Option<Pending>>) {
     for pending in pending.drain(..).flatten() {
         let Pending {
@@ -580,14 +593,14 @@ impl Clients for Engine {
             answer: Answer::Done { command, fault },
         });
         let in_progress = self.in_progress();
-        if self.completed.len() > GROUP.min(in_progress / UNANSWERED) {
+        if self.completed.len() > GROUP.min(in_progress / UNANSWERED / 2) {
             self.send_answers();
         }
         self.idle_since = (in_progress == 0).then(Instant::now);
     }
     fn slowed(&mut self, exists: bool) {
         if let Some(response) = self.slowing.take() {
-            let fault = "the device has no flash die of this number".to_owned();
+            let fault = "the device has no flash die with this number".to_owned();
             // The client may have disconnected.
             let _ = response.send(
                 exists
