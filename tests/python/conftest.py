@@ -46,6 +46,7 @@ ALONE = {
     "test_memory.py": "takes and measures gigabytes",
     "test_process.py": "stops processes at set times",
     "test_serve.py::test_fio_at_depth_32_agrees_with_a_closed_loop": "answers within 1 ms",
+    "test_serve.py::test_percentiles_of_fio_agree_with_a_replay_of_its_requests": "measures time",
     "test_python.py::test_the_gil_is_released": "counts how often a thread runs",
 }
 

@@ -352,6 +352,55 @@ def test_fio_verifies_its_data(device: wordline.LiveDevice) -> None:
     assert json.loads(out[out.index("{") :])["jobs"][0]["error"] == 0
 
 
+JOBS = """
+[global]
+ioengine=nbd
+bs=4k
+size=4m
+number_ios=400
+stonewall
+[write-1]
+rw=randwrite
+iodepth=1
+[write-32]
+rw=randwrite
+iodepth=32
+[read-1]
+rw=randread
+iodepth=1
+[read-32]
+rw=randread
+iodepth=32
+[mixed]
+rw=randrw
+rwmixread=70
+iodepth=32
+[sequential-write]
+rw=write
+bs=128k
+iodepth=4
+verify=crc32c
+[sequential-read]
+rw=read
+bs=128k
+iodepth=4
+"""
+
+
+def test_fio_runs_a_job_file(device: wordline.LiveDevice) -> None:
+    """Random reads and writes at depth 1 and 32, a mix, and verified sequential writes. The device
+    counts the requests of fio."""
+    if "nbd" not in called(program("fio"), "--enghelp"):
+        pytest.skip("this fio has no engine nbd")
+    Path("disk.fio").write_text(JOBS.replace("ioengine=nbd", f"ioengine=nbd\nuri={device.uri}"))
+    out = called("fio", "--output-format=json", "disk.fio")
+    jobs = json.loads(out[out.index("{") :])["jobs"]
+    assert [job["error"] for job in jobs] == [0] * JOBS.count("rw=")
+    counts = device.control("status")["summary"]["input"]
+    for op in ("read", "write"):
+        assert counts[f"{op}s"] == sum(job[op]["total_ios"] for job in jobs)
+
+
 @pytest.mark.usefixtures("place")
 def test_fio_at_depth_32_agrees_with_a_closed_loop() -> None:
     """The queue depth of a real client applies in simulated time."""
@@ -367,6 +416,27 @@ def test_fio_at_depth_32_agrees_with_a_closed_loop() -> None:
     closed = wordline.run("tiny.toml", overrides={"workload": workload})
     live = device.result.summary["throughput"]["iops"]
     assert live == pytest.approx(closed.summary["throughput"]["iops"], rel=0.1)
+
+
+@pytest.mark.usefixtures("place")
+def test_percentiles_of_fio_agree_with_a_replay_of_its_requests() -> None:
+    """At scale 40, 0.4 ms for the path through the socket and late replies are 10 us of simulated
+    time. A bucket of fio's histogram is up to 1.6 % wide."""
+    if "nbd" not in called(program("fio"), "--enghelp"):
+        pytest.skip("this fio has no engine nbd")
+    Path("tiny.toml").write_text(TINY)
+    with wordline.serve("tiny.toml", clock="real", scale=40, record="asked.csv.gz") as device:
+        job = "--name=x --rw=randrw --bs=4k --size=6m --number_ios=400 --iodepth=4 --norandommap"
+        words = [f"--uri={device.uri}", "--percentile_list=50:90", "--output-format=json"]
+        out = called("fio", "--ioengine=nbd", *words, *job.split())
+    (found,) = json.loads(out[out.index("{") :])["jobs"]
+    replayed = wordline.run("tiny.toml", trace="asked.csv.gz").summary
+    for op in ("read", "write"):
+        assert replayed["latency"][op]["count"] == found[op]["total_ios"] > 100
+        for percent in (50, 90):
+            client_us = found[op]["clat_ns"]["percentile"][f"{percent}.000000"] / 1e3 / 40
+            device_us = replayed["latency"][op][f"p{percent}_us"]
+            assert client_us == pytest.approx(device_us, rel=0.02, abs=10), (op, percent)
 
 
 def listening() -> set[tuple[str, int]]:
