@@ -7,8 +7,8 @@ use std::ops::Range;
 /// Origin of a value, and of an error in the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Default of the key, because the file of this name does not set it. The name is empty if
-    /// there is no file.
+    /// Default of a key that the file does not set, or an error without a place in the file. Holds
+    /// the name of the file; empty if there is none.
     Default(String),
     /// Preset of this name.
     Preset(String),

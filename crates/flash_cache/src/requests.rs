@@ -199,9 +199,10 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, Some((sub.request.arrival, parts)));
         self.unblock(cx)
     }
-    /// Handles a completed operation of a request. `part` has its start and its latency components
-    /// since then; `None` if the operation took no time. After the last operation, completes the
-    /// request, or holds it until GC ends.
+    /// Handles the completion of one operation of a request. `part` gives the operation's start and
+    /// its latency components from then on; `None` if it took no time. After the last operation,
+    /// completes the request. If the cache replies only after GC, a request that programs flash is
+    /// held until GC ends.
     #[inline]
     pub(super) fn part_done(
         &mut self,

@@ -43,9 +43,9 @@ plus!(Shares: 0);
 /// Size of the map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// Mapped units. Count.
+    /// Mapping units that are mapped. Count.
     pub units: u64,
-    /// Number of entries that locate the units.
+    /// Number of entries that locate the mapping units.
     pub entries: u64,
     /// Size of the structure that holds the entries. Bytes.
     pub bytes: u64,

@@ -16,7 +16,7 @@ const MAX_CONNECTIONS: usize = 256;
 /// Maximum number of additional connections at a time that are refused with a reason. Connections
 /// beyond these are closed at once.
 const MAX_REFUSALS: usize = 64;
-/// Time that clients have at the end to receive their last replies.
+/// Maximum time that the server, when it closes, waits for clients to receive their last replies.
 const LAST_REPLIES: Duration = Duration::from_secs(2);
 
 /// Connection: its stream, to shut it down, and its thread.

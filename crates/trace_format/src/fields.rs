@@ -335,7 +335,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
     pub(crate) fn number32(&mut self, what: &str) -> Result<u32, Fault> {
         let value = self.number(what)?;
         u32::try_from(value).map_err(|_| {
-            let reason = format!("the {what} {value} is beyond {}", u32::MAX);
+            let reason = format!("the {what} {value} exceeds the maximum of {}", u32::MAX);
             Fault::column(self.column, reason)
         })
     }

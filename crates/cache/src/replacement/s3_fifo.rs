@@ -23,8 +23,8 @@ pub struct S3Fifo {
     /// Share of the small queue in the capacity; rounded down, at least one entry.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub small_ratio: f64,
-    /// Minimum hits in the small queue for an entry to move to the main queue. Algorithm 1 uses 2;
-    /// 1 is also in use.
+    /// Minimum hits in the small queue for an entry to move to the main queue. Count. Algorithm 1
+    /// of the paper uses 2; the cache library foyer uses 1.
     #[schemars(range(min = 1, max = 3))]
     pub promotion_hits: u8,
 }

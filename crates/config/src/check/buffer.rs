@@ -4,6 +4,7 @@ use wordline_dram_buffer::Plan;
 use wordline_dram_buffer::config::Buffer;
 use wordline_kernel::Time;
 
+use super::needed;
 use crate::ConfigError;
 
 /// Returns the DRAM buffer; `None` if its capacity is 0.
@@ -29,7 +30,10 @@ pub(super) fn buffer(
         return Err(ConfigError::rule(
             "buffer.replacement",
             config.replacement.name(),
-            "no device can use this policy, which knows the future or has unlimited size",
+            format!(
+                "no device can use this policy: it {}",
+                needed(&config.replacement)
+            ),
             "choose another policy; `wordline cache` simulates this one over a trace",
         ));
     }

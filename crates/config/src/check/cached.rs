@@ -7,6 +7,7 @@ use wordline_host_link::Interface;
 use wordline_host_link::config::Host;
 use wordline_ssd::config::Ssd as Wiring;
 
+use super::needed;
 use super::ssd::ftl_fault;
 use crate::costs::before;
 use crate::plan::{Cached, Precondition, Settle, Ssd, Store};
@@ -62,7 +63,10 @@ pub(super) fn cached(
         return Err(ConfigError::rule(
             "cache.replacement",
             table.replacement.name(),
-            "no device can use this policy, which knows the future or has unlimited size",
+            format!(
+                "no device can use this policy: it {}",
+                needed(&table.replacement)
+            ),
             "choose another policy; `wordline cache` simulates this one over a trace",
         ));
     }

@@ -3,6 +3,7 @@
 use wordline_host_cpu::mapping::cached_table::CachedTable;
 use wordline_host_cpu::{Architecture, Config as HostSide, Mapping};
 
+use super::needed;
 use crate::ConfigError;
 
 const KEY: &str = "host_side.architecture.flash-software.mapping.cached-table";
@@ -21,9 +22,10 @@ pub(super) fn host_side(config: &HostSide, store_bytes: u64) -> Result<(), Confi
         return Err(ConfigError::conflict(
             &key("replacement"),
             format!(
-                "{}: the map cannot use \"{}\", which knows the future or has unlimited size",
+                "{}: the map cannot use \"{}\", which {}",
                 key("replacement"),
-                table.replacement.name()
+                table.replacement.name(),
+                needed(&table.replacement)
             ),
             "choose another policy, such as \"lru\" or \"clock\"",
         ));

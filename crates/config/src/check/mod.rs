@@ -17,11 +17,20 @@ mod streams;
 use device::without_flash;
 use observe::{observe, series};
 use replay::replay;
+use wordline_cache::Replacement;
 
 use crate::plan::{Plan, Store};
 use crate::{Config, ConfigError, SCHEMA};
 
 pub(crate) use nand::part;
+
+/// Returns what a policy that no device can use needs, for messages.
+fn needed(policy: &Replacement) -> &'static str {
+    match policy {
+        Replacement::Unbounded(_) => "needs an unlimited cache",
+        _ => "needs knowledge of future requests",
+    }
+}
 
 /// Checks that a configuration has the supported version and that its base is merged in.
 fn complete(config: &Config) -> Result<(), ConfigError> {

@@ -10,9 +10,9 @@ use wordline_kernel::slot::Cited;
 use super::{MAP, Map, Region, Units};
 use crate::stats::Memory;
 
-/// A B-tree of extents: runs of units that were written consecutively. A full node is split in
-/// half. Nodes are never merged, and an empty node is removed. Inner nodes are assumed to be as
-/// full as the leaves. GC is assumed to preserve extents.
+/// A B-tree of extents, each a run of mapping units that were written consecutively. A full node is
+/// split in half. Nodes are never merged, and an empty node is removed. Inner nodes are assumed to
+/// be as full as the leaves. GC is assumed to preserve extents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BTree {
@@ -37,11 +37,11 @@ impl Cited for BTree {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 4.4.1";
 }
 
-/// Run of units that were written consecutively.
+/// Run of mapping units that were written consecutively.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Extent {
     units: Units,
-    /// Number of units written before the first unit of this extent.
+    /// Number of mapping units written before the first unit of this extent.
     written: u64,
 }
 
@@ -62,14 +62,14 @@ impl Extent {
     }
 }
 
-/// Leaves of the tree by key, which is the smallest unit that a leaf may hold. The first leaf has
-/// key 0 and is never removed.
+/// Leaves of the tree by key, which is the smallest mapping unit that a leaf may hold. The first
+/// leaf has key 0 and is never removed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     capacity: usize,
     node_bytes: u64,
     leaves: BTreeMap<u64, Vec<Extent>>,
-    /// Number of units written so far.
+    /// Number of mapping units written so far.
     written: u64,
     units: u64,
     extents: u64,
@@ -86,8 +86,8 @@ impl State {
             extents: 0,
         }
     }
-    /// Returns the memory estimate of the simulated map for at most `units` units: one extent each,
-    /// in half-full leaves. The preconditioned part is a single extent.
+    /// Returns the memory estimate of the simulated map for at most `units` mapping units: one
+    /// extent each, in half-full leaves. The preconditioned part is a single extent.
     pub(super) fn simulated(_policy: &BTree, units: u64, _filled: f64) -> Table {
         Table::grown::<[Extent; 2]>(MAP, units)
     }
@@ -111,7 +111,7 @@ impl State {
             leaf[..place].last()
         })
     }
-    /// Returns the number of extents that a range of units touches.
+    /// Returns the number of extents that a range of mapping units touches.
     fn touched(&self, units: Units) -> u64 {
         let before = self.at_or_before(units.first);
         let first = before.is_some_and(|extent| extent.units.end() > units.first);
@@ -156,7 +156,7 @@ impl State {
         self.extents -= 1;
         self.units -= extent.units.count;
     }
-    /// Removes a range of units: removes, splits or shortens each extent that it touches.
+    /// Removes a range of mapping units: removes, splits or shortens each extent that it touches.
     fn cut(&mut self, units: Units) {
         while let Some(&extent) = self.at_or_before(units.end() - 1)
             && extent.units.end() > units.first

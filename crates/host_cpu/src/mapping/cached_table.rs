@@ -11,12 +11,12 @@ use super::flat_table::{self, FlatTable};
 use super::{Map, Region, Touch, Units};
 use crate::stats::{Loads, Memory};
 
-/// A table with one entry per unit, stored in pages in the store. Host memory holds a directory of
-/// all pages and as many pages as fit. A page that is not in memory is read from the store before
-/// the request continues. A dirty page is written to the store before it is evicted. The pages take
-/// the first bytes of the store, in whole MiB, and the host addresses the rest. A page without
-/// entries is created in memory. A flush does not write pages back, because spare areas record
-/// where data is.
+/// A table with one entry per mapping unit, stored in pages in the store. Host memory holds a
+/// directory of all pages and as many pages as fit. A page that is not in memory is read from the
+/// store before the request continues. A dirty page is written to the store before it is evicted.
+/// The pages take the first bytes of the store, in whole MiB, and the host addresses the rest. A
+/// page without entries is created in memory. A flush does not write pages back, because spare
+/// areas record where data is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CachedTable {
@@ -102,7 +102,7 @@ struct Page {
     is_dirty: bool,
 }
 
-/// State of the map: the mapped units and the pages in memory.
+/// State of the map: the mapping units that are mapped, and the pages in memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     table: flat_table::State,
@@ -146,8 +146,8 @@ impl State {
             loads: Loads::default(),
         }
     }
-    /// Returns the memory estimate of the simulated map for at most `units` units, if the share
-    /// `filled` of them is mapped before the run.
+    /// Returns the memory estimate of the simulated map for at most `units` mapping units, if the
+    /// share `filled` of them is mapped before the run.
     pub(super) fn simulated(policy: &CachedTable, units: u64, filled: f64) -> Table {
         let table = flat_table::State::simulated(&policy.table(), units, filled);
         let pages = units.div_ceil(policy.entries_per_page());

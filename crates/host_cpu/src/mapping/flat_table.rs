@@ -1,4 +1,4 @@
-//! Map as a table with one entry per unit.
+//! Map as a table with one entry per mapping unit.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use wordline_kernel::slot::Cited;
 use super::{MAP, Map, Region, Units};
 use crate::stats::Memory;
 
-/// A table with one entry per unit, indexed by address. A page of its memory is allocated when one
-/// of its entries is mapped for the first time, and is never freed.
+/// A table with one entry per mapping unit, indexed by address. A page of its memory is allocated
+/// when one of its entries is mapped for the first time, and is never freed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlatTable {
@@ -54,8 +54,8 @@ impl State {
             mapped: 0,
         }
     }
-    /// Returns the memory estimate of the simulated map for at most `units` units, if the share
-    /// `filled` of them is mapped before the run.
+    /// Returns the memory estimate of the simulated map for at most `units` mapping units, if the
+    /// share `filled` of them is mapped before the run.
     pub(super) fn simulated(policy: &FlatTable, units: u64, filled: f64) -> Table {
         let entries = policy.page_bytes / policy.entry_bytes;
         let page = size_of::<(u64, Vec<u64>)>() as u64 + entries.div_ceil(64) * 8;

@@ -16,9 +16,9 @@ const MAP: &str = "map of the host";
 /// A range of mapping units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Units {
-    /// First unit.
+    /// First mapping unit.
     pub first: u64,
-    /// Number of units.
+    /// Number of mapping units.
     pub count: u64,
 }
 
@@ -55,16 +55,16 @@ pub struct Touch {
 
 /// A map. It models the size and the cost of the host's map; the device tracks where data is.
 pub trait Map {
-    /// Looks up a range of units; returns the number of steps.
+    /// Looks up a range of mapping units; returns the number of steps.
     fn look_up(&self, units: Units) -> u64;
     /// Maps a range of units as written consecutively, after all earlier writes; returns the number
     /// of steps.
     fn write(&mut self, units: Units) -> u64;
-    /// Unmaps a range of units; returns the number of steps.
+    /// Unmaps a range of mapping units; returns the number of steps.
     fn trim(&mut self, units: Units) -> u64;
     /// Returns the current size of the map.
     fn memory(&self) -> Memory;
-    /// Maps a range of units that was written before the run.
+    /// Maps a range of mapping units that was written before the run.
     fn fill(&mut self, units: Units) {
         self.write(units);
     }
@@ -99,8 +99,8 @@ macro_rules! members {
             pub fn new(policy: &Mapping, region: Region) -> Self {
                 match policy { $(Mapping::$Variant(policy) => Self::$Variant($file::State::new(policy, region))),+ }
             }
-            /// Returns the memory estimate of the simulated map for at most `units` units, if the
-            /// share `filled` of them is mapped before the run.
+            /// Returns the memory estimate of the simulated map for at most `units` mapping units,
+            /// if the share `filled` of them is mapped before the run.
             pub fn simulated(policy: &Mapping, units: u64, filled: f64) -> Table {
                 match policy { $(Mapping::$Variant(policy) => $file::State::simulated(policy, units, filled)),+ }
             }

@@ -34,7 +34,7 @@ impl Naive {
         self.units
             .retain(|unit, _| !(units.first..units.end()).contains(unit));
     }
-    /// Returns the number of runs of units that were written consecutively.
+    /// Returns the number of runs of mapping units that were written consecutively.
     fn extents(&self) -> u64 {
         let before = |unit: u64| unit.checked_sub(1).and_then(|unit| self.units.get(&unit));
         let begins =

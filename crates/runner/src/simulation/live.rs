@@ -159,7 +159,7 @@ pub(super) struct Live<'a> {
     waiting: Rc<RefCell<Waiting>>,
     /// Whether the store sees flushes. Otherwise they complete at once.
     flushes: bool,
-    /// Numbers of the waiting requests, without flushes that the store does not see.
+    /// Numbers of the waiting requests, excluding flushes that the store does not see.
     ids: VecDeque<u64>,
     /// Number of the request of each ticket in progress, or [`NO_REQUEST`].
     by_ticket: Vec<u64>,

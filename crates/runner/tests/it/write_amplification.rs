@@ -88,7 +88,7 @@ fn assert_explained(summary: &Summary, page_bytes: u64, of: &str) {
 
 /// Without a buffer, each host byte is programmed for the host once, by its write.
 #[test]
-fn host_bytes_equal_the_writes_in_every_mapping() {
+fn programmed_host_bytes_equal_bytes_written_under_every_mapping() {
     for mapping in ["page", "block", "log-block", "hybrid", "buffered", "dftl"] {
         let summary = run(&[("ftl.mapping", &format!("\"{mapping}\""))]);
         assert_explained(&summary, PAGE, mapping);

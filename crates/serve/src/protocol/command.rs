@@ -125,7 +125,8 @@ pub enum Received {
         /// Length of the payload that follows. Bytes.
         payload: u32,
     },
-    /// The client ends the connection once all its commands are answered.
+    /// The client asks to disconnect. The server closes the connection after it has replied to all
+    /// earlier commands.
     Disconnect,
     /// Not a command. The connection cannot continue.
     Garbage,

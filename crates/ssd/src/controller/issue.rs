@@ -297,7 +297,8 @@ impl Flash {
 }
 
 impl<M: Mapping> Controller<M> {
-    /// Runs the scheduler until it has nothing to commit or a search takes time.
+    /// Runs the scheduler until it selects no operation, or until its search takes simulated time;
+    /// an event then resumes it.
     pub(crate) fn schedule(&mut self, cx: &mut Context<impl DeviceProbe>) {
         let Some(mut stage) = self.gc.base.flash.issue.take() else {
             return;

@@ -11,7 +11,7 @@ pub(crate) fn parse_number(field: &[u8]) -> Result<u64, String> {
         _ if digits => {
             let text = std::str::from_utf8(field).unwrap_or_default();
             text.parse()
-                .map_err(|_| format!("{} is beyond {}", shown(field), u64::MAX))
+                .map_err(|_| format!("{} exceeds the maximum of {}", shown(field), u64::MAX))
         }
         [b'-', rest @ ..] if !rest.is_empty() && rest.iter().all(u8::is_ascii_digit) => {
             Err(format!("{} is negative", shown(field)))
@@ -161,7 +161,7 @@ mod tests {
             ("+1", "is `+1`, not a whole number"),
             (
                 "18446744073709551616",
-                "`18446744073709551616` is beyond 18446744073709551615",
+                "`18446744073709551616` exceeds the maximum of 18446744073709551615",
             ),
         ] {
             assert_eq!(parse_number(text.as_bytes()).unwrap_err(), expected);

@@ -125,7 +125,7 @@ impl Blkparse {
                 Ok((major << MINOR_BITS | minor) as u32)
             }
             _ => Err(format!(
-                "the device {} is beyond 4095,1048575",
+                "the device {} exceeds the maximum of 4095,1048575",
                 shown(field)
             )),
         }

@@ -88,7 +88,7 @@ fn bad_line_is_reported_with_line_and_column() {
         ("1001,hm,0,Read,4096,0,1", "the size is 0"),
         (
             "1001,hm,0,Read,99999999999999999999,512,1",
-            "column 5: the offset `99999999999999999999` is beyond 18446744073709551615",
+            "column 5: the offset `99999999999999999999` exceeds the maximum of 18446744073709551615",
         ),
         (
             "1001,hm,0,Read,18446744073709551104,1024,1",

@@ -127,7 +127,8 @@ impl Idle {
     }
 }
 
-/// Times at which a device checks whether it is idle.
+/// Idle detection of a GC schedule: when the device checks whether it is idle, and how far it looks
+/// ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attention {
     /// Whether the device checks for idleness as soon as no command is queued.
