@@ -69,7 +69,7 @@ class Runs:
 
     @property
     def unwritten(self) -> str:
-        """Error that stopped the writing to the journal; empty without one."""
+        """Error that prevented further journal writes; empty if there was none."""
         return self._journal.unwritten
 
     @property

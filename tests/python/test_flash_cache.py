@@ -196,7 +196,7 @@ def test_the_curve_passes_through_the_hit_ratio_of_an_lru_cache():
     assert without["cache"]["lru_miss_ratio"] is None
 
 
-def test_the_report_draws_the_curve_and_the_run(tmp_path: Path):
+def test_report_plots_the_run_as_a_point_with_the_hit_ratio_curve(tmp_path: Path):
     from wordline._render.html import charts_of
 
     result = package.run("xia2017-read-cache", trace=TRACE, overrides=SMALL, requests=False)

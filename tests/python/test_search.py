@@ -373,7 +373,7 @@ def test_invalid_arguments_are_reported(
     assert not Path("here").exists()
 
 
-def test_every_number_of_a_run_can_be_searched_for(device: str) -> None:
+def test_every_numeric_metric_can_be_a_search_objective(device: str) -> None:
     found = figures(wordline.run(device, requests=False).summary)
     numbers = [name for name, value in found.items() if type(value) in (int, float)]
     assert len(numbers) > 150

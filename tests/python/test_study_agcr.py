@@ -243,7 +243,7 @@ def reads_of(found: dict[str, Recording], scheme: str, **more: float) -> dict[st
     return changes(found, runs, "read", scheme)
 
 
-def test_few_reads_with_ldpc_make_reads_slower() -> None:
+def test_a_small_share_of_ldpc_reads_slows_reads_on_average() -> None:
     """Reason why reads are slower than normal on most loads: it is enough that 5 % of the reads
     access pages that are also written."""
     rows = {5.0: fitted.TABLE["mds0"]}

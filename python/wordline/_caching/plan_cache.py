@@ -110,9 +110,10 @@ class PlanAnswer(TypedDict):
 
 
 class PlanMap(TypedDict):
-    """Cost of a page in the model of op-fcl: one row per share of reads in the cache, one column
-    per cached share of the flash. `unified_us` and `locality_us` are the costs of a single list and
-    of a write cache by cached share."""
+    """Mean cost of a page access by the cached share of the flash (`utilisations`). Microseconds.
+    `page_us` is the cost with two lists in the OP-FCL model: one row per entry of `read_ratios`
+    (the read list's share of the cached pages), one column per entry of `utilisations`.
+    `unified_us` is the cost with a single list, `locality_us` with a write cache."""
 
     utilisations: list[float]
     read_ratios: list[float]

@@ -77,7 +77,7 @@ def lab(
     on, jobs   where to run, as in `wordline.sweep`
     progress   True for a line on standard error, or a function that is called with a State
 
-    Every trial starts from a state that the lab defines (erased, filled, aged or settled); the
+    Every trial starts from a state that the lab defines (erased, filled, aged or steady-state); the
     device's own [precondition] and load are ignored. A large device is simulated with fewer blocks
     per die.
 

@@ -79,8 +79,8 @@ class TestDevice:
 
     @property
     def slack(self) -> int:
-        """Number of writes that a settled device absorbs before its first GC run, if GC is deferred
-        while requests are served. Until then its rate is not that of continuous use."""
+        """Number of writes that a steady-state device absorbs before its first GC run, if GC is
+        deferred while requests are served. Until then its rate is not that of continuous use."""
         if self.policy("ftl", "gc", "schedule") in ("on-demand", "incremental"):
             return 0
         blocks = self.config["nand"]["geometry"]["blocks_per_plane"]

@@ -120,7 +120,7 @@ def on_flash(runs: Sequence[CacheRun], name: str) -> Figure:
 
 
 def curves(found: Sequence[MrcCurve], page_bytes: int) -> Figure:
-    """Draws the miss ratio over size, with a line per method."""
+    """Draws the miss ratio against cache size, one line per method."""
     data = [
         _line(
             curve["method"],

@@ -112,7 +112,8 @@ def mixes(setup: Setup) -> Figure:
                 PUBLISHED("5.8", "mean of a disk of 7,200 rpm over that of a drive"),
             ),
             Row(
-                "worst case over that of the 10,000 rpm disk, mean of drives and mixes",
+                "worst-case response time relative to the 10,000 rpm disk, mean over drives and "
+                "mixes",
                 typical,
                 "times",
                 PUBLISHED("5.8", "worst case over that of a disk of 10,000 rpm"),

@@ -53,18 +53,18 @@ def memory(setup: Setup) -> Figure:
         rows=[
             Row("bloom filters", filters / 8 / 1024, "KB", PUBLISHED("memory", "bloom filters")),
             Row(
-                "mode bits of 64 GB",
+                "mode bits for 64 GiB of flash",
                 mode * pages / 8 / 2**20,
                 "MB",
                 PUBLISHED("memory", "mode bits of 64 GB"),
             ),
-            Row("AGCR: histories and tags of 64 GB", agcr / 8 / 2**20, "MB"),
+            Row("AGCR: histories and tags for 64 GiB of flash", agcr / 8 / 2**20, "MB"),
         ],
         claims=[
             Claim(
                 "AGCR needs more memory in total and more per page",
                 agcr > ours and history > mode,
-                f"{agcr / 8 / 2**20:.2f} and {ours / 8 / 2**20:.2f} MB for 64 GB; {history:g} and "
+                f"{agcr / 8 / 2**20:.2f} and {ours / 8 / 2**20:.2f} MB for 64 GiB; {history:g} and "
                 f"{mode:g} bits per page",
                 ids=("X5-008",),
             )

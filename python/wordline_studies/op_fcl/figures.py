@@ -447,7 +447,7 @@ def _plot(name: str, unit: str, curve: Curve, value: Callable[[Cell], float]) ->
     }
     same = value(next(iter(curve[OP].values())))
     drawn[OP] = {float(percent): same for percent in curve[FP]}
-    told = lines(drawn, COLOURS, "cached, % of the flash", unit, dashed=OP)
+    told = lines(drawn, COLOURS, "cached share, % of the flash", unit, dashed=OP)
     return Plot(f"{title(name)}: {unit}", "OP-FCL has one value.", told)
 
 

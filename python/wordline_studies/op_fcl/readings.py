@@ -71,7 +71,7 @@ REQUESTS = 200_000
 
 def readings(setup: Setup) -> list[Figure]:
     """Returns the figures for the optimum over the exponent of the writes, and for destages one by
-    one, a positioned disk, and data in the map page; none with `--quick`."""
+    one, a positioned disk, and no block summaries; none with `--quick`."""
     if setup.quick:
         return []
     loads = {
@@ -100,7 +100,10 @@ def readings(setup: Setup) -> list[Figure]:
     by_reading: dict[str, Curve] = {
         **{f"{title(name)}, pages destaged one by one": curve for name, curve in grouped.items()},
         **{f"{title(name)}, positioned disk": curve for name, curve in positioned.items()},
-        **{f"{title(name)}, data in the map page": curve for name, curve in unmapped.items()},
+        **{
+            f"{title(name)}, no block summaries (data in their pages)": curve
+            for name, curve in unmapped.items()
+        },
         SMALL_SET: held["search, reads"],
     }
     return [_exponents(skewed), _choices(by_reading, _halved(setup))]

@@ -85,8 +85,8 @@ def _sharply(name: str, curve: Curve, scheme: str) -> Claim:
     at = _at(curve, scheme)
     slopes = [(at[80] - at[70]) / 10, (at[90] - at[80]) / 10, (at[95] - at[90]) / 5]
     return Claim(
-        f"{title(name)}, {scheme}: erases rise sharply above 70 % (at 95 % at least twice as "
-        "many, and ever more steeply)",
+        f"{title(name)}, {scheme}: erases rise sharply above a cached share of 70 % (at least "
+        "double by 95 %, with increasing slope)",
         at[95] >= 2 * at[70] and rises(slopes),
         _listed(at),
         FILLED if name == "financial" else "",

@@ -50,8 +50,8 @@ ONE_BY_ONE = (
     "last, none"
 )
 SHORT = (
-    f"`--quick` has one run of {QUICK:,} requests, and the best strategies differ by less than "
-    "two such runs"
+    f"`--quick` has one run of {QUICK:,} requests; the best strategies differ by less than two "
+    "such runs differ from each other"
 )
 ByOrder = Mapping[str, float]
 ByLoad = Mapping[str, ByOrder]

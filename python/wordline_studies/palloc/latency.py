@@ -1,4 +1,4 @@
-"""Figures 3.5 and 3.7: latency under requests that arrive by time."""
+"""Figures 3.5 and 3.7: latency and waiting time in an open loop."""
 
 from collections.abc import Mapping
 from typing import Literal

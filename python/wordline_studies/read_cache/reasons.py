@@ -404,8 +404,9 @@ def _valid(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
             quick=False,
         ),
         Claim(
-            "Z4: FIFO, which evicts in the order of programs, leaves victims without valid "
-            "pages (1 % at most); LRU is nearer to that than ARC",
+            "Z4: FIFO evicts pages in the order in which they were programmed, so at most 1 % of a "
+            "victim's pages are valid on average; the share is higher under LRU, and highest "
+            "under ARC",
             fifo <= 1 and fifo < lru < arc,
             f"{fifo:.1f} < {lru:.0f} < {arc:.0f} % at 3 GB and 25 %",
         ),

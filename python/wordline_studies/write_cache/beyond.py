@@ -128,7 +128,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         claims=[*_both_claims(revived), *_grouped_claims(grouped)],
         explanation=[
             "A dirty page is free once it is destaged, so only clean pages can be revived. "
-            "Writes leave room for fewer of them.",
+            "The more of the cache dirty pages occupy, the fewer clean pages it holds.",
             "A group contains the least recently used pages, on any die. Its reads go to their "
             "dies in parallel, then its writes go to the disk. A group chosen by its dies "
             "would spread its reads evenly but still wait for the disk; the rows above give "

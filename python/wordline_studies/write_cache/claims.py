@@ -43,8 +43,9 @@ EQUAL = (
     "to 35 %"
 )
 FREE = (
-    "a cache that stays at 35 % over-provisioning erases as often as the static one, and a cache "
-    "that chooses less erases more; MSNFS is fastest at 25 %, as in the text"
+    "a dynamic cache that stays at 35 % over-provisioning erases as often as the static cache of "
+    "35 %; one that chooses less over-provisioning erases more often; MSNFS is fastest at 25 %, as "
+    "in the text"
 )
 KEPT = (
     "a tracker that keeps earlier writes is not pessimistic in a short window, so that every "

@@ -75,14 +75,18 @@ def _rows(cells: Mapping[Fit, Statics], early: Mapping[Fit, float]) -> list[Row]
     return [
         *(
             Row(
-                f"{name}: distinct pages among the first {writes:,} page writes, recorded",
+                f"{name}: recorded distinct pages in the first {writes:,} page writes",
                 float(pages),
                 "pages",
             )
             for name, (writes, pages) in FIRST.items()
         ),
         *(
-            Row(f"{fit}: distinct pages among as many page writes, expected", pages, "pages")
+            Row(
+                f"{fit}: expected distinct pages in the first {FIRST[fit.name][0]:,} page writes",
+                pages,
+                "pages",
+            )
             for fit, pages in early.items()
         ),
         *(

@@ -105,7 +105,8 @@ class Cell:
 
     @property
     def mean_us(self) -> float:
-        """Response time per page, without destages of a shrinking cache. Microseconds."""
+        """Response time per page, excluding destages caused by shrinking the cache.
+        Microseconds."""
         return self.response_us / max(1, self.pages)
 
     @property

@@ -220,4 +220,6 @@ def _cache(tables: Tables, ssd: Parameters, flows: list[Parameters], notes: list
             "all flows, and also holds read data"
         )
     ssd.text("Caching_Mechanism", "")
-    notes.append("Caching_Mechanism: the buffer is managed by buffer.replacement (lru)")
+    notes.append(
+        "Caching_Mechanism: ignored; the buffer uses the policy in buffer.replacement (lru)"
+    )

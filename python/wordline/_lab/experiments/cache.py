@@ -100,7 +100,7 @@ EXPERIMENT = Experiment(
     "cache",
     "The DRAM buffer",
     "Random writes of 4 KiB, with the buffer and with FUA on each write; on a filled "
-    "device before the first GC run, and on a settled device.",
+    "device before the first GC run, and on a steady-state device.",
     "PTS for enterprise devices disables the volatile cache in all tests.",
     trials,
     finding,

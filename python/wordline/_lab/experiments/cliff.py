@@ -101,7 +101,7 @@ def stopped(rates: Sequence[float], before: float) -> float:
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Returns the trials: random writes after one sequential pass, random writes in the settled
+    """Returns the trials: random writes after one sequential pass, random writes in steady
     state, and sequential writes."""
     spare = bench.spare_pages
     more = max(bench.count(300_000, 60_000), bench.count(3, 1) * bench.cycle)
@@ -169,7 +169,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         " ".join(filter(None, (_verdict(figures), lacks(bench)))),
         figures,
         Table(
-            ("random writes of 4 KiB", "before the first GC run", "settled"),
+            ("random writes of 4 KiB", "before the first GC run", "steady state"),
             [
                 ("rate", units.bandwidth(begin.before_mb_per_s), units.bandwidth(level)),
                 (
@@ -208,7 +208,7 @@ def _steady(found: steady.Window | None, rounds: Sequence[float]) -> str:
         f"PTS: of {many} rounds, {found.first + 1} to {found.first + steady.ROUNDS} are the first "
         f"steady ones (range {units.share(found.range)}, slope {units.share(found.slope)} of "
         f"the average of {units.bandwidth(found.average)}). Steady rounds may precede "
-        "the cliff; the level is that of the settled device."
+        "the cliff; the level is that of the steady-state device."
     )
 
 
@@ -266,7 +266,7 @@ def _plots(
     across = {"title": {"text": f"time of writes ({unit})"}, "rangemode": "tozero"}
     marks = [] if at_s is None else [_mark(at_s * bench.scale / seconds)]
     before, settled = figures["before_mb_per_s"], figures["steady_mb_per_s"]
-    levels = [_level("before", before), _level("settled", settled)]
+    levels = [_level("before", before), _level("steady state", settled)]
     rate = figure(
         [line("random writes", "#d8731c", times, [one.mb_per_s for one in wide])],
         height=340,
@@ -341,8 +341,8 @@ EXPERIMENT = Experiment(
     "The write cliff",
     "After one sequential pass, random writes of 4 KiB until all spare pages have been written. "
     "300,000 more writes follow, or three blocks per plane if these are more pages (with `--quick` "
-    "60,000, or one block). The cliff begins with the first GC run; its level is that of the "
-    "settled state.",
+    "60,000, or one block). The cliff begins with the first GC run; its level is that of "
+    "steady state.",
     "PTS write saturation (WSAT) begins with an erased device and has rounds of a minute; here a "
     "round is a 25th of the run. Steady state is checked over five rounds as PTS defines it.",
     trials,

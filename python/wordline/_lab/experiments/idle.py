@@ -26,7 +26,8 @@ COLOURS = ("#7cc0ea", "#3b86c6", "#1f4f8b")
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Returns the trials: two bursts of random writes on a settled device, separated by a pause."""
+    """Returns the trials: two bursts of random writes on a steady-state device, separated by a
+    pause."""
     before, after = _counts(bench)
     pauses = QUICK_PAUSES_S if bench.quick else PAUSES_S
     return {
@@ -45,7 +46,7 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 def _counts(bench: TestDevice) -> tuple[int, int]:
     """Returns the number of writes of each burst. The first burst uses up the free blocks that
-    deferred GC leaves; its last third gives the settled rate."""
+    deferred GC leaves; its last third gives the steady-state rate."""
     after = min(bench.spare_pages, bench.count(MOST_AFTER, MOST_AFTER // 5))
     return max(BEFORE, bench.cycle, 3 * bench.slack // 2), max(LEAST_AFTER, bench.cycle, after)
 
@@ -132,18 +133,23 @@ def _row(bench: TestDevice, one: Measured, without: int) -> dict[str, Any]:
 def _verdict(best: Mapping[str, Any]) -> str:
     pause = units.duration(1e6 * best["idle_s"])
     if not best["recovered_bytes"]:
-        return f"A pause of {pause} regains nothing: writes continue at the settled rate."
+        return f"A pause of {pause} regains nothing: writes continue at the steady-state rate."
     more = "at least " if best["whole_burst"] else ""
     return (
-        f"After a pause of {pause}, writes run at {best['ratio']:.3g} times the settled rate, for "
-        f"{more}{units.duration(1e6 * best['recovered_s'])} or "
+        f"After a pause of {pause}, writes run at {best['ratio']:.3g} times the steady-state rate, "
+        f"for {more}{units.duration(1e6 * best['recovered_s'])} or "
         f"{units.size(best['recovered_bytes'])}."
     )
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return Table(
-        ("pause", "settled rate", "written fast afterwards", "fast / settled rate"),
+        (
+            "pause",
+            "steady-state rate",
+            "written at the fast rate afterwards",
+            "fast rate / steady-state rate",
+        ),
         [
             (
                 units.duration(1e6 * row["idle_s"]),
@@ -182,8 +188,8 @@ def _plot(rows: Sequence[Mapping[str, Any]], paused: Sequence[Measured]) -> Plot
 EXPERIMENT = Experiment(
     "idle",
     "Idle time",
-    "A burst of random writes of 4 KiB on a settled device, a pause of seconds to minutes, and a "
-    "second burst; for comparison, the same bursts without a pause.",
+    "A burst of random writes of 4 KiB on a steady-state device, a pause of seconds to minutes, "
+    "and a second burst; for comparison, the same bursts without a pause.",
     "PTS host idle recovery (HIR) alternates bursts and growing pauses in the same way.",
     trials,
     finding,

@@ -38,7 +38,8 @@ ON = {"fresh": "#12a07b", "used": "#d8731c", "disk": "#8b929c"}
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Returns the trials: each mix on a filled device, on a settled device, and on the disk."""
+    """Returns the trials: each mix on a filled device, on a steady-state device, and on the
+    disk."""
     found: dict[str, Trial] = {}
     for name, mix in MIXES.items():
         count = bench.count(20_000, 5_000)
@@ -112,8 +113,8 @@ EXPERIMENT = Experiment(
     "Mixed loads",
     "Streaming (99 % sequential writes of 64 KiB), workstation (20 % writes of 8 KiB, 80 % at "
     "random), database (33 % writes of 8 KiB at random), file server (20 % writes, 0.5 to 64 KiB "
-    "at random): averages of a filled device, worst cases of a settled one. The write shares are "
-    "those of Jung 2013, section 5.5.1; request sizes and orders, which it does not state, are "
+    "at random): averages of a filled device, worst cases of a steady-state one. The write shares "
+    "are those of Jung 2013, section 5.5.1; request sizes and orders, which it does not state, are "
     "those of Intel's access patterns of Iometer.",
     "No counterpart in PTS, whose IOPS test has mixes of one size.",
     trials,

@@ -78,8 +78,9 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     best, worst = max(at, key=at.__getitem__), min(at, key=at.__getitem__)
     each = ", ".join(f"{KINDS[kind]} {units.bandwidth(at[kind])}" for kind in KINDS)
     verdict = (
-        f"At 4 KiB and a queue depth of {bench.depth}: {each}. Slowest are {KINDS[worst]}, with "
-        f"{units.share(at[worst] / at[best])} of the rate of {KINDS[best]}."
+        f"At 4 KiB and a queue depth of {bench.depth}: {each}. "
+        f"{KINDS[worst].capitalize()} are slowest, at {units.share(at[worst] / at[best])} of the "
+        f"rate of {KINDS[best]}."
     )
     drawn = {
         KINDS[kind]: {units.size(size): value for size, value in one.items()}

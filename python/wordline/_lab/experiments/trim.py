@@ -133,8 +133,8 @@ def _told(kind: str, rate: float, fresh: float, used: float) -> str:
 EXPERIMENT = Experiment(
     "trim",
     "Effect of TRIM",
-    "A used (settled) device is trimmed as a whole, in ascending or in random order, and written "
-    "at random; for comparison, an erased device, and the used one without TRIM.",
+    "A used (steady-state) device is trimmed as a whole, in ascending or in random order, and "
+    "written at random; for comparison, an erased device, and the used one without TRIM.",
     "No counterpart in PTS. Jung 2013, section 5.6.1, trims devices filled in the same order.",
     trials,
     finding,
