@@ -181,7 +181,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
 
 
 def _is_slow(fit: Fit) -> bool:
-    """Returns `True` if so many writes go to few pages that cold pages are in all blocks only after
+    """Returns `True` if writes are so concentrated that cold pages are in all blocks only after
     many fills."""
     return fit.exponent is None or fit.is_skewed
 
