@@ -216,6 +216,8 @@ pub fn first_arrival(streams: &[Issued]) -> Time {
 /// Requests issued by a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Issued {
+    /// Whether the clients of a live run issued the requests.
+    pub is_live: bool,
     /// Replay mode of the stream.
     pub replay: Replay,
     /// Measured requests, by kind.

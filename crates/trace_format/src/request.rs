@@ -70,6 +70,11 @@ pub trait Source {
         false
     }
 
+    /// Returns `true` for the requests of the clients of a live run.
+    fn is_live(&self) -> bool {
+        false
+    }
+
     /// Returns the index of the file of the request returned last, from 0. Returns 0 for a source
     /// without files.
     fn file(&self) -> u32 {
@@ -92,6 +97,12 @@ impl<S: Source + ?Sized> Source for Box<S> {
     }
     fn until(&self) -> Time {
         (**self).until()
+    }
+    fn is_pending(&self) -> bool {
+        (**self).is_pending()
+    }
+    fn is_live(&self) -> bool {
+        (**self).is_live()
     }
     fn file(&self) -> u32 {
         (**self).file()

@@ -90,7 +90,7 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     notes.extend(of_cells(summary));
     if let Some(power) = summary.power {
         notes.push(format!(
-            "Power failed {} times. {} requests in progress were lost and are excluded from all other metrics. Recovery took {:.3} ms on average, {:.3} ms at most.",
+            "Power failures: {}. {} requests in progress were lost and are excluded from all other metrics. Recovery took {:.3} ms on average, {:.3} ms at most.",
             grouped(power.cuts),
             grouped(power.requests_lost),
             power.recovery_mean_ms,
@@ -135,9 +135,9 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
             notes.push(said(STAMPS_IGNORED));
         }
         if let Some(overload) = Overload::of(issued, served) {
-            notes.push(said(&overload.note(generated)));
+            notes.push(said(&overload.note(remedy(issued, generated))));
         } else if is_crowded(issued, served) {
-            notes.push(said(&crowding(outcome, generated)));
+            notes.push(said(&crowding(outcome, remedy(issued, generated))));
         }
     }
     notes.extend(classes_ignored(plan));
@@ -158,10 +158,11 @@ pub(super) fn is_crowded(issued: &Issued, served: &Served) -> bool {
 /// as always busy.
 pub(super) const ALWAYS_BUSY: f64 = 0.95;
 
-pub(super) fn crowding(outcome: &Outcome, generated: bool) -> String {
+pub(super) fn crowding(outcome: &Outcome, remedy: &str) -> String {
     let record = &outcome.record;
     let span = record.total.last_completion.since(outcome.measured_from());
-    let busy = record.busy().as_secs() / span.as_secs().max(1e-12);
+    // Busy time after the last completion, in a run that was ended early, is not part of the span.
+    let busy = (record.busy().as_secs() / span.as_secs().max(1e-12)).min(1.0);
     if busy < ALWAYS_BUSY {
         return format!(
             "Requests spent more than half of their response time waiting for a slot of the device queue, and the device was busy {:.3} % of the time: the bursts of the input exceed the queue depth (host.queue_depth).",
@@ -169,15 +170,16 @@ pub(super) fn crowding(outcome: &Outcome, generated: bool) -> String {
         );
     }
     format!(
-        "Requests spent more than half of their response time waiting for a slot of the device queue, and the device was busy {:.3} % of the time: the offered load is close to the throughput of this device. {}",
-        busy * 100.0,
-        remedy(generated)
+        "Requests spent more than half of their response time waiting for a slot of the device queue, and the device was busy {:.3} % of the time: the offered load is close to the throughput of this device. {remedy}",
+        busy * 100.0
     )
 }
 
 /// Returns advice on how to reduce the load to what the store can serve.
-fn remedy(generated: bool) -> &'static str {
-    if generated {
+fn remedy(issued: &Issued, generated: bool) -> &'static str {
+    if issued.is_live {
+        "Let the clients keep fewer requests in flight."
+    } else if generated {
         "Lower the rate (workload.arrival) or use a closed loop."
     } else {
         "Stretch the trace (replay.mode.open-loop.time_scale above 1) or replay it in a closed loop."
@@ -226,14 +228,13 @@ impl Overload {
             responses: [q1, q4],
         })
     }
-    fn note(&self, generated: bool) -> String {
+    fn note(&self, remedy: &str) -> String {
         let [first, last] = self.responses.map(|time| time.as_secs() * 1e3);
         format!(
-            "{} requests arrived in {:.3} s and were served in {:.3} s: the offered load exceeds the throughput of this store. The 90th percentile of the response time grew from {first:.3} ms in the first quarter of the requests to {last:.3} ms in the last, so it depends on the length of the run. {}",
+            "{} requests arrived in {:.3} s and were served in {:.3} s: the offered load exceeds the throughput of this store. The 90th percentile of the response time grew from {first:.3} ms in the first quarter of the requests to {last:.3} ms in the last, so it depends on the length of the run. {remedy}",
             grouped(self.requests),
             self.arrivals.as_secs(),
-            self.span.as_secs(),
-            remedy(generated)
+            self.span.as_secs()
         )
     }
 }

@@ -303,6 +303,7 @@ impl<'a> Intake<'a> {
     }
     pub(super) fn issued_so_far(&self) -> Issued {
         Issued {
+            is_live: self.source.is_live(),
             replay: self.replay,
             counts: self.counts().since(&self.at.unmeasured),
             unmeasured: self.at.unmeasured.issued(),

@@ -116,6 +116,9 @@ impl Source for Arrivals {
     fn is_pending(&self) -> bool {
         !self.0.borrow().ended
     }
+    fn is_live(&self) -> bool {
+        true
+    }
 }
 
 /// Observer of a live run. With the type of other runs, the event handlers of a device would be called
