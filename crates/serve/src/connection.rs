@@ -1,43 +1,27 @@
-//! A connection: one thread that reads commands, and one that writes replies.
+//! A connection: the negotiation, and the thread that reads commands.
 
-use std::io::{self, BufReader, BufWriter, Cursor, Read, Write};
+use std::io::{self, BufReader, Cursor, Read, Write};
 use std::net::Shutdown;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::control::Asked;
 use crate::data::Data;
+use crate::outbox::{Answer, Outbox};
 use crate::protocol::{
-    Command, Export, Fault, HEADER_BYTES, Handshake, Operation, Query, Received, Replies, Stage,
-    Terms,
+    Command, Export, Fault, HEADER_BYTES, Handshake, Operation, Received, Stage, Terms,
 };
 use crate::stream::Stream;
 use crate::undo::{Serial, Undo};
 
-/// Time that a client may take for each message of the negotiation.
+/// Time that a client may take for the negotiation.
 const NEGOTIATION: Duration = Duration::from_secs(10);
-/// Maximum number of commands of a connection without a reply. Further commands wait in the socket.
-const MAX_PENDING: usize = 4096;
 const BUFFER: usize = 256 << 10;
 /// Message for a client that is refused.
 const FULL: &str = "the server already has the maximum of 256 connections; close one of them";
-
-/// Answer for a client.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Answer {
-    /// A command was executed, or failed.
-    Done {
-        command: Command,
-        fault: Option<Fault>,
-    },
-    /// A command was invalid.
-    Refused { cookie: u64, fault: Fault },
-    /// A block status query, which is answered from the data.
-    Extents(Query),
-}
 
 /// Message to the engine.
 #[derive(Debug)]
@@ -56,8 +40,8 @@ pub(crate) struct Arrived {
     pub(crate) serial: Option<Serial>,
     /// Time at which the whole command had been received.
     pub(crate) at: Instant,
-    /// Channel for the answers to the connection.
-    pub(crate) answers: Arc<Sender<Answer>>,
+    /// Outbox of the connection, for the answer.
+    pub(crate) outbox: Arc<Outbox>,
 }
 
 /// Parts of a server that each connection uses.
@@ -77,8 +61,7 @@ impl Arrived {
     pub(crate) fn refuse(self) {
         let fault = Some(Fault::ShuttingDown);
         let command = self.command;
-        // The client may have disconnected.
-        let _ = self.answers.send(Answer::Done { command, fault });
+        self.outbox.queue(Answer::Done { command, fault });
     }
 }
 
@@ -122,31 +105,35 @@ pub(crate) enum Admission {
 }
 
 /// Serves a client until it disconnects, or until the stream is shut down.
-pub(crate) fn serve(stream: &Stream, shared: &Shared, admission: Admission) {
+pub(crate) fn serve(stream: &Arc<Stream>, shared: &Shared, admission: Admission) {
     let mut out = Vec::new();
     let handshake = match admission {
         Admission::Served => Handshake::start(&mut out),
         Admission::Refused => Handshake::refuse(FULL, &mut out),
     };
-    let served = negotiate(stream, &shared.export, handshake, out).and_then(|input| match input {
-        Some((terms, input)) => transmit(stream, shared, terms, input),
-        None => Ok(()),
-    });
+    let served =
+        negotiate(stream, &shared.export, handshake, out, NEGOTIATION).and_then(
+            |input| match input {
+                Some((terms, input)) => transmit(stream, shared, terms, input),
+                None => Ok(()),
+            },
+        );
     // A client that vanished or broke the protocol ends its own connection only.
     drop(served);
     // The server holds the stream as well, so dropping it here would leave the connection open.
     stream.shutdown(Shutdown::Both);
 }
 
-/// Negotiates with a client. Returns the terms and the input received after the negotiation, or
-/// `None` if the connection ends.
+/// Negotiates with a client, which may take `patience`. Returns the terms and the input received
+/// after the negotiation, or `None` if the connection ends.
 fn negotiate(
     mut stream: &Stream,
     export: &Export,
     mut handshake: Handshake,
     mut out: Vec<u8>,
+    patience: Duration,
 ) -> io::Result<Option<(Terms, Vec<u8>)>> {
-    stream.set_timeout(Some(NEGOTIATION))?;
+    let until = Instant::now() + patience;
     let mut input = Vec::new();
     let mut part = [0; 4096];
     loop {
@@ -159,6 +146,11 @@ fn negotiate(
             }
         }
         input.drain(..handled);
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_timeout(Some(left))?;
         stream.write_all(&out)?;
         out.clear();
         match handshake.stage() {
@@ -176,32 +168,23 @@ fn negotiate(
 }
 
 /// Reads commands until the client disconnects, and waits for the last reply.
-fn transmit(stream: &Stream, shared: &Shared, terms: Terms, input: Vec<u8>) -> io::Result<()> {
-    let mut writer = Writer {
-        out: BufWriter::with_capacity(BUFFER, stream),
-        data: &shared.data,
-        replies: Replies::new(terms),
-        reply: Vec::new(),
-        is_open: true,
-    };
-    let (answers, replies) = mpsc::channel();
-    let (pending, done) = mpsc::sync_channel(MAX_PENDING);
+fn transmit(stream: &Arc<Stream>, shared: &Shared, terms: Terms, input: Vec<u8>) -> io::Result<()> {
+    let (outbox, sender) = Outbox::new(Arc::clone(stream), Arc::clone(&shared.data), terms);
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("serve-write".to_owned());
-        let thread = thread.spawn_scoped(scope, move || writer.write_all(&replies, &done))?;
-        let rest = BufReader::with_capacity(BUFFER, stream);
+        let thread = thread.spawn_scoped(scope, move || sender.run())?;
+        let rest = BufReader::with_capacity(BUFFER, &**stream);
         let mut reader = Reader {
             input: Cursor::new(input).chain(rest),
             shared,
             terms,
-            answers: Arc::new(answers),
-            pending,
+            outbox: Arc::new(outbox),
             payload: Vec::new(),
         };
         let read = reader.read_all();
-        // The writer ends when the engine has answered the last command.
+        // The other thread ends when the engine has answered the last command.
         drop(reader);
-        // If the writer has panicked, the connection has ended.
+        // If that thread has panicked, the connection has ended.
         let _ = thread.join();
         read
     })
@@ -211,8 +194,7 @@ struct Reader<'a, I> {
     input: I,
     shared: &'a Shared,
     terms: Terms,
-    answers: Arc<Sender<Answer>>,
-    pending: SyncSender<()>,
+    outbox: Arc<Outbox>,
     payload: Vec<u8>,
 }
 
@@ -224,7 +206,7 @@ impl<I: Read> Reader<'_, I> {
             match Received::decode(&header, self.terms, self.shared.export.bytes) {
                 Received::Disconnect | Received::Garbage => return Ok(()),
                 Received::Command(command) => self.execute(command)?,
-                Received::Query(query) => self.answer(Answer::Extents(query))?,
+                Received::Query(query) => self.answer(Answer::Extents(query)),
                 Received::Refused {
                     cookie,
                     fault,
@@ -232,7 +214,7 @@ impl<I: Read> Reader<'_, I> {
                 } => {
                     let mut rest = self.input.by_ref().take(u64::from(payload));
                     io::copy(&mut rest, &mut io::sink())?;
-                    self.answer(Answer::Refused { cookie, fault })?;
+                    self.answer(Answer::Refused { cookie, fault });
                 }
             }
         }
@@ -245,7 +227,8 @@ impl<I: Read> Reader<'_, I> {
         }
         if self.shared.rejects(&command) {
             let fault = Some(Fault::Io);
-            return self.answer(Answer::Done { command, fault });
+            self.answer(Answer::Done { command, fault });
+            return Ok(());
         }
         let applied = self.shared.apply(&command, &self.payload);
         self.payload.clear();
@@ -260,116 +243,65 @@ impl<I: Read> Reader<'_, I> {
                     _ => Fault::Io,
                 };
                 let fault = Some(fault);
-                return self.answer(Answer::Done { command, fault });
+                self.answer(Answer::Done { command, fault });
+                return Ok(());
             }
         };
-        self.count()?;
+        self.outbox.expect();
         let arrived = Arrived {
             command,
             serial,
             at: Instant::now(),
-            answers: Arc::clone(&self.answers),
+            outbox: Arc::clone(&self.outbox),
         };
-        let sent = self.shared.engine.send(Message::Arrived(arrived));
-        sent.or_else(|_| {
+        if self.shared.engine.send(Message::Arrived(arrived)).is_err() {
             let fault = Some(Fault::ShuttingDown);
-            let answer = Answer::Done { command, fault };
-            self.answers.send(answer).map_err(|_| ended())
-        })
+            self.outbox.queue(Answer::Done { command, fault });
+        }
+        Ok(())
     }
-    /// Sends an answer that needs no simulated time.
-    fn answer(&self, answer: Answer) -> io::Result<()> {
-        self.count()?;
-        self.answers.send(answer).map_err(|_| ended())
-    }
-    /// Counts a pending command. Waits while the maximum number of commands is pending.
-    fn count(&self) -> io::Result<()> {
-        self.pending.send(()).map_err(|_| ended())
+    /// Queues an answer that needs no simulated time.
+    fn answer(&self, answer: Answer) {
+        self.outbox.expect();
+        self.outbox.queue(answer);
     }
 }
 
-fn ended() -> io::Error {
-    io::ErrorKind::BrokenPipe.into()
-}
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
 
-/// Writing side of a connection.
-struct Writer<'a> {
-    out: BufWriter<&'a Stream>,
-    data: &'a Data,
-    replies: Replies,
-    reply: Vec<u8>,
-    is_open: bool,
-}
+    use super::*;
 
-impl Writer<'_> {
-    /// Writes replies until all commands are answered. After an error of the stream, replies are
-    /// dropped, and the reader ends.
-    fn write_all(&mut self, answers: &Receiver<Answer>, done: &Receiver<()>) {
-        while let Some(answer) = self.next(answers) {
-            // The reader has already counted the command.
-            let _ = done.try_recv();
-            if self.is_open {
-                self.encode(answer);
-                let written = self.out.write_all(&self.reply);
-                self.check(&written);
-                self.reply.clear();
-                self.reply.shrink_to(BUFFER);
-            }
+    #[test]
+    fn a_client_that_sends_byte_by_byte_cannot_prolong_the_negotiation() {
+        let (mut client, server) = UnixStream::pair().unwrap();
+        let server = Stream::Unix(server);
+        let negotiation = thread::spawn(move || {
+            let export = Export {
+                bytes: 4096,
+                description: String::new(),
+            };
+            let mut out = Vec::new();
+            let handshake = Handshake::start(&mut out);
+            let patience = Duration::from_millis(100);
+            negotiate(&server, &export, handshake, out, patience).map(|_| ())
+        });
+        // The flags, and the start of an option with 4096 bytes of data.
+        let message = [&[0, 0, 0, 3][..], b"IHAVEOPT", &[0, 0, 0, 6, 0, 0, 16, 0]].concat();
+        let mut bytes = message.into_iter().chain(std::iter::repeat_n(0, 4096));
+        while !negotiation.is_finished() {
+            let next = bytes
+                .next()
+                .expect("the negotiation ends before the message");
+            // The server has closed the stream once it has ended.
+            let _ = client.write_all(&[next]);
+            thread::sleep(Duration::from_millis(5));
         }
-        self.flush();
-    }
-    /// Returns the next answer. Flushes the output before it waits.
-    fn next(&mut self, answers: &Receiver<Answer>) -> Option<Answer> {
-        if let Ok(answer) = answers.try_recv() {
-            return Some(answer);
-        }
-        self.flush();
-        answers.recv().ok()
-    }
-    fn flush(&mut self) {
-        if self.is_open {
-            let flushed = self.out.flush();
-            self.check(&flushed);
-        }
-    }
-    /// Closes the stream after an error.
-    fn check(&mut self, result: &io::Result<()>) {
-        if result.is_err() {
-            self.is_open = false;
-            self.out.get_ref().shutdown(Shutdown::Both);
-        }
-    }
-    fn encode(&mut self, answer: Answer) {
-        let (replies, out) = (self.replies, &mut self.reply);
-        match answer {
-            Answer::Refused { cookie, fault } => replies.failed(cookie, fault, out),
-            Answer::Done {
-                command,
-                fault: Some(fault),
-            } => replies.failed(command.cookie, fault, out),
-            Answer::Done { command, .. } if command.operation == Operation::Read => {
-                self.read(command);
-            }
-            Answer::Done { command, .. } => replies.done(command.cookie, out),
-            Answer::Extents(query) => match self.data.extents(query) {
-                Ok(extents) => replies.extents(query.cookie, &extents, out),
-                Err(_) => replies.failed(query.cookie, Fault::Io, out),
-            },
-        }
-    }
-    fn read(&mut self, command: Command) {
-        let Command {
-            cookie,
-            offset,
-            bytes,
-            ..
-        } = command;
-        self.replies.read(cookie, offset, bytes, &mut self.reply);
-        let start = self.reply.len();
-        self.reply.resize(start + bytes as usize, 0);
-        if self.data.read(offset, &mut self.reply[start..]).is_err() {
-            self.reply.clear();
-            self.replies.failed(cookie, Fault::Io, &mut self.reply);
-        }
+        let kind = negotiation.join().unwrap().unwrap_err().kind();
+        assert!(matches!(
+            kind,
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock
+        ));
     }
 }

@@ -86,6 +86,10 @@ impl Data {
         Ok(Self::File(file))
     }
 
+    /// Returns `true` if the data are in memory.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        matches!(self, Self::Memory(_))
+    }
     /// Reads a range into `bytes`.
     pub(crate) fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
         let parts = match self {

@@ -5,6 +5,7 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -15,11 +16,12 @@ use wordline_workload::Request;
 use wordline_workload::convert::TraceWriter;
 
 use crate::clock::{self, Clock, LATE_US, Lateness, Started};
-use crate::connection::{Answer, Arrived, Message};
+use crate::connection::{Arrived, Message};
 use crate::control::{self, Asked, Control, ControlRequest, Response};
 use crate::data::Data;
 use crate::error::ServeError;
 use crate::faults::Faults;
+use crate::outbox::{Answer, Outbox};
 use crate::protocol::{Command, Fault, Operation, SECTOR};
 use crate::server::Server;
 use crate::status::{LiveFacts, Status};
@@ -32,8 +34,13 @@ const PATIENCE: Duration = Duration::from_millis(1);
 /// simulated time stands still only while the share is larger. Each wait costs a round trip through
 /// the socket, and the responses of the clients arrive in groups.
 const UNANSWERED: usize = 8;
-/// Last part of a wait, in which the thread spins instead of sleeping.
-const SPIN: Duration = Duration::from_micros(80);
+/// Last part of a wait for an event, in which the engine sleeps without listening for messages.
+const LAST_SLEEP: Duration = Duration::from_micros(80);
+/// Shortest sleep before an event while several requests are in progress. The events that become due
+/// during the sleep are executed together, at most this late, which leaves the processor to the
+/// connections and to the clients of this machine: spinning, or a sleep for each event, takes their
+/// time, and more replies are late.
+const REST: Duration = Duration::from_micros(25);
 /// Maximum number of answers that are sent together.
 const GROUP: usize = 32;
 /// Permitted factors of a slow die.
@@ -47,7 +54,7 @@ struct Pending {
     command: Command,
     /// Effect of the completion on the undo log, if power cuts are possible.
     effect: Effect,
-    answers: Arc<Sender<Answer>>,
+    outbox: Arc<Outbox>,
 }
 
 /// Completion whose answer has not been sent.
@@ -55,7 +62,7 @@ struct Pending {
 struct Completed {
     /// Simulated time of the completion.
     at: Time,
-    answers: Arc<Sender<Answer>>,
+    outbox: Arc<Outbox>,
     answer: Answer,
 }
 
@@ -249,17 +256,17 @@ impl Engine {
         let instant = Instant::now();
         self.patient_until = instant + PATIENCE;
         let started = self.started.filter(|_| !self.ends());
-        for Completed {
-            at,
-            answers,
-            answer,
-        } in self.completed.drain(..)
-        {
+        // Another thread sends faster while more completions are to come.
+        let sends_at_once = self.in_progress() == 0;
+        for Completed { at, outbox, answer } in self.completed.drain(..) {
             if let Some(clock) = &started {
                 self.lateness.count(clock.since(at, instant));
             }
-            // The client may have disconnected.
-            let _ = answers.send(answer);
+            if sends_at_once {
+                outbox.send(answer);
+            } else {
+                outbox.queue(answer);
+            }
         }
     }
     /// Returns the number of power cuts.
@@ -372,7 +379,7 @@ impl Engine {
         let Arrived {
             command,
             serial,
-            answers,
+            outbox,
             ..
         } = arrived;
         let effect = match (serial, &self.power) {
@@ -391,7 +398,7 @@ impl Engine {
         self.pending[place] = Some(Pending {
             command,
             effect,
-            answers,
+            outbox,
         });
         let (op, sectors) = simulated(&command);
         Turn::Request(LiveRequest {
@@ -460,7 +467,10 @@ impl Engine {
     }
 
     fn real(&mut self, scale: f64, due: Time) -> Turn {
-        let clock = *self.started.get_or_insert_with(|| Started::now(scale));
+        let clock = *self.started.get_or_insert_with(|| {
+            clock::wake_up_on_time();
+            Started::now(scale)
+        });
         let now = Instant::now();
         let until = now + PAUSE;
         if due == Time::MAX || !clock.until(due, now).is_zero() {
@@ -484,15 +494,16 @@ impl Engine {
             if now >= until {
                 return Turn::Pause;
             }
-            if wait > SPIN {
+            if wait > LAST_SLEEP {
                 let wait = wait
-                    .saturating_sub(SPIN)
+                    .saturating_sub(LAST_SLEEP)
                     .min(until.saturating_duration_since(now));
                 if let Some(message) = self.wait(wait) {
                     return self.take(message, |arrived| clock.time(arrived.at));
                 }
             } else {
-                std::hint::spin_loop();
+                let is_alone = self.in_progress() <= 1;
+                thread::sleep(if is_alone { wait } else { wait.max(REST) });
             }
         }
     }
@@ -528,11 +539,10 @@ fn simulated(command: &Command) -> (Op, Range<u64>) {
 fn refuse(pending: &mut Vec<Option<Pending>>) {
     for pending in pending.drain(..).flatten() {
         let Pending {
-            command, answers, ..
+            command, outbox, ..
         } = pending;
         let fault = Some(Fault::ShuttingDown);
-        // The client may have disconnected.
-        let _ = answers.send(Answer::Done { command, fault });
+        outbox.queue(Answer::Done { command, fault });
     }
 }
 
@@ -571,7 +581,7 @@ impl Clients for Engine {
         let Pending {
             command,
             effect,
-            answers,
+            outbox,
         } = pending;
         if let Some(power) = &self.power {
             match effect {
@@ -589,7 +599,7 @@ impl Clients for Engine {
         let fault = has_failed.then_some(Fault::Io);
         self.completed.push(Completed {
             at: now,
-            answers,
+            outbox,
             answer: Answer::Done { command, fault },
         });
         let in_progress = self.in_progress();

@@ -10,6 +10,7 @@ mod data;
 mod engine;
 mod error;
 mod faults;
+mod outbox;
 pub mod protocol;
 mod server;
 mod socket;

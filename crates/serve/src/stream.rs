@@ -8,9 +8,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{SendFlags, send};
 
 use crate::error::ServeError;
 use crate::socket::{Socket, taken};
+
+/// Flags of a write that neither waits nor raises SIGPIPE. std sets `SO_NOSIGPIPE` on
+/// sockets of Apple's systems, which lack the flag.
+#[cfg(not(target_vendor = "apple"))]
+const AT_ONCE: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
+#[cfg(target_vendor = "apple")]
+const AT_ONCE: SendFlags = SendFlags::DONTWAIT;
 
 /// TCP port that listens on 127.0.0.1, where every user of this machine can connect.
 #[derive(Clone, Debug)]
@@ -91,6 +99,15 @@ impl Stream {
                 stream.set_write_timeout(time)
             }
         }
+    }
+    /// Writes the bytes that the socket takes at once, and returns their number. Fails with
+    /// `WouldBlock` if it takes none.
+    pub(crate) fn write_now(&self, bytes: &[u8]) -> io::Result<usize> {
+        let sent = match self {
+            Self::Unix(stream) => send(stream, bytes, AT_ONCE),
+            Self::Tcp(stream) => send(stream, bytes, AT_ONCE),
+        };
+        sent.map_err(io::Error::from)
     }
     /// Ends the stream. The client may have closed it already.
     pub(crate) fn shutdown(&self, how: Shutdown) {
