@@ -23,7 +23,7 @@ from rich.console import Console
 
 import wordline
 from wordline import serve
-from wordline._api.exporter import address, exported
+from wordline._api.exporter import exported
 from wordline._render.prometheus import FAMILIES, exposition
 from wordline._render.status import OPS, served, served_since
 from wordline._render.terminal.live import page
@@ -142,14 +142,14 @@ def families(text: str) -> dict[str, Any]:
 def test_metrics_follow_the_format_of_prometheus(tiny: str) -> None:
     overrides = {"buffer.capacity_kib": 256}
     with (
-        wordline.serve(tiny, clock="real", overrides=overrides) as device,
+        wordline.serve(tiny, clock="real", overrides=overrides, metrics=0) as device,
         connected(device.socket) as client,
-        exported(0, lambda: device.control("status")) as where,
     ):
+        assert device.metrics is not None
         load(client, 200)
-        code, kind, text = scraped(where)
+        code, kind, text = scraped(device.metrics)
         latency = device.control("status")["summary"]["latency"]["read"]
-        assert scraped(where, "/other")[0] == 404
+        assert scraped(device.metrics, "/other")[0] == 404
     assert (code, kind) == (200, "text/plain; version=0.0.4; charset=utf-8")
     found = families(text)
     for name, family in found.items():
@@ -184,18 +184,20 @@ def test_metrics_of_a_disk_omit_flash() -> None:
 def test_metrics_are_exported_on_a_private_unix_socket(tiny: str) -> None:
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind("m.sock")
-    with wordline.serve(tiny) as device:
-        where = address("unix:m.sock")
-        with exported(where, lambda: device.control("status")) as shown:
-            assert stat.S_IMODE(os.lstat("m.sock").st_mode) == 0o600
-            assert "wordline_requests_total" in scraped(shown)[2]
-            with pytest.raises(wordline.WordlineError, match="in use; choose another path"):
-                exported(where, dict).__enter__()
+    with wordline.serve(tiny, metrics="unix:m.sock") as device:
+        assert device.metrics is not None
+        assert stat.S_IMODE(os.lstat("m.sock").st_mode) == 0o600
+        assert "wordline_requests_total" in scraped(device.metrics)[2]
+        with pytest.raises(wordline.WordlineError, match="in use; choose another path"):
+            wordline.serve(tiny, metrics="unix:m.sock").__enter__()
+        assert "wordline_requests_total" in scraped(device.metrics)[2]
     assert not Path("m.sock").exists()
     Path("file").write_text("kept")
     with pytest.raises(wordline.WordlineError, match="choose another path"):
-        exported("file", dict).__enter__()
+        wordline.serve(tiny, metrics="unix:file").__enter__()
     assert Path("file").read_text() == "kept"
+    with pytest.raises(wordline.WordlineError, match="neither a port"):
+        wordline.serve(tiny, metrics=65_536)
 
 
 def test_invalid_or_busy_port_is_rejected(wordline: Command, tiny: str) -> None:

@@ -20,6 +20,7 @@ from conftest import TINY, USER_BYTES, Command
 from nbd_client import (
     EINVAL,
     ENOSPC,
+    ESHUTDOWN,
     FIXED,
     FLUSH,
     FUA,
@@ -296,6 +297,44 @@ def test_sigterm_during_a_write_loses_no_acknowledged_write(tiny: str) -> None:
         # The last write may have reached the file without an acknowledgement.
         assert content[page * 4096 :][:4096] in (data, last)
     assert summary()["input"]["writes"] >= len(written)
+
+
+def test_second_interrupt_ends_the_device_with_partial_results() -> None:
+    """After the first one, the device would work for seconds on the requests that have arrived."""
+    requests, size = 600, 32 << 20
+    with server("d4", "--no-report") as process, connected("wordline.sock") as client:
+        for cookie in range(requests):
+            offset = cookie % 200 * size
+            client.stream.sendall(command(ZERO, offset, size, NO_HOLE, cookie))
+        client.reply()
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=LIMIT)
+        assert process.returncode == 130
+        answers = [client.reply()[1] for _ in range(requests - 1)]
+    assert errors.startswith("error: interrupted; the results up to that point are in ")
+    done = summary("out/d4-live")
+    assert done["error"] == "interrupted"
+    assert done["latency"]["write"]["count"] < requests
+    assert answers.count(0) + 1 <= done["latency"]["write"]["count"]
+    assert set(answers) == {0, ESHUTDOWN}
+    assert "Partial result: interrupted" in output
+
+
+def test_overload_by_clients_is_noted_as_theirs(device: wordline.LiveDevice) -> None:
+    with connected(device.socket) as client:
+        size = 64 << 10
+        for cookie in range(600):
+            offset = cookie * size % USER_BYTES
+            client.stream.sendall(command(ZERO, offset, size, NO_HOLE, cookie))
+        assert all(client.reply()[1] == 0 for _ in range(600))
+    device.__exit__(None, None, None)
+    assert device.result
+    notes = " ".join(device.result.summary["notes"])
+    assert "Let the clients keep fewer requests in flight." in notes
+    assert "trace" not in notes
 
 
 def test_full_data_file_is_reported(tiny: str) -> None:

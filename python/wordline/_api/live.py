@@ -6,9 +6,10 @@ import os
 import tempfile
 import threading
 import time
+from contextlib import ExitStack
 
 from wordline import _wordline
-from wordline._api import spelling
+from wordline._api import exporter, spelling
 from wordline._api.control import control
 from wordline._api.result import Result
 from wordline._api.simulation import ended_early
@@ -43,6 +44,7 @@ def serve(
     think_time: float = 0.0,
     record: str | os.PathLike[str] | None = None,
     power_cuts: bool = False,
+    metrics: int | str | None = None,
     overrides: Overrides | None = None,
     seed: int = 1,
     prepared: str | os.PathLike[str] | None = None,
@@ -66,6 +68,8 @@ def serve(
                clock: 1 charges the pauses of the clients as observed, 0 not at all
     record     trace to write, with all requests and their simulated times of arrival
     power_cuts allow `control("power-cut")`; takes memory for writes that are not durable yet
+    metrics    port of 127.0.0.1 where Prometheus can read the metrics of the device, 0 for a free
+               one, or "unix:PATH" for a Unix socket; None to export none
     overrides  values of configuration keys, by key path
     seed       seed of every random choice
     prepared   file written by `wordline.prepare`: initial state of the device
@@ -78,7 +82,8 @@ def serve(
         socket, tcp, data, clock, scale, think_time, record, power_cuts, seed, prepared
     )
     place = None if out is None else output_folder.check(out, "run")
-    return LiveDevice(text, name, settings(overrides), options, place)
+    where = None if metrics is None else exporter.address(str(metrics))
+    return LiveDevice(text, name, settings(overrides), options, place, where)
 
 
 def live_options(
@@ -143,6 +148,8 @@ class LiveDevice:
     """Path of the Unix socket."""
     port: int | None
     """TCP port on 127.0.0.1; None without `tcp`."""
+    metrics: str | None
+    """Address of the exported metrics, within the block; None without `metrics`."""
     result: Result | None
     """Result, after the block; None if no request arrived."""
 
@@ -153,6 +160,7 @@ class LiveDevice:
         overrides: list[tuple[str, str]],
         options: dict[str, Any],
         place: str | None,
+        metrics: int | str | None,
     ) -> None:
         self._folder = None
         if "socket" not in options:
@@ -160,7 +168,10 @@ class LiveDevice:
             options = options | {"socket": f"{self._folder.name}/nbd.sock"}
         self.socket = options["socket"]
         self.port = options["tcp"].port if "tcp" in options else None
+        self.metrics = None
         self.result = None
+        self._exported_at = metrics
+        self._exports = ExitStack()
         self._job = (text, name, overrides, options)
         self._place = place
         self._stop = _wordline.Stop()
@@ -204,7 +215,7 @@ class LiveDevice:
         A second interrupt, or one before clients are served, stops the device at once."""
         try:
             with interruption.undisturbed():
-                self._thread.start()
+                self._start()
             _is_set(self._ready)
             if self._was_ready:
                 attend(self)
@@ -224,9 +235,16 @@ class LiveDevice:
             raise KeyboardInterrupt
         return self._outcome
 
-    def __enter__(self) -> Self:
+    def _start(self) -> None:
+        """Exports the metrics, if they are to be, and starts the device. Raises WordlineError."""
+        if self._exported_at is not None:
+            shown = exporter.exported(self._exported_at, lambda: self.control("status"))
+            self.metrics = self._exports.enter_context(shown)
         self._thread.start()
+
+    def __enter__(self) -> Self:
         try:
+            self._start()
             _is_set(self._ready)
         except BaseException:
             self._end()
@@ -254,7 +272,9 @@ class LiveDevice:
     def _end(self) -> None:
         """Stops the device. Raises the exception that stopped it earlier, if any."""
         self._stop.set()
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
+        self._exports.close()
         if self._folder is not None:
             self._folder.cleanup()
         if self._fault is not None:
@@ -283,12 +303,17 @@ def served(
     name: str,
     overrides: list[tuple[str, str]],
     options: dict[str, Any],
+    metrics: str | None,
     attend: Callable[[LiveDevice], None],
 ) -> Result | None:
-    """Serves a device until a signal arrives. Once clients are served, calls `attend`, which must
-    return when the device has ended (`LiveDevice.wait`). Returns None if no request arrived. Raises
-    the exceptions of `wordline.run`."""
-    device = LiveDevice(text, name, overrides, options, None)
+    """Serves a device until a signal arrives, and its metrics at the address `metrics`.
+
+    Once clients are served, calls `attend`, which must return when the device has ended
+    (`LiveDevice.wait`). Returns None if no request arrived. Raises the exceptions of
+    `wordline.run`.
+    """
+    where = None if metrics is None else exporter.address(metrics)
+    device = LiveDevice(text, name, overrides, options, None, where)
     ended = interruption.ended()
     outcome = device.attended(attend)
     ended.append(outcome)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +70,7 @@ def serve(
     Exit code: 0 done, 1 stopped by an error, 2 invalid command or input, 130 Ctrl-C or 143 SIGTERM
     before the device was ready, or a second time.
     """
-    from wordline._api import exporter, live
+    from wordline._api import live
     from wordline._internal import output_folder
     from wordline._internal.claim import claimed
     from wordline.config import read
@@ -84,6 +83,8 @@ def serve(
     place = output_folder.check(out or output_folder.unused(default), "run")
 
     def attend(served: LiveDevice) -> None:
+        if served.metrics is not None:
+            note(f"metrics: {served.metrics}")
         loopback = f" and nbd://127.0.0.1:{served.port}" if tcp is not None else ""
         note(f"{device} is ready at {served.uri}{loopback}; Ctrl-C ends it")
         if shows_progress(page):
@@ -91,15 +92,8 @@ def serve(
         else:
             served.wait()
 
-    def status() -> dict[str, Any]:
-        return control(socket, "status")
-
     def run() -> Any:
-        with ExitStack() as also:
-            if metrics is not None:
-                where = also.enter_context(exporter.exported(exporter.address(metrics), status))
-                note(f"metrics: {where}")
-            result = live.served(text, name, overrides, live_options, attend)
+        result = live.served(text, name, overrides, live_options, metrics, attend)
         if result is None:
             raise NoRequestError
         return result
