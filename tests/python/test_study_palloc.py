@@ -264,7 +264,11 @@ def test_pdwc_waits_longer_and_msnfs_is_slower_on_a_busy_device(told: dict) -> N
     busy = figure(told, "busy")
     for waits in busy["data"]["wait_us"].values():
         assert waits["PDCW"] < waits["CWDP"] < waits["PDWC"]
-    (msnfs,) = (row["ours"] for row in busy["rows"] if row["what"].startswith("at 50 %: msnfs"))
+    (msnfs,) = (
+        row["ours"]
+        for row in busy["rows"]
+        if row["what"].startswith("at 50 % of CWDP's throughput: msnfs")
+    )
     assert msnfs > 0
 
 

@@ -30,6 +30,8 @@ AHEAD: Mapping[str, Value] = {"buffer.read_ahead": "physical"}
 CONFLICTS = 1.3
 """Largest factor by which read conflicts on dies and channels may slow reads."""
 WITH_FUA: Mapping[str, Value] = {"fua_ratio": 1.0}
+PATTERNS = {"SW": "sequential writes", "RW": "random writes", "SR": "sequential reads"}
+"""Patterns that are compared with random reads, by the names of the document."""
 ORDERS = {"sequential": "sequentially", "random": "randomly"}
 Key = tuple[str, int, str]
 """Drive letter, queue depth, and `slow` for a slow part or an empty string."""
@@ -142,21 +144,22 @@ def _patterns(
 def _pattern_rows(shares: Mapping[Key, float], mean: Means) -> list[Row]:
     return [
         Row(
-            f"rate of random reads over random writes, {letter}, QD "
+            f"rate of random reads relative to random writes, {letter}, queue depth "
             f"{depth}{', slow part' if part else ''}",
             shares[letter, depth, part],
             "%",
-            PUBLISHED("5.2", f"rate of random reads over random writes, {letter}")
+            PUBLISHED("5.2", f"rate of random reads relative to random writes, {letter}")
             if (depth, part) == (DEPTH, "slow")
             else None,
         )
         for letter, depth, part in shares
     ] + [
         Row(
-            f"latency of {kind} over random reads, QD {depth}{', slow part' if part else ''}",
+            f"response time of {PATTERNS[kind]} relative to random reads, queue depth "
+            f"{depth}{', slow part' if part else ''}",
             value,
             "%",
-            PUBLISHED("5.2", f"latency of {kind} over random reads")
+            PUBLISHED("5.2", f"response time of {PATTERNS[kind]} relative to random reads")
             if (depth, part) == (DEPTH, "slow")
             else None,
         )
@@ -183,7 +186,7 @@ def worst_kind(setup: Setup) -> Figure:
     mean = {
         (depth, part): {
             kind: sum(latencies[letter, depth, part][kind] for letter in BASIC) / 3
-            for kind in ("SW", "RW", "SR")
+            for kind in PATTERNS
         }
         for depth, part in {(depth, part) for _, depth, part in runs}
     }
@@ -326,7 +329,7 @@ def _on_flash(
         for one, writes in zip(made, carried_out(setup, wanted), strict=True)
     ]
     each = [patterns.ratios(_kinds(one, "latency"), "RR") for one in found]
-    return {kind: 100 * fmean(one[kind] for one in each) for kind in ("SW", "RW", "SR")}
+    return {kind: 100 * fmean(one[kind] for one in each) for kind in PATTERNS}
 
 
 def _fastest_claims(mean: Means, hard: Mapping[str, float]) -> list[Claim]:
@@ -387,7 +390,7 @@ def aged_reads(setup: Setup) -> Figure:
             Row(
                 f"response time, {state}, mean over the sizes, {letter}",
                 fmean(one[state].values()),
-                "us",
+                "µs",
                 PUBLISHED("5.3", f"response time, {state}"),
             )
             for state in ("pristine", "aged")
@@ -557,7 +560,7 @@ def _layout_rows(found: Mapping[str, Layout]) -> list[Row]:
         Row(
             f"shortest response time, {words} written, over all drives",
             min(one.least_us[order] for one in found.values()),
-            "us",
+            "µs",
             PUBLISHED("5.5", f"shortest time, {words} written"),
         )
         for order, words in ORDERS.items()

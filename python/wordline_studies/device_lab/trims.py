@@ -53,10 +53,10 @@ def gains(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                f"latency after RND-TRIM over SEQ-TRIM, {letter}",
+                f"response time of writes after RND-TRIM over that after SEQ-TRIM, {letter}",
                 value,
                 "times",
-                PUBLISHED("5.12", "latency after random over ascending TRIM"),
+                PUBLISHED("5.12", "response time of writes after random over ascending TRIM"),
             )
             for letter, value in ratio.items()
         ],
@@ -166,7 +166,8 @@ def costs(setup: Setup) -> Figure:
         ]
         + [
             Row(
-                f"duration of the {which} TRIM that frees data, in 4 KiB writes, {letter}",
+                f"duration of the {which} TRIM that frees data over that of a 4 KiB write, "
+                f"{letter}",
                 end(freeing[letter]) / write_us[letter],
                 "times",
                 PUBLISHED("5.14", "I-TRIM over a write of 4 KiB"),
@@ -178,7 +179,7 @@ def costs(setup: Setup) -> Figure:
             Row(
                 f"duration of the {which} TRIM that frees data, {letter}",
                 end(freeing[letter]),
-                "us",
+                "µs",
                 PUBLISHED("5.14", "time of an I-TRIM"),
             )
             for letter in INVALIDATING
@@ -195,7 +196,7 @@ def costs(setup: Setup) -> Figure:
                 "T2: the duration of an E-TRIM is proportional to the amount of data (2 GiB and "
                 f"512 MiB, within {PER_CENT:g} %)",
                 all(
-                    is_reproduced(us[letter][LONGEST], 4 * us[letter][2**29], "us")
+                    is_reproduced(us[letter][LONGEST], 4 * us[letter][2**29], "µs")
                     for letter in ERASING
                 ),
                 ", ".join(

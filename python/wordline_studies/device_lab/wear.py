@@ -285,10 +285,10 @@ def managed_reads(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                f"latency with management over latency without, 4 KiB, {letter}",
+                f"response time of 4 KiB reads, with reliability management over without, {letter}",
                 value,
                 "times",
-                PUBLISHED("5.7", "latency with management over latency without"),
+                PUBLISHED("5.7", "response time with reliability management over that without"),
             )
             for letter, value in told.items()
         ]
@@ -296,7 +296,7 @@ def managed_reads(setup: Setup) -> Figure:
             Row(
                 f"response time of 4 KiB reads, {words}, {letter}",
                 us,
-                "us",
+                "µs",
                 PUBLISHED("5.7", f"{words}, {letter}"),
             )
             for letter, one in small.items()

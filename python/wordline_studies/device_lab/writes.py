@@ -451,7 +451,8 @@ def buffers(setup: Setup) -> Figure:
         ]
         + [
             Row(
-                f"worst case after the cliff, same ratio with pages destaged one by one, {letter}",
+                f"worst case after the cliff, with the buffer, destaged page by page, over "
+                f"without it, {letter}",
                 value,
                 "times",
             )
@@ -467,7 +468,8 @@ def buffers(setup: Setup) -> Figure:
         ]
         + [
             Row(
-                f"worst case before the cliff, same ratio with pages destaged one by one, {letter}",
+                f"worst case before the cliff, with the buffer, destaged page by page, over "
+                f"without it, {letter}",
                 value,
                 "times",
             )

@@ -28,7 +28,8 @@ FINE = SIZES[:3]
 """Sizes for which the document gives the CPU use of FSSD: up to 16 KB."""
 WRITTEN = 8 * 1024 * 1024
 """Bytes written by each run that measures the map by size and pattern of the requests."""
-PATTERNS = ("uniform", "sequential")
+PATTERNS = {"uniform": "random", "sequential": "sequential"}
+"""Words for the patterns of the requests."""
 STEPS = (6000, 12_000, 24_000, 48_000)
 """Writes after which the growing map is measured."""
 RANGE = 0.0005
@@ -71,14 +72,19 @@ def memory(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                "memory of FSSD at the end: a flat table of all sectors",
+                "host memory of FSSD at the end, with a flat table of all sectors",
                 SECTORS * FLAT_ENTRY / 1e9,
                 "GB",
                 PUBLISHED("4.4", "memory of FSSD at the end"),
             ),
-            Row("bytes per extent of the tree", tree["map_bytes"] / tree["map_entries"], "B"),
+            Row("memory per extent of the tree", tree["map_bytes"] / tree["map_entries"], "B"),
             *(
-                Row(f"size of the map of {drive.upper()}, {pattern}, {size} B", kinds[key], "B")
+                Row(
+                    f"size of the map of {drive.upper()} after {PATTERNS[pattern]} writes of "
+                    f"{size} B",
+                    kinds[key],
+                    "B",
+                )
                 for key in kinds
                 for drive, pattern, size in [key]
             ),
@@ -251,32 +257,39 @@ def processors(setup: Setup) -> Figure:
 def _cpu_rows(used: dict[tuple[str, str], float]) -> list[Row]:
     one, eight = workers(WORKERS[0]), workers(WORKERS[-1])
     rows = [
-        Row("CPU use, FSSD, legacy", used["fssd", one], "%", PUBLISHED("4.5", "FSSD, legacy")),
+        Row(
+            "CPU use of FSSD, legacy mode, one worker",
+            used["fssd", one],
+            "%",
+            PUBLISHED("4.5", "CPU use of FSSD, legacy mode"),
+        ),
         *(
             Row(
-                f"CPU use, FSSD, {size} B",
+                f"CPU use of FSSD, requests of {size} B",
                 used["fssd", f"{size} B"],
                 "%",
-                PUBLISHED("4.5", "FSSD, up to 16 KB") if size in FINE else None,
+                PUBLISHED("4.5", "CPU use of FSSD, requests of up to 16 KB")
+                if size in FINE
+                else None,
             )
             for size in SIZES
         ),
         Row(
-            "CPU use, FSSD: queue over legacy",
+            "CPU use of FSSD, queue of 128 over legacy mode",
             used["fssd", "queued"] / used["fssd", one],
             "times",
-            PUBLISHED("4.5", "FSSD, queue over legacy"),
+            PUBLISHED("4.5", "CPU use of FSSD, queue of 128 over legacy mode"),
         ),
         Row(
-            "CPU use, FSSD: eight workers over one",
+            "CPU use of FSSD, eight workers over one",
             used["fssd", eight] / used["fssd", one],
             "times",
-            PUBLISHED("4.5", "FSSD, workers"),
+            PUBLISHED("4.5", "CPU use of FSSD, eight workers over one"),
         ),
     ]
     shown = {("fssd", one), *(("fssd", f"{size} B") for size in SIZES)}
     rows += [
-        Row(f"CPU use, {_words(drive)}, {run}", value, "%")
+        Row(f"CPU use of {_words(drive)}, {run}", value, "%")
         for (drive, run), value in used.items()
         if (drive, run) not in shown
     ]

@@ -44,8 +44,9 @@ def stripe(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                f"waiting writes, {'one drive' if drives == 1 else f'{drives} drives'}, "
-                f"{'with' if alone else 'without'} writes to single drives",
+                "share of writes that wait for GC, "
+                f"{'one drive' if drives == 1 else f'{drives} drives'}, "
+                f"{'with' if alone else 'without'} other writes to single drives",
                 value,
                 "%",
             )

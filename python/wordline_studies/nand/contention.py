@@ -114,11 +114,11 @@ def _mean(curves: Iterable[Curves]) -> Curves:
 
 
 def _rows(curves: Mapping[str, Curves], compared: list[str]) -> list[Row]:
-    published = PUBLISHED("2.21", "bus contention of SLC over MLC")
+    published = PUBLISHED("2.21", "bus contention: SLC over MLC")
     # With few dies, writes hardly wait, and the ratio is meaningless.
     rows = [
         Row(
-            f"{FIVE}, mean of 2, 4 and 8 dies: SLC over MLC1",
+            f"bus contention, {FIVE}, mean of 2, 4 and 8 dies: SLC over MLC1",
             gain(*(fmean(curves[FIVE][part][1:]) for part in ("MLC1", "SLC"))),
             "%",
             published,
@@ -126,7 +126,7 @@ def _rows(curves: Mapping[str, Curves], compared: list[str]) -> list[Row]:
     ]
     rows += [
         Row(
-            f"{kind}, {dies} dies: SLC over MLC1",
+            f"bus contention, {kind}, {dies} dies: SLC over MLC1",
             gain(mlc, slc),
             "%",
             published,
@@ -138,7 +138,7 @@ def _rows(curves: Mapping[str, Curves], compared: list[str]) -> list[Row]:
         )
     ]
     rows += [
-        Row(f"{kind}, {name}, {dies} dies: contention", value, "%")
+        Row(f"bus contention, {kind}, {name}, {dies} dies", value, "%")
         for kind, one in curves.items()
         for name, curve in one.items()
         for dies, value in zip(DIES, curve, strict=True)

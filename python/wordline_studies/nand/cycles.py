@@ -148,26 +148,29 @@ def writes(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                "cache: consecutive array programs without a pause between them",
+                "cache mode: consecutive array programs without a pause between them",
                 _in_a_row(gaps),
                 "",
-                PUBLISHED("2.13", "programs of the array"),
+                PUBLISHED("2.13", "consecutive array programs in cache mode"),
             ),
             # The two ends have different units, so their order does not count as an agreement.
             Row(
-                "legacy: shortest program",
+                "legacy mode: shortest array program",
                 min(programs["legacy"]),
                 "µs",
-                PUBLISHED("2.13", "shortest program"),
+                PUBLISHED("2.13", "shortest array program"),
             ),
             Row(
-                "legacy: longest program",
+                "legacy mode: longest array program",
                 max(programs["legacy"]) / 1000,
                 "ms",
-                PUBLISHED("2.13", "longest program"),
+                PUBLISHED("2.13", "longest array program"),
             ),
-            *(Row(f"{mode}: array programs", len(times), "") for mode, times in programs.items()),
-            Row("cache: longest pause between array programs", max(gaps) / 1e6, "µs"),
+            *(
+                Row(f"{mode}: number of array programs", len(times), "")
+                for mode, times in programs.items()
+            ),
+            Row("cache mode: longest pause between array programs", max(gaps) / 1e6, "µs"),
         ],
         plots=[_plot(found)],
         claims=_write_claims(setup, found, programs, gaps),
@@ -316,9 +319,13 @@ def reads(setup: Setup) -> Figure:
             row
             for mode, (array_us, out_us) in times.items()
             for row in (
-                Row(f"{mode}: array reads", len(array_us), ""),
-                Row(f"{mode}: data-out time over array time", sum(out_us) / sum(array_us), ""),
-                Row(f"{mode}: command cycles without status", commands[mode], ""),
+                Row(f"{mode}: number of array reads", len(array_us), ""),
+                Row(
+                    f"{mode}: time of data out over time of array reads",
+                    sum(out_us) / sum(array_us),
+                    "",
+                ),
+                Row(f"{mode}: number of command cycles, without status reads", commands[mode], ""),
             )
         ],
         plots=[_plot(found)],
@@ -436,22 +443,22 @@ def _breakdown_rows(names: Sequence[str], reports: Mapping[str, Sequence[Report]
         for place, name in enumerate(names)
         for row in (
             Row(
-                f"writes, {name}: array programs",
+                f"writes, {name}: share of cycles for array programs",
                 array[place],
                 "%",
-                PUBLISHED("2.16", "writes, array"),
+                PUBLISHED("2.16", "writes: share of cycles for array programs"),
             ),
             Row(
-                f"writes, {name}: data transfer",
+                f"writes, {name}: share of cycles for data transfer",
                 moved[place],
                 "%",
-                PUBLISHED("2.16", "writes, data transfer"),
+                PUBLISHED("2.16", "writes: share of cycles for data transfer"),
             ),
             Row(
-                f"reads, {name}: data transfer",
+                f"reads, {name}: share of cycles for data transfer",
                 read[place],
                 "%",
-                PUBLISHED("2.16", "reads, data transfer"),
+                PUBLISHED("2.16", "reads: share of cycles for data transfer"),
             ),
         )
     ]

@@ -17,10 +17,10 @@ def table(setup: Setup) -> Figure:
     programs = {name: _us(nand["timing"]["program_ns"]) for name, nand in made.items()}
     rows += [
         Row(
-            f"{name} slowest over fastest write",
+            f"{name}: slowest over fastest page program",
             max(programs[name]) / min(programs[name]),
             "times",
-            PUBLISHED("2.1", "slowest over fastest write"),
+            PUBLISHED("2.1", "slowest over fastest page program"),
         )
         for name in ("MLC1", "MLC2")
     ]
@@ -73,15 +73,15 @@ def _rows(name: str, nand: dict[str, Any]) -> list[Row]:
     geometry, timing = nand["geometry"], nand["timing"]
     blocks = geometry["blocks_per_plane"] * geometry["planes_per_die"]
     values: list[tuple[str, float, str]] = [
-        ("page", geometry["page_bytes"], "B"),
+        ("page size", geometry["page_bytes"], "B"),
         ("pages per block", geometry["pages_per_block"], ""),
-        ("blocks", blocks, ""),
-        *(("write", us, "µs") for us in _us(timing["program_ns"])),
-        *(("read", us, "µs") for us in _us(timing["read_ns"])),
-        ("erase", timing["erase_ns"] / 1e3, "µs"),
+        ("blocks per die", blocks, ""),
+        *(("program time of a page", us, "µs") for us in _us(timing["program_ns"])),
+        *(("read time of a page", us, "µs") for us in _us(timing["read_ns"])),
+        ("erase time of a block", timing["erase_ns"] / 1e3, "µs"),
     ]
     return [
-        Row(f"{name} {what}", float(value), unit, PUBLISHED("2.1", f"{name} {what}"))
+        Row(f"{name}: {what}", float(value), unit, PUBLISHED("2.1", f"{name}: {what}"))
         for what, value, unit in values
     ]
 

@@ -78,16 +78,18 @@ def _performance(setup: Setup, found: Reports, one: Latency) -> Figure:
     }
     rows = [
         Row(
-            f"{pair}{', one die' if of is one else ''}",
+            f"migration time, {pair}{', one die' if of is one else ''}",
             ratios[-1],
             "times",
-            PUBLISHED("2.15", "speed-up"),
+            PUBLISHED("2.15", "migration time of a slow mode over that of a fast mode"),
             other_reading=of is one,
         )
         for of in (latency, one)
         for pair, ratios in _ratios(of).items()
     ]
-    rows += [Row(f"energy, {name}", values[-1], "mJ") for name, values in energy.items()]
+    rows += [
+        Row(f"energy of the migration, {name}", values[-1], "mJ") for name, values in energy.items()
+    ]
     return Figure(
         id="2.15",
         title="Figure 2.15: block migration",
@@ -267,7 +269,10 @@ def _stages(found: Reports) -> Figure:
             f"Time by stage for the migration of {BLOCKS[-1]} blocks of figure 2.15. "
             "Overlapping stages are counted in each."
         ),
-        rows=[Row(f"{name}: time of data on the bus", ps / 1e9, "ms") for name, ps in data.items()],
+        rows=[
+            Row(f"{name}: time of data transfers on the bus", ps / 1e9, "ms")
+            for name, ps in data.items()
+        ],
         plots=[
             Plot(
                 "Time by stage",

@@ -113,28 +113,28 @@ def _planes(found: Curves) -> Figure:
     )
     rows = [
         Row(
-            "writes, 2 KiB pages: gain from 1 to 8 planes",
+            "write bandwidth, 2 KiB pages: gain from 1 to 8 planes",
             writes["2 KiB"],
             "%",
-            PUBLISHED("2.18", "writes"),
+            PUBLISHED("2.18", "write bandwidth: gain from 1 to 8 planes"),
         ),
         Row(
-            "reads, 2 KiB pages: gain from 1 to 8 planes",
+            "read bandwidth, 2 KiB pages: gain from 1 to 8 planes",
             reads["2 KiB"],
             "%",
-            PUBLISHED("2.18", "reads"),
+            PUBLISHED("2.18", "read bandwidth: gain from 1 to 8 planes"),
         ),
         Row(
-            "writes, mean over pages of 2 to 16 KiB: gain from 1 to 8 planes",
+            "write bandwidth, mean over pages of 2 to 16 KiB: gain from 1 to 8 planes",
             _mean([*writes.values()]),
             "%",
-            replace(PUBLISHED("2.18", "writes"), fitted=MEAN),
+            replace(PUBLISHED("2.18", "write bandwidth: gain from 1 to 8 planes"), fitted=MEAN),
         ),
         Row(
-            "reads, mean over pages of 2 to 16 KiB: gain from 1 to 8 planes",
+            "read bandwidth, mean over pages of 2 to 16 KiB: gain from 1 to 8 planes",
             _mean([*reads.values()]),
             "%",
-            PUBLISHED("2.18", "reads"),
+            PUBLISHED("2.18", "read bandwidth: gain from 1 to 8 planes"),
         ),
     ]
     return Figure(
@@ -205,27 +205,32 @@ def _dies(found: Curves, ends: Curves) -> Figure:
     }
     rows = [
         Row(
-            "writes, legacy: gain from 1 to 8 dies",
+            "write bandwidth, legacy: gain from 1 to 8 dies",
             _whole(writes),
             "%",
-            PUBLISHED("2.19", "writes"),
+            PUBLISHED("2.19", "write bandwidth: gain from 1 to 8 dies"),
         ),
-        Row("reads, legacy: gain from 1 to 8 dies", _whole(reads), "%", PUBLISHED("2.19", "reads")),
         Row(
-            "writes, legacy, mean over pages of 2 to 16 KiB: gain from 1 to 8 dies",
+            "read bandwidth, legacy: gain from 1 to 8 dies",
+            _whole(reads),
+            "%",
+            PUBLISHED("2.19", "read bandwidth: gain from 1 to 8 dies"),
+        ),
+        Row(
+            "write bandwidth, legacy, mean over pages of 2 to 16 KiB: gain from 1 to 8 dies",
             means["program"],
             "%",
-            replace(PUBLISHED("2.19", "writes"), fitted=MEAN),
+            replace(PUBLISHED("2.19", "write bandwidth: gain from 1 to 8 dies"), fitted=MEAN),
         ),
         Row(
-            "reads, legacy, mean over pages of 2 to 16 KiB: gain from 1 to 8 dies",
+            "read bandwidth, legacy, mean over pages of 2 to 16 KiB: gain from 1 to 8 dies",
             means["read"],
             "%",
-            PUBLISHED("2.19", "reads"),
+            PUBLISHED("2.19", "read bandwidth: gain from 1 to 8 dies"),
         ),
     ]
     rows += [
-        Row(f"{WORDS[operation]}, {name}: gain from 1 to 8 dies", _whole(values), "%")
+        Row(f"bandwidth of {WORDS[operation]}, {name}: gain from 1 to 8 dies", _whole(values), "%")
         for operation in OPERATIONS
         for name, values in found[operation].items()
         if name != "legacy"
@@ -306,17 +311,22 @@ def _doubling(planes: Curves, dies: Curves, sizes: Curves) -> Figure:
     names = ("4 to 8 dies", "4 to 8 planes", "4 to 8 KiB pages")
     reads, writes = steps("read"), steps("program")
     rows = [
-        Row(f"reads, gain from {name}", value, "%", PUBLISHED("doubling", f"reads, {name}"))
+        Row(
+            f"read bandwidth: gain from {name}",
+            value,
+            "%",
+            PUBLISHED("doubling", f"read bandwidth: gain from {name}"),
+        )
         for name, value in zip(names, reads, strict=True)
     ]
     published = [row.published.value for row in rows if row.published]
     published_reads = [value for value in published if isinstance(value, float)]
     rows += [
-        Row(f"writes, gain from {name}", value, "%")
+        Row(f"write bandwidth: gain from {name}", value, "%")
         for name, value in zip(names, writes, strict=True)
     ]
-    mean = PUBLISHED("doubling", "writes, mean of the three")
-    rows.append(Row("writes, mean of the three gains", _mean(writes), "%", mean))
+    mean = PUBLISHED("doubling", "write bandwidth: mean gain of the three doublings")
+    rows.append(Row("write bandwidth: mean gain of the three doublings", _mean(writes), "%", mean))
     return Figure(
         id="doubling",
         title="Doubling dies, planes and page size",
@@ -371,7 +381,11 @@ def page_size(setup: Setup) -> Figure:
             "page per request; array times do not change."
         ),
         rows=[
-            Row(f"{WORDS[operation]}, {name}: gain from 2 to 16 KiB", _whole(values), "%")
+            Row(
+                f"bandwidth of {WORDS[operation]}, {name}: gain from pages of 2 KiB to 16 KiB",
+                _whole(values),
+                "%",
+            )
             for operation in OPERATIONS
             for name, values in found[operation].items()
         ],
@@ -444,7 +458,8 @@ def scheduling(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                f"{WORDS[operation]}, {dies} dies, 128 KiB: bandwidth, plane-first over die-first",
+                f"bandwidth of {WORDS[operation]} of 128 KiB, {dies} dies: plane-first over "
+                "die-first",
                 gain(die[-1], plane[-1]),
                 "%",
             )

@@ -31,7 +31,7 @@ KNOWN = {
 REQUESTS, OF_LOAD = 10_000, 4_000
 BLOCKS = 8192
 # Placement of written pages: `ftl.allocate`.
-PLACES = {"by address": "static", "as they come": "dynamic"}
+PLACES = {"by address": "static", "in order of arrival": "dynamic"}
 DEPTH = 32
 
 
@@ -129,7 +129,7 @@ def _figure(setup: Setup, found: Found, joined: Joined, skipped: list[str]) -> F
             "(die-first) or one die of 1 to 8 planes (plane-first), all of the same capacity, "
             f"at queue depth {DEPTH}, for {of_load(setup):,} requests of each load of "
             f"table 2.2 and the first {setup.requests(REQUESTS):,} of each trace. Written pages "
-            "are placed by address, or as they come, over planes in turn."
+            "are placed by address, or in order of arrival, over planes in turn."
         ),
         rows=_rows(gains),
         plots=[
@@ -149,7 +149,7 @@ def _figure(setup: Setup, found: Found, joined: Joined, skipped: list[str]) -> F
             "the same position in their blocks. With placement by address, requests that do "
             "not fill all planes move the write positions of the planes apart, and small "
             "random writes hardly ever align again; the document describes this for many "
-            "planes. With placement as they come, positions stay aligned, and planes still "
+            "planes. With placement in order of arrival, positions stay aligned, and planes still "
             "wait for each other. Dies have no such rule. The mean depends on the traces: it "
             "is larger with more random writes.",
             *(
@@ -170,7 +170,7 @@ def _figure(setup: Setup, found: Found, joined: Joined, skipped: list[str]) -> F
 
 def _rows(gains: dict[tuple[str, str], list[float]]) -> list[Row]:
     rows: list[Row] = []
-    published = PUBLISHED("2.20", "IOPS of many dies over many planes")
+    published = PUBLISHED("2.20", "IOPS with many dies over IOPS with as many planes")
     for which, other in (("the loads of table 2.2", False), ("all traces", True)):
         for places in PLACES:
             values = [
@@ -180,11 +180,16 @@ def _rows(gains: dict[tuple[str, str], list[float]]) -> list[Row]:
                 for one in some
             ]
             if values:
-                what = f"IOPS of dies over planes, pages {places}, mean of {which}"
+                what = (
+                    f"IOPS with dies over IOPS with as many planes, pages placed {places}, mean "
+                    f"of {which}"
+                )
                 mean = sum(values) / len(values)
                 rows.append(Row(what, mean, "%", published, other_reading=other))
     rows += [
-        Row(f"{name}, {places}: IOPS of {count} dies over {count} planes", value, "%")
+        Row(
+            f"{name}, pages placed {places}: IOPS with {count} dies over {count} planes", value, "%"
+        )
         for (name, places), values in gains.items()
         for count, value in zip(COUNTS[1:], values, strict=True)
     ]

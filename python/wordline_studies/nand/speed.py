@@ -12,10 +12,17 @@ def figure(setup: Setup) -> Figure:
     rows: list[Row] = []
     for name, dies in DIES.items():
         package = part(setup, dies=dies)
-        published = PUBLISHED("speed", name)
+        published = PUBLISHED("speed", f"{name}: transactions per CPU second")
         told = package.stream("program", requests=setup.requests(REQUESTS), queue_depth=4 * dies)
         rate = told["speed"]["transactions_per_cpu_s"]
-        rows.append(Row(f"{name}, writes of 2 KiB", rate, published.unit, published))
+        rows.append(
+            Row(
+                f"{name}: transactions per CPU second, writes of 2 KiB",
+                rate,
+                published.unit,
+                published,
+            )
+        )
     return Figure(
         id="speed",
         title="Simulation speed",

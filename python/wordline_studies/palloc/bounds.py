@@ -1,5 +1,6 @@
 """Sections 3.2 and 3.5.5: what dies and planes can gain, and requests that exceed a channel."""
 
+from wordline._render.units import many
 from wordline.config import Value
 from wordline_studies.cases import Case, required
 from wordline_studies.figure import Claim, Figure, Row, Setup
@@ -44,7 +45,12 @@ def _package(setup: Setup) -> Figure:
             "two dies of one or two planes, relative to one die with one plane."
         ),
         rows=[
-            Row(f"{op}: IOPS of {dies} dies of {planes} planes", times[op, dies, planes], "times")
+            Row(
+                f"{op}: IOPS with {many(dies, 'die')} of {many(planes, 'plane')} over one die of "
+                "one plane",
+                times[op, dies, planes],
+                "times",
+            )
             for op, dies, planes in times
             if (dies, planes) != (1, 1)
         ],
@@ -57,7 +63,7 @@ def _package(setup: Setup) -> Figure:
                     for (dies, planes), value in writes.items()
                 ),
                 ", ".join(
-                    f"{dies} dies of {planes} planes {value:.2f} times"
+                    f"{many(dies, 'die')} of {many(planes, 'plane')} {value:.2f} times"
                     for (dies, planes), value in writes.items()
                 ),
                 ids=("J3-012",),
@@ -105,7 +111,11 @@ def _sizes(setup: Setup) -> Figure:
             f"{CONTIGUOUS} pages of a channel before it goes to the next."
         ),
         rows=[
-            Row(f"{pages} pages: IOPS of way-first over channel-first", value, "%")
+            Row(
+                f"requests of {pages} pages: IOPS of way-first over channel-first strategies",
+                value,
+                "%",
+            )
             for pages, value in more.items()
         ],
         claims=[

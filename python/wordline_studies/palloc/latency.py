@@ -235,7 +235,7 @@ def _busy(calm: dict[str, Runs], busy: dict[str, Runs]) -> Figure:
     rows: list[Row] = []
     waits: dict[str, dict[str, float]] = {}
     for words, found in ((RATE, calm), (BUSY, busy)):
-        at = f"at {100 * words:.0f} %"
+        at = f"at {100 * words:.0f} % of CWDP's throughput"
         tables = {load: over(found[load], latency_us) for load in busy}
         values = {load: normalised(one) for load, one in tables.items()}
         means = averaged(values.values())
@@ -255,11 +255,11 @@ def _busy(calm: dict[str, Runs], busy: dict[str, Runs]) -> Figure:
                 for load in ("msnfs", "fin2")
             ),
             *(
-                Row(f"{at}: {order}, response time over CWDP's", means[order], "")
+                Row(f"{at}: response time of {order} over that of CWDP", means[order], "")
                 for order in ("PDCW", "PDWC")
             ),
             *(
-                Row(f"{at}: {order}, waiting time", waits[at][order], "µs")
+                Row(f"{at}: waiting time under {order}", waits[at][order], "µs")
                 for order in (BASE, "PDCW", "PDWC")
             ),
         ]

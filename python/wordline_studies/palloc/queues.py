@@ -87,7 +87,7 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
             "%",
         )
         for words, measure in measures.items()
-        for queue, runs in (("the queue", blocking), ("immediate", free))
+        for queue, runs in (("blocking queue", blocking), ("immediate", free))
     ]
     return Figure(
         id="immediate",

@@ -51,7 +51,11 @@ def figure(setup: Setup) -> Figure:
             "all other rules are the same; it is not simulated with `--quick`."
         ),
         rows=[
-            Row("by address: claims that hold", float(held) if made else None, f"of {len(claims)}"),
+            Row(
+                "placement by address: claims that hold",
+                float(held) if made else None,
+                f"of {len(claims)}",
+            ),
             *_rows(made),
         ],
         explanation=[*TOLD, *(_told(name, claim) for name, claim in claims)],
@@ -68,7 +72,7 @@ def _rows(made: Sequence[Figure]) -> list[Row]:
     """Returns the rows with a published value, for data placed by address."""
     return [
         Row(
-            f"by address, {one.id}: {row.what}",
+            f"placement by address, figure {one.id}: {row.what}",
             row.ours,
             row.unit,
             row.published,

@@ -224,15 +224,15 @@ def _throughput_rows(values: Values, means: Mapping[str, float]) -> list[Row]:
             "%",
             PUBLISHED("3.4", "flash-level first over channel-first"),
         ),
-        Row("IOPS, die- and plane-first over CWDP, mean", over_base, "%"),
+        Row("IOPS, die- and plane-first over CWDP, mean of the nine loads", over_base, "%"),
         Row(
-            "IOPS, PWCD over CWDP, mean",
+            "IOPS, PWCD over CWDP, mean of the nine loads",
             named,
             "%",
             PUBLISHED("3.4", "flash-level first over channel-and-way striping, mean"),
         ),
         Row(
-            "IOPS, PWCD over CWDP, maximum",
+            "IOPS, PWCD over CWDP, maximum of the nine loads",
             most,
             "%",
             PUBLISHED("3.4", "flash-level first over channel-and-way striping, maximum"),
@@ -413,7 +413,10 @@ def _channels(fitted: dict[str, Runs]) -> Figure:
                 "%",
                 PUBLISHED("3.9", "channel utilisation"),
             ),
-            *(Row(family, value, "%") for family, value in families.items()),
+            *(
+                Row(f"channel utilisation, {family} strategies", value, "%")
+                for family, value in families.items()
+            ),
         ],
         plots=[Plot("Channels", "Channel utilisation.", spread(values, "%"))],
         claims=claims.of_channels(
@@ -443,22 +446,27 @@ def _executions(fitted: dict[str, Runs]) -> list[Figure]:
     )
     waits = mean(of(over(runs, EXECUTION["bus contention"]), ORDERS) for runs in fitted.values())
     rows = [
-        Row("all nine loads: waits for the bus", 100 * waits, "%"),
+        Row("share of the execution time, all nine loads: dies wait for the bus", 100 * waits, "%"),
         Row(
-            "figures 3.10 and 3.11: idle",
+            "share of the execution time, msnfs and web: dies idle",
             mean(idle[load] for load in ("msnfs", "web")),
             "%",
             PUBLISHED("3.10", "idle"),
         ),
         Row(
-            "all nine loads: bus and cell active",
+            "share of the execution time, all nine loads: bus and cell active",
             mean(active.values()),
             "%",
             PUBLISHED("3.10", "bus and cell active"),
         ),
     ]
     return [
-        _execution(number, words, fitted[load], [*more, Row(f"{load}: idle", idle[load], "%")])
+        _execution(
+            number,
+            words,
+            fitted[load],
+            [*more, Row(f"share of the execution time, {load}: dies idle", idle[load], "%")],
+        )
         for number, words, load, more in (
             ("3.10", "msnfs, mostly writes", "msnfs", []),
             ("3.11", "web, mostly reads", "web", rows),

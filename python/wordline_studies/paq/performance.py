@@ -230,18 +230,19 @@ def _loads(fitted: dict[str, Runs]) -> Figure:
     )
 
 
-def _rows(values: Table, unit: str = "%") -> list[Row]:
-    """Returns rows with PAQ2 over VAQ per load, and the mean over the loads for each variant."""
+def _rows(metric: str, values: Table) -> list[Row]:
+    """Returns rows with PAQ2 over VAQ per load, and the mean over the loads for each variant, of a
+    metric. Per cent."""
     return [
         *(
-            Row(f"{load}: PAQ2 over VAQ", value, unit)
+            Row(f"{load}: {metric}, PAQ2 over VAQ", value, "%")
             for load, value in gains(values, BOTH).items()
         ),
         *(
             Row(
-                f"{short(scheduler)} over VAQ, mean of the loads",
+                f"{metric}, {short(scheduler)} over VAQ, mean of the loads",
                 mean_gain(values, scheduler),
-                unit,
+                "%",
             )
             for scheduler in PAQ
         ),
@@ -286,7 +287,7 @@ def _bandwidth(fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence
                 "%",
                 PUBLISHED("6.8", "msnfs4"),
             ),
-            *_rows(values),
+            *_rows("bandwidth", values),
             *(
                 Row(f"{load}, recorded: bandwidth, PAQ2 over VAQ", value, "%")
                 for load, value in gains(beside, BOTH).items()
@@ -340,7 +341,7 @@ def _iops(fitted: dict[str, Runs]) -> Figure:
                 PUBLISHED("6.9", "gain, maximum"),
             ),
             Row("IOPS, PAQ2 over VAQ, msnfs4", gained["msnfs4"], "%", PUBLISHED("6.9", "msnfs4")),
-            *_rows(values),
+            *_rows("IOPS", values),
         ],
         plots=[
             Plot("Requests per second", "Generated loads.", bars(values, VARIANTS, "IOPS")),
@@ -375,7 +376,7 @@ def _latency(fitted: dict[str, Runs]) -> Figure:
                 "%",
                 PUBLISHED("6.10", "change, maximum"),
             ),
-            *_rows(values),
+            *_rows("latency", values),
             *(
                 Row(f"{load}: latency, PAQ2 over VAQ, {words}", value, "%")
                 for words, one in (("reads", reads), ("writes", writes))
@@ -425,7 +426,7 @@ def _idle(fitted: dict[str, Runs]) -> Figure:
                 mean_gain(unserved, BOTH),
                 "%",
             ),
-            *_rows(values),
+            *_rows("idle time", values),
         ],
         plots=[Plot("Idle time", "Relative to VAQ.", bars(values, VARIANTS, "time / VAQ"))],
         claims=claims.of_idle(changed),
@@ -458,7 +459,7 @@ def _contention(fitted: dict[str, Runs]) -> Figure:
             "runs of figure 6.8. Loads without waiting under VAQ are omitted."
         ),
         rows=[
-            *_rows(values),
+            *_rows("contention", values),
             Row(
                 "wait of requests in the queue and for their die, PAQ2 relative to VAQ, mean",
                 fmean(gains(waits, BOTH).values()),
