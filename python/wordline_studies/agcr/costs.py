@@ -24,14 +24,21 @@ VOLTAGES = (1.0, 0.9, 0.82)
 Told: TypeAlias = tuple[Cost, Mapping[str, Value], Published]
 
 
+def _published(op: str, mode: str) -> str:
+    """Returns the label of a published cost."""
+    if mode != "reduced":
+        return f"time of a {mode}-cost {op}"
+    return "time of a reduced-wear write" if op == "write" else "time of a read after reduced wear"
+
+
 def figure(setup: Setup) -> Figure:
     """Returns the figure for single-page requests, one at a time, in each mode."""
     writes: dict[str, Told] = {
-        f"write, {mode}": ((mode, "write"), {}, PUBLISHED("1", f"write, {mode}"))
+        f"write, {mode}": ((mode, "write"), {}, PUBLISHED("1", _published("write", mode)))
         for mode in READ_OF
     }
     reads: dict[str, Told] = {
-        f"read after a {mode} write": ((mode, "read"), {}, PUBLISHED("1", f"read, {read}"))
+        f"read after a {mode} write": ((mode, "read"), {}, PUBLISHED("1", _published("read", read)))
         for mode, read in READ_OF.items()
     }
     return costs(
@@ -126,7 +133,10 @@ def _models(
             "and thus its time."
         ),
         rows=[
-            *(Row(f"{what}: {op}", value, "µs") for (what, op), value in us.items()),
+            *(
+                Row(f"{what}: response time of a {op}", value, "µs")
+                for (what, op), value in us.items()
+            ),
             *(Row(f"{what}: wear per program", wear[what], "") for what in volts),
         ],
         claims=[
@@ -172,7 +182,7 @@ def storage(setup: Setup) -> Figure:
                 "storage for 64 GB, pages of 4 KB, one bit of history",
                 bits / 2**20,
                 "Mb",
-                PUBLISHED("11", "storage"),
+                PUBLISHED("11", "storage for the histories of 64 GB"),
             )
         ],
         explanation=[

@@ -19,13 +19,18 @@ from wordline_studies.regulation.runs import change, mean_change, passes, readin
 COLOURS = dict(zip(EXTREMES, ("#1f78b4", "#d8731c", "#12a07a"), strict=True))
 SLOW, FAST, REDUCED = EXTREMES
 NAMED = {
-    (SLOW, "read_us"): "HCW/LCR reads",
-    (SLOW, "write_us"): "HCW/LCR writes",
-    (FAST, "write_us"): "LCW/HCR writes",
-    (FAST, "read_us"): "LCW/HCR reads",
-    (REDUCED, "read_us"): "reduced wear reads",
+    (SLOW, "read_us"): "HCW/LCR: response time of reads",
+    (SLOW, "write_us"): "HCW/LCR: response time of writes",
+    (FAST, "write_us"): "LCW/HCR: response time of writes",
+    (FAST, "read_us"): "LCW/HCR: response time of reads",
+    (REDUCED, "read_us"): "reduced wear: response time of reads",
 }
 OF = {"read_us": "reads", "write_us": "writes", "all_us": "all requests", "wear": "wear"}
+
+
+def quantity(of: str) -> str:
+    """Returns the name of a measured quantity of `OF` for the label of a row."""
+    return OF[of] if of == "wear" else f"response time of {OF[of]}"
 
 
 def figures(setup: Setup) -> list[Figure]:
@@ -66,22 +71,22 @@ def _extremes(
 ) -> Figure:
     rows = [
         *(
-            Row(f"{scheme}: {OF[of]}", mean[scheme, of], "%", PUBLISHED("3", name))
+            Row(f"{scheme}: {quantity(of)}", mean[scheme, of], "%", PUBLISHED("3", name))
             for (scheme, of), name in NAMED.items()
         ),
         Row(
             f"{REDUCED}: wear, relative to that of medium mode (100 %)",
             100 + mean[REDUCED, "wear"],
             "%",
-            PUBLISHED("3", "reduced wear"),
+            PUBLISHED("3", "reduced wear: wear relative to that of medium mode"),
         ),
         *(
-            Row(f"{scheme}: {OF[of]}", value, "%")
+            Row(f"{scheme}: {quantity(of)}", value, "%")
             for (scheme, of), value in mean.items()
             if (scheme, of) not in NAMED and of != "wear"
         ),
         *(
-            Row(f"{name}, {scheme}: {OF[of]}", value, "%")
+            Row(f"{name}, {scheme}: {quantity(of)}", value, "%")
             for of, one in by_load.items()
             for name, own in one.items()
             for scheme, value in own.items()

@@ -86,7 +86,7 @@ def _rows_of_kinds(reads: ByLoad, writes: ByLoad, both: ByLoad, expected: ByLoad
             "accesses as expected of the kind, lowest share of a load",
             min(expected.values()),
             "%",
-            PUBLISHED("6", "accesses of both parts"),
+            PUBLISHED("6", "accesses as expected of the kind of the page"),
         ),
         *(Row(f"{name}: reads of read-only pages", one, "%") for name, one in reads.items()),
         *(Row(f"{name}: writes of write-only pages", one, "%") for name, one in writes.items()),

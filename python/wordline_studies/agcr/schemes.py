@@ -169,7 +169,11 @@ def _times(
             for place, turn in enumerate(TURNS)
         ),
         *(
-            Row(f"{name}, {scheme}: {of}", getattr(runs[name, scheme][LAST], f"{of}_us"), "µs")
+            Row(
+                f"{name}, {scheme}: response time of {of}s",
+                getattr(runs[name, scheme][LAST], f"{of}_us"),
+                "µs",
+            )
             for name in found
             for scheme in ALL
             for of in ("read", "write")
@@ -268,12 +272,16 @@ def _on_passes(runs: Passes, writes: list[str]) -> list[Claim]:
 
 def _published(what: str, scheme: str) -> Published | None:
     names = {
-        "reads": "reads against Li et al." if scheme in PROPOSED else "",
-        "writes": "R+W writes against Li et al." if scheme == RW else "",
+        "reads": "response time of reads relative to Li et al." if scheme in PROPOSED else "",
+        "writes": "R+W: response time of writes relative to Li et al." if scheme == RW else "",
     }
     if names.get(what):
         return PUBLISHED("13", names[what])
-    return PUBLISHED("15", "R+W against Li et al.") if (what, scheme) == ("all", RW) else None
+    return (
+        PUBLISHED("15", "R+W: response time of all requests relative to Li et al.")
+        if (what, scheme) == ("all", RW)
+        else None
+    )
 
 
 def _operations(found: Loads, runs: Passes) -> Figure:
@@ -371,7 +379,7 @@ def _rewrites(found: Loads, runs: Passes) -> Figure:
                 f"{RWL}: re-writes, largest ratio of a load ({worst})",
                 most[worst],
                 "%",
-                PUBLISHED("16", "re-writes"),
+                PUBLISHED("16", "R+W+L: re-writes per write"),
             ),
             *(
                 Row(f"{scheme}: re-writes, mean, {turn}", ratio[scheme][place], "%")
@@ -439,16 +447,21 @@ def _wear(found: Loads, by_speed: Mapping[float, Passes]) -> Figure:
         rows=[
             *(
                 Row(
-                    f"{scheme}: wear, mean, {turn}",
+                    f"{scheme}: wear relative to Traditional, mean, {turn}",
                     values[place],
                     "%",
-                    PUBLISHED("17", "R+L wear") if (scheme, place) == (RL, LAST) else None,
+                    PUBLISHED("17", "R+L: wear") if (scheme, place) == (RL, LAST) else None,
                 )
                 for scheme, values in wear.items()
                 for place, turn in enumerate(TURNS)
             ),
             *(
-                Row(f"{RWL}: wear at {speed:g} times the rate, second pass", value, "%")
+                Row(
+                    f"{RWL}: wear relative to Traditional at {speed:g} times the request rate, "
+                    "second pass",
+                    value,
+                    "%",
+                )
                 for speed, value in speeds.items()
             ),
         ],
@@ -556,7 +569,7 @@ def _both(found: Loads, runs: Passes) -> Figure:
             "gain in wear, relative to Traditional, mean of the loads."
         ),
         rows=[
-            Row(f"w = {weight:g}, {scheme}, {turn}", values[place], "%")
+            Row(f"WPLI, w = {weight:g}, {scheme}, {turn}", values[place], "%")
             for weight, by in found_by.items()
             for scheme, values in by.items()
             for place, turn in enumerate(TURNS)

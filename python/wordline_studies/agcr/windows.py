@@ -5,6 +5,7 @@ from statistics import fmean
 
 from wordline._render.charts import bars
 from wordline.config import Value
+from wordline_studies.agcr.extremes import quantity
 from wordline_studies.agcr.runs import (
     DEVICE,
     RWL,
@@ -65,7 +66,7 @@ def _windows(found: Loads, runs: Passes) -> Figure:
         section="5.3.1",
         measured="R+W+L with windows of 1 to 3 accesses, second pass, relative to Traditional.",
         rows=[
-            *(Row(f"{OF[what]}, {name}", value, "%") for (what, name), value in mean.items()),
+            *(Row(f"{quantity(what)}, {name}", value, "%") for (what, name), value in mean.items()),
             *(Row(f"re-writes, {name}", value, "%") for name, value in rewrites.items()),
         ],
         plots=[
@@ -160,11 +161,11 @@ def _channels(found: Loads, wide: Passes, narrow: Passes) -> Figure:
         ),
         rows=[
             *(
-                Row(f"{OF[what]}, {key} channels", value, "%")
+                Row(f"{quantity(what)}, {key} channels", value, "%")
                 for (key, what), value in gains.items()
             ),
             *(
-                Row(f"{OF[what]}, {scheme}: 4 channels relative to 8", value, "%")
+                Row(f"{quantity(what)}, {scheme}: 4 channels relative to 8", value, "%")
                 for (scheme, what), value in slower.items()
             ),
             *(Row(f"low-cost writes, {key} channels", one, "%") for key, one in low.items()),

@@ -17,6 +17,7 @@ from wordline_studies.ecc.runs import (
     sized,
     some_loads,
 )
+from wordline_studies.ecc.schemes import OF
 from wordline_studies.figure import Claim, Figure, Row, Setup
 from wordline_studies.outcome import is_reproduced
 from wordline_studies.regulation import fitted
@@ -54,13 +55,22 @@ def figure(setup: Setup) -> Figure:
         ),
         rows=[
             *(
-                Row(f"response time of {of}, {ours} relative to {base}, {reading}", value, "%")
+                Row(
+                    f"response time of {OF[of]}, {ours} relative to {base}, mean, {reading}",
+                    value,
+                    "%",
+                )
                 for ours, base in ((OURS, NORMAL), (OURS, AGCR))
                 for reading, (found, runs) in results.items()
                 for of, value in means(found, runs, ours, base).items()
             ),
             *(
-                Row(f"{name.split(',')[0]}, {scheme}, {of}, {reading}", value, "%")
+                Row(
+                    f"{name.split(',')[0]}: response time of {OF[of]}, {scheme} relative to "
+                    f"normal, {reading}",
+                    value,
+                    "%",
+                )
                 for reading, (found, runs) in results.items()
                 for of in ("all", "read")
                 for scheme in ALL[1:]

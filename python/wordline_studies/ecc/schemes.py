@@ -99,7 +99,12 @@ def _overall(by: Changes, found: Loads, runs: Passes) -> Figure:
     mean = means(found, runs, OURS, AGCR)["all"]
     rows = [
         *(
-            Row(f"{name}, {scheme}: response time", value, "%", _of_load(name, scheme))
+            Row(
+                f"{name}: response time, {scheme} relative to normal",
+                value,
+                "%",
+                _of_load(name, scheme),
+            )
             for scheme, one in by["all"].items()
             for name, value in one.items()
         ),
@@ -171,7 +176,7 @@ FULL = (
 def _of_load(name: str, scheme: str) -> Published | None:
     if name not in OVERLAPPED:
         return None
-    return PUBLISHED("23", name if scheme == OURS else f"{name}, AGCR")
+    return PUBLISHED("23", f"{name}: response time" + (", AGCR" if scheme == AGCR else ""))
 
 
 def _plot(by: Changes, of: str) -> Plot:
@@ -219,16 +224,19 @@ def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
     mean = {pair: means(found, runs, *pair) for pair in PAIRS}
     first = {pair: means(found, runs, *pair, turn=0) for pair in PAIRS}
     compared = {
-        ("write", OURS, NORMAL): "writes",
-        ("read", OURS, NORMAL): "reads",
-        ("write", OURS, AGCR): "writes against AGCR",
-        ("read", OURS, AGCR): "reads against AGCR",
+        ("write", OURS, NORMAL): "response time of writes",
+        ("read", OURS, NORMAL): "response time of reads",
+        ("write", OURS, AGCR): "response time of writes relative to AGCR",
+        ("read", OURS, AGCR): "response time of reads relative to AGCR",
     }
-    high = {"financial1": "reads, financial1", "hm0": "reads, hm0"}
+    high = {
+        "financial1": "response time of reads, financial1",
+        "hm0": "response time of reads, hm0",
+    }
     return [
         *(
             Row(
-                f"time of {OF[of]}, {ours} relative to {base}, mean",
+                f"response time of {OF[of]}, {ours} relative to {base}, mean",
                 mean[ours, base][of],
                 "%",
                 PUBLISHED("24", name),
@@ -237,31 +245,42 @@ def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
         ),
         *(
             Row(
-                f"time of writes, {scheme}: median load",
+                f"response time of writes, {scheme}: median load",
                 median(by["write"][scheme].values()),
                 "%",
-                PUBLISHED("24", "writes of most loads"),
+                PUBLISHED("24", "response time of writes, most loads"),
             )
             for scheme in ALL[1:]
         ),
         *(
             Row(
-                f"time of reads, {name}, {OURS}", by["read"][OURS][name], "%", PUBLISHED("24", what)
+                f"response time of reads, {name}, {OURS}",
+                by["read"][OURS][name],
+                "%",
+                PUBLISHED("24", what),
             )
             for name, what in high.items()
             if name in by["read"][OURS]
         ),
         *(
-            Row(f"time of {OF[of]}, {AGCR} relative to {NORMAL}, mean", mean[AGCR, NORMAL][of], "%")
+            Row(
+                f"response time of {OF[of]}, {AGCR} relative to {NORMAL}, mean",
+                mean[AGCR, NORMAL][of],
+                "%",
+            )
             for of in ("write", "read")
         ),
         *(
-            Row(f"time of {OF[of]}, {ours} relative to {base}, mean, first pass", one[of], "%")
+            Row(
+                f"response time of {OF[of]}, {ours} relative to {base}, mean, first pass",
+                one[of],
+                "%",
+            )
             for (ours, base), one in first.items()
             for of in ("write", "read")
         ),
         *(
-            Row(f"time of {OF[of]}, {name}, {scheme}", value, "%")
+            Row(f"response time of {OF[of]}, {name}, {scheme}", value, "%")
             for of in ("write", "read")
             for scheme, one in by[of].items()
             for name, value in one.items()
@@ -467,14 +486,14 @@ def _erases(found: Loads, runs: Passes) -> Figure:
         measured="Blocks erased in the second pass, relative to the normal scheme.",
         rows=[
             Row(
-                "largest increase under differentiated ECC",
+                "largest increase of erases under differentiated ECC",
                 most,
                 "%",
-                PUBLISHED("26", "erases"),
+                PUBLISHED("26", "change of erases under differentiated ECC"),
                 missing="" if erases else "there is no GC",
             ),
             *(
-                Row(f"{name}, {scheme}: erases", float(value), "")
+                Row(f"{name}, {scheme}: number of erases", float(value), "")
                 for name, one in erases.items()
                 for scheme, value in one.items()
             ),

@@ -412,13 +412,14 @@ def _hits(charged: Curves) -> list[Claim]:
         ),
         Claim(
             "With more over-provisioning, the smaller cache has fewer hits, under FP-FCL on every "
-            "load",
+            f"load (no rise of more than {NOISE_POINTS:g} points)",
             not fewer,
             _exceptions(fewer),
             ids=("O-005",),
         ),
         Claim(
-            "Exchange and MSN: both hits and GC time rise with the cached share, with both schemes",
+            "Exchange and MSN: both hits and GC time rise with the cached share, with both schemes "
+            f"(no fall of hits of more than {NOISE_POINTS:g} points)",
             not both,
             _exceptions(both),
             ids=("O-062",),

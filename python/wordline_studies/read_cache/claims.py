@@ -139,7 +139,7 @@ def _gains(cells: Cells) -> list[Claim]:
                 SLOPE,
             )
             for name, scheme in (("H1", FLRU), ("H2", FARC))
-            for most in (published("4", f"{scheme}, 35 %"),)
+            for most in (published("4", f"{scheme}, OP 35 %"),)
         ),
         Claim(
             "H3: the gains of FLRU and FARC grow with over-provisioning at every size (geometric "
@@ -174,7 +174,7 @@ def _gains_by_size(cells: Cells) -> list[Claim]:
     ]
     return [
         Claim(
-            "H5: at 6 GB and 15 % over-provisioning, FLRU and FARC gain little (at most "
+            "H5: at 6 GB and OP 15 % over-provisioning, FLRU and FARC gain little (at most "
             f"{IN_POINTS:g} points on any load)",
             max(large) <= IN_POINTS,
             number(large),
@@ -347,7 +347,7 @@ def _fewer_erases(cells: Cells) -> list[Claim]:
         for scheme, base in BASE.items()
         if cells[point, base].erases
     ]
-    farc, best = published("6", "FARC, 15 %"), published("6", "erases saved, best cell at 35 %")
+    farc, best = published("6", "FARC, OP 15 %"), published("6", "erases saved, best cell at 35 %")
     gains = [
         (
             _saved(cells, gb, op, scheme),

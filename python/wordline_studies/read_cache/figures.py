@@ -132,28 +132,28 @@ def _hit_rows(cells: Cells) -> list[Row]:
     return [
         *(
             Row(
-                f"websearch2, {scheme}, 3 GB, 15 %: hit ratio",
+                f"websearch2, {scheme}, 3 GB, OP 15 %: hit ratio",
                 cells[second, scheme].hit,
                 "%",
-                PUBLISHED("4", f"websearch2, {scheme}, 3 GB, 15 %"),
+                PUBLISHED("4", f"websearch2, {scheme}, 3 GB, OP 15 %"),
             )
             for scheme in PLAIN
         ),
         *(
             Row(
-                f"FLRU: gain at 3 GB, 15 %, {load}",
+                f"FLRU: gain in hit ratio at 3 GB, OP 15 %, {load}",
                 gain(cells, Point(load, 3, 15), BASE[FLRU], FLRU),
                 "points",
-                PUBLISHED("4", "FLRU, 15 %"),
+                PUBLISHED("4", "FLRU, OP 15 %"),
             )
             for load in ("websearch1", "websearch2")
         ),
         *(
             Row(
-                f"{scheme}: best gain at 3 GB, {op} %",
+                f"{scheme}: best gain in hit ratio at 3 GB, OP {op} %",
                 best,
                 "points",
-                PUBLISHED("4", f"{scheme}, {op} %"),
+                PUBLISHED("4", f"{scheme}, OP {op} %"),
             )
             for scheme, own in gains.items()
             for op, best in zip(OPS, own, strict=True)
@@ -161,10 +161,10 @@ def _hit_rows(cells: Cells) -> list[Row]:
         ),
         *(
             Row(
-                f"{scheme}: gain of the geometric mean at 3 GB, {op} %",
+                f"{scheme}: gain in the geometric mean of the hit ratios at 3 GB, OP {op} %",
                 mean_gain(cells, 3, op, base, scheme),
                 "points",
-                PUBLISHED("5", f"{scheme}, {op} %") if scheme == FLRU else None,
+                PUBLISHED("5", f"{scheme}, OP {op} %") if scheme == FLRU else None,
             )
             for scheme, base in BASE.items()
             for op in OPS
@@ -191,7 +191,7 @@ def _erases(cells: Cells, measured: str, times: int) -> Figure:
         ],
         claims=claims.erases(cells),
         explanation=[
-            "For WebSearch2 at 3 GB and 15 %, the text gives fewer than 300,000 erases for LRU "
+            "For WebSearch2 at 3 GB and OP 15 %, the text gives fewer than 300,000 erases for LRU "
             "and more than 400,000 for ARC. If relocated pages share the host's active block, "
             "the fitted load causes more erases than both bounds; if they have their own active "
             "block, fewer than both. The latter is within the tolerance of both numbers (see "
@@ -207,7 +207,7 @@ def _erase_rows(cells: Cells, times: int) -> list[Row]:
     return [
         *(
             Row(
-                f"{scheme}: erases saved at {op} %, mean over loads and sizes",
+                f"{scheme}: erases saved at OP {op} %, mean over loads and sizes",
                 _mean(
                     known(
                         fewer(cells, Point(load, gb, op), base, scheme)
@@ -222,20 +222,19 @@ def _erase_rows(cells: Cells, times: int) -> list[Row]:
         ),
         *(
             Row(
-                f"{scheme}: erases saved at 15 % over-provisioning, mean over loads, at the size "
-                "with the least",
+                f"{scheme}: erases saved at OP 15 %, mean over loads, at the size with the least",
                 claims.least_saved(cells, scheme),
                 "%",
-                PUBLISHED("6", f"{scheme}, 15 %"),
+                PUBLISHED("6", f"{scheme}, OP 15 %"),
             )
             for scheme in BASE
         ),
         *(
             Row(
-                f"websearch2, {scheme}, 3 GB, 15 %: erases times {times} (published: {bound})",
+                f"websearch2, {scheme}, 3 GB, OP 15 %: erases times {times} (published: {bound})",
                 count,
                 "erases",
-                PUBLISHED("6", f"websearch2, {scheme}, 3 GB, 15 %"),
+                PUBLISHED("6", f"websearch2, {scheme}, 3 GB, OP 15 %"),
             )
             for (scheme, count), bound in zip(full.items(), ("fewer", "more"), strict=True)
         ),
@@ -250,7 +249,7 @@ def _erase_rows(cells: Cells, times: int) -> list[Row]:
 
 def _migration(cells: Cells, measured: str) -> Figure:
     losses = {
-        f"{migration.DROPPING[scheme]}, {gb} GB, {op} %": value
+        f"{migration.DROPPING[scheme]}, {gb} GB, OP {op} %": value
         for (gb, op, scheme), value in migration.losses(cells).items()
     }
     return Figure(
@@ -387,16 +386,16 @@ def _response_rows(cells: Cells) -> list[Row]:
     return [
         *(
             Row(
-                f"{other} over {base}, 3 GB, 15 %: time saved",
+                f"{other} over {base}, 3 GB, OP 15 %: time saved",
                 less(cells, 3, 15, base, other),
                 "%",
-                PUBLISHED("9", f"{other}, 3 GB, 15 %"),
+                PUBLISHED("9", f"{other}, 3 GB, OP 15 %"),
             )
             for base, other in there
         ),
         *(
             Row(
-                f"{other} over {base}, 6 GB, 35 %: time saved",
+                f"{other} over {base}, 6 GB, OP 35 %: time saved",
                 less(cells, 6, 35, base, other),
                 "%",
                 PUBLISHED("9", "suspected queues, 35 %"),
@@ -405,7 +404,7 @@ def _response_rows(cells: Cells) -> list[Row]:
         ),
         *(
             Row(
-                f"{other} over {base}, 6 GB, 35 %: time added",
+                f"{other} over {base}, 6 GB, OP 35 %: time added",
                 -less(cells, 6, 35, base, other),
                 "%",
                 PUBLISHED("9", "zero-migration, 35 %"),
@@ -423,7 +422,7 @@ def _response_rows(cells: Cells) -> list[Row]:
         ),
         *(
             Row(
-                f"{scheme}, {gb} GB, {op} %: mean response time",
+                f"{scheme}, {gb} GB, OP {op} %: mean response time",
                 mean_us(cells, gb, op, scheme),
                 "µs",
             )
@@ -441,7 +440,7 @@ def _plot(
     value: Callable[[int, int, Scheme], float],
 ) -> Plot:
     values = {
-        f"{gb} GB, {op} %": {str(scheme): value(gb, op, scheme) for scheme in schemes}
+        f"{gb} GB, OP {op} %": {str(scheme): value(gb, op, scheme) for scheme in schemes}
         for gb, op in CELLS
     }
     drawn: Drawing = bars(values, COLOURS, unit)
@@ -488,6 +487,6 @@ def _mean(values: Sequence[float]) -> float:
 def _data(cells: Cells, value: Callable[[Cell], float]) -> dict[str, Mapping[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for (point, scheme), cell in cells.items():
-        place = f"{point.load}, {point.gb} GB, {point.op} %"
+        place = f"{point.load}, {point.gb} GB, OP {point.op} %"
         found.setdefault(place, {})[str(scheme)] = value(cell)
     return dict(found)

@@ -73,7 +73,7 @@ FITTED = (
     "of its first 24,783 requests, are chosen by Zipf's law with an exponent of 1.5. An LRU "
     "cache of 460,000 pages filters the load; its hits do not reach the device. The number of "
     "extents is fitted to the footprint, and the cache to the hit ratios of LRU and ARC on "
-    "WebSearch2 at 3 GB and 15 %, the only ones in the text. DevDivRelease and MSNFS: extents "
+    "WebSearch2 at 3 GB and OP 15 %, the only ones in the text. DevDivRelease and MSNFS: extents "
     "of 8 or 2 pages over 2.5 million pages are chosen with exponents of 0.30 and 0.64. They "
     "repeat as often as in the first requests of the recordings, folded to 20,000,000 sectors. "
     "The text gives no hit ratio for them."

@@ -75,13 +75,13 @@ def readings(setup: Setup) -> Figure:
     own = CHOICES[1]
     forgetful = CHOICES[2]
     answered, two = CHOICES[4:]
-    wanted = [published("9", f"{base}-ZM, {GB} GB, {OP} %") for base in PLAIN]
+    wanted = [published("9", f"{base}-ZM, {GB} GB, OP {OP} %") for base in PLAIN]
     arc_zm = Scheme(ARC, reclaim=ZM)
     return Figure(
         id="readings",
         title="Readings",
         section="2.3, 3.3",
-        measured=f"{LOAD} at {GB} GB and {OP} %, 1/{part(setup, LOAD)} of the document's. The "
+        measured=f"{LOAD} at {GB} GB and OP {OP} %, 1/{part(setup, LOAD)} of the document's. The "
         "defaults for the active block and the ghost entries were chosen after seeing "
         "results.",
         rows=[
@@ -93,7 +93,7 @@ def readings(setup: Setup) -> Figure:
                     f"{choice.title}, {scheme}: erases times {part(setup, LOAD)}",
                     float(cell.erases * part(setup, LOAD)),
                     "erases",
-                    PUBLISHED("6", f"{LOAD}, {scheme}, {GB} GB, {OP} %")
+                    PUBLISHED("6", f"{LOAD}, {scheme}, {GB} GB, OP {OP} %")
                     if scheme in PLAIN and choice == own
                     else None,
                     other_reading=choice == own,
@@ -177,7 +177,7 @@ def _kept(setup: Setup, name: str, path: Path) -> float | None:
 
 
 def _recorded(setup: Setup, name: str, path: Path, cells: Mapping[Scheme, Cell]) -> list[Claim]:
-    """Returns the claims of the text on a recording, at 3 GB and 15 %."""
+    """Returns the claims of the text on a recording, at 3 GB and OP 15 %."""
     lru, arc = PLAIN
     short = PREVIEW if setup.quick else ""
     dropping = cells[Scheme(ARC, reclaim=ZM)]
@@ -259,22 +259,24 @@ def recordings(setup: Setup) -> Figure:
             for (name, gb, op, scheme), cell in cells.items()
             for row in (
                 Row(
-                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, {op} %: hit ratio",
+                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, OP {op} %: hit ratio",
                     cell.hit,
                     "%",
                 ),
                 Row(
-                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, {op} %: erases",
+                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, OP {op} %: erases",
                     float(cell.erases),
                     "erases",
                 ),
                 Row(
-                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, {op} %: write amplification",
+                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, OP {op} %: "
+                    "write amplification",
                     cell.amplification,
                     "",
                 ),
                 Row(
-                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, {op} %: mean response time",
+                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, OP {op} %: "
+                    "mean response time",
                     cell.mean_us,
                     "µs",
                 ),

@@ -98,7 +98,7 @@ def curves(setup: Setup, paths: Mapping[str, Path]) -> tuple[Curves, dict[str, i
 
 
 def others(setup: Setup, paths: Mapping[str, Path]) -> dict[tuple[str, Scheme], Cell]:
-    """Runs FIFO at 3 GB and 25 %, and a uniform load, in addition to the common runs."""
+    """Runs FIFO at 3 GB and OP 25 %, and a uniform load, in addition to the common runs."""
     paths = {**paths, **written(setup, [UNIFORM])}
 
     def one(load: str, gb: int, op: int, scheme: Scheme) -> Case:
@@ -141,7 +141,7 @@ def figure(
         section="2.5, 3.4",
         measured="The runs of figures 4 to 10. In addition: LRU and ARC without a device, at the "
         "pages of the queue and at all pages but the free-page threshold; FIFO at 3 GB "
-        f"and 25 %; a load with equally popular pages at {DEVDIV_GB} GB and {DEVDIV_OP} %.",
+        f"and 25 %; a load with equally popular pages at {DEVDIV_GB} GB and OP {DEVDIV_OP} %.",
         rows=[row for rows, _ in parts for row in rows],
         claims=[claim for _, claims in parts for claim in claims],
     )
@@ -180,7 +180,7 @@ def _rises(setup: Setup, cells: Cells, own: Curves) -> Found:
         for scheme in BASE
     }
     needed = {
-        scheme: published("4", f"{scheme}, 35 %") / ((0.35 - THRESHOLD) * 3) for scheme in BASE
+        scheme: published("4", f"{scheme}, OP 35 %") / ((0.35 - THRESHOLD) * 3) for scheme in BASE
     }
     rows = [
         Row(
@@ -217,7 +217,7 @@ def _shallow(setup: Setup, own: Curves) -> Found:
         for op in OPS
     }
     return [
-        Row(f"H5: rise of ARC's curve, {gb} GB, {op} %", value, "points")
+        Row(f"H5: rise of ARC's curve, {gb} GB, OP {op} %", value, "points")
         for (gb, op), value in found.items()
     ], [
         Claim(
@@ -304,13 +304,13 @@ def _worth(cells: Cells) -> Found:
         )
         gains[scheme] = fmean(two.hit - one.hit for one, two in pairs)
         worth[scheme] = missed / gains[scheme] if gains[scheme] else nan
-    best = published("4", "FARC, 15 %")
+    best = published("4", "FARC, OP 15 %")
     would = spared[FARC] + best * worth[FARC]
     rows = [
-        Row(f"R1: {scheme}, 3 GB, 15 %: time saved per point of hit ratio", value, "%")
+        Row(f"R1: {scheme}, 3 GB, OP 15 %: time saved per point of hit ratio", value, "%")
         for scheme, value in worth.items()
     ] + [
-        Row(f"R1: {scheme}, 3 GB, 15 %: time saved by less GC", value, "%")
+        Row(f"R1: {scheme}, 3 GB, OP 15 %: time saved by less GC", value, "%")
         for scheme, value in spared.items()
     ]
     claims = [
@@ -340,17 +340,17 @@ def _ceiling(cells: Cells) -> Found:
         share[base] = 1 - sum(map(collecting_us, left)) / max(1, sum(map(collecting_us, at)))
     lru, arc = PLAIN
     zero = Scheme(ARC, reclaim=ZM)
-    wanted = {base: published("9", f"{base}-ZM, 3 GB, 15 %") for base in PLAIN}
+    wanted = {base: published("9", f"{base}-ZM, 3 GB, OP 15 %") for base in PLAIN}
     lost = geometric_hit(cells, 3, 15, zero) - geometric_hit(cells, 3, 15, arc)
     sooner = less_percent(mean_us(cells, 3, 15, arc), mean_us(cells, 3, 15, zero))
     return [
-        Row(f"R2: {base}, 3 GB, 15 %: time saved if GC took no time", value, "%")
+        Row(f"R2: {base}, 3 GB, OP 15 %: time saved if GC took no time", value, "%")
         for base, value in free.items()
     ], [
         Claim(
-            "R2: without the time of GC, ARC would save less at 3 GB and 15 % than the published "
-            f"{wanted[arc]:g} % less the tolerance, and LRU the published {wanted[lru]:g} % or "
-            "more",
+            "R2: without the time of GC, ARC would save less at 3 GB and OP 15 % than the "
+            f"published {wanted[arc]:g} % less the tolerance, and LRU the published "
+            f"{wanted[lru]:g} % or more",
             free[arc] < wanted[arc] - IN_POINTS and free[lru] >= wanted[lru],
             f"{free[arc]:.1f} and {free[lru]:.1f} %",
         ),
@@ -382,9 +382,9 @@ def _valid(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
         )
     )
     return [
-        Row(f"Z4: {base}, {op} %: valid pages of a victim", value, "%")
+        Row(f"Z4: {base}, OP {op} %: valid pages of a victim", value, "%")
         for (base, op), value in shares.items()
-    ] + [Row("Z4: FIFO, 3 GB, 25 %: valid pages of a victim", fifo, "%")], [
+    ] + [Row("Z4: FIFO, 3 GB, OP 25 %: valid pages of a victim", fifo, "%")], [
         Claim(
             "Z4: relocations cause further GC: zero-migration saves the share of erases that is "
             f"valid in a victim (within {IN_POINTS:g} points)",
@@ -408,7 +408,7 @@ def _valid(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
             "victim's pages are valid on average; the share is higher under LRU, and highest "
             "under ARC",
             fifo <= 1 and fifo < lru < arc,
-            f"{fifo:.1f} < {lru:.0f} < {arc:.0f} % at 3 GB and 25 %",
+            f"{fifo:.1f} < {lru:.0f} < {arc:.0f} % at 3 GB and OP 25 %",
         ),
     ]
 
@@ -420,7 +420,7 @@ def _hotter(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
     point = (DEVDIV_GB, DEVDIV_OP)
     fitted = geometric_hit(cells, *point, zero) - geometric_hit(cells, *point, arc)
     spared = less_percent(more[UNIFORM, arc].erases, more[UNIFORM, zero].erases)
-    at = f"at {DEVDIV_GB} GB and {DEVDIV_OP} %"
+    at = f"at {DEVDIV_GB} GB and OP {DEVDIV_OP} %"
     return [
         Row(f"T4: ARC, {at}, fitted loads: gain of zero-migration", fitted, "points"),
         Row(f"T4: ARC, {at}, equally popular pages: gain of zero-migration", uniform, "points"),
@@ -506,8 +506,12 @@ def _misses(cells: Cells) -> Found:
         if cells[Point(load, gb, more), base].erases > cells[Point(load, gb, less), base].erases
     ]
     return [
-        Row("E4: websearch2, LRU, 6 GB, 35 over 15 %: pages missed", misses, "times"),
-        Row("E4: websearch2, LRU, 6 GB, 35 over 15 %: programs per page missed", programs, "times"),
+        Row("E4: websearch2, LRU, 6 GB, OP 35 % over OP 15 %: pages missed", misses, "times"),
+        Row(
+            "E4: websearch2, LRU, 6 GB, OP 35 % over OP 15 %: programs per page missed",
+            programs,
+            "times",
+        ),
     ], [
         Claim(
             "E4: from 15 to 35 % on WebSearch2 at 6 GB, LRU's misses grow by more than its "
@@ -527,15 +531,15 @@ def _programs(cells: Cells) -> Found:
     erases = fmean(less_percent(one.erases, two.erases) for one, two in pairs)
     misses = fmean(less_percent(one.fills, two.fills) for one, two in pairs)
     gained = fmean(two.hit - one.hit for one, two in pairs)
-    best, share = published("4", "FARC, 15 %"), published("6", "FARC, 15 %")
+    best, share = published("4", "FARC, OP 15 %"), published("6", "FARC, OP 15 %")
     would = erases + misses * (best / gained - 1) if gained else nan
     return [
-        Row("E1: FARC, 3 GB, 15 %: erases saved", erases, "%"),
-        Row("E1: FARC, 3 GB, 15 %: misses saved", misses, "%"),
+        Row("E1: FARC, 3 GB, OP 15 %: erases saved", erases, "%"),
+        Row("E1: FARC, 3 GB, OP 15 %: misses saved", misses, "%"),
     ], [
         Claim(
-            f"E1: if FARC gained the published best of {best:g} points at 3 GB and 15 %, it would "
-            f"save {share:g} % of the erases (within {IN_POINTS:g} points)",
+            f"E1: if FARC gained the published best of {best:g} points at 3 GB and OP 15 %, it "
+            f"would save {share:g} % of the erases (within {IN_POINTS:g} points)",
             abs(would - share) <= IN_POINTS,
             f"{would:.1f} %; FARC gains {gained:.1f} points",
         ),
@@ -619,7 +623,7 @@ def _large(cells: Cells) -> Found:
             "hits that it loses cost more",
             every_one(longer),
             "; ".join(
-                f"{scheme}, {gb} GB, {op} %: {-misses:.1f} against {collections:.1f} %"
+                f"{scheme}, {gb} GB, OP {op} %: {-misses:.1f} against {collections:.1f} %"
                 for (scheme, gb, op), (misses, collections) in at.items()
             ),
         ),
@@ -680,7 +684,7 @@ def _little(cells: Cells) -> Found:
         for is_one in (True, False)
     )
     return [
-        Row(f"S1: {base}, {gb} GB, {op} %: share of GC in the response time", value, "%")
+        Row(f"S1: {base}, {gb} GB, OP {op} %: share of GC in the response time", value, "%")
         for (base, gb, op), value in share.items()
     ], [
         Claim(

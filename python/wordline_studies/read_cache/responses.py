@@ -34,7 +34,7 @@ LARGE = (
 SPREAD = (
     "response times of about 0 and 5 ms spread most if half of the requests miss; at 3 GB, the "
     "hits that suspected queues add bring the share of requests that miss closer to that half "
-    "(see Reasons); at 4 GB and 35 %, where FLRU's deviation is less than 1 % above LRU's, the "
+    "(see Reasons); at 4 GB and OP 35 %, where FLRU's deviation is less than 1 % above LRU's, the "
     "cause is not known"
 )
 LITTLE_GC = (
@@ -94,18 +94,18 @@ def _better(cells: Cells) -> list[Claim]:
 
 def _sooner(cells: Cells) -> list[Claim]:
     """Returns the claims on numbers of figure 9 that are not reproduced."""
-    farc, arc = (published("9", f"{name}, 3 GB, 15 %") for name in ("FARC", "ARC-ZM"))
+    farc, arc = (published("9", f"{name}, 3 GB, OP 15 %") for name in ("FARC", "ARC-ZM"))
     aware, dropping = (less(cells, 3, 15, PLAIN[1], one) for one in (FARC, DROPPING[PLAIN[1]]))
     return [
         Claim(
-            f"R1: at 3 GB and 15 %, FARC shortens the mean response time by {farc:g} % (within "
+            f"R1: at 3 GB and OP 15 %, FARC shortens the mean response time by {farc:g} % (within "
             f"{IN_POINTS:g} points)",
             is_reproduced(aware, farc, "%"),
             f"{aware:.1f} %",
             ARC_GAIN,
         ),
         Claim(
-            "R2: at 3 GB and 15 %, zero-migration shortens the mean response time by "
+            "R2: at 3 GB and OP 15 %, zero-migration shortens the mean response time by "
             f"{arc:g} % with ARC (within {IN_POINTS:g} points)",
             is_reproduced(dropping, arc, "%"),
             f"{dropping:.1f} %",
@@ -150,7 +150,7 @@ def _where(cells: Cells) -> list[Claim]:
             ids=("X3-026",),
         ),
         Claim(
-            "R4: at 3 GB and 15 %, zero-migration shortens the mean response time more than "
+            "R4: at 3 GB and OP 15 %, zero-migration shortens the mean response time more than "
             "suspected queues, with LRU and ARC",
             all(zm[base][least] > fa[base][least] for base in PLAIN),
             "; ".join(
@@ -159,15 +159,15 @@ def _where(cells: Cells) -> list[Claim]:
             ids=("X3-033",),
         ),
         Claim(
-            "R4: the scheme that saves more time at 3 GB and 15 %, and at 6 GB and 35 %, saves "
-            "more erases at that over-provisioning",
+            "R4: the scheme that saves more time at 3 GB and OP 15 %, and at 6 GB and OP 35 %, "
+            "saves more erases at that over-provisioning",
             all(
                 (zm[base][at] - fa[base][at]) * apart > 0
                 for base in PLAIN
                 for at, apart in zip((least, most), worn[base], strict=True)
             ),
             "; ".join(
-                f"{base}, {gb} GB, {op} %: {zm[base][gb, op] - fa[base][gb, op]:+.1f} % of the "
+                f"{base}, {gb} GB, OP {op} %: {zm[base][gb, op] - fa[base][gb, op]:+.1f} % of the "
                 f"time, {apart:+.1f} % of the erases"
                 for base in PLAIN
                 for (gb, op), apart in zip((least, most), worn[base], strict=True)
