@@ -73,7 +73,8 @@ def test_extents_have_the_sizes_of_the_excerpt() -> None:
 
 
 def test_the_fitted_websearch2_has_the_published_hit_ratios() -> None:
-    """Section 2.5.2: 41.87 % with LRU and 50.4 % with ARC at 3 GB and OP 15 %; footprint 1,693,344."""
+    """Section 2.5.2: 41.87 % with LRU and 50.4 % with ARC at 3 GB and OP 15 %; footprint
+    1,693,344."""
     with traces({"websearch2": requests("websearch2", 16)}) as paths:
         size = int(0.85 * 3 * 262_144 / 16)
         found = wordline.cache(paths["websearch2"], "lru,arc", [size])

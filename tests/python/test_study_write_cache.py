@@ -14,6 +14,7 @@ import pytest
 
 import wordline_studies as studies
 from wordline.config import Value
+from wordline_studies.cases import required
 from wordline_studies.figure import Setup
 from wordline_studies.published import Range
 from wordline_studies.results import run
@@ -315,6 +316,8 @@ def test_writes_that_fill_a_dynamic_cache_are_not_counted(
     on, path, _ = loaded
     cells = statics(Setup(), {"load": (on, path)})["load"]
     one = Dynamic(2.0, tracker)
+    fill = on.case("fill", one.overrides(on.pages, victims(cells)), [on.fills.dynamic[2.0]])
+    assert Cell.of(required(Setup(), {"fill": fill})["fill"]).divisions == 0
     cell = dynamics(Setup(), {"load": (on, path)}, {"load": victims(cells)}, {"load": [one]})
     found = cell["load"][one]
     assert found.pages == 100_000

@@ -167,7 +167,6 @@ class Known:
 
 
 def _device(source: Source, overrides: Overrides) -> _Device:
-    config.check(source, overrides)
     memory = config.memory(source, overrides)
     resolved = config.show(source, overrides)
     prepares = memory["overwrite_ratio"] >= WORTH_SHARING

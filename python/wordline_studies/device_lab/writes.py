@@ -173,9 +173,10 @@ def _of_disks(one: Drive) -> Mapping[str, Trial]:
 
 def cliffs(setup: Setup) -> Figure:
     """Reproduces figure 5.9: the write cliff."""
+    blocks = BLOCKS // 2 if setup.quick else BLOCKS
     made = {
-        "L": drive("L", setup, more=AT_THRESHOLD),
-        LINKED: drive("L", setup, more={**AT_THRESHOLD, **SAME}),
+        "L": drive("L", setup, more=AT_THRESHOLD, blocks=blocks),
+        LINKED: drive("L", setup, more={**AT_THRESHOLD, **SAME}, blocks=blocks),
     }
     if not setup.quick:
         made["C"] = drive("C", setup, more=AT_THRESHOLD, blocks=BLOCKS // 2)
@@ -220,7 +221,7 @@ def cliffs(setup: Setup) -> Figure:
             f"Random and sequential 4 KiB writes at queue depth {DEPTH} after one sequential "
             "pass. Before: until the first GC run. After: the second half of the run. Worst "
             "cases are medians over intervals. Maps in memory, GC at the free-block threshold. "
-            f"Blocks per die: {BLOCKS}, on C {BLOCKS // 2}, on Z, A and X {MIXED_BLOCKS}. Of the "
+            f"Blocks per die: {blocks}, on C {BLOCKS // 2}, on Z, A and X {MIXED_BLOCKS}. Of the "
             "drives, only L is simulated with `--quick`."
         ),
         rows=rows,

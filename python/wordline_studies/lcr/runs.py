@@ -40,12 +40,13 @@ def part(setup: Setup) -> int:
 def wanted(setup: Setup, load: str, most: int) -> int:
     """Returns the number of requests of a load, scaled like the device.
 
-    At most `most` unless `full` is set; half of that for a quick study.
+    At most `most` unless `full` is set; a quarter of that for a quick study, but half for proj_0.
     """
     whole = LOADS[load].requests // part(setup)
     if setup.full:
         return whole
-    return min(whole, most) // (2 if setup.quick else 1)
+    few = 2 if load == "proj_0" else 4
+    return min(whole, most) // (few if setup.quick else 1)
 
 
 def playback(

@@ -26,7 +26,7 @@ def figures(setup: Setup) -> list[Figure]:
     """Returns figures 9 and 10, from the same runs of wdev_2: all of its requests, or half for a
     quick study. Figure 9 has the other loads, too."""
     paths = written(
-        setup, {LOAD: (LOAD, Playback(TABLE[LOAD].requests // (2 if setup.quick else 1)))}
+        setup, {LOAD: (LOAD, Playback(TABLE[LOAD].requests // (4 if setup.quick else 1)))}
     )
     runs = required(
         setup,
@@ -38,7 +38,7 @@ def figures(setup: Setup) -> list[Figure]:
     )
     means = {mib: {policy: latency_us(runs[mib, policy]) for policy in ALL} for mib in MIBS}
     hits = {mib: {policy: hit_percent(runs[mib, policy]) for policy in ALL} for mib in MIBS}
-    share = "Half of the" if setup.quick else "All"
+    share = "A quarter of the" if setup.quick else "All"
     return [_means(means, share, _others(setup)), _hits(hits, means)]
 
 

@@ -59,7 +59,7 @@ class Recording:
     pages: int
     page_bytes: int
 
-    @property
+    @cached_property
     def read_percent(self) -> float:
         """Share of reads among the requests. Per cent."""
         return 100 * sum(not one.writes for one in self.requests) / len(self.requests)

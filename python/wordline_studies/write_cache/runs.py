@@ -149,6 +149,18 @@ class Device:
         }
         return Case(DEVICE, f"{label}, {blocks} blocks", settings, traces, requests)
 
+    def filled(
+        self,
+        label: str,
+        more: Mapping[str, Value],
+        fill: Path,
+        trace: Path,
+        requests: int | None = None,
+    ) -> Case:
+        """Returns a case of a trace on a cache that `fill` fills during the warm-up. The results
+        cover only the trace; `requests` also counts those of the warm-up."""
+        return self.case(label, {**more, "observe.warm_up_files": 1}, [fill, trace], requests)
+
 
 def seeds(setup: Setup) -> range:
     """Returns the seeds of the hashes that choose the sampled pages."""
@@ -174,17 +186,15 @@ def statics(
     setup: Setup, loads: Loads, more: Mapping[str, Value] | None = None, suffix: str = ""
 ) -> dict[str, dict[int, Cell]]:
     """Runs loads on caches of every over-provisioning. `suffix` describes `more` in the labels."""
-    cases: dict[tuple[str, int, bool], Case] = {}
-    for load, (on, trace) in loads.items():
-        for op in OPS:
-            fill, keys = on.fills.static, {**static(op), **(more or {})}
-            cases[load, op, False] = on.case(f"{op} %, filled{suffix}", keys, [fill])
-            cases[load, op, True] = on.case(f"{load}, {op} %{suffix}", keys, [fill, trace])
-    found = {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
-    return {
-        load: {op: found[load, op, True].after(found[load, op, False]) for op in OPS}
-        for load in loads
+    cases = {
+        (load, op): on.filled(
+            f"{load}, {op} %{suffix}", {**static(op), **(more or {})}, on.fills.static, trace
+        )
+        for load, (on, trace) in loads.items()
+        for op in OPS
     }
+    found = {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
+    return {load: {op: found[load, op] for op in OPS} for load in loads}
 
 
 def partial(
@@ -192,17 +202,13 @@ def partial(
 ) -> dict[tuple[int, int], Cell]:
     """Returns the results after given numbers of a load's pages, by over-provisioning and number of
     pages."""
-    asked = list(wanted)
-    fill = on.fills.static
     cases = {
-        (op, pages): on.case(
-            f"{load}, {op} %, {pages} pages", static(op), [fill, trace], on.pages + pages
+        (op, pages): on.filled(
+            f"{load}, {op} %, {pages} pages", static(op), on.fills.static, trace, on.pages + pages
         )
-        for op, pages in asked
+        for op, pages in wanted
     }
-    cases |= {(op, 0): on.case(f"{op} %, filled", static(op), [fill]) for op, _ in asked}
-    found = {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
-    return {(op, pages): found[op, pages].after(found[op, 0]) for op, pages in asked}
+    return {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
 
 
 def cold(setup: Setup, loads: Loads) -> dict[str, dict[int, Cell]]:
@@ -225,23 +231,19 @@ def dynamics(
     suffix: str = "",
 ) -> dict[str, dict[Dynamic, Cell]]:
     """Runs loads on dynamic caches with given victim tables. Returns results by load. `suffix`
-    describes `more` in the labels. Raises WordlineError if a cache is resized before its load."""
-    cases: dict[tuple[str, Dynamic, bool], Case] = {}
-    for load, wanted in schemes.items():
-        on, trace = loads[load]
-        for one in wanted:
-            keys = {**one.overrides(on.pages, victims[load]), **(more or {})}
-            fill = on.fills.dynamic[one.window]
-            cases[load, one, False] = on.case(f"{one}, {load}, filled{suffix}", keys, [fill])
-            cases[load, one, True] = on.case(f"{one}, {load}{suffix}", keys, [fill, trace])
-    found = {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
-    for (load, one, whole), cell in found.items():
-        if not whole and cell.divisions:
-            raise wordline.WordlineError(f"{load}, {one}: the cache was resized before the load")
-    return {
-        load: {one: found[load, one, True].after(found[load, one, False]) for one in wanted}
-        for load, wanted in schemes.items()
+    describes `more` in the labels."""
+    cases = {
+        (load, one): on.filled(
+            f"{one}, {load}{suffix}",
+            {**one.overrides(on.pages, victims[load]), **(more or {})},
+            on.fills.dynamic[one.window],
+            trace,
+        )
+        for load, (on, trace) in loads.items()
+        for one in schemes.get(load, ())
     }
+    found = {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
+    return {load: {one: found[load, one] for one in wanted} for load, wanted in schemes.items()}
 
 
 def cold_dynamic(
