@@ -298,7 +298,7 @@ def _share_rows(shares: Mapping[str, Mapping[str, float]], names: Sequence[str])
     published = PUBLISHED("7.15a", "minimum share of AGC in the GC runs")
     return [
         Row(
-            f"{name}: {part}",
+            f"{name}: share of the GC runs, {part}",
             value,
             "%",
             published if part in (ALONE, STARTED) and name in names else None,

@@ -59,18 +59,18 @@ def figure(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                "rates above 10, mean of the loads",
+                "load balance rates above 10, mean of the loads",
                 means["pages replaced"],
                 "%",
-                PUBLISHED("2", "above 10"),
+                PUBLISHED("2", "load balance rates above 10"),
             ),
             *(
-                Row(f"{words}: rates above 10, mean of the loads", value, "%")
+                Row(f"{words}: load balance rates above 10, mean of the loads", value, "%")
                 for words, value in means.items()
                 if words != "pages replaced"
             ),
             *(
-                Row(f"{load}, {words}: rates above 10", value, "%")
+                Row(f"{load}, {words}: load balance rates above 10", value, "%")
                 for load, one in above.items()
                 for words, value in one.items()
             ),

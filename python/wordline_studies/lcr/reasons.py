@@ -172,7 +172,12 @@ def figure(setup: Setup) -> Figure:
         ),
         rows=[
             *(
-                Row(f"{load}, {title}: reduction by LCR{words}, relative to LRU", one[load], unit)
+                Row(
+                    f"{load}, {title}: mean response time, reduction by LCR{words}, relative to "
+                    "LRU",
+                    one[load],
+                    unit,
+                )
                 for each, words, unit in (
                     (to_lru, "", "%"),
                     (to_gcar, " minus that by GCaR-CFLRU", "points"),
@@ -191,7 +196,8 @@ def figure(setup: Setup) -> Figure:
             ),
             *(
                 Row(
-                    f"{load}, the first {many:,} requests: reduction by CFLRU relative to LRU",
+                    f"{load}, the first {many:,} requests: mean response time, reduction by CFLRU "
+                    "relative to LRU",
                     value,
                     "%",
                 )

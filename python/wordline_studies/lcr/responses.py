@@ -76,9 +76,12 @@ def _to_lru(values: Mapping[str, Values]) -> dict[str, Values]:
     }
 
 
-def _rows(values: Mapping[str, Values], figure: str, published: Mapping[str, str]) -> list[Row]:
-    """Returns rows with LCR's reductions relative to LRU, and these minus GCaR-CFLRU's. `published`
-    has, for each of the two policies, the loads for which the document states the reduction."""
+def _rows(
+    values: Mapping[str, Values], what: str, figure: str, published: Mapping[str, str]
+) -> list[Row]:
+    """Returns rows with LCR's reductions of `what` relative to LRU, and these minus GCaR-CFLRU's.
+    `published` has, for each of the two policies, the loads for which the document states the
+    reduction."""
 
     def number(load: str, than: str) -> Published | None:
         known = f"{load}, {TITLES[than]}"
@@ -87,7 +90,7 @@ def _rows(values: Mapping[str, Values], figure: str, published: Mapping[str, str
     return [
         *(
             Row(
-                f"{load}: reduction by LCR relative to LRU",
+                f"{load}: {what}, reduction by LCR relative to LRU",
                 less(values[load], LCR),
                 "%",
                 number(load, LRU),
@@ -96,7 +99,7 @@ def _rows(values: Mapping[str, Values], figure: str, published: Mapping[str, str
         ),
         *(
             Row(
-                f"{load}: reduction by LCR minus that by GCaR-CFLRU, relative to LRU",
+                f"{load}: {what}, reduction by LCR minus that by GCaR-CFLRU, relative to LRU",
                 further(values[load]),
                 "points",
                 number(load, GCAR),
@@ -125,9 +128,11 @@ def _means(runs: Runs) -> Figure:
         )
         + FITTED,
         rows=[
-            *_rows(means, "5", {LRU: " ".join(WRITING), GCAR: " ".join(WRITING)}),
+            *_rows(
+                means, "mean response time", "5", {LRU: " ".join(WRITING), GCAR: " ".join(WRITING)}
+            ),
             Row(
-                "proj_0: reduction by GCaR-CFLRU relative to LRU",
+                "proj_0: mean response time, reduction by GCaR-CFLRU relative to LRU",
                 less(means["proj_0"], GCAR),
                 "%",
                 PUBLISHED("5", "proj_0, GCaR-CFLRU against LRU"),
@@ -183,7 +188,7 @@ def _deviations(runs: Runs) -> Figure:
         section="IV-B",
         measured="The runs of figure 5.",
         rows=[
-            *_rows(values, "6", {LRU: "ts_0 proj_0", GCAR: "ts_0 proj_0"}),
+            *_rows(values, "standard deviation", "6", {LRU: "ts_0 proj_0", GCAR: "ts_0 proj_0"}),
             *(
                 Row(f"{load}, {TITLES[policy]}: standard deviation", value, "µs")
                 for load, one in values.items()
@@ -281,7 +286,7 @@ def _recorded(runs: Runs) -> Figure:
         rows=[
             *(
                 Row(
-                    f"{load}: reduction by {TITLES[policy]} relative to LRU",
+                    f"{load}: mean response time, reduction by {TITLES[policy]} relative to LRU",
                     less(one, policy),
                     "%",
                     PUBLISHED("5", f"{load.split(',')[0]}, LRU") if policy == LCR else None,
@@ -292,7 +297,8 @@ def _recorded(runs: Runs) -> Figure:
             ),
             *(
                 Row(
-                    f"{load}: reduction by LCR minus that by GCaR-CFLRU, relative to LRU",
+                    f"{load}: mean response time, reduction by LCR minus that by GCaR-CFLRU, "
+                    "relative to LRU",
                     further(one),
                     "points",
                     PUBLISHED("5", f"{load.split(',')[0]}, GCaR-CFLRU"),
@@ -302,7 +308,7 @@ def _recorded(runs: Runs) -> Figure:
             ),
             *(
                 Row(
-                    f"{load}, {TITLES[policy]}: clean replacements",
+                    f"{load}, {TITLES[policy]}: clean pages among replacements",
                     clean_percent(runs[load, policy]),
                     "%",
                     PUBLISHED("clean", load.split(",")[0]),

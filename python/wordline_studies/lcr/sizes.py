@@ -79,9 +79,9 @@ def _lines(values: dict[int, dict[str, float]], unit: str) -> Plot:
     return Plot("wdev_2 by buffer size", "", drawn)
 
 
-def _rows(values: dict[int, dict[str, float]], unit: str) -> list[Row]:
+def _rows(values: dict[int, dict[str, float]], what: str, unit: str) -> list[Row]:
     return [
-        Row(f"{mib} MiB, {TITLES[policy]}", one[policy], unit)
+        Row(f"wdev_2, {mib} MiB, {TITLES[policy]}: {what}", one[policy], unit)
         for mib, one in values.items()
         for policy in ALL
     ]
@@ -104,21 +104,22 @@ def _means(
         rows=[
             *(
                 Row(
-                    f"reduction by LCR relative to {TITLES[policy]}, mean of the sizes",
+                    f"mean response time, reduction by LCR relative to {TITLES[policy]}, mean of "
+                    "the sizes",
                     value,
                     "%",
                     PUBLISHED("9", TITLES[policy]),
                 )
                 for policy, value in gains.items()
             ),
-            *_rows(means, "µs"),
+            *_rows(means, "mean response time", "µs"),
             *(
                 Row(f"{load}, {mib} MiB, {what}", value, unit)
                 for load, one in others.items()
                 for mib, (lru, lcr, hit) in one.items()
                 for what, value, unit in (
-                    ("LRU", lru, "µs"),
-                    ("LCR", lcr, "µs"),
+                    ("LRU: mean response time", lru, "µs"),
+                    ("LCR: mean response time", lcr, "µs"),
                     ("LCR: hit ratio", hit, "%"),
                 )
             ),
@@ -218,7 +219,7 @@ def _hits(hits: dict[int, dict[str, float]], means: dict[int, dict[str, float]])
         title="Figure 10: hit ratio by buffer size",
         section="IV-C",
         measured="The runs of figure 9.",
-        rows=_rows(hits, "%"),
+        rows=_rows(hits, "hit ratio", "%"),
         plots=[_lines(hits, "%")],
         claims=[
             Claim(

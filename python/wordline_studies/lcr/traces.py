@@ -95,7 +95,7 @@ def figure(setup: Setup) -> Figure:
             ),
             *(
                 Row(
-                    f"{name}: reduction by LCR relative to {TITLES[than]}",
+                    f"{name}: mean response time, reduction by LCR relative to {TITLES[than]}",
                     less(one, LCR, than),
                     "%",
                 )
@@ -115,7 +115,10 @@ def figure(setup: Setup) -> Figure:
                 for name in names
                 for policy in (LRU, LCR)
             ),
-            *(Row(f"{name}, LCR: clean replacements", clean[name][LCR], "%") for name in names),
+            *(
+                Row(f"{name}, LCR: clean pages among replacements", clean[name][LCR], "%")
+                for name in names
+            ),
         ],
         plots=[
             Plot(
