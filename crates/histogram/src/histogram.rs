@@ -1,57 +1,25 @@
 //! Distribution of spans of time.
 
+use std::ops::RangeInclusive;
+
+use crate::buckets::{BUCKET_BITS, Buckets};
 use crate::{Merge, Tally};
-use hdrhistogram::Histogram as Buckets;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 /// Maximum number of points of a distribution function.
 const CDF_POINTS: usize = 500;
-/// Decimal digits of precision of the buckets.
-const DIGITS: u8 = 3;
-/// Bits after the leading one that select a bucket: 2^10 buckets per power of two give 3 decimal
-/// digits.
-const BUCKET_BITS: u32 = 10;
 
 /// Distribution of spans of time, recorded in picoseconds.
 ///
 /// Count, mean, standard deviation, minimum and maximum are exact; percentiles are at most 0.1 %
 /// above the true order statistic (buckets of three decimal digits). The range grows automatically
 /// over the whole clock; memory is at most 0.5 MB.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Histogram {
-    #[serde(with = "counts")]
-    buckets: Buckets<u64>,
+    buckets: Buckets,
     tally: Tally,
     squares: Squares,
-}
-
-/// Serialises the buckets: each non-empty bucket as its lowest value and its count.
-mod counts {
-    use hdrhistogram::Histogram as Buckets;
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(
-        buckets: &Buckets<u64>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let held = buckets.iter_recorded();
-        let held = held.map(|bucket| {
-            let least = buckets.lowest_equivalent(bucket.value_iterated_to());
-            (least, bucket.count_at_value())
-        });
-        held.collect::<Vec<(u64, u64)>>().serialize(serializer)
-    }
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Buckets<u64>, D::Error> {
-        let mut buckets = super::Histogram::default().buckets;
-        for (least, count) in Vec::<(u64, u64)>::deserialize(deserializer)? {
-            buckets.record_n(least, count).map_err(D::Error::custom)?;
-        }
-        Ok(buckets)
-    }
 }
 
 /// Point of a cumulative distribution function.
@@ -65,33 +33,19 @@ pub struct Point {
     pub count: u64,
 }
 
-impl Default for Histogram {
-    fn default() -> Self {
-        #[expect(clippy::expect_used, reason = "only more than 5 digits are refused")]
-        let buckets = Buckets::new(DIGITS).expect("three digits are supported");
-        Self {
-            buckets,
-            tally: Tally::default(),
-            squares: Squares::default(),
-        }
-    }
-}
-
 impl Histogram {
     /// Records a span.
     #[inline]
     pub fn record(&mut self, span: Time) {
         let ps = span.ps();
-        let recorded = self.buckets.record(ps);
-        debug_assert!(recorded.is_ok(), "the buckets grow over all of 64 bits");
+        self.buckets.record(ps);
         self.tally.record(span);
         self.squares.add(u128::from(ps) * u128::from(ps));
     }
 
     /// Adds all spans of `other`.
     pub fn merge(&mut self, other: &Self) {
-        let added = self.buckets.add(&other.buckets);
-        debug_assert!(added.is_ok(), "the buckets grow over all of 64 bits");
+        self.buckets.merge(&other.buckets);
         self.tally.merge(&other.tally);
         self.squares.merge(other.squares);
     }
@@ -137,28 +91,25 @@ impl Histogram {
     /// of all spans do not exceed. It is at most 0.1 % too high, and never outside the exact
     /// extremes. `None` without spans.
     pub fn percentile(&self, q: f64) -> Option<Time> {
-        self.min()?;
-        Some(self.upper(self.buckets.value_at_quantile(q)))
+        let rank = (q.min(1.0) * self.count() as f64).ceil() as u64;
+        let spans = self.buckets.at_rank(rank.max(1))?;
+        Some(self.upper(&spans))
     }
 
     /// Returns the cumulative distribution in at most 500 points, spaced logarithmically and no
     /// closer than the buckets; the last is (max, 1).
     pub fn cdf(&self) -> Vec<Point> {
-        let buckets: Vec<(u64, u64)> = self
-            .buckets
-            .iter_recorded()
-            .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
-            .collect();
+        let buckets: Vec<(RangeInclusive<u64>, u64)> = self.buckets.recorded().collect();
         let bits = finest_bits(&buckets);
         let mut below = 0;
         buckets
-            .chunk_by(|a, b| cell(a.0, bits) == cell(b.0, bits))
+            .chunk_by(|a, b| cell(&a.0, bits) == cell(&b.0, bits))
             .map(|group| {
                 let count = group.iter().map(|bucket| bucket.1).sum::<u64>();
                 below += count;
-                let at = self.upper(group.last().map_or(0, |bucket| bucket.0));
+                let at = group.last().map(|bucket| self.upper(&bucket.0));
                 Point {
-                    at,
+                    at: at.unwrap_or_default(),
                     fraction: below as f64 / self.count() as f64,
                     count,
                 }
@@ -171,22 +122,22 @@ impl Histogram {
     /// among them all powers of two.
     pub fn coarse(&self) -> Vec<(f64, u64)> {
         let mut coarse: Vec<(f64, u64)> = Vec::new();
-        for bucket in self.buckets.iter_recorded() {
-            let end = rounded_up(self.upper(bucket.value_iterated_to()).as_us());
+        for (spans, held) in self.buckets.recorded() {
+            let end = rounded_up(self.upper(&spans).as_us());
             match coarse.last_mut() {
-                Some((last, count)) if *last == end => *count += bucket.count_at_value(),
-                _ => coarse.push((end, bucket.count_at_value())),
+                Some((last, count)) if *last == end => *count += held,
+                _ => coarse.push((end, held)),
             }
         }
         coarse
     }
 
-    /// Returns the longest span that the bucket of `value` can hold: its upper end, or the exact
-    /// maximum for the bucket that contains it.
-    fn upper(&self, value: u64) -> Time {
+    /// Returns the longest span that a bucket can hold: its upper end, or the exact maximum for the
+    /// bucket that contains it.
+    fn upper(&self, spans: &RangeInclusive<u64>) -> Time {
         match self.max() {
-            Some(max) if self.buckets.equivalent(value, max.ps()) => max,
-            _ => Time(self.buckets.highest_equivalent(value)),
+            Some(max) if spans.contains(&max.ps()) => max,
+            _ => Time(*spans.end()),
         }
     }
 }
@@ -199,10 +150,10 @@ fn rounded_up(number: f64) -> f64 {
 
 /// Returns the maximum number of bits after the leading one for which the buckets fall into at most
 /// [`CDF_POINTS`] cells.
-fn finest_bits(buckets: &[(u64, u64)]) -> u32 {
+fn finest_bits(buckets: &[(RangeInclusive<u64>, u64)]) -> u32 {
     let cells = |bits| {
         buckets
-            .chunk_by(|a, b| cell(a.0, bits) == cell(b.0, bits))
+            .chunk_by(|a, b| cell(&a.0, bits) == cell(&b.0, bits))
             .count()
     };
     (0..=BUCKET_BITS)
@@ -211,8 +162,10 @@ fn finest_bits(buckets: &[(u64, u64)]) -> u32 {
         .unwrap_or(0)
 }
 
-/// Returns the logarithmic cell of a value: its power of two and the `bits` after the leading one.
-fn cell(value: u64, bits: u32) -> (u32, u64) {
+/// Returns the logarithmic cell of a bucket: the power of two of its spans and the `bits` after the
+/// leading one.
+fn cell(spans: &RangeInclusive<u64>, bits: u32) -> (u32, u64) {
+    let value = *spans.end();
     let power = value.checked_ilog2().unwrap_or(0);
     (power, value >> power.saturating_sub(bits))
 }

@@ -2,6 +2,7 @@
 //!
 //! Both device models and recorders use them.
 
+mod buckets;
 pub mod histogram;
 pub mod merge;
 pub mod tally;
