@@ -18,6 +18,7 @@ impl DelayedReads {
     pub(super) fn add(&mut self, met: ReadEvents, response: Time) {
         if met.is_nothing() {
             self.nothing.record(response);
+            return;
         }
         for (one, times) in ReadEvents::ALL.into_iter().zip(&mut self.each) {
             if met.has(one) {

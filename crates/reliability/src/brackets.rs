@@ -50,6 +50,17 @@ pub struct Brackets {
     words: u32,
     /// Tails by rate. The low bits of the rate's position in the grid select the row.
     rows: Vec<Row>,
+    /// Cell of the last draw.
+    last: Cell,
+}
+
+/// Rates from `low` up to, but excluding, `high`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    low: f64,
+    high: f64,
+    /// Index of the row for `low`.
+    place: usize,
 }
 
 /// Number of rows that are kept.
@@ -62,6 +73,12 @@ const MARGIN: f64 = 1e-6;
 /// Draws from this value on are evaluated exactly.
 const MAX_DRAW: f64 = 1.0 - 1e-5;
 const GUIDES: usize = 64;
+/// Ranges of draws for which the number of errors is kept.
+const RANGES: usize = 256;
+/// Draws at the rates of a cell before their numbers of errors are kept by range.
+const FEW: u32 = 16;
+/// Mark of a range in which the number of errors varies.
+const VARIES: u16 = u16::MAX;
 
 /// Probabilities, at one rate, that at least one codeword has more than `e` errors.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +91,11 @@ struct Row {
     above: Vec<f64>,
     /// Index in `above` at which the search begins, for each range of draws.
     guides: Vec<u32>,
+    /// Draws at the rates of the cell that begins with this rate, up to [`FEW`].
+    draws: u32,
+    /// Number of errors by range of draws, at each rate of the cell, or [`VARIES`]; empty until there
+    /// were [`FEW`] draws.
+    certain: Vec<u16>,
 }
 
 impl Row {
@@ -89,7 +111,17 @@ impl Row {
             first,
             guides: (0..GUIDES).map(start).collect(),
             above,
+            draws: 0,
+            certain: Vec::new(),
         }
+    }
+    /// Returns the number of errors for `draw` at each rate of the cell that begins with this rate,
+    /// if it is kept.
+    #[inline]
+    fn certain(&self, draw: f64) -> Option<u32> {
+        let range = (draw * RANGES as f64) as u32 as usize;
+        let errors = *self.certain.get(range)?;
+        (errors != VARIES).then_some(u32::from(errors))
     }
     /// Returns the smallest number of errors that is certainly not exceeded for `draw`.
     fn at_most(&self, draw: f64) -> Option<u32> {
@@ -147,6 +179,19 @@ impl Brackets {
     /// is near a threshold.
     #[inline]
     fn errors(&mut self, n: u32, p: f64, words: u32, draw: f64) -> Option<u32> {
+        let Cell { low, high, place } = self.last;
+        if p >= low && p < high && (self.n, self.words) == (n, words) {
+            let certain = self.rows[place].certain(draw);
+            if certain.is_some() {
+                return certain;
+            }
+        }
+        self.look_up(n, p, words, draw)
+    }
+    /// Like [`Self::errors`], for a rate outside the cell of the last draw, or a draw whose number
+    /// of errors is not kept.
+    #[inline(never)]
+    fn look_up(&mut self, n: u32, p: f64, words: u32, draw: f64) -> Option<u32> {
         /// Mantissa bits of a floating-point number.
         const MANTISSA: u32 = 52;
         if p <= 0.0 {
@@ -161,13 +206,44 @@ impl Brackets {
             (self.n, self.words) = (n, words);
             self.rows = vec![Row::default(); ROWS];
         }
-        // The mean differs by at most 1/32 between two rates of the grid.
-        let shift = MANTISSA - 6 - (mean as u32).max(1).ilog2();
+        // The mean differs by at most 1/128 between two rates of the grid.
+        let shift = MANTISSA - 8 - (mean as u32).max(1).ilog2();
         let cell = p.to_bits() >> shift;
         let (low, high) = (self.row(cell, shift), self.row(cell + 1, shift));
+        self.last = Cell {
+            low: self.rows[low].rate,
+            high: self.rows[high].rate,
+            place: low,
+        };
+        self.count(low, high);
+        let certain = self.rows[low].certain(draw);
+        certain.or_else(|| self.errors_in(low, high, draw))
+    }
+    /// Returns the number of errors for `draw` at the rates of a cell, between those of two rows;
+    /// `None` if it varies or is near a threshold.
+    #[inline]
+    fn errors_in(&self, low: usize, high: usize, draw: f64) -> Option<u32> {
         let errors = self.rows[high].at_most(draw)?;
         let certain = self.rows[low].reaches(errors, draw);
         certain.then_some(errors)
+    }
+    /// Counts a draw at the rates of a cell. After [`FEW`] draws, keeps the numbers of errors.
+    fn count(&mut self, low: usize, high: usize) {
+        let row = &mut self.rows[low];
+        if row.draws == FEW {
+            return;
+        }
+        row.draws += 1;
+        if row.draws == FEW {
+            // The number of errors falls when the draw rises.
+            let errors = |range: usize| {
+                let draws = [range, range + 1].map(|end| end as f64 / RANGES as f64);
+                let [most, least] = draws.map(|draw| self.errors_in(low, high, draw));
+                let one = most.filter(|_| most == least && draws[1] < MAX_DRAW);
+                one.map_or(VARIES, |errors| errors.min(u32::from(VARIES)) as u16)
+            };
+            self.rows[low].certain = (0..RANGES).map(errors).collect();
+        }
     }
     /// Returns the index of the row for the lowest rate of a grid cell.
     #[inline]
@@ -176,6 +252,9 @@ impl Brackets {
         let place = cell as usize % ROWS;
         if self.rows[place].rate != rate {
             self.rows[place] = Row::new(self.n, rate, self.words);
+            if self.last.place == place {
+                self.last = Cell::default();
+            }
         }
         place
     }

@@ -4,7 +4,11 @@ use crate::fault::Fault;
 
 /// Returns the position of `at` among rising `points`: the index of the lower point, and the
 /// fraction of the distance to the next point.
+#[inline]
 pub(crate) fn place(points: &[f64], at: f64) -> (usize, f64) {
+    if points.len() <= 1 {
+        return (0, 0.0);
+    }
     let above = points.partition_point(|&point| point <= at);
     if above == 0 {
         return (0, 0.0);
@@ -20,6 +24,7 @@ pub(crate) fn place(points: &[f64], at: f64) -> (usize, f64) {
 
 /// Interpolates the logarithm of `values` linearly, or the values themselves if one is zero.
 /// Returns 0 without values.
+#[inline]
 pub(crate) fn between(values: &[f64], (below, share): (usize, f64)) -> f64 {
     let at = |place: usize| values.get(place).copied().unwrap_or_default();
     let (low, high) = (at(below), at(below + 1));

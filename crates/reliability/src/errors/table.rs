@@ -46,11 +46,18 @@ impl Cited for Table {
 }
 
 impl Err for Table {
+    #[inline]
     fn rate(&self, age: &Age) -> Rate {
         let place = place(&self.cycles, age.cycles);
-        let rate = between(&self.rates, place)
-            + between(&self.per_day, place) * age.retention_days
-            + between(&self.per_read, place) * age.reads;
+        let mut rate = between(&self.rates, place);
+        for (increases, span) in [
+            (&self.per_day, age.retention_days),
+            (&self.per_read, age.reads),
+        ] {
+            if !increases.is_empty() {
+                rate += between(increases, place) * span;
+            }
+        }
         Rate {
             rate: rate.min(0.5),
             is_limited: rate > 0.5,

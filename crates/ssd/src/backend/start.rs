@@ -5,6 +5,7 @@ use std::mem;
 use wordline_kernel::Time;
 use wordline_nand::{
     Array, Basic, Chains, Die, Features, Full, Operation, Ppn, Step, Transaction as Command,
+    Uninterrupted,
 };
 
 use super::ahead::Sensing;
@@ -126,7 +127,11 @@ impl BackEnd {
         let state = self.channels.of_mut(die);
         let idle = state.command.head == NONE;
         if idle && self.planes == 1 && !self.is_scheduled && self.ahead.is_none() {
-            self.start::<Full>(cx, die, slot, 1);
+            if self.features == DieFeatures::Uninterrupted {
+                self.start::<Uninterrupted>(cx, die, slot, 1);
+            } else {
+                self.start::<Full>(cx, die, slot, 1);
+            }
             return;
         }
         let is_first = state.first == NONE;

@@ -1,5 +1,7 @@
 //! Page conditions: program modes, read errors, and failures of programs and erases.
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::program_mode::Regulator;
@@ -37,7 +39,7 @@ pub(super) struct Conditions {
     /// Annotations of requests in progress, by ticket; `None` if the device has no page conditions.
     pub annotations: Option<Vec<ReadAnnotations>>,
     /// Pages being decoded.
-    pub decoding: Vec<Decoding>,
+    pub decoding: VecDeque<Decoding>,
     /// Blocks whose data must be moved, each listed once with the reason.
     pub due: Vec<(Block, Due)>,
     /// Random numbers of read errors.
@@ -64,7 +66,7 @@ impl Conditions {
             lost: FxHashSet::default(),
             regulation: Regulation::new(plan),
             annotations: plan.has_page_conditions().then(Vec::new),
-            decoding: Vec::new(),
+            decoding: VecDeque::new(),
             due: Vec::new(),
             error_draws: ErrorDraws::new(Rng::new(part.seed, "nand.errors")),
             failing: Box::new(Failures::new(Rng::new(part.seed, "nand.failures"))),

@@ -23,6 +23,12 @@ pub(super) struct Contents {
 }
 
 impl Contents {
+    /// Returns `true` if array operations affect spare areas or the content oracle.
+    #[inline]
+    pub fn are_followed(&self) -> bool {
+        self.journal.is_some() || self.verification.is_some()
+    }
+
     /// Returns the content that a transaction carries, if the run is verified.
     pub fn of(&self, slot: Slot) -> Option<u64> {
         let verification = self.verification.as_ref()?;

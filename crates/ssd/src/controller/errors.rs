@@ -135,10 +135,11 @@ impl Conditions {
     }
 
     /// Returns the annotations of a request; `None` if the device has no page conditions.
+    #[inline]
     pub fn beside_of(&mut self, ticket: Ticket) -> Option<&mut ReadAnnotations> {
         let (annotations, place) = (self.annotations.as_mut()?, ticket as usize);
         if annotations.len() <= place {
-            annotations.resize(place + 1, ReadAnnotations::default());
+            extend(annotations, place);
         }
         annotations.get_mut(place)
     }
@@ -185,14 +186,12 @@ impl Conditions {
 
     /// Checks whether the data of a block are due for read reclaim or refresh, after a page was
     /// sensed and counted.
+    #[inline(never)]
     fn look_at_age(&mut self, flash: &Flash, now: Time, block: Block) {
         let array = &flash.array;
         let Some((reader, health)) = self.reader.as_ref().zip(array.health()) else {
             return;
         };
-        if !reader.moves_data() {
-            return;
-        }
         let read = health.of(now, block, array.erases()[block.index()]);
         if let Some(due) = reader.due(&read)
             && !self.due.iter().any(|(other, _)| *other == block)
@@ -202,6 +201,7 @@ impl Conditions {
     }
 
     /// Updates the ageing of data after an array operation.
+    #[inline]
     pub fn age(
         &mut self,
         flash: &mut Flash,
@@ -210,22 +210,34 @@ impl Conditions {
         place: Ppn,
         target: Ppn,
     ) {
+        if operation == Operation::Read {
+            let block = flash.layout.block_of(place);
+            if let Some(health) = flash.array.health_mut() {
+                health.read(block);
+            }
+            if self
+                .reader
+                .as_ref()
+                .is_some_and(|reader| reader.moves_data())
+            {
+                self.look_at_age(flash, now, block);
+            }
+        } else {
+            self.age_changed(flash, now, operation, target);
+        }
+    }
+
+    /// Updates the ageing of data after a program, a move or an erase.
+    fn age_changed(&mut self, flash: &mut Flash, now: Time, operation: Operation, target: Ppn) {
         let block = flash.layout.block_of(target);
         let begins = flash.layout.page_in_block(target) == 0;
         match operation {
-            Operation::Read => {
-                let block = flash.layout.block_of(place);
-                if let Some(health) = flash.array.health_mut() {
-                    health.read(block);
-                }
-                self.look_at_age(flash, now, block);
-            }
             Operation::Program | Operation::Move if begins => {
                 if let Some(health) = flash.array.health_mut() {
                     health.begun(now, block);
                 }
             }
-            Operation::Program | Operation::Move => {}
+            Operation::Read | Operation::Program | Operation::Move => {}
             Operation::Erase => self.age_erased(flash, block),
         }
     }
@@ -240,4 +252,11 @@ impl Conditions {
             self.lost.retain(|place| layout.block_of(*place) != block);
         }
     }
+}
+
+/// Adds the annotations of the tickets up to `last`.
+#[cold]
+#[inline(never)]
+fn extend(annotations: &mut Vec<ReadAnnotations>, last: usize) {
+    annotations.resize(last + 1, ReadAnnotations::default());
 }

@@ -200,18 +200,20 @@ impl Conditions {
         }
     }
 
-    /// Redirects a host read of a page to which the data could not be copied to the page that still
-    /// holds them.
-    pub fn where_kept(&self, order: &Order) -> Order {
-        let of_host = matches!(order.purpose, Purpose::Read | Purpose::Merge);
-        match self.failing.kept.get(&order.place) {
-            Some(place) if of_host => Order {
-                place: *place,
-                target: *place,
-                ..*order
-            },
-            _ => *order,
+    /// Returns a host read of a page to which the data could not be copied, redirected to the page
+    /// that still holds them; `None` if the operation is not redirected.
+    #[inline]
+    pub fn where_kept(&self, order: &Order) -> Option<Order> {
+        if self.failing.kept.is_empty() || !matches!(order.purpose, Purpose::Read | Purpose::Merge)
+        {
+            return None;
         }
+        let place = *self.failing.kept.get(&order.place)?;
+        Some(Order {
+            place,
+            target: place,
+            ..*order
+        })
     }
 
     /// Handles a power failure: a bad block without a replacement makes the device read-only, even

@@ -104,16 +104,6 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
-    /// Like [`Self::finish`], kept out of the hot path of basic dies.
-    #[inline(never)]
-    pub(super) fn finish_apart(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        slot: Slot,
-    ) -> Result<()> {
-        self.finish::<Full>(cx, slot)
-    }
-
     /// Handles a transaction that has left the back end.
     #[inline(always)]
     fn finish<F: Features>(
@@ -127,7 +117,7 @@ impl<M: Mapping> Controller<M> {
         let superseded = transaction.superseded.get();
         match purpose {
             Purpose::Read => {
-                if gc.base.follows {
+                if gc.base.follows && gc.base.follows_end_of(slot) {
                     gc.base.end_followed_read(cx.now, slot)?;
                 }
                 gc.transaction_done(cx, owner, slot);
@@ -179,12 +169,13 @@ impl<M: Mapping> Controller<M> {
         slot: Slot,
     ) -> Result<()> {
         let decode = self.gc.base.flash.backend.graded(slot).decode;
-        let purpose = self.gc.base.flash.backend.get(slot).purpose;
-        if decode == Time::ZERO || purpose.operation() != Operation::Read {
+        if decode == Time::ZERO
+            || self.gc.base.flash.backend.get(slot).purpose.operation() != Operation::Read
+        {
             return self.finish_page(cx, slot);
         }
         let (until, command) = (cx.now + decode, self.gc.base.flash.backend.finished());
-        self.gc.base.conditions.decoding.push(Decoding {
+        self.gc.base.conditions.decoding.push_back(Decoding {
             slot,
             until,
             command,
@@ -206,7 +197,12 @@ impl<M: Mapping> Controller<M> {
                 place += 1;
                 continue;
             }
-            self.gc.base.conditions.decoding.remove(place);
+            let decoding = &mut self.gc.base.conditions.decoding;
+            if place == 0 {
+                decoding.pop_front();
+            } else {
+                decoding.remove(place);
+            }
             self.gc.base.flash.backend.finish_again(command);
             self.finish_page(cx, slot)?;
         }
@@ -250,7 +246,7 @@ impl<M: Mapping> Controller<M> {
                 return Ok(());
             }
         }
-        self.finish_apart(cx, slot)?;
+        self.finish::<Full>(cx, slot)?;
         if purpose == Purpose::Read || purpose.is_write() {
             self.gc.base.page_was_decoded(owner, decode);
         }
@@ -306,11 +302,18 @@ impl<M: Mapping> Base<M> {
                         .age(&mut self.flash, now, operation, place, target);
                 }
             }
-            if self.follows {
+            if self.follows && self.contents.are_followed() {
                 self.follow(slot, operation, place, target);
             }
         }
         Ok(())
+    }
+
+    /// Returns `true` if the end of a host read has to be tracked: its content is checked, or it has
+    /// failed.
+    #[inline]
+    fn follows_end_of(&self, slot: Slot) -> bool {
+        self.contents.verification.is_some() || self.flash.backend.graded(slot).failed
     }
 
     /// Ends a host read of a tracked page: checks the content, or records that the read has failed.

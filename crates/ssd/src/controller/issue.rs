@@ -143,11 +143,12 @@ impl<M: Mapping> Base<M> {
 
     /// Issues an operation after determining the conditions of its page.
     fn issue_graded(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
-        let order = self.conditions.where_kept(order);
+        let kept = self.conditions.where_kept(order);
+        let order = kept.as_ref().unwrap_or(order);
         self.conditions
-            .grade(&mut self.flash, &self.mapping, cx.now, &order);
+            .grade(&mut self.flash, &self.mapping, cx.now, order);
         let fails = self.flash.backend.next_grade().outcome == Outcome::Failed;
-        let slot = self.flash.issue(cx, &order);
+        let slot = self.flash.issue(cx, order);
         if fails {
             // A failing program stops GC. The operations that must precede the program may wait for
             // that GC, so they are committed now.
@@ -166,6 +167,7 @@ impl Flash {
     }
 
     /// Queues an operation for the scheduler. Without a scheduler, appends it to its die's queue.
+    #[inline(always)]
     fn issue(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
         if self.issue.is_some() {
             return self.issue_to_queue(cx, order);

@@ -82,7 +82,7 @@ impl<M: Mapping> Controller<M> {
         owner: u32,
         page: Lpn,
     ) -> Result<()> {
-        if self.gc.base.follows {
+        if self.gc.base.follows && self.follows_reads() {
             return self.read_followed(cx, owner, page);
         }
         let read = PageRead {
@@ -98,6 +98,17 @@ impl<M: Mapping> Controller<M> {
             return Ok(());
         }
         self.gc.read_mapped(cx, &read)
+    }
+
+    /// Returns `true` if a read is more than the read of its page: contents or program modes are
+    /// tracked, or reads place pages.
+    #[inline]
+    fn follows_reads(&self) -> bool {
+        let base = &self.gc.base;
+        base.contents.verification.is_some()
+            || base.first_reads.is_some()
+            || base.conditions.regulation.is_some()
+            || self.writes.rewrites.is_some()
     }
 
     /// Reads a page whose content or program mode is tracked.

@@ -94,6 +94,7 @@ impl Conditions {
 
     /// Sets the conditions of the next operation: the mode in which its page was, or will be,
     /// programmed, and its errors or failure. Counts the operation by mode.
+    #[inline(always)]
     pub fn grade<M: Mapping>(&mut self, flash: &mut Flash, mapping: &M, now: Time, order: &Order) {
         let mode = match order.purpose {
             Purpose::Erase => ProgramMode::default(),
