@@ -70,16 +70,16 @@ const CONSTANT: &str = "{ table = {} }";
 const DISTURBED: &str = "{ table = { per_read = [1e-7] } }";
 
 #[library_benchmark]
-#[bench::rr4k(args = (job(1.0, "uniform", 1, 0.0)), config = ceiling(2_161, PAGES))]
+#[bench::rr4k(args = (job(1.0, "uniform", 1, 0.0)), config = ceiling(2_120, PAGES))]
 #[bench::rw4k(args = (job(0.0, "uniform", 1, 0.3)), config = ceiling(9_648, PAGES))]
 #[bench::sw128k(args = (job(0.0, "sequential", 32, 0.0)), config = ceiling(1_107, PAGES))]
-#[bench::rr4k_planes(args = (planes(1.0, "uniform", 1, 0.0)), config = ceiling(2_732, PAGES))]
+#[bench::rr4k_planes(args = (planes(1.0, "uniform", 1, 0.0)), config = ceiling(2_664, PAGES))]
 #[bench::rw4k_planes(args = (planes(0.0, "uniform", 1, 0.3)), config = ceiling(14_230, PAGES))]
 #[bench::sw128k_planes(args = (planes(0.0, "sequential", 32, 0.0)), config = ceiling(1_655, PAGES))]
-#[bench::errors(args = (errors(CONSTANT)), config = ceiling(4_120, PAGES))]
-#[bench::errors_disturbed(args = (errors(DISTURBED)), config = ceiling(4_120, PAGES))]
-#[bench::sprinkler_32(args = (scheduled(32)), config = ceiling(5_240, PAGES))]
-#[bench::sprinkler_1024(args = (scheduled(1_024)), config = ceiling(8_010, PAGES))]
+#[bench::errors(args = (errors(CONSTANT)), config = ceiling(3_563, PAGES))]
+#[bench::errors_disturbed(args = (errors(DISTURBED)), config = ceiling(3_597, PAGES))]
+#[bench::sprinkler_32(args = (scheduled(32)), config = ceiling(4_785, PAGES))]
+#[bench::sprinkler_1024(args = (scheduled(1_024)), config = ceiling(6_385, PAGES))]
 #[bench::rw4k_agc(args = (collecting("agc")), config = ceiling(26_365, PAGES))]
 fn run(job: RunSpec) -> Done {
     done(&job)

@@ -8,6 +8,7 @@ use wordline_kernel::Time;
 use wordline_kernel::memory::Table;
 use wordline_nand::{Block, Die, Layout, Operation, Plane, PlaneRule, Ppn};
 
+use super::commands::Commands;
 use crate::Slot;
 use wordline_block::Ticket;
 
@@ -50,6 +51,11 @@ impl Class {
     pub(super) const fn hash(self) -> u64 {
         self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
     }
+    /// Returns a key of the class of a read and a die.
+    #[inline]
+    pub(super) const fn of_die(self, die: Die) -> u64 {
+        (die.0 as u64) << 32 | self.0
+    }
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -77,6 +83,8 @@ struct Entry {
     age: Links,
     /// Links to programs of the same block, in page order.
     block: Links,
+    /// For a read, the index of its command, if commands are kept.
+    command: u32,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -121,7 +129,28 @@ pub struct IssueQueue {
     /// is none.
     programs: Vec<[EntryId; 2]>,
     in_block: Vec<u32>,
+    /// Commands and adjacent operations, if a scheduler needs them.
+    kept: Option<Box<Kept>>,
 }
+
+/// Properties of the waiting operations that are kept as operations come and go. They are kept for a
+/// package from the time at which [`MANY`] operations wait for it until none do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Kept {
+    commands: Commands,
+    packages: Vec<KeptPackage>,
+}
+
+/// Properties of the waiting operations of a package.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct KeptPackage {
+    is_kept: bool,
+    /// Operations that follow one of the same request. Count.
+    siblings: u32,
+}
+
+/// Number of operations of a package that makes keeping commands cheaper than a walk of the queue.
+const MANY: u32 = 8;
 
 impl IssueQueue {
     /// Creates an empty queue for the dies of `layout`.
@@ -157,7 +186,16 @@ impl IssueQueue {
             },
             programs: vec![[0; 2]; blocks],
             in_block: vec![0; blocks],
+            kept: None,
         }
+    }
+    /// Keeps the commands that waiting reads of packages with many operations fit, for
+    /// [`IssueQueue::first_of_widest`]. Called while the queue is empty.
+    pub fn keep_commands(&mut self) {
+        self.kept = Some(Box::new(Kept {
+            commands: Commands::new(self.layout.dies, self.layout.planes_per_die),
+            packages: vec![KeptPackage::default(); self.packages.len()],
+        }));
     }
 
     /// Returns the memory estimate of the tables with one entry per block, which only queued
@@ -288,6 +326,21 @@ impl IssueQueue {
         let writes = u64::from(waiting.operation != Operation::Read);
         Class(writes << 32 | u64::from(place))
     }
+    /// Returns the first read of a die whose command covers the most planes, and this number of
+    /// planes. Returns `None` if the commands of the package are not kept, if a program waits for the
+    /// die, or if two operations of the package belong to one request.
+    pub(super) fn first_of_widest(&self, die: Die) -> Option<(EntryId, u32)> {
+        let kept = self.kept.as_ref()?;
+        let package = kept.packages[self.package(die) as usize];
+        if !package.is_kept || package.siblings > 0 || self.programs_of_die(die) > 0 {
+            return None;
+        }
+        let most = kept.commands.widest(die);
+        let command = |id: &EntryId| self.entries[*id as usize].command;
+        let mut reads = self.of_die(die, Operation::Read);
+        let first = reads.find(|id| kept.commands.width(command(id)) == most);
+        first.map(|first| (first, most))
+    }
     /// Returns all planes of a die, as a bit mask.
     pub(super) fn planes(&self) -> u64 {
         u64::MAX >> (64 - self.layout.planes_per_die)
@@ -360,6 +413,7 @@ impl IssueQueue {
             die: APART,
             age: APART,
             block: APART,
+            command: NONE,
         };
         self.came += 1;
         let id = if let Some(id) = self.vacant.pop() {
@@ -386,6 +440,17 @@ impl IssueQueue {
             self.chain(id);
         }
         self.count(&waiting, 1);
+        if let Some(kept) = &mut self.kept {
+            if kept.packages[package as usize].is_kept {
+                kept.enter(&mut self.entries, id, package);
+            } else if self.counts.packages[package as usize] == MANY {
+                kept.begin(
+                    &mut self.entries,
+                    self.packages[package as usize].first,
+                    package,
+                );
+            }
+        }
         id
     }
 
@@ -393,6 +458,12 @@ impl IssueQueue {
     pub fn remove(&mut self, id: EntryId) -> Waiting {
         let waiting = *self.get(id);
         let package = self.package(waiting.die);
+        if let Some(kept) = &mut self.kept
+            && kept.packages[package as usize].is_kept
+        {
+            kept.leave(&self.entries, id, package);
+            kept.packages[package as usize].is_kept = self.counts.packages[package as usize] > 1;
+        }
         unlink(&mut self.entries, &mut self.whole, id, |entry| {
             &mut entry.whole
         });
@@ -456,6 +527,70 @@ impl IssueQueue {
             next => self.entries[next as usize].block.previous = previous,
         }
     }
+}
+
+impl Kept {
+    /// Starts to keep the properties of a package, whose list begins with the entry `first`.
+    #[cold]
+    fn begin(&mut self, entries: &mut [Entry], first: EntryId, package: u32) {
+        let mut id = first;
+        let mut before = None;
+        let mut siblings = 0;
+        while id != NONE {
+            self.enter_command(entries, id);
+            let Entry {
+                waiting, package, ..
+            } = &entries[id as usize];
+            siblings += u32::from(before == Some(waiting.request));
+            before = Some(waiting.request);
+            id = package.next;
+        }
+        self.packages[package as usize] = KeptPackage {
+            is_kept: true,
+            siblings,
+        };
+    }
+    /// Adds an entry that is in the list of its package.
+    #[inline]
+    fn enter(&mut self, entries: &mut [Entry], id: EntryId, package: u32) {
+        self.enter_command(entries, id);
+        self.packages[package as usize].siblings += sibling(entries, id);
+    }
+    #[inline]
+    fn enter_command(&mut self, entries: &mut [Entry], id: EntryId) {
+        let entry = &mut entries[id as usize];
+        let Waiting {
+            operation,
+            die,
+            plane,
+            ..
+        } = entry.waiting;
+        if operation == Operation::Read {
+            entry.command = self.commands.enter(die, entry.class, plane);
+        }
+    }
+    /// Removes an entry that is still in the list of its package.
+    #[inline]
+    fn leave(&mut self, entries: &[Entry], id: EntryId, package: u32) {
+        let entry = &entries[id as usize];
+        if entry.waiting.operation == Operation::Read {
+            self.commands.leave(entry.command, entry.waiting.plane);
+        }
+        self.packages[package as usize].siblings -= sibling(entries, id);
+    }
+}
+
+/// Returns 1 if an operation next to this entry in its package belongs to the same request, and 0
+/// otherwise: the number by which the entry changes the count of operations that follow one of their
+/// request. Operations of a request are adjacent.
+fn sibling(entries: &[Entry], id: EntryId) -> u32 {
+    let Entry {
+        waiting, package, ..
+    } = entries[id as usize];
+    let joins = |other: EntryId| {
+        other != NONE && entries[other as usize].waiting.request == waiting.request
+    };
+    u32::from(joins(package.previous) || joins(package.next))
 }
 
 /// Returns the index of the die's list for a kind of operation: 0 for reads, 1 for programs.

@@ -8,6 +8,7 @@
 
 mod changed;
 mod clump;
+mod commands;
 #[cfg(test)]
 mod examples;
 pub mod immediate;
@@ -103,6 +104,7 @@ impl View<'_> {
     }
     /// Returns the operation of a package that has waited longest, if it is ready and has waited
     /// longer than `bound`. A bound of zero disables this rule.
+    #[inline]
     pub fn overdue(&self, package: u32, bound: Time) -> Option<EntryId> {
         if bound == Time::ZERO {
             return None;
@@ -132,6 +134,10 @@ pub trait Schedule {
     }
     /// Returns `true` if the scheduler needs a composition that allows multi-plane commands.
     fn packs(&self) -> bool {
+        false
+    }
+    /// Returns `true` if the queue should keep the commands that waiting reads fit.
+    fn keeps_commands(&self) -> bool {
         false
     }
 }
@@ -164,6 +170,7 @@ macro_rules! members {
                 fn done(&mut self, ticket: Ticket);
                 fn search(&self) -> Time;
                 fn packs(&self) -> bool;
+                fn keeps_commands(&self) -> bool;
             }
         }
     };

@@ -26,10 +26,12 @@ struct Bench {
     loads: Vec<Load>,
     now: u64,
     request: u64,
+    /// Whether only reads of one page each arrive.
+    only_reads: bool,
 }
 
 impl Bench {
-    fn new(rule: PlaneRule, dies_per_package: u32) -> Self {
+    fn new(rule: PlaneRule, dies_per_package: u32, only_reads: bool) -> Self {
         let geometry = Geometry {
             dies_per_package,
             planes_per_die: 4,
@@ -38,13 +40,17 @@ impl Bench {
             ..Geometry::default()
         };
         let layout = Layout::new(&geometry, PACKAGES).unwrap();
+        let channel = PACKAGES * dies_per_package;
+        let mut queue = IssueQueue::new(layout, rule, dies_per_package, channel);
+        queue.keep_commands();
         Self {
             layout,
             rule,
-            queue: IssueQueue::new(layout, rule, dies_per_package, PACKAGES * dies_per_package),
+            queue,
             loads: vec![Load::default(); layout.dies as usize],
             now: 0,
             request: 0,
+            only_reads,
         }
     }
 
@@ -53,7 +59,7 @@ impl Bench {
     /// with time, beyond the number of operations of a package that schedulers examine.
     fn turn(&mut self, random: &mut Rng) {
         self.now += random.below(3);
-        self.request += random.below(2);
+        self.request += if self.only_reads { 1 } else { random.below(2) };
         let die = random.below(u64::from(self.layout.dies)) as usize;
         self.loads[die].counts = [random.below(2) as u32, 0];
         let waiting: Vec<EntryId> = self.queue.iter().collect();
@@ -72,12 +78,13 @@ impl Bench {
         let page = random.below(u64::from(PAGES)) as u32;
         let place = self.layout.page(block, page);
         let kinds = [Operation::Read, Operation::Read, Operation::Program];
-        let request = self.request.saturating_sub(random.below(3));
+        let earlier = if self.only_reads { 1 } else { random.below(3) };
+        let request = self.request.saturating_sub(earlier);
         Waiting {
             slot: 0,
             request,
             ticket: request as u32,
-            operation: kinds[random.below(3) as usize],
+            operation: kinds[random.below(if self.only_reads { 2 } else { 3 }) as usize],
             place,
             block,
             die: self.layout.die_of_page(place),
@@ -338,12 +345,13 @@ fn twin(scheduler: &Scheduler, bench: &Bench, view: &View<'_>, package: u32) -> 
     }
 }
 
-/// Runs a check on random queues with one and with three dies per package, under both plane rules.
+/// Runs a check on random queues with one and with three dies per package, under both plane rules,
+/// and with reads only or with programs.
 fn on_random_lines(mut check: impl FnMut(&Bench, &mut Rng)) {
     let mut random = Rng::new(1, "lines");
     for rule in [PlaneRule::PageOffset, PlaneRule::PageAndBlockOffset] {
-        for dies_per_package in [1, 3] {
-            let mut bench = Bench::new(rule, dies_per_package);
+        for (dies_per_package, only_reads) in [(1, false), (3, false), (1, true), (3, true)] {
+            let mut bench = Bench::new(rule, dies_per_package, only_reads);
             for _ in 0..1_500 {
                 bench.turn(&mut random);
                 check(&bench, &mut random);

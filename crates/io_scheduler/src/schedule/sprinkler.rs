@@ -62,9 +62,6 @@ impl State {
     }
 
     fn group(&mut self, view: &View<'_>, package: u32, group: &mut Vec<EntryId>) {
-        if view.queue.of_package_count(package) == 0 {
-            return;
-        }
         if let Some(overdue) = view.overdue(package, self.age_bound) {
             group.push(overdue);
             pack(view, overdue, PackScope::Any, group);
@@ -113,13 +110,27 @@ impl Choice {
     /// then of the earliest request, then the last in the queue.
     pub(super) fn widest(&mut self, view: &View<'_>, package: u32) -> Option<Widest> {
         let queue = view.queue;
+        if queue.of_package_count(package) == 1 {
+            let only = queue.of_package(package).next();
+            let is_wide = false;
+            let only = only.filter(|id| queue.is_ready(*id));
+            return only.map(|head| Widest { head, is_wide });
+        }
         let waits = |die: &Die| queue.of_die_count(*die) > 0;
         self.dies.clear();
         self.dies
             .extend(queue.dies_of_package(package).filter(waits));
         self.dies
             .sort_unstable_by_key(|die| (view.load(*die).committed(), die.0));
+        let is_all_seen = queue.of_package_count(package) as usize <= LOOK;
         for turn in 0..self.dies.len() {
+            if is_all_seen
+                && view.joins
+                && let Some((head, width)) = queue.first_of_widest(self.dies[turn])
+            {
+                let is_wide = width > 1;
+                return Some(Widest { head, is_wide });
+            }
             self.look(view, package, self.dies[turn]);
             if let Some(widest) = self.widest_member(view.joins) {
                 return Some(widest);
@@ -261,9 +272,21 @@ impl Commands {
 
 impl Schedule for State {
     fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>) {
-        let packages_per_channel = view.queue.packages() / view.queue.channels();
-        let rank = |package: &u32| (package % packages_per_channel, *package);
-        while let Some(package) = changed.iter().min_by_key(rank) {
+        let queue = view.queue;
+        let rank = |package: u32| (package % (queue.packages() / queue.channels()), package);
+        loop {
+            let (mut first, mut from) = (None, 0);
+            while let Some(package) = changed.next_from(from) {
+                from = package + 1;
+                if queue.of_package_count(package) == 0 {
+                    changed.remove(package);
+                } else if first.is_none_or(|best| rank(package) < rank(best)) {
+                    first = Some(package);
+                }
+            }
+            let Some(package) = first else {
+                return;
+            };
             self.group(view, package, group);
             if !group.is_empty() {
                 return;
@@ -272,6 +295,9 @@ impl Schedule for State {
         }
     }
     fn packs(&self) -> bool {
+        true
+    }
+    fn keeps_commands(&self) -> bool {
         true
     }
 }

@@ -41,14 +41,19 @@ impl IssueStage {
             return None;
         }
         let part = &plan.part;
+        let scheduling = Scheduling::new(&plan.scheduler);
+        let mut queue = IssueQueue::new(
+            part.layout,
+            part.plane_rule,
+            plan.dies_per_package,
+            plan.dies_per_channel,
+        );
+        if scheduling.keeps_commands() {
+            queue.keep_commands();
+        }
         Some(Box::new(Self {
-            queue: IssueQueue::new(
-                part.layout,
-                part.plane_rule,
-                plan.dies_per_package,
-                plan.dies_per_channel,
-            ),
-            scheduling: Scheduling::new(&plan.scheduler),
+            queue,
+            scheduling,
             joins: plan.joins(),
             changed: Changed::new(),
             called: None,
