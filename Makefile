@@ -91,6 +91,8 @@ bench-gate: $(BIN)/gungraun-runner ## compare instruction counts with their ceil
 	$(CARGO) bench --quiet --workspace --bench '*' --no-run
 	@$(TOGETHER) $(GATES)
 
+gate-process: $(VENV)/installed
+
 gate-%:
 	$(CARGO) bench --quiet --workspace --bench $*
 
