@@ -220,19 +220,22 @@ def _by_direction(by: Changes, found: Loads, runs: Passes) -> Figure:
     )
 
 
+# Published numbers of figure 24: of the mean by operation and two schemes, and of single loads.
+_MEANS = {
+    ("write", OURS, NORMAL): "response time of writes",
+    ("read", OURS, NORMAL): "response time of reads",
+    ("write", OURS, AGCR): "response time of writes relative to AGCR",
+    ("read", OURS, AGCR): "response time of reads relative to AGCR",
+}
+_HIGH = {
+    "financial1": "response time of reads, financial1",
+    "hm0": "response time of reads, hm0",
+}
+
+
 def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
     mean = {pair: means(found, runs, *pair) for pair in PAIRS}
     first = {pair: means(found, runs, *pair, turn=0) for pair in PAIRS}
-    compared = {
-        ("write", OURS, NORMAL): "response time of writes",
-        ("read", OURS, NORMAL): "response time of reads",
-        ("write", OURS, AGCR): "response time of writes relative to AGCR",
-        ("read", OURS, AGCR): "response time of reads relative to AGCR",
-    }
-    high = {
-        "financial1": "response time of reads, financial1",
-        "hm0": "response time of reads, hm0",
-    }
     return [
         *(
             Row(
@@ -241,7 +244,7 @@ def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
                 "%",
                 PUBLISHED("24", name),
             )
-            for (of, ours, base), name in compared.items()
+            for (of, ours, base), name in _MEANS.items()
         ),
         *(
             Row(
@@ -259,7 +262,7 @@ def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
                 "%",
                 PUBLISHED("24", what),
             )
-            for name, what in high.items()
+            for name, what in _HIGH.items()
             if name in by["read"][OURS]
         ),
         *(
@@ -284,7 +287,7 @@ def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
             for of in ("write", "read")
             for scheme, one in by[of].items()
             for name, value in one.items()
-            if (of, scheme) != ("read", OURS) or name not in high
+            if (of, scheme) != ("read", OURS) or name not in _HIGH
         ),
     ]
 

@@ -219,7 +219,7 @@ def _write_claims(
         Claim(
             "Programs of the pages of a block take from the shortest to the longest time of the "
             "part",
-            (min(legacy), max(legacy)) == PUBLISHED("2.1", "MLC1 write").value,
+            (min(legacy), max(legacy)) == PUBLISHED("2.1", "MLC1: program time of a page").value,
             f"{min(legacy):g} to {max(legacy):g} µs",
             ids=("J2-003",),
         ),

@@ -66,7 +66,7 @@ def _is_equal(row: Row) -> bool:
 
 
 def _ends(name: str, programs: list[float]) -> bool:
-    return tuple(programs) == PUBLISHED("2.1", f"{name} write").value
+    return tuple(programs) == PUBLISHED("2.1", f"{name}: program time of a page").value
 
 
 def _rows(name: str, nand: dict[str, Any]) -> list[Row]:
