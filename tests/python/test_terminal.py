@@ -198,5 +198,5 @@ def test_a_curve_without_sampled_pages_is_rejected(trace: Path) -> None:
 
 def test_an_empty_device_is_rejected() -> None:
     for act in (wordline.config.check, wordline.config.show, wordline.run):
-        with pytest.raises(wordline.WordlineError, match="no keys of a device; name a preset"):
+        with pytest.raises(wordline.WordlineError, match="no device keys; name a preset"):
             act({})

@@ -82,11 +82,10 @@ fn says_something(
     Err(ConfigError {
         origin: Origin::Default(file.to_owned()),
         key: String::new(),
-        reason: "the file has no keys of a device".into(),
-        remedy:
-            "name a preset to start from, such as base = \"d4\", or give keys of a device, such as \
+        reason: "the file has no device keys".into(),
+        remedy: "name a preset to start from, such as base = \"d4\", or give device keys, such as \
                  those of [nand.geometry]; `wordline devices d4` prints a complete file"
-                .into(),
+            .into(),
         others: &[],
     })
 }

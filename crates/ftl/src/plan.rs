@@ -284,7 +284,7 @@ impl Plan {
             let name = config.mapping.name();
             let reason = format!("ftl.mapping = \"{name}\" does not support an SLC cache");
             let able = Family::able(|can| can.any_place);
-            let remedy = format!("set it to \"off\", or ftl.mapping to {able}");
+            let remedy = format!("set ftl.slc_cache to \"off\", or ftl.mapping to {able}");
             return fault("ftl.slc_cache", reason, &remedy);
         }
         if !config.gc.own_block {

@@ -149,9 +149,9 @@ class LiveDevice:
     port: int | None
     """TCP port on 127.0.0.1; None without `tcp`."""
     metrics: str | None
-    """Address of the exported metrics, within the block; None without `metrics`."""
+    """Address of the exported metrics, in the `with` block; None without `metrics`."""
     result: Result | None
-    """Result, after the block; None if no request arrived."""
+    """Result, after the `with` block; None if no request arrived."""
 
     def __init__(
         self,

@@ -46,9 +46,9 @@ def covers(name: str) -> bool:
 
 
 def require_whole(folder: str | os.PathLike[str]) -> None:
-    """Checks the files of a results folder that exist. Raises WordlineError if one has changed or
-    cannot be read, or if another version is needed to read them; warns if the folder has no
-    checksums."""
+    """Checks the files of a results folder against their checksums; skips missing files. Raises
+    WordlineError if a file has changed or cannot be read, or if another version is needed to read
+    the results; warns if the folder has no checksums."""
     import json
 
     place = os.fspath(folder)

@@ -141,8 +141,8 @@ def _models(
         ],
         claims=[
             Claim(
-                "A larger program step makes writes faster and causes more errors, which reads "
-                "correct with more reference voltages",
+                "A larger program step makes writes faster and causes more errors, so reads need "
+                "more reference voltages",
                 rises(write[::-1]) and rises(read),
                 f"writes {listed(write, 'µs')}; reads {listed(read, 'µs')}",
                 ids=("A-003",),

@@ -1,4 +1,4 @@
-"""Charts over the schemes, and the published numbers."""
+"""Charts by scheme, and the published numbers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -277,8 +277,8 @@ def _high(
             ),
         ],
         explanation=[
-            "If writes go to logical blocks in turn, an earlier merge has no fewer new pages. "
-            "Without rewrites, keeping more blocks free costs nothing.",
+            "If writes go to logical blocks in turn, an earlier merge handles as many new "
+            "pages as a later one. Without rewrites, keeping more blocks free costs nothing.",
             "Sections 7.6 and 7.6.5 give the baseline different thresholds, 1 % and 3 %. At 1 %, "
             "AGC+DGC performs more GC runs; at 3 %, AGC alone performs fewer. Either way, one of "
             "the two statements of section 7.6.1 on the number of GC runs does not hold.",

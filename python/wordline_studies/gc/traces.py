@@ -86,7 +86,7 @@ def figure(setup: Setup) -> Figure:
         title="Recorded traces",
         section="7.6",
         measured=(
-            f"The first {many:,} requests of recordings of other machines, and the available "
+            f"The first {many:,} requests of traces of other machines, and the available "
             "100,000 requests of disk 5 of the document's server. Requests arrive at their "
             "recorded times on one SSD of 6SSDs-RAID. Addresses beyond its end are wrapped; "
             "the SSD is full at the start."

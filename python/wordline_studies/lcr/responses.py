@@ -276,7 +276,7 @@ def _recorded(runs: Runs) -> Figure:
     means = {load: by_policy(runs, load, latency_us) for load in RECORDED_LOADS}
     return Figure(
         id="reuse",
-        title="Reuse of a recording",
+        title="Reuse in a recorded trace",
         section="IV-B",
         measured=(
             "web_0 and ts_0 as in figure 5, but small requests repeat as in hplajw, with "

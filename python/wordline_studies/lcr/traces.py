@@ -29,8 +29,8 @@ REQUESTS = 20_000
 DIRTY, FEW = 10.0, 20.0
 # Tolerance of equal response times. Per cent.
 EQUAL = 2.0
-NONE_QUALIFIES = "no given recording qualifies"
-# Names of recordings.
+NONE_QUALIFIES = "no given trace qualifies"
+# Names of traces.
 KNOWN = {
     one: (one,)
     for one in (
@@ -82,7 +82,7 @@ def figure(setup: Setup) -> Figure:
         title="Recorded traces",
         section="IV-B",
         measured=(
-            f"The first {many:,} requests of recordings at their recorded times, on the device "
+            f"The first {many:,} requests of traces at their recorded times, on the device "
             f"of figure 5 with its buffer of {MIB} MiB, filled but not overwritten beforehand. "
             "Addresses beyond the end are wrapped."
         ),
@@ -176,9 +176,9 @@ def _claim(
     within: float = EQUAL,
     turned: bool = False,
 ) -> Claim:
-    """Returns the claim that LCR responds no slower than another policy on the recordings `names`,
-    or, if `turned`, no faster. `within` is the tolerance in per cent. The claim is not tested
-    without recordings."""
+    """Returns the claim that LCR responds no slower than another policy on the traces `names`, or,
+    if `turned`, no faster. `within` is the tolerance in per cent. The claim is not tested without
+    traces."""
     gains = {name: less(means[name], LCR, than) for name in names}
     if not gains:
         return Claim(f"{text} (within {within:g} %)", None, "", report_only=NONE_QUALIFIES)

@@ -59,8 +59,9 @@ def beyond(setup: Setup) -> list[Figure]:
         measured=(
             "OP-FCL as in figures 6 and 10, with two changes: hits are counted in a sample "
             "(SHARDS of a fixed size, kept from period to period, as in locality-driven "
-            "allocation), and the large flash is in several packages. Sampled pages are given "
-            "for the whole flash and scaled with it."
+            "allocation), and the large flash is in several packages. Numbers of "
+            "sampled pages are those at the published flash size; a smaller flash has "
+            "proportionally fewer."
         ),
         rows=[*counted, *apart],
         claims=claims,

@@ -1,4 +1,4 @@
-"""Charts over the strategies, and the published numbers."""
+"""Charts by strategy, and the published numbers."""
 
 from collections.abc import Mapping
 from itertools import cycle

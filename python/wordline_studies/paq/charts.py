@@ -1,4 +1,4 @@
-"""Charts over the loads and over the queue length, and the published numbers."""
+"""Charts by load and by queue length, and the published numbers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

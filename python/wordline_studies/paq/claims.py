@@ -31,8 +31,8 @@ SEARCH = (
 )
 OVERTAKEN = (
     "under PAQ2, writes do not wait and overtake the reads, which then wait for programs; if "
-    "writes do not wait under VAQ either, reads of sql2 take less than half of VAQ's time under "
-    "PAQ2"
+    "writes do not wait under VAQ either, reads of sql2 take less than half as long under PAQ2 "
+    "as under VAQ"
 )
 ALONE = (
     "the sequential writes of msnfs4 have 148 pages, which fill both planes of a die by "

@@ -1,4 +1,4 @@
-//! Error messages for wrong numbers, text that is not TOML, and files without keys of a device.
+//! Error messages for wrong numbers, text that is not TOML, and files without device keys.
 
 fn said(text: &str, overrides: &[(&str, &str)]) -> String {
     let overrides: Vec<(String, String)> = overrides
@@ -82,7 +82,7 @@ fn file_without_device_keys_is_rejected() {
     ] {
         let message = said(text, &[]);
         assert!(
-            message.starts_with("a.toml: the file has no keys of a device; "),
+            message.starts_with("a.toml: the file has no device keys; "),
             "{message}"
         );
         assert!(message.contains("base = \"d4\""), "{message}");

@@ -1,4 +1,4 @@
-//! Multi-plane commands that waiting reads fit, kept while reads come and go.
+//! Multi-plane commands that waiting reads can form, maintained as reads come and go.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};

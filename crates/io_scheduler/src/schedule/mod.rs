@@ -136,7 +136,8 @@ pub trait Schedule {
     fn packs(&self) -> bool {
         false
     }
-    /// Returns `true` if the queue should keep the commands that waiting reads fit.
+    /// Returns `true` if the queue should maintain, as reads come and go, the multi-plane commands
+    /// that its waiting reads can form.
     fn keeps_commands(&self) -> bool {
         false
     }

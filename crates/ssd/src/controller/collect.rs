@@ -247,8 +247,9 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Continues the writes that waited for space in a plane, in order. A write that needs a free
-    /// block delays the later ones. Writes that wait for space in a logical block delay no others,
-    /// and may block earlier ones, so all are retried until none can be allocated.
+    /// block delays the later ones. A write that needs space in a logical block does not, but
+    /// earlier writes of that block may have to wait for it. All are therefore retried until none
+    /// can be allocated.
     fn place_stalled(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
         let mut wanted = Vec::new();
         loop {

@@ -192,7 +192,7 @@ impl PendingWrites {
     pub fn has(&self, page: Lpn) -> bool {
         self.by_page.contains_key(&page)
     }
-    /// Returns `true` if one of these writes belongs to a request other than `owner`.
+    /// Returns `true` if one of the writes `waiting` belongs to a request other than `owner`.
     pub fn any_of_others<'a>(
         &self,
         owner: u32,

@@ -430,7 +430,7 @@ impl Trace {
         else {
             return Err(Refusal::new(
                 "the response time, which a replay with think times needs, is missing or exceeds the clock",
-                "use a recording in the format msr, or in wordline with the column response_ns; or remove replay.mode",
+                "use a trace in the format msr, or in the format wordline with the column response_ns; or remove replay.mode",
             ));
         };
         let (before, sum) = self.thinking;

@@ -20,10 +20,9 @@ pub struct TraceOptions {
     /// Whether a request whose time is out of the clock's range is kept at its position in the
     /// file, which makes the duration of the trace unknown. Otherwise the request is refused.
     pub times_may_be_unknown: bool,
-    /// Whether arrivals are replaced by sums of think times. Each request then arrives after the
-    /// recorded time between the completion of the previous request and its own issue, or
-    /// immediately if it was issued before that completion. A request without a response time is
-    /// refused.
+    /// Whether arrivals are replaced by cumulative think times. The think time of a request is the
+    /// recorded time from the completion of the previous request to its own arrival; 0 if it
+    /// arrived before that completion. A request without a response time is refused.
     pub think_times: bool,
     /// Treatment of requests that are not whole sectors.
     pub align: Align,

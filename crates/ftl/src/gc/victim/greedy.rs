@@ -110,14 +110,15 @@ impl State {
             *lowest = valid;
         }
     }
-    /// Moves a block that lost a page to the list of blocks with `valid` valid pages.
+    /// Moves a block to the end of the list for `valid` valid pages, and lowers the bound `lowest`
+    /// of the plane if necessary.
     #[inline]
     fn put(&mut self, plane: Plane, block: u32, valid: u32) {
         if self.lists.move_back(self.list(plane, valid), block) {
             self.lower(plane, valid);
         }
     }
-    /// Moves the block that last lost a page into the list for its number of valid pages.
+    /// Moves the block whose number of valid pages changed last into the list for this number.
     fn settle(&mut self, plane: Plane) {
         let state = &mut self.planes[plane.index()];
         let (block, valid) = (std::mem::replace(&mut state.last, NONE), state.valid);
@@ -131,8 +132,8 @@ impl State {
         self.lower(plane, valid);
         self.lists.push_back(self.list(plane, valid), block.0);
     }
-    /// Moves the block that last lost a page into its list, then inserts another block. Kept out of
-    /// line so that the common path need not save registers.
+    /// Moves the block whose number of valid pages changed last into its list, then inserts another
+    /// block. Kept out of line so that the common path need not save registers.
     #[cold]
     #[inline(never)]
     fn insert_behind(&mut self, plane: Plane, block: Block, valid: u32) {
