@@ -4,7 +4,24 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wordline_nand::Die;
 
-use super::issue_queue::Class;
+/// Properties that operations of one multi-plane command have in common: the kind of operation, and
+/// the address that the part's plane rule compares, which is the offset of the page in its block or
+/// in its plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Class(pub(super) u64);
+
+impl Class {
+    /// Returns a hash, whose bits all depend on the whole class.
+    #[inline]
+    pub(super) const fn hash(self) -> u64 {
+        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
+    }
+    /// Returns a key of the class of a read and a die.
+    #[inline]
+    pub(super) const fn of_die(self, die: Die) -> u64 {
+        (die.0 as u64) << 32 | self.0
+    }
+}
 
 /// Commands of waiting reads: one for each die and class.
 #[derive(Clone, Debug, Serialize, Deserialize)]

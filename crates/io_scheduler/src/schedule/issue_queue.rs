@@ -8,7 +8,7 @@ use wordline_kernel::Time;
 use wordline_kernel::memory::Table;
 use wordline_nand::{Block, Die, Layout, Operation, Plane, PlaneRule, Ppn};
 
-use super::commands::Commands;
+use super::commands::{Class, Commands};
 use crate::Slot;
 use wordline_block::Ticket;
 
@@ -37,25 +37,6 @@ pub struct Waiting {
     pub plane: u32,
     /// Time at which the wait started.
     pub since: Time,
-}
-
-/// Properties that operations of one multi-plane command have in common: the kind of operation, and
-/// the address that the part's plane rule compares, which is the offset of the page in its block or
-/// in its plane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Class(u64);
-
-impl Class {
-    /// Returns a hash, whose bits all depend on the whole class.
-    #[inline]
-    pub(super) const fn hash(self) -> u64 {
-        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
-    }
-    /// Returns a key of the class of a read and a die.
-    #[inline]
-    pub(super) const fn of_die(self, die: Die) -> u64 {
-        (die.0 as u64) << 32 | self.0
-    }
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 use wordline_nand::Die;
 
-use super::issue_queue::Class;
+use super::commands::Class;
 use super::pack::{LOOK, PackScope, pack};
 use super::{Changed, EntryId, Schedule, View, us};
 
