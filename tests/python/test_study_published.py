@@ -1,7 +1,10 @@
 """Published numbers: the keys of published.toml, and what its errors say."""
 
+import ast
 import csv
 from collections import Counter
+from collections.abc import Iterator
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 
@@ -120,6 +123,31 @@ def test_an_id_occurs_once_in_all_studies() -> None:
     ids = [one for study in studies.STUDIES for number in of(study) for one in number.ids]
     ids += [one for each in studies.STUDIES for statement in stated(each) for one in statement.ids]
     assert sorted({one for one in ids if ids.count(one) > 1}) == []
+
+
+def look_ups() -> Iterator[tuple[str, str, str]]:
+    """Returns the look-ups of published numbers whose figure and name are constants: the module,
+    the figure and the name."""
+    package = Path(str(files(studies)))
+    for file in sorted(package.rglob("*.py")):
+        module = ".".join([package.name, *file.relative_to(package).with_suffix("").parts])
+        for node in ast.walk(ast.parse(file.read_text())):
+            match node:
+                case ast.Call(
+                    func=ast.Name("PUBLISHED"),
+                    args=[ast.Constant(str(figure)), ast.Constant(str(what))],
+                ):
+                    yield module, figure, what
+                case _:
+                    pass
+
+
+def test_every_number_that_a_study_looks_up_is_published() -> None:
+    found = sorted(set(look_ups()))
+    assert len(found) > 80
+    for module, figure, what in found:
+        numbers = import_module(module).PUBLISHED
+        assert numbers(figure, what).entry, (module, figure, what)
 
 
 def test_the_numbers_of_all_studies_are_read() -> None:
