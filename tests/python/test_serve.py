@@ -319,7 +319,8 @@ def test_second_interrupt_ends_the_device_with_partial_results() -> None:
     assert done["error"] == "interrupted"
     assert done["latency"]["write"]["count"] < requests
     assert answers.count(0) + 1 <= done["latency"]["write"]["count"]
-    assert set(answers) == {0, ESHUTDOWN}
+    assert ESHUTDOWN in answers
+    assert set(answers) <= {0, ESHUTDOWN}
     assert "Partial result: interrupted" in output
 
 

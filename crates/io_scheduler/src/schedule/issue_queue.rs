@@ -170,7 +170,7 @@ impl IssueQueue {
             kept: None,
         }
     }
-    /// Keeps the commands that waiting reads of packages with many operations fit, for
+    /// Keeps the commands that the waiting reads of packages with many operations can form, for
     /// [`IssueQueue::first_of_widest`]. Called while the queue is empty.
     pub fn keep_commands(&mut self) {
         self.kept = Some(Box::new(Kept {
