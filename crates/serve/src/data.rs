@@ -59,7 +59,13 @@ impl Data {
         let failed = |error: io::Error| ServeError::data(path, error.to_string());
         let mut options = OpenOptions::new();
         let opened = options.read(true).write(true).create(true).open(path);
-        let file = opened.map_err(failed)?;
+        let file = opened.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => ServeError::data(
+                path,
+                "its folder does not exist; create it, or choose another file",
+            ),
+            _ => failed(error),
+        })?;
         if !file.metadata().map_err(failed)?.is_file() {
             return Err(ServeError::data(
                 path,
