@@ -12,7 +12,7 @@ use crate::{BadBlock, BadBlocks, Block, Cause, Health, Layout, PageModes, Ppn};
 /// Operation that violates a rule of the NAND part.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum Violation {
-    /// Pages of a block must be programmed in order.
+    /// A program skips a page of its block. Pages of a block must be programmed in order.
     #[error(
         "program of {address} out of order: the next page of the block is {expected}; program pages in order"
     )]
@@ -22,13 +22,13 @@ pub enum Violation {
         /// Page in block that can be programmed next.
         expected: u32,
     },
-    /// A block must be erased before its pages are programmed again.
+    /// A program of a page that must not be programmed again before its block is erased.
     #[error("program of {address}, which is already programmed; erase its block first")]
     NotErased {
         /// Address of the page, as text.
         address: String,
     },
-    /// The page has reached its number of partial programs (NOP).
+    /// A program of a page that has reached its number of partial programs (NOP).
     #[error(
         "program of {address}, which has reached its limit of {programs} partial programs; erase its block first, or raise nand.partial_programs"
     )]
@@ -38,13 +38,13 @@ pub enum Violation {
         /// Programs of the page since the last erase of its block. Count.
         programs: u32,
     },
-    /// Only programmed pages can be read.
+    /// A read of a page that is not programmed.
     #[error("read of {address}, which is not programmed; program it before reading")]
     NotProgrammed {
         /// Address of the page, as text.
         address: String,
     },
-    /// The block has reached its endurance.
+    /// An erase of a block that has reached its endurance.
     #[error(
         "erase of {address}, which has reached its endurance of {erases} cycles; raise nand.endurance_cycles or write less"
     )]
@@ -69,8 +69,8 @@ pub struct Array {
     programmed: Vec<u16>,
     #[serde(with = "wordline_kernel::dense")]
     erases: Vec<u32>,
-    /// Programs of the last programmed page of each block after its first program. Count. Empty if
-    /// the part does not support partial programs.
+    /// Repeated programs of each block's last programmed page, without its first program. Count.
+    /// Empty if the part does not support partial programs.
     #[serde(with = "wordline_kernel::dense")]
     again: Vec<u8>,
     /// One bit per block: set if the block was last programmed in single-level mode. Empty if the
@@ -104,8 +104,8 @@ impl Array {
         }
     }
     /// Sets the number of programs that a page supports between two erases of its block (NOP).
-    /// Values are clamped to 1 to 255. Only the last programmed page of a block can be programmed
-    /// again, because pages are programmed in order.
+    /// Values are clamped to the range 1 to 255. Only the last programmed page of a block can be
+    /// programmed again, because pages are programmed in order.
     #[must_use]
     pub fn with_partial_programs(mut self, programs: u32) -> Self {
         self.partial_programs = programs.clamp(1, 255) as u8;
@@ -114,7 +114,7 @@ impl Array {
         self
     }
     /// Returns the tables of an array whose pages can be programmed `programs` times between
-    /// erases, with the memory of each. Tables that an array tracks on request are not included.
+    /// erases, with the memory of each. Tables that an array has only on request are not included.
     pub fn memory(layout: &Layout, programs: u32, fill: Fill) -> Vec<Table> {
         let blocks = u64::from(layout.blocks());
         let again = if programs > 1 { blocks } else { 0 };
@@ -281,8 +281,8 @@ impl Array {
         self.again[block.index()] += 1;
         Ok(())
     }
-    /// Returns an error unless the page, which is not the next of its block, is the last programmed
-    /// one and supports another program.
+    /// Returns an error unless the page is the last programmed one of its block and supports
+    /// another program. The caller has checked that it is not the next page of the block.
     fn may_program_again(&self, page: Ppn) -> Result<(), Violation> {
         let block = self.layout.block_of(page);
         let address = || self.layout.describe(page);
@@ -309,7 +309,7 @@ impl Array {
         }
         Ok(())
     }
-    /// Returns an error if the page cannot be read because it is not programmed.
+    /// Returns an error if the page is not programmed, so that it cannot be read.
     #[inline]
     pub fn read(&self, page: Ppn) -> Result<(), Violation> {
         let block = self.layout.block_of(page);

@@ -120,7 +120,7 @@ impl BadBlocks {
         });
         spare
     }
-    /// Adds an entry to the table. A bad block without a replacement is added once.
+    /// Adds an entry to the table. A bad block without a replacement is listed only once.
     pub(crate) fn add(&mut self, line: BadBlock) {
         let is_known = |bad: &BadBlock| bad.block == line.block && bad.spare.is_none();
         if line.spare.is_some() || !self.table.iter().any(is_known) {

@@ -18,7 +18,7 @@ pub struct Part {
     pub endurance_cycles: u32,
     /// Maximum programs of a page between two erases (NOP). Count.
     pub partial_programs: u32,
-    /// Pages that one multi-plane command may address.
+    /// Rule for the pages that one multi-plane command may address.
     pub plane_rule: PlaneRule,
     /// Arbitration policy of the buses.
     pub arbitration: Arbitration,
@@ -51,7 +51,6 @@ impl Part {
     }
     /// Builds a part with the given times and otherwise minimal properties: unlimited endurance,
     /// one program per page, first-come arbitration, no suspension.
-    /// program per page, first-come arbitration, no suspension.
     pub fn new(layout: Layout, geometry: &Geometry, timing: &Timing, cell: &Cell) -> Self {
         Self {
             layout,

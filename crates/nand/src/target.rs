@@ -23,7 +23,7 @@ pub struct DataSheet {
     pub timing: Timing,
     /// Page types.
     pub cell: Cell,
-    /// Pages that a multi-plane command may address.
+    /// Rule for the pages that a multi-plane command may address.
     pub plane_rule: PlaneRule,
     /// Suspension of programs and erases.
     pub suspend: Suspend,

@@ -69,7 +69,7 @@ impl Serialize for PerLevel {
     }
 }
 
-/// Form in a checkpoint, which is not self-describing.
+/// Serialised form in a checkpoint, whose format is not self-describing.
 #[derive(Serialize, Deserialize)]
 enum Written {
     All(u64),

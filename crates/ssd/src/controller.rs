@@ -120,11 +120,11 @@ impl<M: Mapping> Controller<M> {
         }
         tables
     }
-    /// Returns the tables that verification adds, with the memory of each.
+    /// Returns the tables that verification adds, with the memory of each at the given fill.
     pub fn memory_verified(plan: &Plan, fill: Fill) -> Vec<Table> {
         ContentOracle::memory(&plan.part.layout, plan.ftl.user_pages, fill).into()
     }
-    /// Returns the tables of spare areas, with the memory of each.
+    /// Returns the tables of the spare areas, with the memory of each at the given fill.
     pub fn memory_with_power_cuts(plan: &Plan, fill: Fill) -> Vec<Table> {
         Spare::memory(&plan.part.layout, fill).into()
     }

@@ -14,9 +14,9 @@ use wordline_io_scheduler::compose::{Compose, Composition};
 pub struct Plan {
     /// Array of all dies, and its control.
     pub part: Part,
-    /// Dies per channel.
+    /// Dies per channel. Count.
     pub dies_per_channel: u32,
-    /// Dies per package.
+    /// Dies per package. Count.
     pub dies_per_package: u32,
     /// Policy that combines operations into multi-plane commands.
     pub composition: Composition,

@@ -100,9 +100,8 @@ impl<M: Mapping> Ssd<M> {
     pub fn expect_power_cuts(&mut self) {
         self.controller.expect_power_cuts();
     }
-    /// Cuts power, and cuts it again during the recovery, in its erase number `erases`, counted
-    /// from 0. [`BlockDevice::cut_power`] must follow. Returns `false` if the recovery has fewer
-    /// erases.
+    /// Cuts power, and cuts it again during erase number `erases` of the recovery, counted from 0.
+    /// [`BlockDevice::cut_power`] must follow. Returns `false` if the recovery has fewer erases.
     pub fn cut_recovery(&mut self, now: Time, erases: usize) -> Result<bool> {
         self.controller.cut_recovery(now, &self.plan, erases)
     }

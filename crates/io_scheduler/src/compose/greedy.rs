@@ -6,9 +6,9 @@ use wordline_kernel::slot::Cited;
 
 use super::{Compose, Open, Waiting};
 
-/// Every queued operation that fits the first one joins its command; on each plane, the earliest
-/// such operation. An operation may overtake operations on other planes, but never one on its own
-/// plane, so programs of a block stay in order. Up to 64 queued operations are examined.
+/// On each other plane, the earliest queued operation joins the command of the first operation if
+/// it fits. An operation may overtake operations on other planes, but never one on its own plane,
+/// so programs of a block stay in order. Up to 64 queued operations are examined.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Greedy {}

@@ -6,8 +6,8 @@ use wordline_kernel::slot::Cited;
 
 use super::{Compose, Open, Waiting};
 
-/// Operations that directly follow the first in the queue join its command as long as each fits.
-/// The first one that does not fit ends the command. Operations are never reordered.
+/// The operations that directly follow the first one in the queue join its command. The command
+/// ends before the first operation that does not fit. Operations are never reordered.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct InOrder {}

@@ -1,9 +1,9 @@
 //! Composition of multi-plane commands.
 //!
 //! A multi-plane command works on several planes of its die at once (Jung 2013, section 3.2: plane
-//! sharing). It is composed when the die becomes free, from the operations that then wait for the
-//! die, whether they belong to one request or to several. Interleaving of the dies of a package
-//! does not depend on composition.
+//! sharing). It is composed when the die becomes free, from all operations that wait for the die at
+//! that time, regardless of their requests. Interleaving of the dies of a package does not depend
+//! on composition.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,8 +28,8 @@ pub struct Waiting {
 pub trait Compose {
     /// Returns `true` if a command may contain several operations.
     fn joins(&self) -> bool;
-    /// Returns `true` if the choice depends only on the operations that fit and are the first of
-    /// their planes.
+    /// Returns `true` if only operations that fit and are the first of their planes affect the
+    /// choice.
     fn skips(&self) -> bool {
         false
     }
@@ -70,7 +70,7 @@ impl Default for Composition {
     }
 }
 
-/// Unused planes of a command, one bit each.
+/// Planes that a command does not use yet, one bit each.
 #[derive(Clone, Copy, Debug)]
 struct Open(u64);
 

@@ -1,4 +1,5 @@
-//! Queues of the planes, and the transactions of a die that are examined for one command.
+//! Transaction queues of the planes, and the part of a die's queue that is examined for one
+//! command.
 
 use std::mem;
 
@@ -23,7 +24,7 @@ pub struct PlaneQueues {
     planes_per_die: u32,
     /// First and last transaction of each plane.
     ends: Vec<(Slot, Slot)>,
-    /// For each transaction: the next transaction of its plane, and its sequence number in the
+    /// For each transaction, the next transaction of its plane, and its own sequence number in the
     /// queue of its die.
     links: Vec<(Slot, u64)>,
     dies: Vec<OfDie>,
@@ -76,7 +77,7 @@ impl PlaneQueues {
             self.links[last as usize].0 = slot;
         }
     }
-    /// Makes room for the link of a transaction.
+    /// Extends `links` up to index `place`.
     #[cold]
     #[inline(never)]
     fn extend(&mut self, place: usize) {

@@ -7,7 +7,8 @@ use super::pack::{PackScope, pack};
 use super::{Changed, EntryId, View};
 
 /// Lowest-level resource that an operation shares with other waiting operations. A conflict at one
-/// level is a conflict at all levels above it. The lowest level costs the most.
+/// level is a conflict at all levels above it. Conflicts at the lowest level, the die, cost the
+/// most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Conflict {
     /// A die.

@@ -4,19 +4,18 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wordline_nand::Die;
 
-/// Properties that operations of one multi-plane command have in common: the kind of operation, and
-/// the address that the part's plane rule compares, which is the offset of the page in its block or
-/// in its plane.
+/// Properties that all operations of a multi-plane command share: the kind of operation, and the
+/// offset that the plane rule compares, which is that of the page in its block or in its plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Class(pub(super) u64);
 
 impl Class {
-    /// Returns a hash, whose bits all depend on the whole class.
+    /// Returns a hash of the class. Each of its bits depends on all bits of the class.
     #[inline]
     pub(super) const fn hash(self) -> u64 {
         self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
     }
-    /// Returns a key of the class of a read and a die.
+    /// Returns the key of the command for reads of this class on a die.
     #[inline]
     pub(super) const fn of_die(self, die: Die) -> u64 {
         (die.0 as u64) << 32 | self.0
@@ -27,13 +26,13 @@ impl Class {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Commands {
     planes: usize,
-    /// Index of the command of a die and a class.
+    /// Index of each command, by the key of its die and class.
     places: FxHashMap<u64, u32>,
     all: Vec<Command>,
     vacant: Vec<u32>,
     /// Reads of each command on each plane. Count.
     reads: Vec<u32>,
-    /// Commands of each die that cover 0, 1, ... planes. Count.
+    /// Numbers of commands of each die that cover 0, 1, ... planes.
     by_width: Vec<u32>,
 }
 
@@ -41,7 +40,7 @@ pub(super) struct Commands {
 struct Command {
     key: u64,
     die: Die,
-    /// Planes with a read. Count.
+    /// Planes on which the command has a read. Count.
     width: u32,
 }
 
@@ -70,7 +69,7 @@ impl Commands {
         }
         place
     }
-    /// Removes a read of a command.
+    /// Removes a read from a command.
     pub(super) fn leave(&mut self, place: u32, plane: u32) {
         let reads = &mut self.reads[place as usize * self.planes + plane as usize];
         *reads -= 1;

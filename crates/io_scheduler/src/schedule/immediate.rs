@@ -1,4 +1,4 @@
-//! No scheduler.
+//! Immediate issue, without a scheduler.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

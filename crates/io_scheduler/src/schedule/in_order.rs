@@ -44,8 +44,8 @@ pub(super) enum Packs {
 }
 
 impl Packs {
-    /// Adds waiting operations of any request that fit operations of the group, if operations of
-    /// their kind may be joined.
+    /// Adds waiting operations of any request that fit one command with an operation of the group,
+    /// for the kinds of operations that may be joined.
     pub(super) fn beside(self, view: &View<'_>, group: &mut Vec<EntryId>) {
         for place in 0..group.len() {
             let id = group[place];
@@ -142,8 +142,8 @@ impl InOrder {
     }
 }
 
-/// Adds operations of any request that fit the operation `id` of the group, on planes of its die
-/// that the group does not use.
+/// Adds operations of any request that fit one command with the operation `id` of the group, on
+/// planes of its die that the group does not use.
 fn pack_beside(view: &View<'_>, id: EntryId, group: &mut Vec<EntryId>) {
     let queue = view.queue;
     let (die, mut planes) = (queue.get(id).die, 0_u64);
@@ -162,7 +162,7 @@ fn pack_beside(view: &View<'_>, id: EntryId, group: &mut Vec<EntryId>) {
     }
 }
 
-/// Returns the operations of a request that wait at the head of the queue.
+/// Returns the waiting operations of `request`, which is the request at the head of the queue.
 fn of_request<'a>(view: &'a View<'_>, request: u64) -> impl Iterator<Item = EntryId> + 'a {
     let queue = view.queue;
     queue

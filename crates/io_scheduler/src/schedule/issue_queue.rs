@@ -64,7 +64,7 @@ struct Entry {
     age: Links,
     /// Links to programs of the same block, in page order.
     block: Links,
-    /// For a read, the index of its command, if commands are kept.
+    /// Index of a read's command, if commands are maintained.
     command: u32,
 }
 
@@ -110,12 +110,12 @@ pub struct IssueQueue {
     /// is none.
     programs: Vec<[EntryId; 2]>,
     in_block: Vec<u32>,
-    /// Commands and adjacent operations, if a scheduler needs them.
+    /// Commands and counts of adjacent operations; `None` unless a scheduler needs them.
     kept: Option<Box<Kept>>,
 }
 
-/// Properties of the waiting operations that are kept as operations come and go. They are kept for a
-/// package from the time at which [`MANY`] operations wait for it until none do.
+/// Properties of the waiting operations, maintained as operations come and go. Those of a package
+/// are maintained from the time at which [`MANY`] operations wait for it until none wait.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Kept {
     commands: Commands,
@@ -126,11 +126,12 @@ struct Kept {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct KeptPackage {
     is_kept: bool,
-    /// Operations that follow one of the same request. Count.
+    /// Operations whose predecessor in the list of the package belongs to the same request. Count.
     siblings: u32,
 }
 
-/// Number of operations of a package that makes keeping commands cheaper than a walk of the queue.
+/// Number of waiting operations of a package from which maintaining commands is cheaper than
+/// walking the queue.
 const MANY: u32 = 8;
 
 impl IssueQueue {
@@ -170,8 +171,8 @@ impl IssueQueue {
             kept: None,
         }
     }
-    /// Keeps the commands that the waiting reads of packages with many operations can form, for
-    /// [`IssueQueue::first_of_widest`]. Called while the queue is empty.
+    /// Starts maintaining the commands that the waiting reads of packages with many operations can
+    /// form, for [`IssueQueue::first_of_widest`]. Must be called while the queue is empty.
     pub fn keep_commands(&mut self) {
         self.kept = Some(Box::new(Kept {
             commands: Commands::new(self.layout.dies, self.layout.planes_per_die),
@@ -308,8 +309,8 @@ impl IssueQueue {
         Class(writes << 32 | u64::from(place))
     }
     /// Returns the first read of a die whose command covers the most planes, and this number of
-    /// planes. Returns `None` if the commands of the package are not kept, if a program waits for the
-    /// die, or if two operations of the package belong to one request.
+    /// planes. Returns `None` if the commands of the package are not maintained, if a program waits
+    /// for the die, or if two operations of the package belong to one request.
     pub(super) fn first_of_widest(&self, die: Die) -> Option<(EntryId, u32)> {
         let kept = self.kept.as_ref()?;
         let package = kept.packages[self.package(die) as usize];
@@ -322,7 +323,7 @@ impl IssueQueue {
         let first = reads.find(|id| kept.commands.width(command(id)) == most);
         first.map(|first| (first, most))
     }
-    /// Returns all planes of a die, as a bit mask.
+    /// Returns the bit mask of all planes of a die.
     pub(super) fn planes(&self) -> u64 {
         u64::MAX >> (64 - self.layout.planes_per_die)
     }
@@ -350,10 +351,11 @@ impl IssueQueue {
         first.is_none_or(|first| first == id || waiting.place < self.get(first).place)
     }
 
-    /// Returns the queued operation to commit next before an operation that bypasses the queue.
-    /// Returns `None` if no queued operation must precede it. All operations on the block must
-    /// precede an erase. The programs up to its page must precede a read or a program. For a host
-    /// program, only those of later requests must. Programs of a block are committed in page order.
+    /// Returns the queued operation to commit next before an operation that bypasses the queue;
+    /// `None` if no queued operation must precede it. All queued operations on the block must
+    /// precede an erase, and the queued programs of the block up to the page must precede a read or
+    /// a program. If `request` is given, as for a host program, only operations of later requests
+    /// must. Programs of a block are committed in page order.
     pub fn in_the_way(
         &self,
         operation: Operation,
@@ -511,7 +513,7 @@ impl IssueQueue {
 }
 
 impl Kept {
-    /// Starts to keep the properties of a package, whose list begins with the entry `first`.
+    /// Starts maintaining the properties of a package whose list begins with the entry `first`.
     #[cold]
     fn begin(&mut self, entries: &mut [Entry], first: EntryId, package: u32) {
         let mut id = first;
@@ -561,9 +563,9 @@ impl Kept {
     }
 }
 
-/// Returns 1 if an operation next to this entry in its package belongs to the same request, and 0
-/// otherwise: the number by which the entry changes the count of operations that follow one of their
-/// request. Operations of a request are adjacent.
+/// Returns the number by which an entry changes [`KeptPackage::siblings`]: 1 if a neighbour in the
+/// list of its package belongs to the same request, otherwise 0. Operations of a request are
+/// adjacent in the list.
 fn sibling(entries: &[Entry], id: EntryId) -> u32 {
     let Entry {
         waiting, package, ..

@@ -103,7 +103,7 @@ impl View<'_> {
         })
     }
     /// Returns the operation of a package that has waited longest, if it is ready and has waited
-    /// longer than `bound`. A bound of zero disables this rule.
+    /// longer than `bound`. Returns `None` if `bound` is zero.
     #[inline]
     pub fn overdue(&self, package: u32, bound: Time) -> Option<EntryId> {
         if bound == Time::ZERO {

@@ -54,9 +54,9 @@ impl Bench {
         }
     }
 
-    /// Adds or removes an operation at random, and changes the committed operations. Earlier
-    /// requests may issue operations later, and several may arrive at one instant. The queue grows
-    /// with time, beyond the number of operations of a package that schedulers examine.
+    /// Adds or removes an operation at random, and changes the committed operations. An operation
+    /// may arrive after those of later requests, and several may arrive at one instant. The queue
+    /// grows with time, beyond the number of operations per package that schedulers examine.
     fn turn(&mut self, random: &mut Rng) {
         self.now += random.below(3);
         self.request += if self.only_reads { 1 } else { random.below(2) };
@@ -169,8 +169,8 @@ fn covers_most(bench: &Bench, view: &View<'_>, package: u32) -> Option<EntryId> 
     })
 }
 
-/// Returns the level up to which an operation is separate from all others: 0 if it shares a die, 3
-/// if it is alone on its channel.
+/// Returns the lowest level at which an operation shares a resource with another: 0 for the die, 1
+/// for the package, 2 for the channel, 3 if it is alone on its channel.
 fn apart(view: &View<'_>, id: EntryId) -> usize {
     let queue = view.queue;
     let die = queue.get(id).die;
@@ -201,8 +201,9 @@ fn clumped(view: &View<'_>, package: u32, interleaves: bool) -> Option<EntryId> 
     head.filter(|_| !serves)
 }
 
-/// Returns the operations of the first request that can be issued at once, if nothing blocks the
-/// request, and operations of other requests packed with those of the kinds `packs`.
+/// Returns the operations of the first request that can be issued at once, and the operations of
+/// other requests that are packed with those of the kinds `packs`. Returns none if the request is
+/// blocked.
 fn in_order(
     bench: &Bench,
     view: &View<'_>,
@@ -238,8 +239,8 @@ fn in_order(
     packed_beside(bench, view, group, packs)
 }
 
-/// Adds operations that fit one of the group's operations of the kinds `packs`, on planes that the
-/// group does not use.
+/// Adds operations that fit one command with an operation of the group whose kind is in `packs`, on
+/// planes that the group does not use.
 fn packed_beside(
     bench: &Bench,
     view: &View<'_>,

@@ -10,8 +10,8 @@ use super::pack::{PackScope, pack};
 use super::{Changed, EntryId, Schedule, View, us};
 
 /// An idle die gets the oldest read that waits for it, or a write if there is no read. Operations
-/// that fit join its command. An operation that has waited longer than `age_bound_us` precedes all
-/// others, so that writes do not starve.
+/// that fit join its command. A ready operation that has waited longer than `age_bound_us` precedes
+/// all others of its package, so that writes do not starve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadFirst {

@@ -89,7 +89,7 @@ pub(super) struct Choice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Widest {
     pub head: EntryId,
-    /// Whether others fit its command.
+    /// Whether other operations fit its command.
     pub is_wide: bool,
 }
 
@@ -100,7 +100,7 @@ struct Member {
     request: u64,
     /// Number of operations of the same request among the first 64 of the package, ready or not.
     connected: u32,
-    /// Command that the operation fits.
+    /// Index of the command that the operation fits.
     command: u8,
 }
 
@@ -175,8 +175,9 @@ impl Choice {
         }
     }
 
-    /// Returns the listed operation to choose. Widths count if commands have several operations
-    /// (`joins`). Members are listed in the order of their requests.
+    /// Returns the listed operation to choose. The width of its command matters only if `joins` is
+    /// set, so that commands have several operations. Members are listed in the order of their
+    /// requests.
     fn widest_member(&self, joins: bool) -> Option<Widest> {
         let most = self.commands.widest;
         let mut best: Option<&Member> = None;
@@ -198,7 +199,7 @@ impl Choice {
 /// Slots of the hash table of commands: twice as many as there are members.
 const SLOTS: usize = 2 * LOOK;
 
-/// Commands that operations of a die fit: one for each class, found by hashing.
+/// Commands that the listed operations of a die can form: one for each class, found by hashing.
 #[derive(Clone, Debug)]
 struct Commands {
     /// By hash: 1 + the index of a command, or 0.
@@ -208,7 +209,7 @@ struct Commands {
     widest: u32,
 }
 
-/// Command, which operations of one class fit.
+/// Command that the operations of one class can form.
 #[derive(Clone, Copy, Debug)]
 struct Command {
     class: Class,

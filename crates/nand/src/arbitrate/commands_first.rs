@@ -9,11 +9,11 @@ use wordline_kernel::slot::Cited;
 use super::{Arbitrate, Asking};
 use crate::Die;
 
-/// Requests that start, suspend or resume an array operation get the bus first, the shortest before
-/// the others. Requests that only transfer data or status follow. Ties go to the die that has
-/// waited longest. A read command of a few cycles does not wait behind data transfers, so arrays do
-/// not idle while the bus is busy. Data of a die may wait while other dies issue commands. This
-/// wait is bounded, because each die has one command at a time.
+/// Requests that start, suspend or resume an array operation get the bus first, in order of
+/// increasing bus time. Requests that only transfer data or status follow. Ties go to the die that
+/// has waited longest. A read command of a few cycles does not wait behind data transfers, so
+/// arrays do not idle while the bus is busy. Data of a die may wait while other dies issue
+/// commands. This wait is bounded, because each die has one command at a time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CommandsFirst {}

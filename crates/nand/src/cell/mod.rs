@@ -14,7 +14,7 @@ pub mod tlc;
 
 /// Assignment of the pages of a block to levels.
 pub trait PageTypes {
-    /// Returns the number of bits per cell. Every level is below it.
+    /// Returns the number of bits per cell. Every level is less than this number.
     fn levels(&self) -> u8;
     /// Returns the level of the page at `offset` in a block of `pages` pages. `offset` is less than
     /// `pages`.
@@ -58,9 +58,9 @@ impl Default for Cell {
     }
 }
 
-/// Least significant bit.
+/// Level of the least significant bit.
 const LSB: u8 = 0;
-/// Most significant bit of a two-bit cell.
+/// Level of the most significant bit of a two-bit cell.
 const MSB: u8 = 1;
 
 /// Returns the level of an offset to which the forms of an address group assign both levels, or

@@ -113,8 +113,8 @@ impl<D> Lane<D> {
             self.suspensions = 0;
         }
     }
-    /// Handles a busy time that is not that of the current step: either a suspension is complete,
-    /// or the event is stale.
+    /// Handles the end of a busy time other than that of the current step: either a suspension is
+    /// complete, or the event is stale.
     #[cold]
     pub(super) fn stopped(&mut self, now: Time) -> ReadyOutcome {
         if self.registers.ready() != now || self.state != State::Stopping {

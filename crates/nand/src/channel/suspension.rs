@@ -10,9 +10,9 @@ use wordline_kernel::Time;
 
 impl<D, B> Channels<D, B> {
     /// Suspends the die's operation for a read. Has no effect unless the die is busy with a program
-    /// (10h) or an erase that the part can suspend. Has no effect either if the operation has
-    /// reached its limit of suspensions, or would end before it is suspended. A die with a
-    /// suspended operation cannot suspend another one.
+    /// (10h) or an erase that the part can suspend. Also has no effect if the operation has reached
+    /// its limit of suspensions, if it would end before it is suspended, or if the die already has
+    /// a suspended operation.
     pub fn suspend<L: ChannelCallbacks<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
         if lane.state != State::Busy || lane.suspending || lane.suspended.is_some() {

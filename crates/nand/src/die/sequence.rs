@@ -77,7 +77,8 @@ impl Machine {
         self.address(sheet, first, 0, 0)
     }
 
-    /// Handles the start of an address or one of its cycles; `given` cycles have arrived.
+    /// Records that `given` cycles of an address have arrived. Decodes and checks the address after
+    /// its last cycle.
     fn address(&mut self, sheet: &Sheet, first: Command, given: u32, address: u128) -> Outcome {
         self.step = Step::Address {
             first,
@@ -95,7 +96,8 @@ impl Machine {
         }
         Ok(Effect::default())
     }
-    /// Returns an error if the plane of an address contradicts the registers or the queued planes.
+    /// Returns an error if a copyback program addresses a plane without a page to copy, or if the
+    /// address cannot join the planes queued before it.
     fn check_planes(&self, sheet: &Sheet, first: Command, row: Row) -> Result<(), Rule> {
         let plane = row.plane;
         let register = self.planes[plane as usize].data;
@@ -158,7 +160,8 @@ pub(super) fn needed(addressing: &Addressing, first: Command) -> u32 {
     }
 }
 
-/// Returns the row of a complete address; the first row of the die if the address has none.
+/// Returns the row of a complete address; the first row of the die if the address has only column
+/// cycles.
 fn decode(addressing: &Addressing, first: Command, address: u128) -> Result<Row, Rule> {
     if first == Command::Erase {
         return addressing.decode(address);

@@ -78,7 +78,7 @@ enum Moves {
 }
 
 impl State {
-    /// Commands that the state accepts. Some have further conditions: see
+    /// Returns the commands that the state accepts. Some have further conditions: see
     /// [`Rule`](crate::command::Rule).
     pub const fn commands(self) -> &'static [Command] {
         match self {

@@ -28,7 +28,7 @@ pub struct Place {
     pub die: u32,
     /// Plane in the die.
     pub plane: u32,
-    /// Page of the plane, from 0.
+    /// Page in the plane, from 0.
     pub page: u64,
 }
 

@@ -92,8 +92,7 @@ const SINGLE: &[Command] = &[
     C::EraseResume,
 ];
 
-/// Generates command sequences, each to be sent when the die is ready. Some are valid; no host
-/// would send the others.
+/// Generates valid and invalid command sequences, each to be sent when the die is ready.
 fn commands() -> impl Strategy<Value = Vec<Vec<Cycle>>> {
     // Four bits address every row; some addresses exceed the part.
     let rows = || prop_oneof![9 => 0_u8..16, 1 => any::<u8>()];

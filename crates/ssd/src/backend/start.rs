@@ -189,8 +189,9 @@ impl BackEnd {
     }
 
     /// Returns the operation with which an idle die starts: the first of its queue. If operations
-    /// can be suspended for reads, host reads come first, because they would suspend the operation
-    /// at once, until the first operation has waited for `nand.suspend.longest_ns`.
+    /// can be suspended for reads, a waiting host read takes precedence, because it would suspend
+    /// the operation at once. It no longer does once the first operation has waited for
+    /// `nand.suspend.longest_ns`.
     #[inline]
     pub(super) fn head(&self, now: Time, die: Die, array: &Array) -> Option<Slot> {
         let first = self.channels.of(die).first;

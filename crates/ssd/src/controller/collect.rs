@@ -113,7 +113,7 @@ impl<M: Mapping> Collector<M> {
         }
     }
 
-    /// Returns `true` if a job pauses at its current preemption point.
+    /// Returns `true` if a GC run must pause at its current preemption point.
     pub fn must_stop(&self, now: Time, collecting: GcObservation) -> bool {
         let plane = collecting.plane;
         if collecting.trigger == Trigger::IdleFold {
@@ -209,7 +209,8 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Handles the end of a job: after GC, writes that waited for space continue.
+    /// Handles the end of a job. If it was a GC run, reports it and continues the writes that
+    /// waited for space.
     pub(super) fn collection_over(&mut self, cx: &mut Context<impl DeviceProbe>, job: &Job) {
         let Some(GcObservation {
             plane,

@@ -63,7 +63,7 @@ impl DieLoads {
         let own = u64::from(cost.metadata_pages) * self.program.0;
         Time(moves + own + u64::from(cost.blocks) * self.erase.0)
     }
-    /// Starts the GC run of a plane, which takes `time`.
+    /// Records the start of a GC run on a plane; the run takes `time`.
     pub fn begins(&mut self, plane: Plane, time: Time) {
         self.planes[plane.index()] = time;
         let die = plane.index() / self.planes_per_die();
@@ -72,7 +72,7 @@ impl DieLoads {
         load.collecting += time;
         load.longest = load.longest.max(time);
     }
-    /// Ends the GC run of a plane.
+    /// Records the end of the GC run on a plane.
     pub fn ends(&mut self, plane: Plane) {
         let time = std::mem::take(&mut self.planes[plane.index()]);
         let per_die = self.planes_per_die();

@@ -254,7 +254,7 @@ impl Conditions {
     }
 }
 
-/// Adds the annotations of the tickets up to `last`.
+/// Extends the annotations to the ticket `last`.
 #[cold]
 #[inline(never)]
 fn extend(annotations: &mut Vec<ReadAnnotations>, last: usize) {

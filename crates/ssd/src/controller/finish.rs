@@ -80,8 +80,8 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Finishes the command with first transaction `head`, if the end of a bus grant or the R/B#
-    /// pin signalled one.
+    /// Finishes the command with first transaction `head`, if a bus grant or an R/B# pin has
+    /// signalled the end of a command.
     #[inline(always)]
     fn finish_command<F: Features>(
         &mut self,
@@ -309,8 +309,8 @@ impl<M: Mapping> Base<M> {
         Ok(())
     }
 
-    /// Returns `true` if the end of a host read has to be tracked: its content is checked, or it has
-    /// failed.
+    /// Returns `true` if the end of a host read needs more work: the content has to be checked, or
+    /// the read has failed.
     #[inline]
     fn follows_end_of(&self, slot: Slot) -> bool {
         self.contents.verification.is_some() || self.flash.backend.graded(slot).failed

@@ -73,9 +73,8 @@ impl<M: Mapping> Controller<M> {
         Ok(cut)
     }
 
-    /// Cuts power, and cuts it again during the recovery, in its erase number `erases`, counted
-    /// from 0. [`Controller::cut_power`] must follow. Returns `false` if the recovery has fewer
-    /// erases.
+    /// Cuts power, and cuts it again during erase number `erases` of the recovery, counted from 0.
+    /// [`Controller::cut_power`] must follow. Returns `false` if the recovery has fewer erases.
     pub fn cut_recovery(&mut self, now: Time, plan: &Plan, erases: usize) -> Result<bool> {
         let Some(mut journal) = self.gc.base.contents.journal.take() else {
             return Err(DeviceError::NoSpares);

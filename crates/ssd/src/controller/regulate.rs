@@ -29,9 +29,9 @@ pub struct GradeCounts {
     pub moves: [u64; 4],
     /// Pages rewritten. Count.
     pub rewrites: u64,
-    /// Rewrites that were skipped. The page already had the mode, was unmapped or unreadable, had a
-    /// pending write, or found no space; it moved while it was read to be rewritten at once; or the
-    /// device's life ended. Count.
+    /// Rewrites that were skipped, because the page already had the mode, was unmapped or
+    /// unreadable, had a pending write, or found no space; because it moved while it was being read
+    /// for an immediate rewrite; or because the device's life ended. Count.
     pub rewrites_skipped: u64,
     /// Memory that the policy uses.
     pub storage: Storage,

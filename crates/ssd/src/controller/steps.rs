@@ -75,8 +75,8 @@ impl<M: Mapping> Collector<M> {
         self.run(cx, id).then(|| self.end(id)).flatten()
     }
 
-    /// Unpauses and returns the next paused job that its schedule lets continue. The search starts
-    /// at index `place`.
+    /// Unpauses and returns the next paused job that its schedule allows to continue. The search
+    /// starts at index `place` and advances it.
     pub fn resumable(&mut self, now: Time, place: &mut usize) -> Option<JobId> {
         while let Some(id) = self.jobs.paused(*place) {
             let collecting = self.jobs.get(id).and_then(|job| job.collecting);

@@ -256,7 +256,7 @@ impl<M: Mapping> Collector<M> {
         count
     }
 
-    /// Replaces a full update block by a free one if the schedule defers GC, and allocates the
+    /// Replaces a full update block with a free one if the schedule defers GC, and allocates the
     /// write there.
     #[cold]
     fn replace(

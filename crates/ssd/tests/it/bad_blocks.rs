@@ -103,8 +103,8 @@ fn conserve(ssd: &Ssd<Map>, plan: &Plan) {
 #[test]
 fn failed_program_takes_the_time_of_its_copies_and_of_a_second_program() {
     // Every program fails until the three spare blocks are used. The first page of a block is
-    // programmed twice. The second needs one copy in between, and the third needs two. The fourth
-    // fails permanently.
+    // programmed twice. The second page needs one copy between its programs, and the third page
+    // needs two. The fourth page fails permanently.
     let mut ssd = Ssd::new(
         &plan(3, constant(0.0, 1.0)),
         Map::new(&plan(3, constant(0.0, 1.0)).ftl),

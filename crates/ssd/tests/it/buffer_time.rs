@@ -285,7 +285,6 @@ fn partial_pages_are_completed_by_the_flash() {
     }
     // Two parts with a gap are written. The range from the first to the last is completed and
     // destaged.
-    // completed.
     let asked = [
         at(Time::ZERO, Op::Write, 0, 512),
         at(Time::from_us(50), Op::Write, 3 * 512, 512),

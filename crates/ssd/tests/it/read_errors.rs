@@ -270,9 +270,9 @@ fn data_age_with_reads() {
     );
 }
 
-/// Blocks with too many reads or too old data are moved: every read stays correct, no block has 2.3
-/// times as many reads as its limit, and a block has no valid data when it is erased (asserted by
-/// the map).
+/// Blocks with too many reads or too old data are moved: every read stays correct, the reads of a
+/// block exceed its limit only by those that precede the end of the move, and a block has no valid
+/// data when it is erased (asserted by the map).
 #[test]
 fn blocks_with_old_or_often_read_data_are_moved() {
     let load = Load {

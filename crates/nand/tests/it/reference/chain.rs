@@ -1,4 +1,4 @@
-//! Transactions as bus cycles: bus grants, and whether a wait for RDY follows each.
+//! Transactions as bus cycles: the bus grants, and whether the die waits for RDY after each.
 
 use super::{Cycle, Part, Place};
 

@@ -162,7 +162,7 @@ impl Die {
     pub fn array_ready(&self) -> bool {
         self.work.is_none() && self.next.is_none()
     }
-    /// Returns `true` if a status byte was requested and is still to be transferred.
+    /// Returns `true` if a status byte was requested but has not been transferred.
     pub fn status_asked(&self) -> bool {
         self.status_asked
     }
