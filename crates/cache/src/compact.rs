@@ -18,8 +18,8 @@ const SMALLEST: usize = 16;
 /// takes 14 to 19 bytes; a table of keys and numbers would take 28 to 47.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Numbers {
-    /// Per slot, one more than the number, with bits of its key's hash above it; 0 if the slot is
-    /// free. The length is a power of two.
+    /// Slots of the table: one more than the number of a key, with bits of the key's hash above it;
+    /// 0 for a free slot. The length is a power of two.
     places: Vec<u32>,
     /// Key of each number.
     keys: Vec<u64>,
@@ -43,7 +43,7 @@ impl Numbers {
     pub(crate) fn len(&self) -> usize {
         self.len
     }
-    /// Returns the count of assigned numbers, including freed numbers.
+    /// Returns the number of distinct numbers assigned so far, including freed ones.
     pub(crate) fn ever(&self) -> usize {
         self.keys.len()
     }
@@ -69,7 +69,8 @@ impl Numbers {
         let place = self.places[self.find(key, hash)];
         number(place)
     }
-    /// Returns the number of a key; assigns one if it has none. Fails if all numbers are in use.
+    /// Returns the number of a key; assigns one if it has none. Fails with [`Full`] if all numbers
+    /// are in use.
     #[inline]
     pub(crate) fn enter(&mut self, key: u64) -> Result<Entry, Full> {
         let hash = splitmix(key);
@@ -162,7 +163,8 @@ fn number(place: u32) -> Option<Entry> {
     (place & NUMBER_MASK).checked_sub(1).map(Entry)
 }
 
-/// Returns the highest bits of a hash, which do not depend on its slot in the table.
+/// Returns the highest four bits of a hash, in place above the number of a slot. They are
+/// independent of the position of the slot, which the low bits determine.
 #[inline]
 fn tag(hash: u64) -> u32 {
     ((hash >> 32) as u32) & !NUMBER_MASK

@@ -8,7 +8,7 @@ use crate::entry::Entry;
 use crate::index::Full;
 use crate::list::Lists;
 
-/// Segment of the list.
+/// Segment of a ghost list, with the hits of its keys.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Segment {
     len: usize,
@@ -48,8 +48,8 @@ pub struct Ghosts {
 }
 
 impl Ghosts {
-    /// Creates an empty list of up to `segments` times `size` keys. Both must be at least 1, and
-    /// `segments` at most 65,535.
+    /// Creates an empty list of up to `segments` times `size` keys. Values below 1 count as 1, and
+    /// `segments` above 65,535 as 65,535.
     pub fn new(segments: usize, size: usize) -> Self {
         let segments = segments.clamp(1, u16::MAX.into());
         Self {
@@ -83,7 +83,7 @@ impl Ghosts {
         self.segments.iter().map(|segment| segment.hits)
     }
     /// Adds a key that was evicted from the cache, as the most recent one. Drops the oldest key if
-    /// the list is full.
+    /// the list is full. Fails with [`Full`] if all numbers are in use.
     pub fn left(&mut self, key: u64) -> Result<(), Full> {
         self.forget(key);
         self.make_room();
@@ -103,7 +103,7 @@ impl Ghosts {
         Ok(())
     }
     /// Looks up the key of a request. If the key is in the list, counts a hit in its segment,
-    /// removes the key and returns the segment.
+    /// removes the key and returns the segment. Otherwise returns `None`.
     pub fn find(&mut self, key: u64) -> Option<usize> {
         let entry = self.numbers.get(key)?;
         let segment = self.segment_of[entry.index()] as usize;
@@ -112,10 +112,10 @@ impl Ghosts {
         Some(segment)
     }
     /// Looks up the key of a request in a list that represents the whole stack of an LRU cache. If
-    /// the key is in the list, counts a hit in its segment and returns the segment. The key becomes
-    /// the most recent one; the oldest key is dropped if the list is full. Equivalent to
-    /// [`find`](Self::find) followed by [`left`](Self::left), but moves only the borders before the
-    /// key.
+    /// the key is in the list, counts a hit in its segment and returns the segment; otherwise
+    /// returns `None`. In both cases the key becomes the most recent one; the oldest key is dropped
+    /// if the list is full. Equivalent to [`find`](Self::find) followed by [`left`](Self::left),
+    /// but moves only the borders before the key. Fails with [`Full`] if all numbers are in use.
     #[inline]
     pub fn touch(&mut self, key: u64) -> Result<Option<usize>, Full> {
         let Some(entry) = self.numbers.get(key) else {
@@ -142,7 +142,7 @@ impl Ghosts {
             .iter_mut()
             .for_each(|segment| segment.hits = 0);
     }
-    /// Returns the memory that a list of `keys` keys takes.
+    /// Returns the estimated memory of a list of up to `keys` keys, labelled `name`.
     pub fn memory(name: &'static str, keys: u64) -> Table {
         let node = Lists::<1>::BYTES + size_of::<u16>() as u64;
         let most = keys.saturating_add(1); // a key is added before another is dropped

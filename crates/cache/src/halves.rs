@@ -29,14 +29,14 @@ impl Halves {
         self.lists.push_front(hot(queue), entry);
         self.balance(queue);
     }
-    /// Removes an entry from its queue.
+    /// Removes an entry from its queue, if it is in one.
     pub fn leave(&mut self, entry: Entry) {
         if let Some(list) = self.lists.list(entry) {
             self.lists.unlink(entry);
             self.balance(list / 2);
         }
     }
-    /// Returns `true` if an entry is in the hot half of a queue.
+    /// Returns `true` if an entry is in the hot half of its queue.
     pub fn is_hot(&self, entry: Entry) -> bool {
         self.lists.list(entry).is_some_and(|list| list % 2 == 0)
     }

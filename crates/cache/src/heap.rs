@@ -89,7 +89,8 @@ impl<K: Copy + Ord> Heap<K> {
         Some(first)
     }
 
-    /// Stores a node in the subtree or on the path above `place`, where its key belongs.
+    /// Stores a node where its key belongs: at the vacant position `place`, on the path above it or
+    /// in the subtree below it. Nodes in between move by one level.
     #[inline]
     fn settle(&mut self, mut place: usize, node: (K, Entry)) {
         while place > 0 {

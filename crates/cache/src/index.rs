@@ -33,7 +33,8 @@ impl Index {
     pub fn get(&self, key: u64) -> Option<Entry> {
         self.numbers.get(&key).copied()
     }
-    /// Returns the number of a key; assigns one if it has none. Fails if all numbers are in use.
+    /// Returns the number of a key; assigns one if it has none. Fails with [`Full`] if all numbers
+    /// are in use.
     pub fn enter(&mut self, key: u64) -> Result<Entry, Full> {
         if let Some(entry) = self.get(key) {
             return Ok(entry);
@@ -50,7 +51,8 @@ impl Index {
         self.numbers.insert(key, entry);
         Ok(entry)
     }
-    /// Returns the key of a number. For a free number, this is the last key that had it.
+    /// Returns the key of a number. For a free number, this is the last key that had it. Panics if
+    /// the number was never assigned.
     #[inline]
     pub fn key(&self, entry: Entry) -> u64 {
         self.keys[entry.index()]
@@ -69,7 +71,7 @@ impl Index {
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
-    /// Returns the memory estimate of an index of `keys` keys.
+    /// Returns the estimated memory of an index of `keys` keys, labelled `name`.
     pub fn memory(name: &'static str, keys: u64) -> Table {
         let bytes =
             keyed::bytes::<(u64, Entry)>(keys) + keys.saturating_mul(size_of::<u64>() as u64);
@@ -123,8 +125,7 @@ impl<D> Contents<D> {
     }
 }
 
-/// Owner of the entries that calls `evicted` for each eviction and frees the numbers of forgotten
-/// entries.
+/// [`Owner`] that calls `evicted` for each eviction and frees the numbers of forgotten entries.
 struct OnEvict<'a, D, F> {
     contents: &'a mut Contents<D>,
     evicted: F,
@@ -179,8 +180,8 @@ impl<P: Replace, D> Cache<P, D> {
         };
         Self { policy, contents }
     }
-    /// Reads a key. A hit counts as a request of the policy. A miss changes nothing; the owner can
-    /// fetch the data and [`Self::put`] it.
+    /// Returns the data of a key, or `None` on a miss. The policy counts a hit as a request. A miss
+    /// changes nothing; the caller can fetch the data and [`Self::put`] it.
     pub fn get(&mut self, key: u64) -> Option<&mut D> {
         let entry = self.resident(key)?;
         let (contents, evicted) = (&mut self.contents, |_| {}); // a hit can only drop ghosts
@@ -189,7 +190,8 @@ impl<P: Replace, D> Cache<P, D> {
         self.contents.data.get_mut(entry.index())?.as_mut()
     }
     /// Stores data that was fetched (`write` is `false`) or written. Written data is dirty until it
-    /// is evicted or cleaned. Returns `true` if the key was resident.
+    /// is evicted or cleaned. Calls `evicted` for each entry evicted. Returns `true` if the key was
+    /// resident. Fails with [`Full`] if all numbers are in use.
     pub fn put(
         &mut self,
         key: u64,
@@ -204,7 +206,7 @@ impl<P: Replace, D> Cache<P, D> {
         self.contents.set(entry, data, write);
         Ok(hit)
     }
-    /// Returns the data of a resident key, without counting a request.
+    /// Returns the data of a key without counting a request; `None` if the key is not resident.
     pub fn peek(&self, key: u64) -> Option<&D> {
         let entry = self.resident(key)?;
         self.contents.data[entry.index()].as_ref()
@@ -214,7 +216,8 @@ impl<P: Replace, D> Cache<P, D> {
         let entry = self.resident(key);
         entry.is_some_and(|entry| self.contents.dirty.get(entry.index()))
     }
-    /// Marks a resident key as written back. The key stays in the cache.
+    /// Marks a resident key as written back. The key stays in the cache. Does nothing if the key is
+    /// not resident.
     pub fn cleaned(&mut self, key: u64) {
         if let Some(entry) = self.resident(key) {
             self.contents.dirty.remove(entry.index());
@@ -230,7 +233,7 @@ impl<P: Replace, D> Cache<P, D> {
             .remove(entry, &mut OnEvict { contents, evicted });
         taken
     }
-    /// Changes the capacity, at least 1. Calls `evicted` for each resident that does not fit.
+    /// Changes the capacity; 0 counts as 1. Calls `evicted` for each resident that no longer fits.
     pub fn resize(&mut self, capacity: usize, evicted: impl FnMut(Evicted<D>)) {
         let contents = &mut self.contents;
         self.policy

@@ -55,8 +55,8 @@ pub trait Copies {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Suspecting {
     policy: Replacing,
-    /// Suspected entries, the most recently evicted at the front. The index is the policy's list
-    /// from which an entry was evicted.
+    /// Suspected entries, the most recently evicted at the front. The queue of an entry is the one
+    /// that [`Replace::suspect`] returned for it.
     queues: Lists<2>,
     /// Maximum number of suspected entries.
     most: usize,
@@ -173,8 +173,8 @@ impl Suspecting {
         }
         self.settle(copies);
     }
-    /// Changes the maximum number of residents, at least 1. The policy chooses which residents to
-    /// evict.
+    /// Changes the maximum number of residents; 0 counts as 1. The policy chooses which residents
+    /// to evict.
     pub fn resize(&mut self, capacity: usize, copies: &mut impl Copies) {
         let owner = &mut Listener(&mut self.left, &*copies);
         self.policy.resize(capacity, owner);
@@ -184,8 +184,8 @@ impl Suspecting {
     pub fn knows(&self, entry: Entry) -> bool {
         self.contains(entry) || self.suspects(entry) || self.policy.remembers(entry)
     }
-    /// Hands an entry and its copy over to another cache. In this cache the entry is then neither
-    /// resident nor suspected nor a ghost.
+    /// Removes an entry whose copy another cache takes over. `copies` is not notified of the entry,
+    /// which is then neither resident nor suspected nor a ghost in this cache.
     pub fn give_up(&mut self, entry: Entry, copies: &mut impl Copies) {
         if self.queues.contains(entry) {
             self.queues.unlink(entry);

@@ -94,7 +94,8 @@ impl Intake {
         }
         Ok(())
     }
-    /// Iterates over the entries of the requested keys in a range, in key order.
+    /// Iterates over the entries of the keys in a range that have been requested so far, in key
+    /// order.
     pub fn known_in(&self, keys: Range<u64>) -> impl Iterator<Item = Entry> + use<> {
         self.interner.known_in(keys).into_iter().map(Entry)
     }
@@ -245,7 +246,7 @@ impl Evictions {
     pub(crate) fn written(&mut self, entry: Entry) {
         self.dirty.insert(entry.index());
     }
-    /// Returns the counts of a run that had `hits`.
+    /// Returns the counts of a run over `requests` that had these hits.
     pub(crate) fn counts(&self, requests: &Requests, hits: Hits) -> Counts {
         Counts {
             requests: requests.len() as u64,

@@ -13,12 +13,12 @@ use wordline_workload::grouped;
 use super::source::{Input, Numbering, Paging, Sink, pour};
 use super::{CacheError, Phase, Progress, Size, Watch};
 
-/// Maximum deviation of the drawn curve. Misses per request.
+/// Maximum deviation of the drawn curve from the computed curve. Misses per request.
 const TOLERANCE: f64 = 0.0005;
 /// Number of requests between two progress reports.
 const BEAT: usize = 1 << 18;
 
-/// Methods that compute curves.
+/// Selection of the methods that compute curves, and their parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Methods {
     /// Whether to compute the exact curve, from stack distances.
@@ -201,7 +201,7 @@ fn rate(share: f64) -> Result<Rate, CacheError> {
     Rate::new(share).map_err(wrong)
 }
 
-/// Receives the requests of a trace for all methods.
+/// Receiver of a trace's requests, for all methods.
 struct Sinks {
     numbering: Option<Numbering>,
     estimators: Vec<Estimator>,

@@ -9,10 +9,11 @@ use super::{Pages, Run};
 const BEAT: usize = 1 << 12;
 
 impl Pages {
-    /// Runs a policy of `maker` with `size` pages over the whole trace, from an empty cache. The
-    /// run ends early at a fault of the policy, or when `goes_on`, which is called every few
-    /// thousand requests, returns `false`. The policy receives page numbers if they are kept;
-    /// otherwise it receives the pages' positions in the order of their first requests.
+    /// Runs a policy of `maker` with `size` pages over the whole trace, from an empty cache.
+    /// Returns the results, and the fault of the policy if there was one. The run ends early at a
+    /// fault, or when `goes_on`, which is called every few thousand requests, returns `false`. The
+    /// policy receives page numbers if they are kept; otherwise it receives the pages' positions in
+    /// the order of their first requests.
     pub fn run_foreign(
         &self,
         maker: &Maker,

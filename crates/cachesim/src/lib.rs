@@ -1,10 +1,10 @@
 //! Runs replacement policies over traces, computes miss-ratio curves of traces and plans flash
 //! caches. Does not simulate flash over time.
 //!
-//! A trace becomes requests for pages ([`Pages`]). Each policy and size runs over them
-//! ([`Pages::run`]). [`mrc`] passes the trace to the estimators of a curve once. [`plan_cache`]
-//! estimates the cost of every division of a flash in front of a disk. It uses cost models, the LRU
-//! stacks of a trace and a replay of the trace's leading requests on the disk.
+//! A trace becomes requests for pages ([`Pages`]). Each policy runs over them with each size
+//! ([`Pages::run`]). [`mrc`] reads the trace once for all estimators of its miss-ratio curve.
+//! [`plan_cache`] estimates the cost of every division of a flash in front of a disk. It uses cost
+//! models, the LRU stacks of a trace and a replay of the trace's leading requests on the disk.
 
 mod curves;
 mod foreign;
@@ -63,7 +63,7 @@ pub enum CacheError {
         /// End of the request, exclusive.
         offset: u64,
     },
-    /// The trace has no request to count.
+    /// The trace has neither reads nor writes.
     #[error("{0}: the trace has neither reads nor writes; choose another trace")]
     Empty(String),
     /// A policy, a size or a number is invalid.
@@ -135,5 +135,6 @@ pub struct Progress {
     pub fraction: Option<f64>,
 }
 
-/// Receives the progress from time to time. Returns `false` to stop the computation.
+/// Callback that receives the progress from time to time, and returns `false` to stop the
+/// computation.
 pub type Watch<'a> = dyn FnMut(Progress) -> bool + 'a;

@@ -81,7 +81,7 @@ impl Run {
 }
 
 impl Pages {
-    /// Returns the number of pages of a cache of this size.
+    /// Returns the number of pages of a cache of this size. Fails as [`Size::pages`] does.
     pub fn size(&self, size: Size) -> Result<u64, CacheError> {
         size.pages(self.input.page_bytes, self.footprint())
     }

@@ -16,7 +16,7 @@ pub struct Chosen {
     pub policy: Replacement,
 }
 
-/// Word that selects all policies.
+/// Name that selects every policy that needs only a trace.
 const ALL: &str = "all";
 
 /// Parses policy names. Parameters follow after colons. `all` selects every policy that needs only

@@ -71,8 +71,9 @@ pub enum Records {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Destage {
-    /// Number of pages destaged as a group when a write needs space. The group is written in
-    /// ascending order, with adjacent pages in one write. Count, 1 to 4096.
+    /// Number of pages evicted together when a page needs space, and maximum number of dirty pages
+    /// cleaned together. The dirty pages of a group are destaged in ascending order, with adjacent
+    /// pages in one write. Count, 1 to 4096.
     #[schemars(range(min = 1, max = 4096))]
     pub group_pages: u32,
     /// Share of dirty pages in the capacity for written pages, above which pages are cleaned while

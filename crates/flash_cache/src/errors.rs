@@ -21,7 +21,8 @@ use super::tier::{Sub, Task};
 use super::{Cached, Instant, Result};
 
 impl<B: BlockDevice> Cached<B> {
-    /// Marks a request as failed because one of its pages could not be read or written.
+    /// Marks a request as failed because one of its pages could not be read or written, and counts
+    /// the failure.
     pub(super) fn fail(&mut self, ticket: Ticket) {
         self.figures.host_failures += 1;
         if let Some(open) = self.requests.get_mut(ticket) {

@@ -36,7 +36,7 @@ pub struct Plan {
     pub admission: Admission,
     /// Completion rule for requests that are not served from flash alone.
     pub reply: Reply,
-    /// Number of pages destaged as a group.
+    /// Number of pages evicted together, and maximum number of dirty pages cleaned together.
     pub group_pages: u32,
     /// Share of dirty pages above which cleaning starts while the backing store is idle, and share
     /// at which it stops.

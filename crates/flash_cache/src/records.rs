@@ -150,10 +150,10 @@ impl<B: BlockDevice> Cached<B> {
         Ok(())
     }
     /// Retires the cache if the flash accepts no more programs and none of its pages is dirty. The
-    /// backing store then has the latest content of every page. A power cut does not change its
-    /// content of pages with copies in flash. The controller marks the cache as retired next to its
-    /// table of bad blocks, so that nothing is restored after a power cut. Waiting operations
-    /// continue.
+    /// backing store then has the latest content of every page. A power cut does not change these
+    /// pages in the backing store if they have copies in flash. The controller marks the cache as
+    /// retired next to its table of bad blocks, so that nothing is restored after a power cut.
+    /// Waiting operations continue.
     pub(super) fn retire(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,

@@ -61,7 +61,7 @@ pub enum Held {
     Resident,
     /// Evicted page that can still be read.
     Suspected,
-    /// Evicted page that is being destaged.
+    /// Evicted dirty page that has not been destaged yet.
     Leaving,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Accessed {
     pub found: Found,
     /// Whether the flash holds a copy of the page.
     pub has_copy: bool,
-    /// Whether the page had been evicted and not been destaged yet.
+    /// Whether the page had been evicted while dirty and had not been destaged yet.
     pub was_leaving: bool,
 }
 

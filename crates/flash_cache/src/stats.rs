@@ -37,7 +37,8 @@ pub struct CacheStats {
     pub fills: u64,
     /// Cached pages programmed with the data of a write (write-through).
     pub updates: u64,
-    /// Pages removed from the cache because they were written or trimmed.
+    /// Pages removed from the cache because they were written or trimmed, or because an operation
+    /// on their copies failed.
     pub invalidated: u64,
     /// Record pages programmed, which list dead pages in flash for recovery after a power failure.
     pub records: u64,

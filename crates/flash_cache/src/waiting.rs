@@ -40,7 +40,7 @@ impl<B: BlockDevice> Cached<B> {
             parts: LatencyComponents::default(),
         })
     }
-    /// Adds an event that a program waits for.
+    /// Makes a program wait for one more event.
     pub(super) fn delay(&mut self, number: u32) {
         if let Some(waiting) = self.waiting.get_mut(number) {
             waiting.left += 1;

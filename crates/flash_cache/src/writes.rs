@@ -296,7 +296,7 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, None);
         Ok(())
     }
-    /// Submits the part of a request that concerns `pages` to the backing store.
+    /// Submits the part of a request that lies in `pages` to the backing store.
     pub(super) fn write_below(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -336,8 +336,8 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below(cx, sub)
     }
-    /// Returns whether the data that a request wrote to the backing store survives a power cut.
-    /// Used for verification.
+    /// Returns the durability of the data that a request wrote to the backing store. Used for
+    /// verification.
     pub(super) fn durability(&self, now: Time, request: &Request) -> Durability {
         if request.fua || request.op == Op::Flush || !self.plan.is_backing_volatile {
             return Durability::Durable;

@@ -15,24 +15,24 @@ use crate::trace::{self, Counts, Requests};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adaptation {
-    /// Step of |B2| / |B1| (or its inverse), at least 1, as a real number. This is the paper's
-    /// rule.
+    /// Step of |B2| / |B1| (or its inverse), at least 1, as a real number, as in the paper.
     #[default]
     Real,
     /// Step of the same quotient, rounded down, so that the share is a whole number of entries.
     Integer,
 }
 
-/// Two lists of residents, those requested once and those requested again, and two ghost lists of
-/// entries evicted from them. There are at most as many ghosts as the cache has entries. A hit in a
-/// ghost list moves the share `p` of the cache toward its list. After a removal, free space is
-/// filled before any eviction. When the cache shrinks, residents are evicted by the same rule, then
-/// `p` is limited to the capacity, then ghosts are dropped until the paper's bounds hold.
+/// Keeps two lists of residents, one of entries requested once and one of entries requested again,
+/// and for each a ghost list of the entries evicted from it. The number of ghosts is at most the
+/// capacity. The share `p` of the cache is for entries requested once. A hit on a ghost of such an
+/// entry raises `p`; a hit on another ghost lowers it. Space freed by a removal is filled before
+/// the next eviction. When the cache shrinks, residents are evicted by the same rule, then `p` is
+/// limited to the capacity, then ghosts are dropped until the paper's bounds hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Arc {
-    /// Type of the share `p`: `real`, as in the paper, or `integer`. Both are in use; their hit
-    /// ratios differ by up to 2.5 percentage points.
+    /// Type of the share `p`: `real`, as in the paper, or `integer`. Implementations differ in this
+    /// respect; the hit ratios differ by up to 2.5 percentage points.
     pub p: Adaptation,
 }
 
@@ -198,12 +198,13 @@ impl Replace for State {
         self.lists.unlink(entry);
         usize::from(from == Some(B2))
     }
-    /// Reviving an entry does not move `p` (Xia 2017, algorithm 2, case IV).
+    /// Makes a suspected entry resident. Does not move `p` (Xia 2017, algorithm 2, case IV).
     fn revive(&mut self, entry: Entry, owner: &mut impl Owner) {
         let has_room = self.len() < self.capacity;
         self.make_room(false, owner);
         self.lists.push_front(T2, entry);
-        // Otherwise an evicted entry becomes suspected, and the number of entries is unchanged.
+        // If the cache was full, another entry becomes suspected instead, and the number of
+        // residents and ghosts is unchanged.
         if has_room {
             self.trim_ghosts(owner);
         }

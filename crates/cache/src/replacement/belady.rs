@@ -31,7 +31,8 @@ pub struct State {
     heap: Heap<(Reverse<u32>, u64)>,
     capacity: usize,
     requests: u64,
-    /// Next request of the entry about to be accessed.
+    /// Position in the trace of the next request for the entry about to be accessed; `u32::MAX` if
+    /// there is none.
     next: u32,
 }
 

@@ -8,9 +8,9 @@ use super::{Owner, Replace};
 use crate::entry::Entry;
 use crate::list::Lists;
 
-/// First in, first out with a second chance. A hit sets the reference bit of an entry, which is
-/// clear on insertion. The hand clears set bits and evicts the first entry whose bit is clear. A
-/// new entry is inserted directly behind the hand.
+/// Evicts entries in the order of insertion, but gives those that were hit a second chance. A hit
+/// sets the reference bit of an entry, which is clear on insertion. The hand clears set bits and
+/// evicts the first entry whose bit is clear. A new entry is inserted directly behind the hand.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Clock {}

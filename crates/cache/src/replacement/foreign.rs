@@ -39,8 +39,8 @@ pub enum Fault {
     Interrupted,
 }
 
-/// Answers queries of a foreign policy about a resident, identified by its key. Returns `None` for
-/// other keys.
+/// Answers a foreign policy's queries about residents, identified by their keys. Each method
+/// returns `None` if the key is not resident.
 pub trait View {
     /// See [`Owner::is_dirty`].
     fn is_dirty(&self, key: u64) -> Option<bool>;
@@ -56,7 +56,7 @@ pub trait Foreign: Debug + Send {
     fn hit(&mut self, key: u64, write: bool) -> Result<(), Fault>;
     /// Handles a request for a key that becomes resident; there is room for it.
     fn admit(&mut self, key: u64, write: bool) -> Result<(), Fault>;
-    /// Chooses the victim. It is no longer resident after the call.
+    /// Chooses the victim and returns its key. The victim is no longer resident after the call.
     fn evict(&mut self, view: &dyn View) -> Result<u64, Fault>;
     /// Handles the removal of a resident that was trimmed or invalidated, or whose data was lost.
     fn removed(&mut self, key: u64) -> Result<(), Fault>;
@@ -122,7 +122,7 @@ pub struct State {
     maker: Maker,
     guest: Guest,
     residents: FxHashMap<u64, Entry>,
-    /// Whether each entry is resident.
+    /// Numbers of the resident entries.
     resident: Bits,
     /// Whether the policy has seen a request.
     used: bool,

@@ -122,8 +122,8 @@ pub trait Replace {
     /// was one of them, the policy calls `forgotten` for it and for ghosts dropped with it, but
     /// never `evicted`.
     fn remove(&mut self, entry: Entry, owner: &mut impl Owner);
-    /// Changes the capacity, at least 1. Residents that do not fit are evicted by the policy's
-    /// rule.
+    /// Changes the capacity, which must be at least 1. Residents that no longer fit are evicted by
+    /// the policy's rule.
     fn resize(&mut self, capacity: usize, owner: &mut impl Owner);
 
     /// Returns the queue of a resident, 0 or 1, if [`Self::suspect`] distinguishes two queues
@@ -142,8 +142,8 @@ pub trait Replace {
     fn revive(&mut self, entry: Entry, owner: &mut impl Owner) {
         self.access(entry, false, owner);
     }
-    /// Handles a suspected entry, evicted from `queue`, whose data has become unreadable. The entry
-    /// becomes a ghost, or the policy calls `forgotten`.
+    /// Handles the end of the suspected state of an entry that was evicted from `queue`: its data
+    /// can no longer be read. The entry becomes a ghost, or the policy calls `forgotten`.
     fn bury(&mut self, entry: Entry, _queue: usize, owner: &mut impl Owner) {
         if !self.remembers(entry) {
             owner.forgotten(entry);

@@ -8,11 +8,11 @@ use super::{Owner, Replace, share};
 use crate::entry::Entry;
 use crate::list::Lists;
 
-/// Three FIFO queues. A new entry enters the small queue. An entry that reaches the end of the
-/// small queue moves to the main queue if it had at least `promotion_hits` hits; otherwise it is
-/// evicted and becomes a ghost. A ghost that is requested again enters the main queue directly. In
-/// the main queue, an entry is reinserted once per hit; at most three hits count. The maximum
-/// number of ghosts is the share of the main queue.
+/// Keeps three FIFO queues: small, main and ghost. A new entry enters the small queue. An entry
+/// that reaches the end of the small queue moves to the main queue if it had at least
+/// `promotion_hits` hits; otherwise it is evicted and becomes a ghost. A ghost that is requested
+/// again enters the main queue directly. In the main queue, an entry is reinserted once per hit; at
+/// most three hits count. The maximum number of ghosts is the share of the main queue.
 ///
 /// Victims come from the small queue, unless it is below its share. As in the simulator of the
 /// authors, evictions happen only on demand; Algorithm 1 also evicts from the main queue when an

@@ -9,9 +9,9 @@ use crate::entry::Entry;
 use crate::list::Lists;
 
 /// A new entry enters a FIFO queue (A1in), where hits change nothing. After its eviction it stays
-/// in a ghost queue (A1out) for a while. A ghost that is requested again moves to an LRU list (Am),
-/// which thus holds only entries that are reused after a while. Victims come from A1in while it is
-/// above its share, otherwise from the LRU list.
+/// in a ghost queue (A1out) until newer ghosts displace it. A ghost that is requested again moves
+/// to an LRU list (Am), which thus holds only entries that were requested again after their
+/// eviction. Victims come from A1in while it is above its share, otherwise from the LRU list.
 ///
 /// A requested ghost leaves A1out before an entry is evicted for it. The paper does not state
 /// whether this eviction may push the ghost out of A1out.

@@ -49,7 +49,8 @@ impl Window {
             self.ask_again();
         }
     }
-    /// Returns the least recently used clean entry of the window for which `passes` is `true`.
+    /// Returns the least recently used clean entry of the window for which `passes` is `true`;
+    /// `None` if there is none.
     pub(super) fn clean(
         &mut self,
         owner: &impl Owner,
@@ -78,7 +79,7 @@ impl Window {
     pub(super) fn iter(&self) -> impl Iterator<Item = Entry> {
         self.lists.from_back(0).take(self.size)
     }
-    /// Returns the least recently used entry of the list.
+    /// Returns the least recently used entry of the list; `None` if the list is empty.
     pub(super) fn tail(&self) -> Option<Entry> {
         self.lists.back(0)
     }

@@ -51,7 +51,8 @@ impl Bits {
         }
         Some(word * 64 + bits.trailing_zeros() as usize)
     }
-    /// Returns `true` if the set has no space for any number.
+    /// Returns `true` if no space was ever allocated, so that the set is certainly empty. A set
+    /// with space counts as non-empty even if it holds no number.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -23,8 +23,8 @@ enum Wrong {
     Again(u32),
 }
 
-/// LRU with a window for clean pages. `window` is the share of the list: 0 is LRU, 1 is the whole
-/// list.
+/// LRU that prefers clean victims within a window at the end of the list. `window` is the size of
+/// the window in pages; with 0 the policy is LRU.
 #[derive(Debug)]
 struct CleanFirst {
     wrong: Wrong,
@@ -166,7 +166,7 @@ fn foreign_policy_with_built_in_rules_gives_the_same_cache() {
     }
 }
 
-/// Owner for requests, removals and a capacity change. Checks that no entry is lost.
+/// Owner that checks, over requests, removals and a capacity change, that no entry is lost.
 struct Strict {
     resident: Vec<bool>,
 }

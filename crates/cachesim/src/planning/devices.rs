@@ -40,7 +40,7 @@ pub struct Flash {
     pub endurance_cycles: u32,
     /// Dies that work in parallel. A small flash has fewer dies.
     pub dies: u32,
-    /// Pages that are destaged as a group.
+    /// Number of pages evicted together, of which the dirty ones are destaged as a group.
     pub group_pages: u32,
     /// Whether a destaged page must reach the disk's medium before it counts as clean. Otherwise
     /// the disk's write cache suffices.
@@ -52,7 +52,8 @@ pub struct Flash {
 #[allow(missing_docs)]
 pub struct Disk {
     pub name: String,
-    /// Time of a page access, including transfer and controller. Microseconds.
+    /// Time of a page read, including transfer and controller; `write_us` is that of a page write.
+    /// Microseconds.
     pub read_us: f64,
     pub write_us: f64,
     /// Source of the times: `keys` for a model without positions, `random-accesses` for one with an

@@ -38,7 +38,7 @@ pub struct Question {
     pub disk: Device,
     /// Sizes of the flash to compare. A size counts all pages, including over-provisioning.
     pub sizes: Vec<Size>,
-    /// Share of the pages of the trace that is sampled, up to 1.
+    /// Share of the pages of the trace that is sampled, above 0 and up to 1.
     pub rate: f64,
     /// Seed of the sample.
     pub seed: u64,
@@ -279,8 +279,8 @@ pub fn plan_cache(
 }
 
 impl<'a> Played<'a> {
-    /// Takes the leading requests up to [`MAX_LEADING_PAGES`]. Returns `None` if the trace has
-    /// none.
+    /// Selects the leading requests to replay: those within the first [`MAX_LEADING_PAGES`] page
+    /// requests. Returns `None` if the trace has no leading requests.
     fn of(pages: &'a Pages, disk: &'a Disk) -> Option<Self> {
         let all = &pages.leading.requests;
         let first = all.first()?.place;

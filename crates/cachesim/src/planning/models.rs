@@ -232,7 +232,7 @@ impl<'a> Answers<'a> {
         }
     }
 
-    /// Returns the cost map that is drawn.
+    /// Returns the cost map for the report.
     pub(super) fn map(&self) -> Map {
         let every = self.steps.div_ceil(MAP_STEPS).max(1) as usize;
         let utilisations: Vec<f64> = self.utilisations().skip(every - 1).step_by(every).collect();

@@ -172,8 +172,8 @@ impl FlashQueue {
             fresh: space.total_pages.into(),
         }
     }
-    /// Reads and programs pages, starting at `at` or when the queue is free. Returns the completion
-    /// time.
+    /// Reads and programs pages, starting at `at`, or later if the queue is busy until then.
+    /// Returns the completion time.
     fn serve(&mut self, at: Time, reads: u32, programs: u32) -> Time {
         if reads + programs == 0 {
             return at;

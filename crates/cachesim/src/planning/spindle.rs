@@ -113,7 +113,7 @@ impl Spindle {
             self.done.push_back((tag, self.now));
         }
     }
-    /// Returns the time of the next event.
+    /// Returns the time of the next event; `None` if no event is pending.
     pub(super) fn next_time(&self) -> Option<Time> {
         self.queue.next_time()
     }

@@ -192,7 +192,8 @@ fn pages_can_be_larger_than_4_kib() {
     assert_eq!(pages.input.requests, 1);
 }
 
-/// Runs LRU with TRIMs, written naively. Returns read hits, write hits, evictions and write-backs.
+/// Runs a naive implementation of LRU with TRIMs. Returns read hits, write hits, evictions and
+/// write-backs.
 fn by_hand(requests: &[(char, u64, u64)], capacity: usize) -> (u64, u64, u64, u64) {
     let mut cache: Vec<u64> = Vec::new();
     let mut dirty = BTreeSet::new();

@@ -10,8 +10,9 @@ use wordline_block::Request;
 pub trait Admit {
     /// Observes a request before its pages are looked up.
     fn comes(&mut self, _request: &Request) {}
-    /// Returns `true` if the latest request bypasses the cache. Pages whose only current copy is in
-    /// the cache are served from it nevertheless.
+    /// Returns `true` if the latest request bypasses the cache: no missed page is admitted, and
+    /// writes go to the backing store. Read hits and partial writes of dirty pages are still served
+    /// from flash.
     fn bypasses(&self) -> bool {
         false
     }

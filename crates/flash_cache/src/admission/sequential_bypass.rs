@@ -11,7 +11,8 @@ use super::Admit;
 
 /// Admits every page except those of long sequential streams (`sequential_cutoff` of bcache). A
 /// disk serves such pages as fast as flash does, and they would evict pages that are requested
-/// again. The request with which a stream reaches the cutoff bypasses the cache completely.
+/// again. The bypass begins with the request that reaches the cutoff, and includes all pages of
+/// that request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SequentialBypass {

@@ -15,9 +15,9 @@ use crate::trace::{self, Bits, Evictions};
 struct Order {
     /// Places of the last requests of its entries.
     last: Bits,
-    /// Place from which residents have their last requests.
+    /// First place at which a resident can have its last request.
     border: usize,
-    /// Place from which ghosts have their last requests.
+    /// First place at which a ghost can have its last request.
     end: usize,
     residents: usize,
     ghosts: usize,
@@ -123,7 +123,8 @@ impl Replay<'_> {
     }
 }
 
-/// Returns the counts of a run with an empty cache; `None` if the trace is too long.
+/// Returns the counts of a run that starts with an empty cache; `None` if the trace has 2^31 or
+/// more requests.
 pub(super) fn replay(
     adaptation: Adaptation,
     capacity: usize,
