@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Extent {
     /// Number of the member.
     pub member: u32,
-    /// First byte, at addresses of the member.
+    /// Offset of the first byte on the member. Bytes.
     pub offset: u64,
     /// Length of the extent. Bytes.
     pub bytes: u64,
@@ -25,7 +25,7 @@ pub enum AddressMap {
         /// Bytes that the host can address.
         user_bytes: u64,
     },
-    /// The members follow one another.
+    /// The members are concatenated in order.
     Concatenated {
         /// End of each member, exclusive. Bytes.
         ends: Vec<u64>,
@@ -91,8 +91,8 @@ impl AddressMap {
         }
     }
     /// Splits `bytes` bytes (at least one) from `offset` into one extent for each member that they
-    /// touch; successive stripes of a request are contiguous on a member. The extents are in the
-    /// order in which the bytes reach the members.
+    /// touch; successive stripes of a request are contiguous on a member. Replaces the content of
+    /// `extents`, in the order in which the bytes reach the members.
     #[inline]
     pub fn split(&self, offset: u64, bytes: u64, extents: &mut Vec<Extent>) {
         extents.clear();

@@ -22,7 +22,7 @@ const NO_REQUEST: Ticket = Ticket::MAX;
 /// Part of a request that its member has not yet accepted.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Part {
-    /// Request at addresses of the member.
+    /// Request for the part, with addresses of the member.
     request: Request,
     whole: Ticket,
 }
@@ -48,8 +48,8 @@ impl<D: BlockDevice> Member<D> {
         self.lines[stream].push_back(part);
         self.waiting += 1;
     }
-    /// Removes the earliest issued part among those that the device can accept; ties go to the
-    /// first stream.
+    /// Removes and returns the earliest issued part among those that the device can accept; `None`
+    /// if it can accept none. Ties go to the first stream.
     fn next(&mut self) -> Option<Part> {
         if self.waiting == 0 {
             return None;
@@ -70,7 +70,7 @@ impl<D: BlockDevice> Member<D> {
         self.wholes[ticket] = whole;
     }
     /// Drops the parts of requests that are not open, both those that wait here and those in the
-    /// device. Returns the number of parts that waited here.
+    /// device. Returns the number of dropped parts that waited here.
     fn cancel(&mut self, tickets: &Tickets) -> usize {
         let waited = self.waiting;
         for line in &mut self.lines {

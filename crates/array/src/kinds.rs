@@ -68,8 +68,8 @@ macro_rules! kinds {
             Cached(&'a Cached<Store>),
         }
 
-        /// Statistics of the devices of a store that keep any: a list per kind, in the order of the
-        /// devices.
+        /// Statistics of a store's devices, for the kinds of devices that keep statistics: a list
+        /// per kind, in the order of the devices.
         #[derive(Clone, Debug, Default)]
         pub struct StoreStats {
             $($(

@@ -51,15 +51,15 @@ pub trait BlockDevice {
     fn user_bytes(&self) -> u64;
     /// Returns `true` if the device can accept another request of `stream`. While the answer is
     /// `false`, submissions of other streams do not change it. Only an event, a power cut or the
-    /// end of a power cut can.
+    /// end of a power cut can change it.
     fn can_accept(&self, stream: u32) -> bool;
     /// Returns the number of upcoming requests that the host announces through
     /// [`BlockDevice::look_ahead`]; 0 if the device uses none.
     fn lookahead_depth(&self) -> u32 {
         0
     }
-    /// Announces the next submissions of the host, in order of arrival. The host calls it each time
-    /// they change.
+    /// Announces the next submissions of the host, in order of arrival. The host calls this method
+    /// each time they change.
     fn look_ahead(
         &mut self,
         _cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
@@ -70,7 +70,8 @@ pub trait BlockDevice {
     /// CPU cache. Does not change results.
     #[inline]
     fn prefetch(&mut self, _request: &Request) {}
-    /// Submits a request of a stream that the device can accept. It may complete at once.
+    /// Submits a request, which the device must be able to accept ([`BlockDevice::can_accept`]).
+    /// Returns its ticket. The request may complete before this method returns.
     fn submit(
         &mut self,
         cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
@@ -88,7 +89,8 @@ pub trait BlockDevice {
     fn has_completions(&self) -> bool;
     /// Cuts power and recovers. The owner drops all pending events, submits nothing, and calls
     /// [`BlockDevice::resume`] after [`PowerCut::time`]. Requests in progress are lost: they appear
-    /// in [`BlockDevice::completions`], but not at the probe. Queued requests keep waiting.
+    /// in [`BlockDevice::completions`], but are not reported to the probe. Queued requests keep
+    /// waiting.
     fn cut_power(
         &mut self,
         now: Time,
@@ -107,8 +109,8 @@ pub trait BlockDevice {
     ) -> Result<(), Self::Error> {
         Ok(())
     }
-    /// Makes the array of a flash die slower: its times in operations that start from now on are
-    /// multiplied by `slowness` thousandths, at least 1. Dies are numbered as in
+    /// Makes the array of a flash die slower. The array times of operations that start from now on
+    /// are multiplied by `slowness`, a factor of at least 1 in thousandths. Dies are numbered as in
     /// [`BlockDevice::busy`]. Returns `false` if that die does not exist or is not a flash die.
     fn slow_die(&mut self, _die: u32, _slowness: u32) -> bool {
         false

@@ -21,7 +21,7 @@ pub enum Shown {
 /// Latency component, as displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LatencyComponent {
-    /// Key, which is the field of [`LatencyComponents`].
+    /// Key of the component: the name of its field in [`LatencyComponents`].
     pub key: &'static str,
     /// Column in request tables. Picoseconds.
     pub column: &'static str,

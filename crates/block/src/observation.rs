@@ -27,8 +27,8 @@ pub enum RequestObservation {
 
 /// Observation of a single device.
 pub trait DeviceObservation: Copy {
-    /// Returns the request that the observation is about; `None` for an internal observation of the
-    /// device.
+    /// Returns the request or power cut that the observation reports; `None` for an internal
+    /// observation of the device.
     fn of_requests(self) -> Option<RequestObservation>;
 }
 

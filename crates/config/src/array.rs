@@ -10,8 +10,8 @@ use wordline_ssd::config::Ssd;
 use super::merge::merge;
 use super::{Config, ConfigError, Nand, Precondition, disk, presets};
 
-/// Maximum number of members of an array. It bounds memory, because each member takes some
-/// megabytes.
+/// Maximum number of members of an array. The limit bounds memory, because each member takes
+/// several megabytes.
 pub(super) const MAX_MEMBERS: usize = 256;
 
 /// Mapping of an array's addresses to its members.
@@ -21,7 +21,7 @@ pub(super) const MAX_MEMBERS: usize = 256;
 pub enum ArrayLayout {
     /// RAID-0: distributes stripes over the members in turn.
     Striped,
-    /// Places each disk of a trace on the member that names the disk.
+    /// Places the addresses of each trace disk on the member that names the disk.
     ByDisk,
 }
 
@@ -31,8 +31,8 @@ pub enum ArrayLayout {
 pub struct Array {
     /// Mapping of addresses to members. `striped`: stripes go to the members in turn (RAID-0), and
     /// every member contributes as many stripes as the smallest member has. `by-disk`: each disk of
-    /// a trace (its volume) is on the member that names the disk; requests without a disk address
-    /// the concatenated members.
+    /// a trace (its volume) is on the member that names the disk; requests that name no disk use
+    /// the addresses of the concatenated members.
     pub layout: ArrayLayout,
     /// Size of a stripe, a multiple of the page size of every member. Bytes.
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
@@ -180,7 +180,7 @@ macro_rules! leaves {
                 let tables = [$(self.$table.as_ref().map(|_| stringify!($table))),+];
                 tables.into_iter().flatten().collect()
             }
-            /// Replaces all tables of [`LEAVES`] by the tables of a member.
+            /// Replaces all tables of [`LEAVES`] with the tables of a member.
             pub(super) fn take_leaves(&mut self, member: &Member) {
                 $(self.$table.clone_from(&member.$table);)+
             }
@@ -279,8 +279,8 @@ fn tables(config: &Table, of: fn(&str) -> bool) -> Table {
         .collect()
 }
 
-/// Returns the tables of a store in the preset that a member names, and removes the name; `None` if
-/// it names none.
+/// Returns the tables of a store in the preset that a member names, and removes its key `base`;
+/// `None` if it names none.
 fn base(member: &mut Table, place: usize) -> Result<Option<Table>, ConfigError> {
     let Some(Value::String(name)) = member.get("base") else {
         return Ok(None);

@@ -105,7 +105,7 @@ macro_rules! devices {
             Array(Array),
         }
 
-        /// Device of a store: a store without members.
+        /// Device of a store: an SSD, a device of another kind, or a cache with its flash.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Device<'a> {
             /// An SSD.
@@ -334,7 +334,7 @@ pub enum Replay {
 /// Preconditioning of an SSD.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precondition {
-    /// Number of logical pages written once, sequentially from the first page.
+    /// Number of logical pages written once, from the first page; sequentially unless `scattered`.
     pub fill_pages: u32,
     /// Whether the filled pages are written in a random order instead of sequentially.
     pub scattered: bool,

@@ -7,8 +7,8 @@ use wordline_workload::generate;
 
 use super::Replay;
 
-/// Maximum number of streams. It bounds memory, because each takes up to a megabyte for its
-/// response times.
+/// Maximum number of streams. The limit bounds memory, because each stream takes up to a megabyte
+/// for its response times.
 pub(super) const MAX_STREAMS: usize = 256;
 
 /// Sequence of requests, such as the requests of a host, a process or a queue. Streams are

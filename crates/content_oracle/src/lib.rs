@@ -1,9 +1,9 @@
 //! Oracle of `--verify`: the expected contents of every page.
 //!
 //! Every page write has a version. 64 bits represent the content of a page. They depend on the
-//! page, its version and, for a partial write, the previous content of the page. A stale base, a
-//! lost copy or a wrong map entry therefore gives a wrong content. A read must return a content at
-//! least as new as the last version that was acknowledged when the read started.
+//! page, its version and, for a partial write, the previous content of the page. Stale previous
+//! content, a lost copy or a wrong map entry therefore gives wrong content. A read must return a
+//! content at least as new as the last version that was acknowledged when the read started.
 
 mod verification;
 
@@ -287,7 +287,8 @@ impl ContentOracle {
         history.readers += 1;
         history.acknowledged
     }
-    /// Checks the `content` that a read returned; the read started at version `oldest`.
+    /// Checks the `content` that a read returned; the read started at version `oldest`. The error
+    /// describes the difference and the history of the page.
     pub fn check(
         &mut self,
         now: Time,

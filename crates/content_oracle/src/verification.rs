@@ -59,7 +59,7 @@ impl Verification {
         let content = self.contents[slot as usize];
         self.oracle.check(now, page, oldest, content, Some(place))
     }
-    /// Acknowledges the write of a page.
+    /// Records that the write of a transaction has been acknowledged to the host.
     pub fn acknowledge(&mut self, now: Time, slot: u32, page: Lpn) {
         let version = self.versions[slot as usize];
         self.oracle.acknowledge(now, page, version);

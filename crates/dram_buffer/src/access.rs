@@ -29,7 +29,8 @@ impl Buffer {
         self.remaining[ticket] = parts;
     }
 
-    /// Starts a request, whose bytes must be within the device. An empty TRIM frees nothing.
+    /// Starts a request, whose bytes must be within the device. An empty TRIM completes without
+    /// effect.
     pub fn begin<B: Backing>(
         &mut self,
         now: Time,

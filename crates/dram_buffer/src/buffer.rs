@@ -104,8 +104,8 @@ impl Buffer {
         let pages = plan.pages.min(user_pages);
         Frames::memory(pages)
     }
-    /// Replaces the policy of the plan by a policy from `maker`. Must be called before the first
-    /// request.
+    /// Replaces the policy of the plan with a policy from `maker`. Must be called before the first
+    /// request. Fails if the policy cannot be created.
     pub fn evict_by(&mut self, maker: &Maker) -> Result<(), Error> {
         self.maker = Some(maker.clone());
         self.policy = self.fresh_policy();

@@ -11,7 +11,7 @@ use crate::read_ahead::ReadAhead;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Buffer {
-    /// Capacity, in whole pages; 0 disables the buffer. KiB.
+    /// Capacity, rounded down to whole pages; 0 disables the buffer. KiB.
     #[schemars(range(min = 0, max = 16_777_216))]
     pub capacity_kib: u32,
     /// Replacement policy of the buffer.
@@ -31,7 +31,7 @@ pub struct Buffer {
     /// Destaging of dirty pages to flash.
     pub flush: Flush,
     /// Background flush: idle time after which all dirty pages are destaged, one per die at a time,
-    /// until the next request arrives. 0 disables it. Milliseconds.
+    /// until the next request arrives. 0 disables the background flush. Milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub idle_flush_ms: f64,
     /// DRAM access latency until the first byte. Nanoseconds.

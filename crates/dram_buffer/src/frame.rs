@@ -64,7 +64,7 @@ pub(super) struct Frame {
     pub sending: Sectors,
     /// Number of writes of the page, which is the version of its content.
     pub version: u32,
-    /// Version being destaged, and the byte range of the page that is sent.
+    /// Version being destaged. `span` is the byte range of the page that is sent.
     pub sent: u32,
     pub span: Span,
     /// Die whose load includes the page until its data is submitted.

@@ -2,11 +2,11 @@
 //!
 //! Replacement works on pages. A read is served from the buffer if all its bytes are there;
 //! otherwise it allocates memory, and its page is read from flash. A write allocates memory and
-//! completes when its data is there; the translation layer completes a partially written page when
-//! it is destaged. A dirty page that is evicted is first written to flash (destaged) and keeps its
-//! memory until the flash holds it. Only requests that need this memory wait for it; until then the
-//! page can still be hit. If pages are destaged in batches, no memory of a batch is freed before
-//! all its pages are on flash.
+//! completes when its data is there; the translation layer supplies the rest of a partially written
+//! page when the page is destaged. A dirty page that is evicted is first written to flash
+//! (destaged) and keeps its memory until the flash holds it. Only requests that need this memory
+//! wait for it; until then the page can still be hit. If pages are destaged in batches, no memory
+//! of a batch is freed before all its pages are on flash.
 //!
 //! All data passes through the memory's port, in order of arrival. The parts of different requests
 //! for one page take effect in order of arrival.

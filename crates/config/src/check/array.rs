@@ -95,7 +95,7 @@ fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, Confi
     Ok(array)
 }
 
-/// Maximum number of device numbers. It bounds memory, because each takes 4 bytes.
+/// Maximum number of device numbers. The limit bounds memory, because each number takes 4 bytes.
 const MAX_NUMBERS: u64 = 1 << 24;
 
 /// Checks that a nested store needs at most [`MAX_NUMBERS`] device numbers.

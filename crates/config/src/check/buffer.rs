@@ -7,7 +7,7 @@ use wordline_kernel::Time;
 use super::needed;
 use crate::ConfigError;
 
-/// Returns the DRAM buffer; `None` if its capacity is 0.
+/// Returns the plan of the DRAM buffer; `None` if its capacity is 0.
 pub(super) fn buffer(
     config: &Buffer,
     page_bytes: u32,

@@ -13,8 +13,8 @@ use crate::costs::before;
 use crate::plan::{Cached, Precondition, Settle, Ssd, Store};
 use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};
 
-/// Returns the plan of a flash cache in front of another store. The flash starts empty and is only
-/// accessed through the cache.
+/// Returns the plan of a flash cache in front of another store. The flash starts empty and is
+/// accessed only through the cache.
 pub(super) fn cached(
     config: &Config,
     table: &flash_cache::Config,

@@ -24,7 +24,7 @@ use crate::{Config, ConfigError, SCHEMA};
 
 pub(crate) use nand::part;
 
-/// Returns what a policy that no device can use needs, for messages.
+/// Returns the reason why no device can use a policy, as a predicate for messages.
 fn needed(policy: &Replacement) -> &'static str {
     match policy {
         Replacement::Unbounded(_) => "needs an unlimited cache",

@@ -324,7 +324,7 @@ fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError
     })))
 }
 
-/// Returns the factor by which each page of a block multiplies the model's raw bit error rate.
+/// Returns, for each page of a block, the factor of its raw bit error rate relative to the model.
 /// Empty if all pages have the same rate.
 fn page_factors(nand: &Nand) -> Result<Vec<f64>, ConfigError> {
     let factors = &nand.reliability.level_factors;

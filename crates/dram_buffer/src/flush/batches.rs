@@ -14,7 +14,7 @@ use super::Flushes;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Batches {
-    /// Size of a batch, in whole pages; at most half of the buffer. KiB.
+    /// Size of a batch, rounded down to whole pages; at most half of the buffer. KiB.
     #[schemars(range(min = 1, max = 16_777_216))]
     pub batch_kib: u32,
 }

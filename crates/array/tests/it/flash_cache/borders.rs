@@ -101,7 +101,7 @@ fn a_list_above_its_target_gives_up_pages_only_when_the_other_one_needs_them() {
         }
         assert_eq!(seen, (chosen.reads as usize, chosen.writes as usize));
         assert_eq!(run.store.figures().destages.map(|one| one.pages), [0, 0, 0]);
-        // At their targets, the write list evicts its own pages.
+        // When both lists have their target lengths, the write list evicts its own pages.
         run.serve(Op::Write, 500, 1);
         assert_eq!(run.store.figures().destages[0].pages, u64::from(group));
         run.audit();

@@ -242,8 +242,8 @@ impl Run {
             }
         }
     }
-    /// Cuts power. Sometimes the power has failed before, once or several times, between two erases
-    /// of the recovery. Returns the error of the recovery, if any.
+    /// Cuts power. In half of the cases, power fails again during the erases of the recovery, once
+    /// or several times. Returns the error of the recovery, if any.
     fn try_to_cut(&mut self) -> Result<(), String> {
         self.cuts += 1;
         self.in_resize += u32::from(self.store.is_resizing());
@@ -546,9 +546,9 @@ fn a_cache_without_a_journal_loses_its_dirty_pages_in_a_power_cut() {
     assert!(dirty > 0 && run.store.residents().is_empty());
 }
 
-/// A page of records holds 256 records, and up to 204 dead pages may be unrecorded before one is
-/// programmed. That is at most one page per 204 destaged pages, and fewer if copies are erased or
-/// overwritten before, or if GC requests records in between.
+/// A record page holds 256 records, and up to 204 dead pages may be unrecorded before a record page
+/// is programmed. That is at most one page per 204 destaged pages, and fewer if copies are erased
+/// or overwritten before, or if GC requests records in between.
 #[test]
 fn records_of_dead_pages_are_less_than_one_percent_of_programs() {
     let shape = Shape {

@@ -67,8 +67,8 @@ fn evicted_pages_are_revived_on_four_blocks() {
 }
 
 /// Figure 7: of three full blocks, the one with LPN 15 and 0 has the most invalid pages, two, when
-/// the open block becomes full. It is erased and both pages are dropped; their next reads miss and
-/// are inserted without an eviction.
+/// the active block becomes full. It is erased and both pages are dropped; their next reads miss,
+/// and the pages are inserted without an eviction.
 #[test]
 fn a_victim_is_erased_without_moves_on_four_blocks() {
     let placed = [20, 21, 22, 23, 24, 25, 26, 27, 15, 30, 0, 31];

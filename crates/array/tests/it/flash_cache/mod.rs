@@ -29,7 +29,7 @@ struct Shape {
     pages_per_block: u32,
     spare_ratio: f64,
     threshold: u32,
-    /// Whether moved pages have a separate open block.
+    /// Whether moved pages have a separate active block.
     own_block: bool,
     /// Whether the last page of a block is its summary.
     summaries: bool,
@@ -221,7 +221,7 @@ impl Run {
         assert_eq!(summaries, if shape.summaries { filled } else { 0 });
     }
     /// Audits the map, and checks that it has as many valid pages as there are resident pages and
-    /// pages of records.
+    /// record pages.
     fn audit(&self) {
         let map = self.store.flash().mapping();
         map.audit().unwrap();
@@ -264,9 +264,9 @@ fn compare(
     let (policy, name) = POLICIES[policy];
     let (collect, reclaim) = COLLECTIONS[collection];
     let ghosts = seed.is_multiple_of(2);
-    // The store places the fills of a request before a GC run starts; the reference runs GC between
-    // them. The content of the queues does not depend on this, unless GC drops pages or a revival
-    // needs a block that is not erased.
+    // The store allocates the pages of all fills of a request before a GC run starts; the reference
+    // runs GC between the fills. The content of the queues does not depend on this, unless GC drops
+    // pages or a revival needs a block that is not erased.
     let wide = seed.is_multiple_of(3) && collect == Collect::Move && !suspect;
     let table = json!({
         "replacement": name,

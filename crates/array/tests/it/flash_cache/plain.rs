@@ -62,9 +62,9 @@ pub struct Plain {
     most_suspected: usize,
     threshold: usize,
     blocks: Vec<Block>,
-    /// Open blocks of host pages and of moved pages.
+    /// Active blocks of host pages and of moved pages.
     open: [Option<usize>; 2],
-    /// Index of the open block that takes moved pages.
+    /// Index of the active block that takes moved pages.
     open_of_moved: usize,
     clock: u64,
     /// T1 (the queue under LRU) and T2, the most recent page in front.
