@@ -41,8 +41,8 @@ impl Serialize for Stretches<'_> {
     }
 }
 
-/// Returns the non-zero stretches of a table. Not generic, so that it is optimised with this crate:
-/// the crate that writes states is not.
+/// Returns the non-zero stretches of a table. Not generic, so that it is compiled in this crate,
+/// which is optimised; the crate that writes states is not.
 fn stretches(table: &[u8]) -> Vec<Range<usize>> {
     let mut stretches: Vec<Range<usize>> = Vec::new();
     let mut used = false;

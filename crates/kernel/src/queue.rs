@@ -24,9 +24,9 @@ const HEAP: usize = ROWS;
 /// first of a row or the top of the heap. Almost no step needs a branch that a processor cannot
 /// predict.
 ///
-/// Among events of the same time in different rows, the one in the lower row was scheduled first,
-/// and those in the heap last. The reason is that the last events of rows only become later: a row
-/// that has stopped accepting a time never accepts it again.
+/// Among events of the same time in different rows, the one in the row with the lower index was
+/// scheduled first, and those in the heap last. The reason is that the last events of rows only
+/// become later: a row that has stopped accepting a time never accepts it again.
 ///
 /// `E::default()` fills unused entries and is never returned.
 #[derive(Clone, Debug, Serialize, Deserialize)]

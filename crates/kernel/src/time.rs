@@ -30,11 +30,11 @@ impl Time {
     pub const fn from_ns(n: u64) -> Self {
         Self(n * 1_000)
     }
-    /// Creates a time of `n` microseconds.
+    /// Creates a time of `n` microseconds. Panics on overflow as [`Time::from_ns`] does.
     pub const fn from_us(n: u64) -> Self {
         Self(n * 1_000_000)
     }
-    /// Creates a time of `n` milliseconds.
+    /// Creates a time of `n` milliseconds. Panics on overflow as [`Time::from_ns`] does.
     pub const fn from_ms(n: u64) -> Self {
         Self(n * 1_000_000_000)
     }

@@ -18,8 +18,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Estimates `tables`, whose size depends on the geometry of a package, and the other memory of
-    /// a run. Other tables can be added.
+    /// Estimates the memory of `tables`, whose size depends on the geometry of a package, and the
+    /// memory of a run outside tables. More tables can be added.
     pub fn of(tables: &[Table]) -> Self {
         let other = Table::written::<u8>("everything else", OTHER);
         let mut estimate = Self { tables: Vec::new() };

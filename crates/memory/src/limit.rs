@@ -177,7 +177,8 @@ fn limit(folder: &Path, version: &Version) -> Option<Limit> {
         let (name, bytes) = line.split_once(' ')?;
         (name == version.files).then(|| bytes.trim().parse::<u64>().ok())?
     });
-    // Without a limit, version 1 returns the maximum signed number of pages.
+    // Without a limit, version 1 reports the largest signed 64-bit number, rounded down to whole
+    // pages.
     (most < i64::MAX as u64 / 4096 * 4096).then(|| Limit {
         of: Of::Resident,
         left: most.saturating_sub(used.saturating_sub(files.unwrap_or(0))),

@@ -1,5 +1,6 @@
 //! SHARDS: curves from a sample of the keys (Waldspurger, Park, Garthwaite and Ahmad, "Efficient
 //! MRC Construction with SHARDS", FAST 2015).
+//!
 //! A share R of the keys is sampled by their hash, so that a key is sampled always or never. The
 //! number of sampled keys between two requests for a sampled key is R times the number of all keys
 //! between them. Its stack distance in the sample, divided by R, estimates the true one, and each

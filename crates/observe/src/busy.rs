@@ -66,9 +66,9 @@ impl Busy {
         self.cursor.until()
     }
 
-    /// Advances simulated time to `until`: reads the busy times of `lanes`, which has the lanes of
-    /// the map, in each interval that ends before it. No lane may start or stop between the end of
-    /// the first of these intervals and `until`.
+    /// Advances simulated time to `until`, and records the busy times of `lanes` in each interval
+    /// that ends before `until`. `lanes` has an entry for each lane of the map. No lane may start
+    /// or stop between the end of the first of these intervals and `until`.
     pub fn pass(&mut self, until: Time, lanes: &[BusyTime]) {
         for _ in 0..self.cursor.reach(until) {
             self.halve();

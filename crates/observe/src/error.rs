@@ -1,9 +1,10 @@
-//! Errors of keeping and writing results.
+//! Errors that occur when results are kept or written.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Result that could not be kept or written. Every message is one line: what, where, what to do.
+/// Error of keeping or writing a result. Every message is one line that states the place, the fault
+/// and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum ObserveError {
     /// A file operation failed.

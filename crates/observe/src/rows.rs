@@ -43,7 +43,7 @@ enum Sink {
 pub enum Finished {
     /// The rows are in memory.
     Kept(Table),
-    /// The rows are in the requested Parquet file. Number of rows.
+    /// The rows are in the requested Parquet file. The value is the number of rows.
     Written(u64),
 }
 
@@ -63,8 +63,8 @@ impl<const N: usize> RowTable<N> {
         Ok(Self::new(columns, schema, Sink::File(Box::new(file))))
     }
 
-    /// Returns the state of a table in memory: its batches, as in [`Table::to_ipc`], and the
-    /// numbers of the rows after them.
+    /// Returns the state of a table in memory: its batches, as in [`Table::to_ipc`], and the values
+    /// of the rows that are in no batch yet.
     pub fn state(&self) -> Result<(Vec<u8>, Vec<u64>), ObserveError> {
         let batches = match &self.sink {
             Sink::Memory(batches) => batches.clone(),

@@ -188,8 +188,8 @@ impl<W: Write> Timeline<W> {
     pub fn is_empty(&self) -> bool {
         self.empty
     }
-    /// Returns the time at which the timeline ended because it reached its maximum number of
-    /// events. Slices that had not ended by then are missing.
+    /// Returns the time at which the timeline reached its maximum number of events and ended;
+    /// `None` if it did not. Slices that had not ended by then are missing.
     pub fn full(&self) -> Option<Time> {
         self.full
     }
@@ -226,7 +226,8 @@ impl<W: Write> Timeline<W> {
         };
         self.write(vec![event_packet(now, event)]);
     }
-    /// Takes events from those that may still be written; returns `false` if there are too few.
+    /// Subtracts `events` from the number of events that may still be written. Returns `false` if
+    /// too few are left.
     fn take(&mut self, now: Time, events: u64) -> bool {
         if self.full.is_none() && self.left >= events {
             self.left -= events;

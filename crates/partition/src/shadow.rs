@@ -147,8 +147,8 @@ impl Shadow {
 /// reduced by that factor, too. Each page therefore has the same depth, relative to the size of the
 /// cache, as in the real cache.
 ///
-/// The caches start full of other pages. Victims are counted after as many page writes as the flash
-/// has pages.
+/// The caches start full of other pages. Victims are counted only after as many page writes as the
+/// flash has pages, when the flash is in steady state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Miniature {
     salt: u64,

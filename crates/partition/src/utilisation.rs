@@ -23,7 +23,8 @@ pub fn of_victims(victim: f64) -> f64 {
 /// Returns U(u), the share of valid pages in victims at a utilisation u.
 ///
 /// The share is the root u' below 1 of `u = (u' - 1) / ln u'`, found by bisection of its logarithm
-/// y, which is above -1 / u. (u' = 1 is the limit for any u, and not the solution.)
+/// y, which is above -1 / u. (u' = 1 satisfies `u' - 1 = u ln u'` for every u, but is not the
+/// solution.)
 pub fn victims(utilisation: f64) -> f64 {
     match utilisation {
         ..=0.0 => return 0.0,

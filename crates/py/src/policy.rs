@@ -69,7 +69,7 @@ impl Make for Factory {
     }
 }
 
-/// Converts a Python exception into a fault. `doing`: the call that raised the exception.
+/// Converts a Python exception into a fault. `doing` names the call that raised the exception.
 fn fault(py: Python<'_>, name: &str, doing: &str, error: PyErr) -> Fault {
     if error.is_instance_of::<PyKeyboardInterrupt>(py) {
         return Fault::Interrupted;

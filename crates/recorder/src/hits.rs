@@ -62,8 +62,8 @@ impl Hits {
             sampled: sampled(),
         }
     }
-    /// Discards the requests recorded so far. The miss-ratio curve still includes the pages that
-    /// they requested.
+    /// Discards the requests recorded so far. The pages that they requested remain known, so that a
+    /// later request for one of them does not count as its first.
     pub fn begin_measuring(&mut self) {
         self.reads = ByTier::default();
         self.writes = ByTier::default();

@@ -40,8 +40,8 @@ pub struct Record {
     pub channels: Busy,
     /// Occupied time of each die, or of each disk.
     pub dies: Busy,
-    /// Commands on one plane and on several planes, while no other die of the package was occupied;
-    /// then both again, while another die was occupied.
+    /// Numbers of commands on one plane and on several planes while no other die of the package was
+    /// occupied, then of those while another die was occupied.
     pub commands: [u64; 4],
     /// GC runs by kind and trigger, in the order of first occurrence.
     pub collections: Vec<Collections>,

@@ -72,13 +72,13 @@ pub fn generated(plan: &Plan) -> Option<u64> {
     loads.map(|load| load.requests).reduce(u64::saturating_add)
 }
 
-/// Share of filled pages above which a device counts as full: nearly all memory of its tables is
-/// written, unless a formula replaces them.
+/// Share of filled pages above which a device counts as full. Nearly all memory of its tables is
+/// then written, unless a formula replaces the tables.
 pub(crate) const MOSTLY: f64 = 0.5;
 
-/// Returns the plan of a device's translation layer. It keeps no formula of a fill that covers a
-/// small part of the device, that is not in order, of which every program is observed (`observed`),
-/// or that is overwritten before the run.
+/// Returns the plan of a device's translation layer. Page mapping does not keep the fill as a
+/// formula if the fill covers at most half of the device, is not in order or is overwritten before
+/// the run, or if every program is observed (`observed`).
 pub(crate) fn ftl(device: &plan::Ssd, observed: bool) -> wordline_ftl::Plan {
     let precondition = &device.precondition;
     let stays = precondition.overwrite_pages == 0 && precondition.settle == Settle::No;

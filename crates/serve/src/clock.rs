@@ -25,8 +25,8 @@ pub enum Clock {
 }
 
 /// Prepares this thread to wake up on time: Linux prolongs a sleep by up to 50 µs by default, and a
-/// thread that wakes up waits for other threads of its priority. Without the permission to raise the
-/// priority (`RLIMIT_NICE`), it stays as it is.
+/// thread that wakes up waits for other threads of its priority. Without the permission to raise
+/// the priority (`RLIMIT_NICE`), the priority stays as it is.
 pub(crate) fn wake_up_on_time() {
     #[cfg(target_os = "linux")]
     {

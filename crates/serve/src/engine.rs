@@ -30,16 +30,16 @@ use crate::undo::{Mark, Serial, Undo};
 /// Maximum wall-clock time for which simulated time stands still after a completion, until a client
 /// sends its next request.
 const PATIENCE: Duration = Duration::from_millis(1);
-/// Reciprocal of the tolerated share of requests whose completion the client has not answered yet:
-/// simulated time stands still only while the share is larger. Each wait costs a round trip through
-/// the socket, and the responses of the clients arrive in groups.
+/// Reciprocal of the tolerated share of requests to whose completion the client has not yet
+/// responded: simulated time stands still only while the share is larger. Each wait costs a round
+/// trip through the socket, and the responses of the clients arrive in groups.
 const UNANSWERED: usize = 8;
 /// Last part of a wait for an event, in which the engine sleeps without listening for messages.
 const LAST_SLEEP: Duration = Duration::from_micros(80);
-/// Shortest sleep before an event while several requests are in progress. The events that become due
-/// during the sleep are executed together, at most this late, which leaves the processor to the
-/// connections and to the clients of this machine: spinning, or a sleep for each event, takes their
-/// time, and more replies are late.
+/// Shortest sleep before an event while several requests are in progress. The events that become
+/// due during the sleep are executed together, at most this late, which leaves the processor to the
+/// connections and to the clients of this machine: spinning, or a sleep for each event, would take
+/// their time and make more replies late.
 const REST: Duration = Duration::from_micros(25);
 /// Maximum number of answers that are sent together.
 const GROUP: usize = 32;
@@ -144,7 +144,8 @@ pub(crate) struct Engine {
     /// Whether simulated time stands still until half of the tolerated completions lack a response:
     /// the responses of the clients arrive in groups.
     stands_still: bool,
-    /// Last completion, which has left no request in progress; `None` while one is.
+    /// Time of the completion that left no request in progress; `None` while a request is in
+    /// progress.
     idle_since: Option<Instant>,
     record: Option<TraceWriter>,
     record_fault: Option<String>,
@@ -515,7 +516,8 @@ fn range(command: &Command) -> (u64, u64) {
 }
 
 /// Returns the operation that the device executes for a command, and its byte range in whole
-/// sectors. A partially covered sector is written as a whole, even if the command is a TRIM.
+/// sectors: those that the command touches or, for a TRIM, those that it covers completely. A TRIM
+/// that covers no sector completely is executed as a write.
 fn simulated(command: &Command) -> (Op, Range<u64>) {
     let sector = u64::from(SECTOR);
     let end = command.offset + u64::from(command.bytes);

@@ -41,7 +41,7 @@ impl Faults {
     pub(crate) fn set_rate(&mut self, rate: f64) {
         self.rate = rate;
     }
-    /// Makes all bytes readable.
+    /// Ends all read errors: makes all bytes readable and sets the share of failing reads to 0.
     pub(crate) fn clear(&mut self) {
         self.ranges.clear();
         self.rate = 0.0;

@@ -117,7 +117,8 @@ impl Undo {
         }
         written.map(|()| serial)
     }
-    /// Zeroes a range. A power cut does not restore its content.
+    /// Zeroes a range. A power cut does not restore the content of blocks that the range covers
+    /// completely.
     pub(crate) fn zero(
         &self,
         data: &Data,
@@ -171,8 +172,8 @@ impl Undo {
         });
         blocks.sweep_at = 2 * blocks.versions.len();
     }
-    /// Records that the device has completed a write. `fua` states whether the write had to be
-    /// durable.
+    /// Records that the device has completed a write. `fua` states whether the write is durable
+    /// because it has completed with FUA.
     pub(crate) fn completed(&self, serial: Serial, (offset, bytes): (u64, u64), fua: bool) {
         let blocks = &mut *self.lock();
         blocks.marks += 1;

@@ -16,7 +16,7 @@ pub struct Level {
     pub correctable: u32,
     /// Sensing time; `None` uses the part's tR.
     pub sense: Option<Time>,
-    /// Transfers per page, which equals the bits read per cell. Count.
+    /// Transfers per page, equal to the number of bits read per cell. Count.
     pub bits: u32,
     /// Decoding time, up to the result or to the failure.
     pub decode: Time,

@@ -26,8 +26,8 @@ section! {
     flash_pages: u64 = of.plan.cache.space.total_pages.into();
     /// Number of times that the partition policy chose new list sizes.
     divisions: u64 = of.stats.divisions;
-    /// Number of times that the victim model was trained on small simulated flashes. The model
-    /// predicts the share of valid pages in GC victims.
+    /// Number of times that the victim model was trained on small simulated flash devices. The
+    /// model predicts the share of valid pages in GC victims.
     trainings: u64 = of.cache.learned.map_or(0, |(trainings, _)| trainings);
     /// Share of valid pages in GC victims that the model predicts at over-provisioning ratios of
     /// 15, 25, ... 85 %, at the end of the run. Empty if the partition policy does not use the

@@ -11,8 +11,8 @@ use wordline_recorder::{Cell, Record};
 
 type Cells<'a> = [Interval<&'a Cell>];
 
-/// Builds a row for each member of an array and interval of simulated time. Intervals of members
-/// can differ in width.
+/// Builds the time series of an array's members: one row per member and interval of simulated time.
+/// Intervals of members can differ in width.
 pub fn members(outcome: &Outcome) -> Result<Table, ObserveError> {
     let records = &outcome.members[..];
     let of = |record: &Record| record.series.iter().count();
@@ -33,7 +33,7 @@ pub fn members(outcome: &Outcome) -> Result<Table, ObserveError> {
     Table::new(columns)
 }
 
-/// Builds a row for each interval of simulated time.
+/// Builds the time series of a run: one row per interval of simulated time.
 pub fn series(record: &Record) -> Result<Table, ObserveError> {
     let cells: Vec<_> = record.series.iter().collect();
     let mut columns = host_columns(&cells);

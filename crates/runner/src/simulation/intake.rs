@@ -314,7 +314,7 @@ impl<'a> Intake<'a> {
             response_quarters: self.at.trend.quarters(),
         }
     }
-    /// Drops the next request, if it has been fetched.
+    /// Drops the requests that have been fetched but not issued.
     pub(super) fn drop_next(&mut self) {
         self.at.dropped += self.at.held();
         self.at.ahead = None;

@@ -121,8 +121,9 @@ impl Source for Arrivals {
     }
 }
 
-/// Observer of a live run. With the type of other runs, the event handlers of a device would be called
-/// in two places, and the compiler would not inline them into the event loop (5 % of a run).
+/// Observer of a live run. If live runs used the observer type of other runs, the event handlers of
+/// a device would be called in two places, and the compiler would not inline them into the event
+/// loop (5 % of a run).
 struct Apart<R>(R);
 
 impl<O, R: Probe<O>> Probe<O> for Apart<R> {

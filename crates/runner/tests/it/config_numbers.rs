@@ -59,7 +59,7 @@ fn tried(text: &str, key: &str, value: &str) -> Result<(), String> {
     }
 }
 
-/// Large devices are tested elsewhere.
+/// Returns `true` if a device is too large for this test. Other tests cover large devices.
 fn is_large(loaded: &Loaded) -> bool {
     loaded.plan(1).is_ok_and(|plan| {
         plan.capacity_bytes() > 64 << 30

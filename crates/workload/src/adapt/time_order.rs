@@ -19,7 +19,7 @@ pub enum TimeOrder {
     /// Stop with an error.
     #[default]
     Error,
-    /// Set the time of the record to the time of the previous record.
+    /// Set the time of the record to the latest time before it in the file.
     Clamp,
     /// Sort by time within a window of 65,536 records. Records with equal times keep their order.
     Sort,

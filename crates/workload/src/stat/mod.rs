@@ -142,7 +142,7 @@ pub struct Sequence {
     pub mean_jump_mib: Option<f64>,
 }
 
-/// Times between consecutive arrivals. Percentiles are accurate to 0.1 %.
+/// Times between consecutive arrivals of reads and writes. Percentiles are accurate to 0.1 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gaps {
     /// Mean gap between arrivals.
