@@ -23,8 +23,8 @@ pub struct Buffer {
     /// pages are in the buffer again after the power cut. Without capacitors they are lost.
     pub capacitors: bool,
     /// Whether flushes complete at once and writes with FUA are treated as other writes, as in
-    /// drives that acknowledge a flush before the data is on flash. A power cut then loses data that
-    /// the host regards as durable, unless there are capacitors.
+    /// drives that acknowledge a flush before the data is on flash. Without capacitors, a power cut
+    /// then loses data that the host regards as durable.
     pub ignores_flush: bool,
     /// Read-ahead policy: into the buffer, or into registers of the dies.
     pub read_ahead: ReadAhead,

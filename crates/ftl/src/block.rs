@@ -131,7 +131,7 @@ impl Blocks {
     pub fn is_valid(&self, page: Ppn) -> bool {
         self.valid[word_of(page)] & bit_of(page) != 0
     }
-    /// Returns the first valid page of `from..end`.
+    /// Returns the first valid page of `from..end`; `None` if there is none.
     #[inline]
     pub fn next_valid(&self, from: Ppn, end: Ppn) -> Option<Ppn> {
         let mut next = from;
@@ -165,7 +165,7 @@ impl Blocks {
         self.valid[word_of(page)] |= bit_of(page);
     }
     /// Marks `page` of `block` as invalid. Returns the number of valid pages left if the block is a
-    /// GC candidate.
+    /// GC candidate, otherwise `None`.
     #[inline]
     pub(crate) fn lose(&mut self, block: Block, page: Ppn) -> Option<u32> {
         debug_assert!(self.is_valid(page), "page {} is not valid", page.0);

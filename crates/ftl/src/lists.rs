@@ -40,19 +40,19 @@ impl Lists {
     fn head(&self, list: usize) -> u32 {
         self.items + list as u32
     }
-    /// Returns the item that has been in `list` for the longest time.
+    /// Returns the item that has been in `list` for the longest time; `None` if the list is empty.
     #[inline]
     pub fn front(&self, list: usize) -> Option<u32> {
         self.after(self.head(list))
     }
-    /// Returns the item that was added to `list` last.
+    /// Returns the item that was added to `list` last; `None` if the list is empty.
     #[inline]
     pub fn back(&self, list: usize) -> Option<u32> {
         let head = self.head(list);
         let back = self.links[head as usize][PREV] ^ head;
         (back < self.items).then_some(back)
     }
-    /// Returns the item after `item` in its list.
+    /// Returns the item after `item` in its list; `None` if `item` is the last.
     #[inline]
     pub fn after(&self, item: u32) -> Option<u32> {
         let next = self.links[item as usize][NEXT] ^ item;
@@ -67,7 +67,8 @@ impl Lists {
         self.links[item as usize] = [to_head, item ^ back];
         self.links[back as usize][NEXT] = item ^ back;
     }
-    /// Moves `item` from its list to the end of `list`. Returns `true` if `list` was empty.
+    /// Moves `item`, which must be in a list, to the end of `list`. Returns `true` if `list` was
+    /// empty.
     #[inline(always)]
     pub fn move_back(&mut self, list: usize, item: u32) -> bool {
         let head = self.head(list);
@@ -88,7 +89,7 @@ impl Lists {
     pub fn prefetch(&self, item: u32) {
         prefetch_index(&self.links, item as usize);
     }
-    /// Removes `item` from its list.
+    /// Removes `item` from its list. `item` must be in a list.
     #[inline]
     pub fn remove(&mut self, item: u32) {
         let [to_next, to_prev] = self.links[item as usize];

@@ -32,12 +32,13 @@ pub struct Plan {
     pub start_pages: u32,
     /// GC reserve: free blocks that only GC may take. Blocks.
     pub reserve_blocks: u32,
-    /// Pages that block summaries take.
+    /// Size of the block summaries.
     pub summaries: Summaries,
     /// Number of pages of a block in single-level mode.
     pub slc_pages: u32,
-    /// Number of logical pages from which page mapping keeps a fill in order as a formula, which is
-    /// useful if most of them are not overwritten soon after.
+    /// Minimum number of logical pages of a device on which page mapping represents an in-order
+    /// fill by a formula. A formula is useful if most pages are not overwritten soon after the
+    /// fill.
     pub formula_pages: u32,
     /// Configured policies.
     pub config: Config,
@@ -137,8 +138,8 @@ fn start_blocks(config: &Config, layout: &Layout, reserve_blocks: u32) -> Result
     })
 }
 
-/// Default of [`Plan::formula_pages`]. An array of fewer pages is filled in milliseconds, and a
-/// look-up in it is faster than in a formula (docs/explanation/speed.md).
+/// Default of [`Plan::formula_pages`]. A map of fewer pages is filled in milliseconds as an array,
+/// and a look-up in an array is faster than in a formula (docs/explanation/speed.md).
 const FORMULA_PAGES: u32 = 1 << 24;
 
 impl Plan {
@@ -232,7 +233,7 @@ impl Plan {
         self
     }
 
-    /// Returns `true` if page mapping keeps a fill in order as a formula.
+    /// Returns `true` if page mapping represents an in-order fill by a formula.
     pub fn keeps_formula(&self) -> bool {
         let in_turn = !self.config.allocate.is_by_work() && self.config.slc_cache.size().is_none();
         in_turn && self.user_pages >= self.formula_pages

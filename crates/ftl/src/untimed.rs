@@ -223,7 +223,8 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         self.run(job)?;
         Ok(true)
     }
-    /// Refreshes the data of a block. Returns `false` if [`Mapping::refresh`] does not start.
+    /// Refreshes the data of a block. Returns `false` if [`Mapping::refresh`] does not start a GC
+    /// run.
     pub fn refresh(&mut self, block: Block) -> Result<bool, InstantError> {
         let Some(Collection { job, .. }) = self.mapping.refresh(block) else {
             return Ok(false);

@@ -20,7 +20,8 @@ use crate::stats::DiskStats;
 /// Sectors per page. Lost data is counted in pages.
 const SECTORS_PER_PAGE: u64 = 8;
 
-/// Maximum number of requests that are retried after a destage. It bounds the cost of a long queue.
+/// Maximum number of requests that are retried after a destage. The limit bounds the cost of a long
+/// queue.
 const MAX_RETRIED: usize = 256;
 
 /// Outstanding request.
@@ -694,7 +695,7 @@ impl BlockDevice for Disk {
         probe.observe(now, Observation::PowerCut(cut));
         Ok(cut)
     }
-    /// Reports the mechanism as a die.
+    /// Appends the busy time of the mechanism, which is reported as a die.
     fn busy(&self, busy: &mut Busy) {
         let since = (self.at_work > 0).then_some(self.busy_since);
         busy.dies.push(BusyTime::new(self.busy, since));

@@ -51,7 +51,7 @@ pub struct Zone {
 /// Fraction of a revolution in units of 2^-64, so that sums wrap like the platter.
 type Angle = u64;
 
-/// Zone in the form that computes positions.
+/// Zone, prepared for the computation of positions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Band {
     first_cylinder: u32,

@@ -157,7 +157,7 @@ struct Home {
 }
 
 impl Home {
-    /// Returns the block that takes programs.
+    /// Returns the block that takes programs; `None` if the logical block has no block.
     fn writer(&self) -> Option<Block> {
         self.replacement.or(self.data)
     }
@@ -185,7 +185,8 @@ struct PlaneState {
     open: u32,
     /// Number of GC runs that have ended, modulo 2^32.
     over: u32,
-    /// Whether wear levelling caused the last erase. Wear levelling never causes two in a row.
+    /// Whether a logical block has been moved for wear levelling since the last replacement block
+    /// was completed. At most one is moved in between.
     leveled: bool,
     /// GC run in progress.
     work: Option<BlockCollection>,
@@ -341,8 +342,8 @@ impl BlockMap {
         Some(layout.page(block, home.next - 1))
     }
 
-    /// Places a write that no other write must precede. Returns `None` if it must wait for a GC
-    /// run.
+    /// Allocates a page for a write that no other write must precede. Returns `None` if it must
+    /// wait for a GC run.
     fn place(&mut self, plane: Plane, page: Lpn) -> Option<Ppn> {
         let (logical, offset) = self.split(page);
         if self.is_worked_on(plane, logical) || self.need(plane, logical, offset) != Need::Nothing {
@@ -437,9 +438,9 @@ impl Mapping for BlockMap {
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
         Some(self.plane_of(self.split(page).0))
     }
-    /// Places a write, or makes it wait. A waiting write of a logical block determines which pages
-    /// are copied. Other writes of the logical block wait, so that only a GC run changes the state
-    /// on which the waiting write depends.
+    /// Allocates a page for a write, or makes the write wait. A waiting write of a logical block
+    /// determines which pages are copied. Other writes of the logical block wait, so that only a GC
+    /// run changes the state on which the waiting write depends.
     #[inline]
     fn write(&mut self, page: Lpn) -> WriteOutcome {
         let (logical, offset) = self.split(page);

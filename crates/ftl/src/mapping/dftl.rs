@@ -153,7 +153,8 @@ const EVICTIONS_OF_A_MISS: u32 = 2;
 /// Page-mapped flash translation layer with a demand-cached map.
 ///
 /// The map is stored like that of page mapping; translation pages are logical pages numbered after
-/// those of the host. The state of the cache is stored separately. Takes 17 bytes per page used.
+/// those of the host. The state of the cache is stored separately. All tables together take 17
+/// bytes per page used.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DftlMap {
     pages: PageMap,

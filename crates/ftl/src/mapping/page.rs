@@ -95,7 +95,7 @@ struct Active {
     block: Block,
     /// Next page to program.
     next: u32,
-    /// Page after the last page of the block; equal to `next` without an open block.
+    /// Page after the last page of the block; equal to `next` if there is no active block.
     end: u32,
 }
 

@@ -24,10 +24,10 @@ pub trait Spend {
     fn refreshed_in_place(&mut self, plane: Plane, block: Block, erases: u32) {
         self.in_use(plane, block, erases);
     }
-    /// Takes a free block of `plane`. The caller ensures that the plane has one.
+    /// Takes a free block of `plane`. Returns `None` if the plane has none.
     fn take(&mut self, plane: Plane) -> Option<Block>;
-    /// Takes a free block of `plane` for data that seldom changes. The caller ensures that the
-    /// plane has one.
+    /// Takes a free block of `plane` for data that seldom changes. Returns `None` if the plane has
+    /// none.
     fn take_worn(&mut self, plane: Plane) -> Option<Block> {
         self.take(plane)
     }

@@ -68,7 +68,7 @@ pub struct State {
 impl State {
     pub(super) const MOVES_DATA: bool = true;
     /// Returns the memory estimate. The sets contain every block that was ever used. Their nodes
-    /// are two thirds full on average, and need the same amount again for their own data.
+    /// are two thirds full on average, and the nodes' own data takes as much memory as their slots.
     pub(super) fn memory(layout: &Layout, fill: Fill) -> Table {
         let nodes = 3 * size_of::<(u32, Block)>() as u64;
         let table = Table::zeroed::<u32>(

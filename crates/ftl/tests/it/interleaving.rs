@@ -95,7 +95,7 @@ impl Device {
         self.queues[plane.index()].push_back(operation);
     }
 
-    /// Places a write. Returns `false` if it must wait.
+    /// Allocates a page for a write. Returns `false` if the write must wait.
     fn place(&mut self, page: Lpn) -> bool {
         match self.checked.write(page) {
             WriteOutcome::Placed(place) => {

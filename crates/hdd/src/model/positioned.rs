@@ -93,7 +93,8 @@ impl Timed {
             head: 0,
         })
     }
-    /// Returns the time in which arm and head move to a place.
+    /// Returns the time of the arm movement and head switch to a place, including the settling of a
+    /// write.
     #[inline]
     fn move_to(&self, place: &Place, write: bool) -> Time {
         let arm = self.curve.time(place.cylinder.abs_diff(self.cylinder));

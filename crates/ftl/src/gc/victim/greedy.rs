@@ -39,9 +39,9 @@ impl Cited for Greedy {
 /// time, except for the search for the next non-empty list, whose cost is amortised over the pages
 /// that filled it.
 ///
-/// The block of a plane that was the last to lose a page stays in its list until another block of
-/// the plane loses a page or the candidates change. A block that loses page after page, as under
-/// sequential writes, is moved only once.
+/// The block of a plane whose number of valid pages changed last stays in its list until the number
+/// of another block of the plane or the candidates change. A block that loses page after page, as
+/// under sequential writes, is therefore moved only once.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists,
@@ -54,7 +54,7 @@ pub struct State {
 struct PlaneLists {
     /// Lower bound of valid pages: the lists for fewer valid pages are empty.
     lowest: u32,
-    /// Block that was the last to lose a page, or [`NONE`], and its number of valid pages.
+    /// Block whose number of valid pages changed last, or [`NONE`]. `valid` is that number.
     last: u32,
     valid: u32,
 }
@@ -87,7 +87,8 @@ impl State {
             ties: policy.ties,
         }
     }
-    /// Returns the next victim among the blocks of `plane` with `valid` valid pages.
+    /// Returns the next victim among the blocks of `plane` with `valid` valid pages; `None` if
+    /// there are no such blocks.
     #[inline]
     fn first(&self, plane: Plane, valid: u32) -> Option<u32> {
         let list = self.list(plane, valid);

@@ -151,7 +151,7 @@ impl BlockMap {
         Some(GcKind::Partial)
     }
 
-    /// Returns the offset after the last valid page of a logical block.
+    /// Returns the offset after the last valid page of a logical block; 0 if it has no valid page.
     fn end(&self, logical: LogicalBlock) -> u32 {
         let pages = (0..self.layout.pages_per_block).rev();
         let mut valid = pages.filter(|offset| self.is_valid(self.page(logical, *offset)));

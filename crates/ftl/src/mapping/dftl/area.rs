@@ -45,15 +45,15 @@ struct Cleaning {
 }
 
 /// Translation blocks of a plane: one takes programs, the others are full. Room for translation
-/// pages consists of the rest of the open block and the blocks that [`PageMap`] keeps free. A page
-/// is reserved only while one block's worth of pages remains, or will be gained from the block
+/// pages consists of the rest of the active block and the blocks that [`PageMap`] keeps free. A
+/// page is reserved only while one block's worth of pages remains, or will be gained from the block
 /// being cleaned, so that cleaning always has room for its copies.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Area {
     full: Vec<Block>,
     /// Next page to program.
     next: u32,
-    /// Page after the last page of the open block; equal to `next` without an open block.
+    /// Page after the last page of the active block; equal to `next` if there is no active block.
     end: u32,
     /// Number of pages reserved for rewrites or copies that are not placed yet.
     reserved: u32,

@@ -89,7 +89,7 @@ impl Cache {
         self.cached + self.arriving >= self.capacity
     }
     /// Returns the next entry to evict, among those that no request uses and for which `may_leave`
-    /// is `true`.
+    /// is `true`; `None` if there is none.
     pub fn next_victim(&self, may_leave: impl Fn(u32) -> bool) -> Option<u32> {
         self.lru
             .next_victim(|page| !self.is_in_use(page) && may_leave(page))

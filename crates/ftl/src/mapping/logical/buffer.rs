@@ -40,7 +40,7 @@ impl LogicalMap {
     }
 
     /// Returns the buffer block that takes the next page, if there is room. Delays the merge of the
-    /// logical block, which stays pending while the buffer contains pages of it.
+    /// logical block, which stays pending while the buffer contains pages of the logical block.
     pub(super) fn buffer(&mut self, plane: Plane, logical: LogicalBlock) -> Option<Block> {
         if self.rules.buffer_ratio == 0.0 {
             return None;

@@ -130,7 +130,7 @@ impl LogicalMap {
         self.logical[logical.0 as usize].valid - there
     }
 
-    /// Returns the logical block that a plane merges to gain free blocks.
+    /// Returns the logical block that a plane merges to gain free blocks; `None` if there is none.
     pub(super) fn to_merge(&self, plane: Plane) -> Option<LogicalBlock> {
         let crowded = if self.rules.buffer_ratio > 0.0 {
             self.oldest_in_full_buffer(plane)

@@ -105,7 +105,7 @@ impl LogicalMap {
         found
     }
 
-    /// Restores the records of a plane, which continue where they ended.
+    /// Restores the record blocks of a plane. Recording continues after the last record found.
     fn find_records(&mut self, flash: &Flash<'_>, plane: Plane, found: &mut Found) {
         if !self.rules.record_erases {
             return;

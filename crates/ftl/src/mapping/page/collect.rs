@@ -220,7 +220,7 @@ impl PageMap {
         Some(block)
     }
 
-    /// Returns the next valid page of the victim, and advances past it.
+    /// Returns the next valid page of the victim, and advances past it; `None` if none is left.
     #[inline]
     pub(super) fn next_to_move(&mut self, plane: Plane) -> Option<Ppn> {
         let victim = self.planes[plane.index()].victim.as_mut()?;

@@ -37,7 +37,7 @@ impl Owners {
             step: 0,
         }
     }
-    /// Returns the owner of a page in any block.
+    /// Returns the owner of a page in any block; `None` if it has none.
     pub fn get(&self, place: Ppn) -> Option<Lpn> {
         let (block, row) = (
             place.index() / self.pages_per_block,
@@ -48,7 +48,7 @@ impl Owners {
             Some(first) => Some(Lpn(first - 1 + row as u32 * self.step)),
         }
     }
-    /// Returns the owner of a page in a stored block.
+    /// Returns the owner of a page in a stored block; `None` if it has none.
     #[inline]
     pub fn get_stored(&self, place: Ppn) -> Option<Lpn> {
         self.words[place.index()].checked_sub(1).map(Lpn)
@@ -91,13 +91,14 @@ impl Owners {
         }
     }
 
-    /// Keeps the owners of the blocks that are filled from now on as a formula. No block may have
-    /// been programmed.
+    /// Represents the owners of all blocks filled from now on by a formula. Must be called before
+    /// any block is programmed.
     pub fn follow_formula(&mut self, step: u32) {
         let blocks = self.words.len() / self.pages_per_block;
         self.firsts = vec![0; blocks];
         self.step = step;
-        // Few pages will be written at first, and large pages of memory would be.
+        // Few words will be written at first. With large memory pages, each of them would take a
+        // whole large page.
         self.words = dense(false, || vec![0; blocks * self.pages_per_block]);
     }
     /// Records that a block was filled with every `step`th page from `first` on.

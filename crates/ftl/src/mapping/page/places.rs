@@ -10,14 +10,15 @@ use wordline_nand::Ppn;
 
 use crate::lpn::Lpn;
 
-/// Pages that [`Formula`] stores together: one word of its index for 256 bytes of the map.
+/// Number of logical pages that [`Formula`] stores together. Its index has one word for each such
+/// group, which is 256 bytes of the map.
 pub(super) const PART: usize = 64;
 
 /// Map of logical pages to words: 1 + the physical page, or 0 without one.
 ///
-/// The words are an array, or, on a large device that was filled in order, a [`Formula`]. The array
-/// is empty then, so that a formula costs accesses to the array nothing: it is consulted where an
-/// index would be out of range.
+/// The words are an array, or, on a large device that was filled in order, a [`Formula`]. With a
+/// formula, the array is empty. The formula is used only where an index into the array is out of
+/// range, so it does not slow down accesses to an array.
 #[derive(Clone, Serialize, Deserialize)]
 pub(in crate::mapping) struct Places {
     /// Words of an array that stays untouched, and takes no memory, where no page was written.
@@ -60,7 +61,7 @@ impl Formula {
     fn filled(&self) -> usize {
         self.starts.len() * self.pages_per_block
     }
-    /// Returns the word that the fill gave a page.
+    /// Returns the word of a page after the fill; 0 if the page was not filled.
     fn filled_word(&self, page: usize) -> u32 {
         if page >= self.filled() {
             return 0;
@@ -75,7 +76,7 @@ impl Formula {
             part => self.stored[(part as usize - 1) * PART + page % PART],
         }
     }
-    /// Returns a word to change.
+    /// Returns a word to change. Stores its part first if necessary.
     fn get_mut(&mut self, page: usize) -> &mut u32 {
         if self.parts[page / PART] == 0 {
             let first = page / PART * PART;
@@ -109,7 +110,7 @@ impl Formula {
     }
 }
 
-/// Writes the words of a round whose blocks have these first physical pages, in turn.
+/// Writes the words of a round. `starts` contains the first physical page of each block, in turn.
 fn fill_round(words: &mut [u32], starts: &[Ppn]) {
     for (row, words) in (1..).zip(words.chunks_exact_mut(starts.len())) {
         for (word, start) in words.iter_mut().zip(starts) {
@@ -119,7 +120,7 @@ fn fill_round(words: &mut [u32], starts: &[Ppn]) {
 }
 
 impl Places {
-    /// Creates a map of `len` pages without places.
+    /// Creates a map of `len` logical pages, none of which is mapped.
     pub fn new(len: usize) -> Self {
         Self {
             words: vec![0; len],
@@ -127,11 +128,11 @@ impl Places {
             len,
         }
     }
-    /// Returns the number of pages.
+    /// Returns the number of logical pages.
     pub fn len(&self) -> usize {
         self.len
     }
-    /// Extends the map to `len` pages.
+    /// Extends the map to `len` logical pages.
     pub fn grow(&mut self, len: usize) {
         self.keep_words();
         self.words.resize(len, 0);
@@ -152,24 +153,25 @@ impl Places {
         let formula = self.formula.as_ref().filter(|_| page < self.len);
         formula.unwrap_or_else(|| unreachable!("page {page} of {}", self.len))
     }
-    /// Returns the place of a page.
+    /// Returns the physical page of a logical page; `None` if the logical page is not mapped.
     #[inline]
     pub fn get(&self, page: Lpn) -> Option<Ppn> {
         self.word(page.index()).checked_sub(1).map(Ppn)
     }
-    /// Gives a page a place, and returns the one that it had.
+    /// Maps a logical page to `place`. Returns its previous physical page; `None` if it was not
+    /// mapped.
     #[inline]
     pub fn replace(&mut self, page: Lpn, place: Ppn) -> Option<Ppn> {
         self.replace_word(page.index(), place.0 + 1)
             .checked_sub(1)
             .map(Ppn)
     }
-    /// Gives a page a place.
+    /// Maps a logical page to `place`.
     #[inline]
     pub fn set(&mut self, page: Lpn, place: Ppn) {
         self.replace_word(page.index(), place.0 + 1);
     }
-    /// Takes its place from a page.
+    /// Unmaps a logical page.
     pub fn clear(&mut self, page: Lpn) {
         self.replace_word(page.index(), 0);
     }
@@ -191,30 +193,32 @@ impl Places {
         }
         before
     }
-    /// Replaces the formula, if there is one, by an array.
+    /// Replaces the formula, if there is one, with an array.
     fn keep_words(&mut self) {
         if let Some(formula) = self.formula.take() {
             self.words = formula.words(self.len);
         }
     }
-    /// Iterates over the pages that have a place.
+    /// Iterates over the mapped logical pages with their physical pages.
     pub fn iter(&self) -> impl Iterator<Item = (Lpn, Ppn)> {
         let pages = (0..self.len as u32).map(Lpn);
         pages.filter_map(|page| Some((page, self.get(page)?)))
     }
-    /// Loads the word of a page into the CPU cache. Does nothing useful for a formula.
+    /// Loads the word of a page into the CPU cache. Has no benefit with a formula.
     #[inline(always)]
     pub fn prefetch(&self, page: usize) {
         prefetch_index(&self.words, page);
     }
-    /// Returns the place of a page if that takes no formula.
+    /// Returns the physical page of a logical page; `None` if the logical page is not mapped, or if
+    /// a formula determines it.
     #[inline(always)]
     pub fn get_stored(&self, page: Lpn) -> Option<Ppn> {
         let word = self.words.get(page.index())?;
         word.checked_sub(1).map(Ppn)
     }
 
-    /// Keeps the rounds that follow as a formula. No page may have a place.
+    /// Represents all rounds filled from now on by a formula. Must be called before any page is
+    /// mapped.
     pub fn follow_formula(&mut self, planes: usize, pages_per_block: u32) {
         let formula = Formula::new(self.len, planes, pages_per_block as usize);
         self.formula = Some(Box::new(formula));
@@ -226,8 +230,8 @@ impl Places {
         formula
             .is_none_or(|formula| formula.filled() == first as usize && formula.stored.is_empty())
     }
-    /// Gives places to a round of pages from `first` on, none of which has one: the pages of the
-    /// blocks whose first pages are `starts`, in turn.
+    /// Maps a round of unmapped logical pages from `first` on. `starts` contains the first physical
+    /// page of each block; the blocks take the pages in turn.
     pub fn fill(&mut self, first: u32, starts: &[Ppn], pages_per_block: u32) {
         if let Some(formula) = &mut self.formula {
             formula.starts.extend_from_slice(starts);

@@ -8,7 +8,7 @@ use crate::slc_cache::Caches;
 pub(in crate::mapping) struct Demand {
     /// Blocks filled by the plane's share of the user pages.
     pub filled: u32,
-    /// Blocks that are open when GC can gain no more space.
+    /// Active blocks when GC can gain no more space.
     active: u32,
     /// Free blocks needed when GC can gain no more space: the threshold, and one beyond the reserve
     /// for a write.
@@ -33,7 +33,7 @@ impl Demand {
         }
         let config = &plan.config;
         let user = plan.user_pages.div_ceil(plan.layout.planes());
-        // While a write waits, the host has no open block. It has none either when its block is
+        // While a write waits, the host has no active block. It also has none when its block is
         // full, unless GC has opened one for copies.
         let copies = plan.reserve_blocks > 0;
         let opens = !config.gc.own_block && copies;

@@ -10,7 +10,7 @@ use crate::lpn::Lpn;
 use crate::mapping::{Mapping, Placed};
 use crate::wear::Spend;
 
-/// Host page that has been placed.
+/// Host page to which a physical page has been allocated.
 #[derive(Clone, Copy)]
 pub(super) struct Put {
     pub placed: Placed,
@@ -19,8 +19,8 @@ pub(super) struct Put {
 }
 
 impl PageMap {
-    /// Places a host page on a plane, if there is room. `home` states whether the page has never
-    /// been on another plane.
+    /// Allocates a physical page of `plane` for a host page. Returns `None` if there is no room.
+    /// `home` states whether the host page has never been on another plane.
     #[inline(always)]
     pub(super) fn put(&mut self, page: Lpn, plane: Plane, home: bool) -> Option<Put> {
         let shared = self.collection == Writer::Host;
@@ -86,7 +86,8 @@ impl PageMap {
         Some((plane, false))
     }
 
-    /// Places the copy of a moved page in an active block, and opens a block if there is none.
+    /// Allocates a physical page in an active block for the copy of a moved page, and opens a block
+    /// if there is none.
     #[inline(always)]
     pub(super) fn append(&mut self, plane: Plane, writer: Writer, from: Ppn) -> Ppn {
         let mut state = &mut self.planes[plane.index()];

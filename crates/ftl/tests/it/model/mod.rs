@@ -498,7 +498,7 @@ impl Device {
             "{page:?} is mapped after its TRIM"
         );
     }
-    /// Places a write, or returns the space that it waits for.
+    /// Allocates a page for a write, or returns the space that the write waits for.
     fn place(&mut self, page: Lpn) -> Result<(), SpaceRequest> {
         let before = self.look_up(page).map(|(place, _)| place);
         let place = match self.map.write(page) {
