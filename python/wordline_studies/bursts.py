@@ -1,4 +1,4 @@
-"""Bursts in which generated loads arrive, as measured in recordings of MSR Cambridge."""
+"""Bursts in which generated loads arrive, as measured in traces of MSR Cambridge."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ SAMPLES = 10_000
 class Bursts:
     """Lengths of bursts and gaps between their requests, as cumulative distributions (see `drawn`).
 
-    `lengths` are shares of bursts and numbers of requests, `gaps_us` shares of gaps and their
-    durations in microseconds. Requests of a direction that follow one another within a
-    millisecond form a burst.
+    `lengths` pairs cumulative shares of bursts with numbers of requests, `gaps_us` cumulative
+    shares of gaps with durations in microseconds. Requests of a direction that follow one another
+    within a millisecond form a burst.
     """
 
     lengths: Sequence[tuple[float, float]]
@@ -39,7 +39,7 @@ class Bursts:
         return ceil(drawn(self.lengths, share))
 
 
-# Of the 13,743 writes of rsrch_1, 0.3 % of whose requests are reads.
+# Measured over the 13,743 writes of rsrch_1. Only 0.3 % of its requests are reads.
 WRITES = Bursts(
     (
         (0.363, 1),
@@ -71,9 +71,9 @@ WRITES = Bursts(
         (1.0, 993.2),
     ),
 )
-# Of the 10,050 reads of web_3, the only complete recording with reads. The reads of hm_0, of which
-# there is an excerpt of 1,000 requests, also come in shorter bursts than its writes, with longer
-# gaps.
+# Measured over the 10,050 reads of web_3, the only complete trace with many reads. The reads of
+# hm_0, of which there is an excerpt of 1,000 requests, also arrive in shorter bursts than its
+# writes, with longer gaps.
 READS = Bursts(
     (
         (0.831, 1),
@@ -111,10 +111,10 @@ READS = Bursts(
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Bursts of a load of which a share of the requests write.
+    """Bursts of a load in which the share `write_share` of the requests write.
 
-    The requests of a burst all read or all write. In 99 % of the cases, a request has the direction
-    of the previous one within a millisecond, in hm_0, rsrch_1 and web_3.
+    The requests of a burst all read or all write. In hm_0, rsrch_1 and web_3, 99 % of the requests
+    that arrive within a millisecond of the previous request have its direction.
     """
 
     write_share: float
@@ -126,7 +126,8 @@ class Arrivals:
         return 1 / ((1 - self.write_share) / self.reads.mean + self.write_share / WRITES.mean)
 
     def next(self, random: Random) -> tuple[bool, Bursts]:
-        """Draws whether a burst writes, and returns that with the bursts of the direction."""
+        """Draws the direction of a burst. Returns whether it writes, and the bursts of that
+        direction."""
         writes = random.random() * WRITES.mean < self.write_share * self.mean_length
         return writes, WRITES if writes else self.reads
 

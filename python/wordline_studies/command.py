@@ -41,7 +41,8 @@ STUDY: Options = {
     **ON,
     **PROGRESS,
     "--full": flag(
-        "Simulate as many requests as the publication, if the study takes fewer by default."
+        "Simulate at, or closer to, the published scale. Only for studies that scale down by "
+        "default."
     ),
 }
 
@@ -62,13 +63,13 @@ def study(
 
     Without NAME, list the studies.
 
-    Prints each figure with published values, simulated values, differences, and the claims of the
-    document. Progress goes to standard error, a line every 30 s if it is not a terminal. Each run
-    is made once. To continue an interrupted study, start the same command again. The folder
-    contains {files}. Exit code: 0 if no claim has an unexpected outcome, 1 if one has.
+    Prints each figure: published and simulated values, their differences, and claims. Progress goes
+    to standard error, as a line every 30 s if it is not a terminal. A run that several figures use
+    is simulated once. To continue an interrupted study, start the same command again. The folder
+    contains {files}. Exit code: 0 if every claim has the expected outcome, 1 if one does not.
 
-    `all` runs every study, each in a folder of DIR [default: out], and writes a page of all claims
-    to the folder `studies` there (index.html, studies.json).
+    `all` runs every study, each in a folder of DIR [default: out], and writes an overview of all
+    studies to the folder `studies` there (index.html, studies.json).
 
     \b
     Examples:
@@ -163,14 +164,13 @@ def _verdict(done: Sequence[Results]) -> int:
 
 
 def _require_more(name: str, chosen: Sequence[Study], *, quick: bool, full: bool) -> None:
-    """Raises a usage error if --full is given with --quick, or for a study that simulates all
-    requests by default."""
+    """Raises a usage error if --full is given with --quick, or for a study that is not scaled down
+    by default."""
     if full and (quick or not any(one.shortened for one in chosen)):
         raise click.UsageError(
             "--full and --quick exclude each other; leave one out"
             if quick
-            else f"--full: the study '{name}' simulates all requests by default; leave the option "
-            "out",
+            else f"--full: the study '{name}' is not scaled down by default; leave the option out",
             click.get_current_context(),
         )
 
@@ -181,7 +181,10 @@ def _interrupted(runs: Runs, place: str) -> str:
     if not runs.kept:
         return f"interrupted; {written.sentence()}"
     kept = units.many(runs.kept, "point")
-    return f"interrupted; {place} keeps {kept}; start the same command again to continue"
+    return (
+        f"interrupted; {place} keeps the results of {kept}; start the same command again to "
+        "continue"
+    )
 
 
 def _require_name(options: dict[str, object]) -> None:

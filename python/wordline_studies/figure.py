@@ -36,8 +36,8 @@ class Row:
     """A quantity with its simulated and its published value. Either may be absent.
 
     A simulated value is None if nothing was measured; NaN becomes None. `missing` then names what
-    was not available. `other_reading` marks a value under another reading of the document than that
-    of the study, which is shown but does not decide the outcome of the published number.
+    was not available. `other_reading` marks a value under a reading of the document that the study
+    does not follow; it is shown but does not decide the outcome of the published number.
     `wordline_studies.outcome` compares the two values.
     """
 
@@ -131,7 +131,7 @@ class Claim:
         return {True: "holds", False: "does not hold", None: ""}[self.holds]
 
 
-PREVIEW = "--quick simulates too few requests to test it"
+PREVIEW = "--quick simulates too few requests to test this claim"
 
 
 def not_quick(claims: Sequence[Claim]) -> list[Claim]:
@@ -199,7 +199,8 @@ class Setup:
     """Options of a study: its extent and its traces.
 
     Collects the digests of the configurations used and the names of missing recorded traces. With
-    `full`, a study that takes fewer requests by default simulates as many as the document.
+    `full`, a study that is scaled down by default is simulated at, or closer to, the published
+    scale.
     """
 
     quick: bool = False
@@ -235,8 +236,8 @@ class Study:
     """The figures of a document.
 
     Each function of `figures` returns one figure, or several that share runs. A `shortened` study
-    takes fewer requests than the document, unless `Setup.full` is set. `published` has the numbers
-    and statements of the document.
+    is scaled down unless `Setup.full` is set. `published` has the numbers and statements of the
+    document.
     """
 
     name: str

@@ -32,14 +32,15 @@ OUTCOME_MARKS: dict[Outcome, str] = {
     "not_assertable": "·",
     "not_run": "·",
 }
-"""Sign before the text of an outcome, so that no outcome depends on its colour alone."""
+"""Mark before the text of an outcome, so that outcomes do not differ in colour alone."""
 PER_CENT, IN_POINTS = 15.0, 5.0
 """Largest difference of a reproduced value: in per cent of the published value, and in percentage
 points if the unit is per cent or points."""
 
 OUTCOME_MEANINGS: dict[Outcome, str] = {
-    "reproduced": f"within {PER_CENT:g} %, or within {IN_POINTS:g} points if in per cent",
-    "direction": "sign and order hold, the value does not",
+    "reproduced": f"within {PER_CENT:g} %, or within {IN_POINTS:g} percentage points if the unit "
+    "is per cent",
+    "direction": "the value differs, but sign and order hold",
     "contradicted": "neither the value nor the direction holds",
     "fitted": "a load or constant was fitted to the number",
     "not_assertable": "no simulation can confirm or refute it",
@@ -143,7 +144,7 @@ def nearer_end(ours: float, published: float | Range) -> float:
 
 
 def _has_direction(row: Row, ours: float, published: Published, others: Sequence[Row]) -> bool:
-    """Returns `True` if the sign of a comparison holds, and its order among other rows.
+    """Returns `True` if the sign of a comparison and its order among the other rows hold.
 
     A level has no sign; it needs at least one other row that the published values order.
     """

@@ -153,7 +153,7 @@ def _statement(entry: dict[str, Any], where: str) -> Statement:
         raise WordlineError(f"{where}: has no id; name the statement's entry in the index")
     if statement.is_number and not (statement.not_assertable or statement.not_run):
         raise WordlineError(
-            f"{where}: has a value and neither not_assertable nor not_run; state the reason, or "
+            f"{where}: has a value but neither not_assertable nor not_run; state the reason, or "
             "make it an entry of a figure"
         )
     return statement
@@ -164,7 +164,7 @@ def _entry(entry: dict[str, Any], where: str, key: str) -> Published:
     reasons = _reasons(entry, REASONS, where)
     comparison = entry.get("comparison")
     if not isinstance(comparison, bool | None):
-        raise WordlineError(f"{where}: comparison is not true or false")
+        raise WordlineError(f"{where}: comparison is neither true nor false")
     return Published(
         _value(entry["value"], where),
         entry["unit"],
@@ -190,7 +190,7 @@ def _reasons(entry: dict[str, Any], keys: Sequence[str], where: str) -> dict[str
     reasons = {key: entry.get(key, "") for key in keys}
     for key, reason in reasons.items():
         if key in entry and not (isinstance(reason, str) and reason.strip()):
-            raise WordlineError(f"{where}: {key} is not a text; state the reason")
+            raise WordlineError(f"{where}: {key} is not a non-empty string; state the reason")
     return reasons
 
 
@@ -204,12 +204,14 @@ def _value(value: object, where: str) -> float | Range:
             return (float(low), float(high))
         case _:
             pass
-    raise WordlineError(f"{where}: value is neither a number nor a list of two, lower end first")
+    raise WordlineError(
+        f"{where}: value is neither a number nor a list of two numbers, the lower one first"
+    )
 
 
 def _ids(ids: object, where: str) -> tuple[str, ...]:
     found = cast("list[object]", ids) if isinstance(ids, list) else [ids]
     texts = tuple(one for one in found if isinstance(one, str) and one)
     if len(texts) != len(found):
-        raise WordlineError(f"{where}: id is neither a text nor a list of texts")
+        raise WordlineError(f"{where}: id is neither a string nor a list of strings")
     return texts

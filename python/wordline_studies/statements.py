@@ -29,7 +29,7 @@ STATEMENT_MARKS: dict[StatementOutcome, str] = {
     "not_assertable": "·",
     "not_run": "·",
 }
-"""Sign before the text of an outcome, so that no outcome depends on its colour alone."""
+"""Mark before the text of an outcome, so that outcomes do not differ in colour alone."""
 STATEMENT_MEANINGS: dict[StatementOutcome, str] = {
     "holds": "every tested claim on it holds",
     "contradicted": "a tested claim on it does not hold",

@@ -177,8 +177,7 @@ def _counted(counts: Mapping[Verdict, int]) -> str:
     """Returns the sentence that counts the claims."""
     held, differs, failed, told = (counts[verdict] for verdict in VERDICTS)
     return (
-        f"Statements tested by us: {held} of {held + differs + failed} "
-        f"{'holds' if held == 1 else 'hold'}, "
+        f"Claims: {held} of {held + differs + failed} {'holds' if held == 1 else 'hold'}, "
         f"{differs} {'differs' if differs == 1 else 'differ'} for documented reasons, "
         f"{failed or 'none'} unexpectedly"
     ) + (f"; {told} more {'is' if told == 1 else 'are'} not tested." if told else ".")

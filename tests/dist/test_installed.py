@@ -82,7 +82,7 @@ def test_every_preset_is_installed_and_valid(place: Path) -> None:
 
 def test_a_study_tests_all_its_claims_and_lists_missing_traces(place: Path) -> None:
     told = called("wordline", "study", "nand", "--quick")
-    assert re.search("Statements tested by us: [0-9]+ of 56 hold", told)
+    assert re.search("Claims: [0-9]+ of 56 hold", told)
     study = json.loads((place / "out/study-nand/study.json").read_text())
     assert study["traces_missing"] == ["msnfs", "fin", "web", "usr", "prn"]
     assert "5 recorded traces are missing" in told

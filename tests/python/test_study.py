@@ -105,7 +105,7 @@ def test_an_untested_claim_is_not_counted(
     said = capsys.readouterr().out
     assert "not tested  It is only reported: does not hold (0 of 1; too few requests)" in said
     assert (
-        "Statements tested by us: 1 of 1 holds, 0 differ for documented reasons, none "
+        "Claims: 1 of 1 holds, 0 differ for documented reasons, none "
         "unexpectedly; 1 more is not tested."
     ) in said
     page = (place / "out" / "study-test" / "index.html").read_text()
@@ -155,8 +155,8 @@ def test_the_page_counts_published_numbers_before_statements(
     assert "Published numbers 6 published numbers. 1 further row has no published value." in text
     for label in OUTCOME_LABELS.values():
         assert f"{label} 1 " in text
-    assert text.index("Published numbers") < text.index("Statements tested by us")
-    assert "hold 1 of 1 of the tested statements" in text
+    assert text.index("Published numbers") < text.index("Claims")
+    assert "hold 1 of 1 of the tested claims" in text
 
 
 def test_tables_show_published_numbers_first_and_mark_their_outcomes(
@@ -188,7 +188,7 @@ def test_the_last_lines_count_outcomes_first(
     assert call(monkeypatch, compared(HOLDS)) == 0
     said = capsys.readouterr().out
     assert COUNTED in said
-    assert said.index(COUNTED) < said.index("Statements tested by us: 1 of 1 holds")
+    assert said.index(COUNTED) < said.index("Claims: 1 of 1 holds")
 
 
 def test_the_json_file_has_the_outcomes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,7 +347,7 @@ def test_all_studies_run_with_one_command(
     two = replace(study(HOLDS, HOLDS), name="two", title="Two & more", source="Somebody")
     assert every(monkeypatch, {"one": one, "two": two}) == 0
     assert (
-        "Statements tested by us: 3 of 4 hold, 1 differs for documented reasons, none "
+        "Claims: 3 of 4 hold, 1 differs for documented reasons, none "
         "unexpectedly; 1 more is not tested."
     ) in capsys.readouterr().out
     assert {path.name for path in (place / "out").iterdir()} == {
@@ -379,7 +379,7 @@ def test_all_studies_run_with_one_command(
     text = text_of(page)
     assert "Published numbers 2 published numbers. 0 further rows have no published value." in text
     assert text.count("Figure 1: a <figure> : ours published 2 MB/s, simulated 3 MB/s") == 2
-    assert text.index("Published numbers") < text.index("Statements tested by us")
+    assert text.index("Published numbers") < text.index("Claims")
     assert page.index("Nobody") < page.index("Somebody")
     assert "the model says so" in page
     assert "too few requests" in page
@@ -426,7 +426,8 @@ def test_interrupted_studies_continue_with_the_same_command(
         every(monkeypatch, made, "--jobs", "1")
     assert ran == [1, 0, 0, 0, 0]
     assert (
-        "studies keeps 1 point; start the same command again to continue" in capsys.readouterr().err
+        "studies keeps the results of 1 point; start the same command again to continue"
+        in capsys.readouterr().err
     )
     assert {path.name for path in (place / "out" / "studies").iterdir()} == {
         "index.html",

@@ -225,7 +225,7 @@ def test_window_size_affects_ts_0_more_with_recorded_reuse() -> None:
     [
         (
             ["nand", "--full"],
-            "--full: the study 'nand' simulates all requests by default; leave the option out",
+            "--full: the study 'nand' is not scaled down by default; leave the option out",
         ),
         (
             ["lcr", "--full", "--quick"],

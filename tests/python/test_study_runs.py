@@ -82,8 +82,8 @@ def test_ctrl_c_reports_the_number_of_points_kept(
     monkeypatch.setattr(studies, "load", lambda _: Study("test", "A test", "Nobody", (figure,)))
     assert cli.main(["study", "test", "--out", "here", "--progress"]) == 130
     said = (
-        f"error: interrupted; {Path('here').resolve()} keeps 1 point; start the same "
-        "command again to continue"
+        f"error: interrupted; {Path('here').resolve()} keeps the results of 1 point; start the "
+        "same command again to continue"
     )
     assert said in capsys.readouterr().err.splitlines()
     assert len(Path("here/points.jsonl").read_text().splitlines()) == 1

@@ -37,17 +37,18 @@ def figure(setup: Setup) -> Figure:
         title="Table 5.1: the drives",
         section="5.3",
         measured=(
-            "Over-provisioning (hidden over user bytes) and number of packages of the presets."
+            "Over-provisioning (hidden bytes relative to user bytes) and number of packages of "
+            "each preset."
         ),
         rows=rows,
         claims=[
             Claim(
-                "Over-provisioning equals that of the table",
+                "The over-provisioning of each preset equals that of table 5.1, within rounding",
                 off < ROUNDED,
-                f"at most {off:.2f} points apart",
+                f"at most {off:.2f} percentage points apart",
             ),
             Claim(
-                "The number of packages equals that of the table",
+                "The number of packages of each preset equals that of table 5.1",
                 chips == CHIPS,
                 ", ".join(f"{letter} {many}" for letter, many in chips.items()),
             ),
@@ -62,9 +63,9 @@ def figure(setup: Setup) -> Figure:
             "over-provisioning. The presets use 251 GB and 240 GB.",
             f"The simulated drives have all their dies, but {BLOCKS} of {WHOLE_BLOCKS:,} blocks "
             f"per die ({SCALE} times fewer), unless a figure states another number. "
-            "Over-provisioning and buffers are not scaled; the memory for the map is. Times "
-            "until the cliff shrink by the same factor. With fewer blocks, the GC reserve is a "
-            "larger share of the drive.",
+            "Over-provisioning and buffers are not scaled down, but the memory for the map is. "
+            "The time until the write cliff shrinks by the same factor. With fewer blocks, the GC "
+            "reserve is a larger share of the drive.",
         ],
         data={"over_provisioning_percent": spare, "chips": chips},
     )

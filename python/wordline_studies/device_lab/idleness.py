@@ -128,29 +128,34 @@ def pauses(setup: Setup) -> Figure:
         title="Figure 5.15: recovery in idle time",
         section="5.6",
         measured=(
-            "Two bursts of random 4 KiB writes past the write cliff, without a pause and with "
-            "one. The pause and the first burst together take 1,000 s. In idle time, L runs GC "
-            "until half of its over-provisioned blocks are free, and C flushes its buffer. Blocks "
-            f"per die: {BLOCKS} on L, {BLOCKS // 2} on C. C's map is in memory. Data count as "
-            "written fast until the rate first falls below the mean of two rates: that of the "
-            "first part after the pause, and that before the pause."
+            "Two bursts of random 4 KiB writes past the write cliff, once without and once with a "
+            "pause between them. The first burst and the pause together take 1,000 s. In idle "
+            "time, L runs GC until half of its over-provisioned blocks are free, and C flushes "
+            f"its buffer. Blocks per die: {BLOCKS} on L, {BLOCKS // 2} on C. C's map is in "
+            "memory. Data count as written at the fast rate until the write rate first falls "
+            "below the mean of two rates: that of the first measured part of the second burst, "
+            "and that before the pause."
         ),
         rows=[
-            Row("rate after the pause over the rate before it, L", rate["L"] / level["L"], "times"),
-            Row("rate after the pause over the rate before it, C", rate["C"] / level["C"], "times"),
+            Row(
+                "write rate after the pause over that before it, L", rate["L"] / level["L"], "times"
+            ),
+            Row(
+                "write rate after the pause over that before it, C", rate["C"] / level["C"], "times"
+            ),
             *(
                 Row(
-                    f"rate after the pause over the rate before the cliff, {name}",
+                    f"write rate after the pause over that before the cliff, {name}",
                     rate[name] / fresh[name],
                     "times",
                 )
                 for name in made
             ),
             Row(
-                "energy of the work in idle time, L relative to C",
+                "flash energy of the work in idle time, excess of L over C",
                 gain(idle["C"], idle["L"]),
                 "%",
-                PUBLISHED("5.15", "idle power of L relative to C"),
+                PUBLISHED("5.15", "idle power, excess of L over C"),
             ),
             Row("data written at the fast rate after the pause, L", gained["L"] / 2**20, "MiB"),
             Row(
@@ -158,50 +163,64 @@ def pauses(setup: Setup) -> Figure:
                 brief / 2**20,
                 "MiB",
             ),
-            Row("free blocks after the pause, L", free / 2**20, "MiB"),
+            Row("capacity of the blocks that are free after the pause, L", free / 2**20, "MiB"),
             Row("data written at the fast rate after the pause, C", gained["C"] / 2**20, "MiB"),
             Row("buffer size, C", buffer / 2**20, "MiB"),
-            *(Row(f"duration of fast writes, {name}", seconds[name], "s") for name in made),
+            *(
+                Row(
+                    f"duration of writes at the fast rate after the pause, {name}",
+                    seconds[name],
+                    "s",
+                )
+                for name in made
+            ),
         ],
         claims=[
             Claim(
-                "B1: after a pause, the rate recovers to that before the cliff (within "
+                "B1: after a pause, the write rate recovers to that before the cliff (within "
                 f"{PER_CENT:g} %)",
                 all(rate[name] >= (1 - PER_CENT / 100) * fresh[name] for name in made),
-                ", ".join(f"{name} {rate[name]:.0f} and {fresh[name]:.0f} MB/s" for name in made),
+                ", ".join(
+                    f"{name} {rate[name]:.0f} MB/s after the pause, {fresh[name]:.0f} MB/s "
+                    "before the cliff"
+                    for name in made
+                ),
                 ids=("J5-108",),
             ),
             Claim(
-                "B1: L writes fast until the blocks freed in the pause are used, within 10 %",
+                "B1: L writes at the fast rate until the blocks freed in the pause are used up, "
+                "within 10 %",
                 abs(gained["L"] / free - 1) < 0.1,
-                f"{units.size(gained['L'])} written fast, {units.size(free)} free, in parts of "
-                f"{units.size(part)}",
+                f"{units.size(gained['L'])} written at the fast rate, {units.size(free)} in free "
+                f"blocks, measured in parts of {units.size(part)}",
                 ids=("J5-116",),
             ),
             Claim(
-                "B1: C writes fast for no more data than its buffer holds, plus one part",
+                "B1: C writes no more data at the fast rate than its buffer holds, plus one "
+                "measured part",
                 gained["C"] <= buffer + pace["C"][0][0],
-                f"{units.size(gained['C'])} against {units.size(buffer)}, in parts of "
-                f"{units.size(pace['C'][0][0])}",
+                f"{units.size(gained['C'])} written at the fast rate, {units.size(buffer)} in the "
+                f"buffer, measured in parts of {units.size(pace['C'][0][0])}",
                 ids=("J5-116",),
             ),
             Claim(
                 f"B1: full recovery needs long idle time: after a pause that ends after {SHORT_S} "
-                f"s, L writes less fast than after 1,000 s, by more than {PER_CENT:g} %",
+                "s, L writes less data at the fast rate than after a pause that ends after 1,000 "
+                f"s, by more than {PER_CENT:g} %",
                 brief < (1 - PER_CENT / 100) * gained["L"],
-                f"{units.size(brief)} and {units.size(gained['L'])} written fast",
+                f"{units.size(brief)} and {units.size(gained['L'])} written at the fast rate",
                 ids=("J5-117",),
             ),
         ],
         explanation=[
-            "The fast phase is shorter than on a whole drive: the drives are "
-            f"{WHOLE_BLOCKS // BLOCKS} times smaller here, and GC on L frees that much less. The "
-            "published powers are those of whole drives; the model counts the energy of the flash "
-            "only, with assumed currents that are equal on all drives."
+            "The phase of fast writes is shorter than on a whole drive: the drives are "
+            f"{WHOLE_BLOCKS // BLOCKS} times smaller here, and GC on L frees correspondingly "
+            "less. The published powers are those of whole drives; the model counts the energy of "
+            "the flash only, with assumed currents that are equal on all drives."
         ],
         plots=[
             Plot(
-                "After the pause",
+                "Write rate after the pause",
                 "Rate of random writes by the amount of data written.",
                 plotted(
                     [

@@ -24,7 +24,7 @@ SLOW: Mapping[str, Value] = {"nand.timing.read_ns": 200_000, "nand.timing.bus_mt
 SLOWER_PROGRAMS = 1.3
 """Program time of the slow part relative to the part of the presets. The table gives 440 to 5,000
 us; the factor scales a mean of 1,000 us to 1,300 us."""
-UNPUBLISHED = "the ratio depends on the flash part and the queue depth, and neither is published"
+UNPUBLISHED = "the ratios depend on the flash part and the queue depth, and neither is published"
 AHEAD: Mapping[str, Value] = {"buffer.read_ahead": "physical"}
 """Settings of dies that read the next page ahead into their cache register (section 2.3.1)."""
 CONFLICTS = 1.3
@@ -42,9 +42,9 @@ Variant = Literal["", ", faster part", ", no read-ahead in dies"]
 the part of the presets whose dies read ahead, or with that part and without read-ahead in dies."""
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 BUFFERED = (
-    "a write completes in the buffer, a read only when its die has been read; if writes complete "
-    "on the flash, sequential reads are the fastest pattern; section 5.4.1 itself gives random "
-    "writes a shorter time than sequential reads"
+    "a write completes in the buffer, a read only after its die has read the page; if writes "
+    "complete on the flash, sequential reads are the fastest pattern; section 5.4.1 itself gives "
+    "random writes a shorter time than sequential reads"
 )
 COLOURS = {
     "L": "#12a07b",
@@ -205,7 +205,7 @@ def worst_kind(setup: Setup) -> Figure:
         claims=[*_patterns_claims(shares, mean), *_fastest_claims(mean, hard)],
         plots=[
             Plot(
-                "Random reads over random writes",
+                "Rate of random reads relative to random writes",
                 "Ratio of rates by queue depth.",
                 lines(
                     {
@@ -213,16 +213,16 @@ def worst_kind(setup: Setup) -> Figure:
                         for letter in BASIC
                     },
                     COLOURS,
-                    "outstanding",
+                    "queue depth",
                     "%",
                     category=True,
                 ),
             )
         ],
         explanation=[
-            "Random reads are the slowest pattern at low queue depth. A read waits for its "
-            "die; a write waits for the buffer only, which programs pages on all dies at once. "
-            "When as many requests are outstanding as there are dies, reads are faster.",
+            "Random reads are the slowest pattern at low queue depth. A read waits for its die; a "
+            "write waits for the buffer only, which programs pages on all dies at once. With as "
+            "many outstanding requests as dies, reads are faster.",
             f"The published ratios are not tested: {UNPUBLISHED}.",
             "Random and sequential writes take equally long in this model, as under any "
             "page-mapped FTL. The text names no mechanism that makes random writes faster.",
@@ -279,13 +279,14 @@ def _patterns_claims(shares: Mapping[Key, float], mean: Means) -> list[Claim]:
             f"writes at queue depth {DEPTH}",
             max(assumed[DEPTH].values()) < 100,
             _per_cent(assumed[DEPTH]),
-            because="that part reads in 60 us, so four reads find their dies idle, while writes "
-            "are bound by programs; the claim holds with the slow part of table 2.1",
+            because="the presets' part reads in 60 us, so four outstanding reads usually find "
+            "their dies idle, while programs limit the rate of writes; the claim holds with the "
+            "slow part of table 2.1",
             quick=False,
         ),
         Claim(
-            "R2: every other pattern takes less time than random reads at queue depths 1 and "
-            f"{DEPTH}, with either flash part",
+            "R2: requests of every other pattern take less time than random reads at queue depths "
+            f"1 and {DEPTH}, with either flash part",
             longest[1] < 100,
             f"at most {longest[1]:.1f} % ({_words(longest[0])})",
             ids=("J1-005",),
@@ -302,14 +303,18 @@ def _value(item: tuple[tuple[str | int, ...], float]) -> float:
 
 
 def _words(key: Sequence[str | int]) -> str:
-    return ", ".join(str(one) for one in key if one)
+    """Returns the parts of a key in words: drive letter, queue depth, part, pattern."""
+    names = {**PATTERNS, "slow": "slow part"}
+    return ", ".join(
+        f"queue depth {one}" if isinstance(one, int) else names.get(one, one) for one in key if one
+    )
 
 
 def _on_flash(
     setup: Setup, runs: Mapping[Key, Mapping[str, Measured]], sizes: Sequence[int]
 ) -> dict[str, float]:
-    """Returns the response time of each pattern over that of random reads on drives with the slow
-    part, if writes complete on the flash. Mean over drives and sizes, in per cent."""
+    """Returns the response time of each pattern relative to that of random reads on drives with the
+    slow part, if writes complete on the flash. Mean over drives and sizes, in per cent."""
     plain = setup_at_full(setup)
     made = [slow(letter, plain) for letter in BASIC]
     wanted = [
@@ -346,7 +351,8 @@ def _fastest_claims(mean: Means, hard: Mapping[str, float]) -> list[Claim]:
             ids=("J5-021",),
         ),
         Claim(
-            "Sequential reads take less time than any other pattern if writes complete on flash",
+            "Sequential reads take less time than requests of any other pattern if writes "
+            "complete on flash",
             hard["SR"] < min(hard["SW"], hard["RW"], 100),
             _per_cent(hard),
         ),
@@ -372,54 +378,57 @@ def aged_reads(setup: Setup) -> Figure:
         measured=(
             "Sequential reads of a drive filled sequentially, and of one that was then "
             "overwritten at random by its whole capacity. The drives have the slow part of table "
-            "2.1, whose dies read the next page ahead (cache reads, section 2.3.1). Also with the "
-            "faster part of the presets, with and without this read-ahead. Queue depth "
-            f"{DEPTH}, map in memory, {FEW} blocks per die."
+            "2.1, whose dies read the next page ahead (cache reads, section 2.3.1). The figure "
+            "also shows drives with the faster part of the presets, with and without this "
+            f"read-ahead. Queue depth {DEPTH}, map in memory, {FEW} blocks per die."
         ),
         rows=[
             Row(
-                f"response time, aged over pristine, 4 KiB, {letter}{name}",
+                f"response time of 4 KiB reads, aged over pristine drive, {letter}{name}",
                 value,
                 "times",
-                PUBLISHED("5.3", "response time, aged over pristine") if name == "" else None,
+                PUBLISHED("5.3", "response time of reads, aged over pristine drive")
+                if name == ""
+                else None,
             )
             for name, values in told.items()
             for letter, value in values.items()
         ]
         + [
             Row(
-                f"response time, {state}, mean over the sizes, {letter}",
+                f"response time of reads, {state} drive, mean over the request sizes, {letter}",
                 fmean(one[state].values()),
                 "µs",
-                PUBLISHED("5.3", f"response time, {state}"),
+                PUBLISHED("5.3", f"response time of reads, {state} drive"),
             )
             for state in ("pristine", "aged")
             for letter, one in us[""].items()
         ],
         claims=[
             Claim(
-                "R3: reads of aged drives take longer than those of pristine ones, on each drive "
-                "and for each size",
+                "R3: reads take longer on an aged than on a pristine drive, for each drive and "
+                "each request size",
                 all(value > 1 for one in default.values() for value in one.values()),
                 _each(told[""]),
                 ids=("J5-025",),
             ),
             Claim(
-                f"R3: conflicts alone raise the response time by at most a factor of {CONFLICTS}",
+                "R3: conflicts alone raise the response time of 4 KiB reads by at most a factor "
+                f"of {CONFLICTS}",
                 all(value <= CONFLICTS for value in told[", no read-ahead in dies"].values()),
                 _each(told[", no read-ahead in dies"]),
             ),
             Claim(
-                "R3, reason: with dies that read ahead, the ratio exceeds the effect of conflicts "
-                "also with the faster part",
+                "R3, reason: with dies that read ahead, ageing raises the response time of 4 KiB "
+                f"reads by a factor of more than {CONFLICTS} even with the faster part",
                 all(value > CONFLICTS for value in told[", faster part"].values()),
                 _each(told[", faster part"]),
             ),
         ],
         explanation=[
-            "The part was chosen after seeing results: with the faster part of the presets, which "
-            "is assumed, the ratio is smaller. Table 2.1 is the only place in the thesis that "
-            "gives times of parts of this size.",
+            "The slow part was chosen after results were known: with the faster part of the "
+            "presets, which is assumed, the ratio is smaller. Table 2.1 is the only place in the "
+            "thesis that gives times of parts of this size.",
         ],
         data={"ratio": ratio[""]}
         | {f"ratio{name}": one for name, one in ratio.items() if name != ""},
@@ -470,10 +479,13 @@ def layouts(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                f"read rate, sequentially over randomly written, {letter}{name}",
+                f"read rate of sequentially over randomly written data, {letter}{name}",
                 value,
                 "times",
-                PUBLISHED("5.5", "read rate, sequentially over randomly written")
+                PUBLISHED(
+                    "5.5",
+                    "read rate of sequentially written data over that of randomly written data",
+                )
                 if name == ""
                 else None,
             )
@@ -483,10 +495,11 @@ def layouts(setup: Setup) -> Figure:
         + _layout_rows(found[""]),
         claims=_layout_claims(found, ratio),
         explanation=[
-            "The minima in the text are 210 us and 80 us, a factor of 2.6. The caption gives "
-            "2.3 for all layouts. Rates and times are not tested because they depend on the queue "
-            "depth, which is not published.",
-            "P and X are the same drive in this model: the table does not distinguish them.",
+            "The shortest response times in the text are 210 us and 80 us, a factor of 2.6. The "
+            "caption gives 2.3 for all layouts. Rates and times are not tested because they "
+            "depend on the queue depth, which is not published.",
+            "P and X are the same drive in this model, because table 5.1 does not distinguish "
+            "them.",
         ],
         data={
             f"{letter}{name}": {
@@ -550,18 +563,18 @@ def _by_layout(setup: Setup, variant: Variant) -> dict[str, Layout]:
 def _layout_rows(found: Mapping[str, Layout]) -> list[Row]:
     return [
         Row(
-            f"highest read rate, {words} written, over all drives",
+            f"highest read rate of {words} written data, over all drives",
             max(max(one.every(order)) for one in found.values()),
             "MB/s",
-            PUBLISHED("5.5", f"highest rate, {words} written"),
+            PUBLISHED("5.5", f"highest read rate of {words} written data"),
         )
         for order, words in ORDERS.items()
     ] + [
         Row(
-            f"shortest response time, {words} written, over all drives",
+            f"shortest response time of reads of {words} written data, over all drives",
             min(one.least_us[order] for one in found.values()),
             "µs",
-            PUBLISHED("5.5", f"shortest time, {words} written"),
+            PUBLISHED("5.5", f"shortest response time of reads of {words} written data"),
         )
         for order, words in ORDERS.items()
     ]
@@ -582,8 +595,8 @@ def _layout_claims(
     }
     return [
         Claim(
-            "R4: the same reads differ in rate by the order of writing, by more than "
-            f"{PER_CENT:g} % on each drive",
+            "R4: the rate of the same reads depends on the order in which the data were written: "
+            f"it differs by more than {PER_CENT:g} % on each drive",
             all(value > 1 + PER_CENT / 100 for value in ratio[""].values()),
             _each(ratio[""]),
             ids=("J5-028", "J5-027"),
@@ -596,19 +609,19 @@ def _layout_claims(
             ids=("J1-010",),
         ),
         Claim(
-            f"R4: conflicts alone lower the rate by at most a factor of {CONFLICTS}",
+            f"R4: conflicts alone lower the read rate by at most a factor of {CONFLICTS}",
             all(value <= CONFLICTS for value in alone.values()),
             _each(alone),
         ),
         Claim(
-            "R4, reason: with dies that read ahead, the ratio exceeds the effect of conflicts also "
-            "with the faster part",
+            "R4, reason: with dies that read ahead, the order of writing changes the read rate by "
+            f"a factor of more than {CONFLICTS} even with the faster part",
             all(value > CONFLICTS for value in ratio[", faster part"].values()),
             _each(ratio[", faster part"]),
         ),
         Claim(
-            "R4: the larger the random writes were, the faster the reads are (largest against "
-            "smallest writes)",
+            "R4: reads of randomly written data are faster if the data were written in larger "
+            "requests (largest against smallest)",
             all(last > first for first, last in ends.values()),
             ", ".join(
                 f"{letter} {first:.0f} to {last:.0f} MB/s" for letter, (first, last) in ends.items()
@@ -616,7 +629,8 @@ def _layout_claims(
             ids=("J5-033",),
         ),
         Claim(
-            "R4: larger reads gain less if the data were written sequentially",
+            "R4: the read rate rises less with the size of the reads if the data were written "
+            "sequentially",
             all(one["sequential"] < one["random"] for one in grown.values()),
             ", ".join(
                 f"{letter} {one['sequential']:.2f} and {one['random']:.2f} times"

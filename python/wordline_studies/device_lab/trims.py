@@ -45,8 +45,8 @@ def gains(setup: Setup) -> Figure:
         section="5.6.1",
         measured=(
             "Drives are filled in pieces of 64 KiB, sequentially or each once in random order, "
-            "and trimmed in the same order, one TRIM per piece. Random 16 KiB writes of 0.3 of "
-            f"the capacity follow; their last third is measured. Queue depth {DEPTH}, "
+            "and trimmed in the same order, one TRIM per piece. Random 16 KiB writes follow, 0.3 "
+            f"of the capacity in total; the last third of them is measured. Queue depth {DEPTH}, "
             f"{blocks} blocks per die, map in memory."
         ),
         rows=[
@@ -54,19 +54,23 @@ def gains(setup: Setup) -> Figure:
                 f"response time of writes after RND-TRIM over that after SEQ-TRIM, {letter}",
                 value,
                 "times",
-                PUBLISHED("5.12", "response time of writes after random over ascending TRIM"),
+                PUBLISHED(
+                    "5.12", "response time of writes after RND-TRIM over that after SEQ-TRIM"
+                ),
             )
             for letter, value in ratio.items()
         ],
         claims=[
             Claim(
-                "T1: after SEQ-TRIM, the response time equals that of a pristine drive within 5 %",
+                "T1: after SEQ-TRIM, the response time of writes equals that on a pristine drive "
+                "within 5 %",
                 max(seq.values()) < IN_POINTS / 100,
                 _percent(seq),
                 ids=("J5-084",),
             ),
             Claim(
-                "T1: after RND-TRIM, the response time equals that without TRIM within 5 %",
+                "T1: after RND-TRIM, the response time of writes equals that without TRIM within "
+                "5 %",
                 max(rnd.values()) < IN_POINTS / 100,
                 _percent(rnd),
                 ids=("J5-085",),
@@ -81,14 +85,14 @@ def gains(setup: Setup) -> Figure:
         ],
         plots=[
             Plot(
-                "Random writes",
-                "Mean response time by the preceding TRIMs.",
+                "Response time of random writes",
+                "Mean response time of 16 KiB writes by the preceding TRIMs.",
                 bars({f"SSD-{letter}": one for letter, one in us.items()}, KINDS, "µs"),
             )
         ],
         explanation=[
             "The modelled firmware frees the units of an erase block along one ascending run of "
-            "TRIMs (`ftl.trim.frees`). The text reports the effect; the mechanism is assumed. "
+            "TRIMs (`ftl.trim.frees`). The text reports the effect, but the mechanism is assumed. "
             "Firmware that tracks TRIMs in any order frees all trimmed blocks in both cases.",
         ],
         data={"mean_us": us},
@@ -150,15 +154,16 @@ def costs(setup: Setup) -> Figure:
         title="Figures 5.13 and 5.14: duration of a TRIM",
         section="5.6.2",
         measured=(
-            "One TRIM from the start of a filled drive, up to the 64 ranges of 65,535 sectors "
-            f"of one ATA command (2 GiB less 32 KiB). {BLOCKS} blocks per die."
+            "One TRIM from the start of a filled drive, of up to 64 ranges of 65,535 sectors, the "
+            "maximum of one ATA command (2 GiB less 32 KiB). L and Z erase blocks (E-TRIM), A and "
+            f"C only invalidate data (I-TRIM). {BLOCKS} blocks per die."
         ),
         rows=[
             Row(
                 f"duration of a TRIM of 2 GiB, {letter}",
                 us[letter][LONGEST] / 1000,
                 "ms",
-                PUBLISHED("5.13", f"2 GiB, {letter}"),
+                PUBLISHED("5.13", f"duration of a TRIM of 2 GiB, {letter}"),
             )
             for letter in ERASING
         ]
@@ -168,7 +173,7 @@ def costs(setup: Setup) -> Figure:
                 f"{letter}",
                 end(freeing[letter]) / write_us[letter],
                 "times",
-                PUBLISHED("5.14", "I-TRIM over a write of 4 KiB"),
+                PUBLISHED("5.14", "duration of an I-TRIM over that of a 4 KiB write"),
             )
             for letter in INVALIDATING
             for which, end in ENDS.items()
@@ -178,14 +183,14 @@ def costs(setup: Setup) -> Figure:
                 f"duration of the {which} TRIM that frees data, {letter}",
                 end(freeing[letter]),
                 "µs",
-                PUBLISHED("5.14", "time of an I-TRIM"),
+                PUBLISHED("5.14", "duration of an I-TRIM"),
             )
             for letter in INVALIDATING
             for which, end in ENDS.items()
         ],
         claims=[
             Claim(
-                "T2: an E-TRIM takes as long as the erases on the die with the most blocks to "
+                "T2: an E-TRIM takes as long as the erases on the die that has the most blocks to "
                 "erase",
                 all(erased[letter][0] for letter in ERASING),
                 "; ".join(f"{letter} {erased[letter][1]}" for letter in ERASING),
@@ -205,7 +210,8 @@ def costs(setup: Setup) -> Figure:
                 ids=("J5-094",),
             ),
             Claim(
-                "T2: a read that is sent with an E-TRIM completes after it",
+                "T2: a read submitted at the same time as an E-TRIM completes no earlier than the "
+                "E-TRIM",
                 all(read_us[letter] >= us[letter][LONGEST] for letter in ERASING),
                 ", ".join(
                     f"{letter} {units.duration(read_us[letter])} and "
@@ -222,13 +228,17 @@ def costs(setup: Setup) -> Figure:
                 ids=("J5-096",),
             ),
             Claim(
-                "T3: an I-TRIM reads and writes each map page that it touches once",
+                "T3: an I-TRIM reads and programs each map page of its range once",
                 pages == due,
-                "; ".join(f"{letter} {list(one.values())}" for letter, one in pages.items()),
+                "; ".join(
+                    f"{letter} {list(one.values())} map pages by size of the TRIM"
+                    for letter, one in pages.items()
+                ),
                 ids=("J5-100",),
             ),
             Claim(
-                "T3: TRIMs that free data take longer than 4 KiB writes, I-TRIMs at least 6 times",
+                "T3: TRIMs that free data take longer than 4 KiB writes, I-TRIMs more than 6 "
+                "times as long",
                 all(
                     min(freeing[letter]) > least * write_us[letter]
                     for letters, least in ((ERASING, 1), (INVALIDATING, 6))
@@ -243,8 +253,8 @@ def costs(setup: Setup) -> Figure:
             ),
         ],
         explanation=[
-            "TRIM times in units of a write exceed the published ones. Here, a 4 KiB write "
-            "completes in the buffer within 11 us; in the text it takes 65 us.",
+            "The ratios of TRIM to write durations exceed the published ones, because a 4 KiB "
+            "write completes in the buffer within 11 us here, but takes 65 us in the text.",
         ],
         data={"us": us, "write_us": write_us, "map_pages": pages},
     )

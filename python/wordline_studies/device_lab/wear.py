@@ -40,7 +40,7 @@ ERRS: Mapping[str, Value] = {
 BASIC = "LCZ"
 SIZES = (4096, 32_768, 262_144)
 TIMES = 5
-COLOURS = {"most": "#c0392b", "mean": "#1f78b4", "L": "#12a07b", "C": "#1f78b4", "Z": "#d8731c"}
+COLOURS = {"highest": "#c0392b", "mean": "#1f78b4", "L": "#12a07b", "C": "#1f78b4", "Z": "#d8731c"}
 
 
 def _reads(one: Drive, share: float, rounds: int) -> Trial:
@@ -124,37 +124,51 @@ def cycles(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                "highest over mean erase count, wear levelling ignores read erases",
+                "highest over mean erase count, wear levelling ignores erases caused by reads",
                 last["ratio"],
                 "times",
             ),
-            Row("bound: whole drive over read share and one block per die", few, "times"),
             Row(
-                "highest over mean erase count, published for an unknown read share",
+                "bound of highest over mean erase count: all blocks over those of the read share "
+                "and one free block per die",
+                few,
+                "times",
+            ),
+            Row(
+                "highest over mean erase count, unpublished share of the drive read",
                 None,
                 "times",
                 PUBLISHED("5.6", "highest over mean erase count"),
                 "the share of the drive that is read",
             ),
             Row(
-                "highest over mean erase count, wear levelling counts read erases",
+                "highest over mean erase count, wear levelling counts erases caused by reads",
                 spread["ratio"],
                 "times",
             ),
-            Row("bound: whole drive over read share plus over-provisioning", turn, "times"),
+            Row(
+                "bound of highest over mean erase count: whole drive over the read share plus "
+                "over-provisioning",
+                turn,
+                "times",
+            ),
             Row(
                 "highest over mean erase count, data return to their own blocks",
                 own["ratio"],
                 "times",
             ),
             Row(
-                "bound: half of the drive over read share, because half of the erases are of "
-                "blocks that hold the data temporarily",
+                "bound of highest over mean erase count: half of the drive over the read share, "
+                "because half of the erases are of blocks that hold the data temporarily",
                 1 / (2 * HOT),
                 "times",
             ),
             Row("highest over mean erase count, whole drive read", uniform["ratio"], "times"),
-            Row("highest over mean erase count, writes to 1/32", by_writes["ratio"], "times"),
+            Row(
+                "highest over mean erase count, writes to 1/32 of the drive",
+                by_writes["ratio"],
+                "times",
+            ),
         ],
         claims=[
             Claim(
@@ -164,27 +178,29 @@ def cycles(setup: Setup) -> Figure:
                 ids=("J5-041",),
             ),
             Claim(
-                "P2: if wear levelling ignores read erases, the data rotate through the read share "
-                "and one free block per die, and the ratio of highest to mean erase count equals "
-                f"the whole drive over these blocks, within {PER_CENT:g} %",
+                "P2: if wear levelling ignores erases caused by reads, the data rotate through "
+                "the blocks of the read share and one free block per die, and the ratio of "
+                "highest to mean erase count equals the number of all blocks over that of these "
+                f"blocks, within {PER_CENT:g} %",
                 is_reproduced(last["ratio"], few, "times"),
                 f"{last['ratio']:.1f} against {few:.1f}",
             ),
             Claim(
-                "P2: if wear levelling counts read erases, the data rotate through all "
-                "over-provisioned blocks, and the ratio is less than half of that without counting",
+                "P2: if wear levelling counts erases caused by reads, the data rotate through all "
+                "over-provisioned blocks, and the ratio of highest to mean erase count is less "
+                "than half as large as without counting",
                 spread["ratio"] < 0.5 * last["ratio"],
                 f"{spread['ratio']:.1f}",
             ),
             Claim(
-                "P2: if data return to their own blocks, wear levelling cannot spread the "
-                "erases, and the ratio is at its bound, within "
+                "P2: if data return to their own blocks, wear levelling cannot spread the erases, "
+                "and the ratio of highest to mean erase count equals its bound, within "
                 f"{PER_CENT:g} %",
                 is_reproduced(own["ratio"], 1 / (2 * HOT), "times"),
                 f"{own['ratio']:.1f} against {1 / (2 * HOT):.0f}",
             ),
             Claim(
-                "P2: reads of the whole drive wear all blocks alike: the highest erase count is "
+                "P2: reads of the whole drive wear all blocks evenly: the highest erase count is "
                 "less than 1.5 times the mean",
                 uniform["ratio"] < 1.5,
                 f"highest {uniform['most']}, mean {uniform['mean']:.3f}",
@@ -201,12 +217,12 @@ def cycles(setup: Setup) -> Figure:
         ],
         plots=[
             Plot(
-                "Erases",
-                "By number of rounds of reads.",
+                "Erase counts",
+                "Highest and mean erase count of a block by number of rounds of reads.",
                 lines(
                     {
-                        key: {str(many + 1): float(one[key]) for many, one in enumerate(rounds)}
-                        for key in ("most", "mean")
+                        name: {str(many + 1): float(one[key]) for many, one in enumerate(rounds)}
+                        for name, key in (("highest", "most"), ("mean", "mean"))
                     },
                     COLOURS,
                     "rounds",
@@ -265,8 +281,8 @@ def managed_reads(setup: Setup) -> Figure:
     told = {letter: one[4096] for letter, one in ratio.items()}
     small = {
         letter: {
-            "without management": row["other_mean_us"],
-            "with management": row["met_mean_us"],
+            "without reliability management": row["other_mean_us"],
+            "with reliability management": row["met_mean_us"],
         }
         for letter, rows in sizes.items()
         for row in rows
@@ -285,19 +301,22 @@ def managed_reads(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                f"response time of 4 KiB reads, with reliability management over without, {letter}",
+                "response time of 4 KiB reads with reliability management over that without it, "
+                f"{letter}",
                 value,
                 "times",
-                PUBLISHED("5.7", "response time with reliability management over that without"),
+                PUBLISHED(
+                    "5.7", "response time of reads with reliability management over that without it"
+                ),
             )
             for letter, value in told.items()
         ]
         + [
             Row(
-                f"response time of 4 KiB reads, {words}, {letter}",
+                f"response time of 4 KiB reads {words}, {letter}",
                 us,
                 "µs",
-                PUBLISHED("5.7", f"{words}, {letter}"),
+                PUBLISHED("5.7", f"response time of 4 KiB reads {words}, {letter}"),
             )
             for letter, one in small.items()
             for words, us in one.items()
@@ -309,7 +328,7 @@ def managed_reads(setup: Setup) -> Figure:
         ],
         plots=[
             Plot(
-                "Managed over other reads",
+                "Reads with over reads without reliability management",
                 "Ratio of response times by size of the reads.",
                 lines(
                     {
@@ -338,24 +357,26 @@ def _managed_claims(ratio: Mapping[str, Mapping[int, float]]) -> list[Claim]:
     )
     return [
         Claim(
-            "M1: managed reads of 4 KiB take at least five times as long",
+            "M1: 4 KiB reads with reliability management take at least five times as long as "
+            "those without it",
             min(small.values()) >= TIMES,
             ", ".join(f"{letter} {units.figures(value)}" for letter, value in small.items()),
             ids=("J5-005", "J5-027"),
         ),
         Claim(
-            "M1: management slows reads of 1 to 64 sectors (4 and 32 KiB) more than reads of 256 "
-            "KiB",
+            "M1: reliability management slows reads of 1 to 64 sectors (simulated: 4 and 32 KiB) "
+            "more than reads of 256 KiB",
             all(min(one[SIZES[0]], one[SIZES[1]]) > one[SIZES[2]] for one in ratio.values()),
             every,
             ids=("J5-052",),
         ),
         Claim(
-            "M1: the effect of management falls with each larger size of the reads",
+            "M1: the relative effect of reliability management decreases with each larger read "
+            "size",
             all(one > two for of in ratio.values() for one, two in pairwise(of.values())),
             every,
             because="reads of 32 KiB are slowed more than reads of 4 KiB; the cause is not known, "
-            "and none was tested",
+            "and no explanation was tested",
             ids=("J5-059",),
         ),
     ]

@@ -29,7 +29,7 @@ PARTS = 40
 SAME = {"nand.timing.program_ns": 250_000, "host.interface.sata.gigabits_per_s": 3.0}
 """Settings of L with flash twice as fast as its link, which transfers about 256 MB/s of data at 3
 Gbit/s."""
-LINKED = "L, flash twice the link"
+LINKED = "L, flash twice as fast as the link"
 SPEEDS = "the speeds of flash and link"
 """Settings that were fitted to the published ratio of rates, on `LINKED`."""
 PLOTTED = ("L", LINKED, "C")
@@ -37,13 +37,13 @@ LOADED = 0.5
 """Request rate of a host that does not saturate the flash, relative to the rate of the flash."""
 COLOURS = {"L": "#12a07b", "C": "#1f78b4"}
 ALIKE = (
-    "before the cliff, C gains less than L; the cause is not known, and none was tested; both "
-    "presets have the same assumed buffer and batches, because the shares of DRAM that hold data "
-    "are not published"
+    "before the cliff, C gains less from the buffer than L; the cause is not known, and no "
+    "explanation was tested; both presets have the same assumed buffer and batches, because the "
+    "shares of DRAM that hold data are not published"
 )
 ABSORBS = (
     "the buffer absorbs rewrites of pages that it still holds, so fewer pages are written to the "
-    "flash than without it"
+    "flash than without the buffer"
 )
 
 
@@ -92,31 +92,34 @@ def mixes(setup: Setup) -> Figure:
         title="Figure 5.8: mean and worst-case response times of drives and disks",
         section="5.5.1",
         measured=(
-            f"Four mixes at queue depth {DEPTH}. Means are of filled drives. Worst cases are of "
-            "drives past their write cliff with on-demand GC at the free-block threshold. The "
-            f"disks are the presets {DISK} (7,200 rpm) and {FAST_DISK} (10,000 rpm). Maps in "
-            f"memory, {MIXED_BLOCKS} blocks per die. Sizes and access orders of the mixes are "
-            "those of Intel's access patterns for Iometer."
+            f"Four mixes of reads and writes at queue depth {DEPTH}. Mean response times are "
+            "those of filled drives; worst cases are those of drives past their write cliff with "
+            f"on-demand GC at the free-block threshold. The disks are the presets {DISK} (7,200 "
+            f"rpm) and {FAST_DISK} (10,000 rpm). Maps in memory, {MIXED_BLOCKS} blocks per die. "
+            "Sizes and access orders of the mixes are those of Intel's access patterns for "
+            "Iometer."
         ),
         rows=[
             Row(
                 "mean response time of the 7,200 rpm disk over that of a drive, minimum",
                 min(shorter),
                 "times",
-                PUBLISHED("5.8", "mean of a disk of 7,200 rpm over that of a drive"),
+                PUBLISHED("5.8", "mean response time of a 7,200 rpm disk over that of a drive"),
             ),
             Row(
                 "mean response time of the 7,200 rpm disk over that of a drive, maximum",
                 max(shorter),
                 "times",
-                PUBLISHED("5.8", "mean of a disk of 7,200 rpm over that of a drive"),
+                PUBLISHED("5.8", "mean response time of a 7,200 rpm disk over that of a drive"),
             ),
             Row(
-                "worst-case response time relative to the 10,000 rpm disk, mean over drives and "
-                "mixes",
+                "worst-case response time of a drive over that of the 10,000 rpm disk, mean over "
+                "drives and mixes",
                 typical,
                 "times",
-                PUBLISHED("5.8", "worst case over that of a disk of 10,000 rpm"),
+                PUBLISHED(
+                    "5.8", "worst-case response time of a drive over that of a 10,000 rpm disk"
+                ),
             ),
         ],
         claims=[
@@ -131,14 +134,15 @@ def mixes(setup: Setup) -> Figure:
                 ids=("J5-062",),
             ),
             Claim(
-                "W2: every drive has a longer worst case than the disk of 10,000 rpm in every mix",
+                "W2: every drive has a longer worst-case response time than the 10,000 rpm disk "
+                "in every mix",
                 all(value > 1 for one in worst.values() for value in one.values()),
                 "; ".join(f"{letter} {_range(one)} times" for letter, one in worst.items()),
                 ids=("J5-061",),
             ),
             Claim(
-                "W2: GC is the cause: the worst case is longer past the write cliff than without "
-                "GC, for every drive and mix",
+                "W2: GC is the cause: the worst-case response time is longer past the write cliff "
+                "than without GC, for every drive and mix",
                 all(value > 1 for one in over_fresh.values() for value in one.values()),
                 "; ".join(f"{letter} {_range(one)} times" for letter, one in over_fresh.items()),
                 ids=("J5-068",),
@@ -193,10 +197,10 @@ def cliffs(setup: Setup) -> Figure:
         name: {kind: _amplification(one) for kind, one in runs.items()}
         for name, runs in zip(made, found, strict=True)
     }
-    slower = PUBLISHED("5.9", "rate before the cliff over rate after it")
+    slower = PUBLISHED("5.9", "write rate before the cliff over that after it")
     rows = [
         Row(
-            f"rate before the cliff over rate after it, {name}",
+            f"write rate before the cliff over that after it, {name}",
             one["rate"],
             "times",
             replace(slower, fitted=SPEEDS) if name == LINKED else slower,
@@ -205,10 +209,10 @@ def cliffs(setup: Setup) -> Figure:
         if name in PLOTTED
     ] + [
         Row(
-            f"worst case of an interval, after the cliff over before it, {name}",
+            f"worst-case response time of an interval, after the cliff over before it, {name}",
             one["worst"],
             "times",
-            PUBLISHED("5.9", "worst case after the cliff over that before it"),
+            PUBLISHED("5.9", "worst-case response time after the cliff over that before it"),
         )
         for name, one in told.items()
         if name in PLOTTED
@@ -219,10 +223,11 @@ def cliffs(setup: Setup) -> Figure:
         section="5.5.2",
         measured=(
             f"Random and sequential 4 KiB writes at queue depth {DEPTH} after one sequential "
-            "pass. Before: until the first GC run. After: the second half of the run. Worst "
-            "cases are medians over intervals. Maps in memory, GC at the free-block threshold. "
-            f"Blocks per die: {blocks}, on C {BLOCKS // 2}, on Z, A and X {MIXED_BLOCKS}. Of the "
-            "drives, only L is simulated with `--quick`."
+            "pass. Before the cliff means until the first GC run, after the cliff means the "
+            "second half of the run. Worst cases are medians of the longest response times of "
+            "intervals. Maps in memory, GC at the free-block threshold. Blocks per die: "
+            f"{blocks}, on C {BLOCKS // 2}, on Z, A and X {MIXED_BLOCKS}. With `--quick`, only L "
+            "is simulated."
         ),
         rows=rows,
         claims=_cliff_claims(told, even, amplification),
@@ -263,8 +268,9 @@ def _cliff_claims(
     spare = {name: one["random"] for name, one in amplification.items() if name in "LC"}
     return [
         Claim(
-            "W3: under random writes, the rate falls and the worst case rises at the cliff, and "
-            f"the rate does not recover (last quarters within {PER_CENT:g} %)",
+            "W3: under random writes, the rate falls and the worst-case response time rises at "
+            "the cliff, and the rate does not recover (the rates of the last two quarters of the "
+            f"run are within {PER_CENT:g} %)",
             all(_has_cliff(one) for one in basic.values()),
             ", ".join(
                 f"{name} {units.figures(one['rate'])} and {units.figures(one['worst'])} times"
@@ -287,7 +293,7 @@ def _cliff_claims(
         ),
         Claim(
             "W4: the cause is that blocks reclaimed under random writes still hold valid pages: "
-            "the write amplification is higher than under sequential writes",
+            "write amplification is higher than under sequential writes",
             all(one["random"] > one["sequential"] for one in amplification.values()),
             ", ".join(
                 f"{name} {one['random']:.2f} and {one['sequential']:.2f}"
@@ -397,7 +403,7 @@ def _plots(series: Mapping[str, Mapping[str, Sequence[Any]]]) -> list[Plot]:
         yaxis=decades("response time", [us for one in wide.values() for us in one["max_us"] if us]),
     )
     return [
-        Plot("Random writes", "Rate over time.", rate),
+        Plot("Rate of random writes", "Rate over time.", rate),
         Plot("Longest response time", "Longest response time per interval.", worst),
     ]
 
@@ -437,23 +443,29 @@ def buffers(setup: Setup) -> Figure:
         title="Figure 5.10: the buffer before and after the cliff",
         section="5.5.3",
         measured=(
-            "Random 4 KiB writes with the buffer, and with FUA. Before the cliff: at half the "
-            "rate of the flash, with too few writes to start GC. After it: at queue depth "
-            f"{DEPTH}. Maps in memory, {MIXED_BLOCKS} blocks per die."
+            "Random 4 KiB writes with the buffer, and with FUA instead of the buffer. Before the "
+            "cliff, writes arrive at half the rate of the flash and are too few to start GC. "
+            f"After the cliff, the queue depth is {DEPTH}. Maps in memory, {MIXED_BLOCKS} blocks "
+            "per die."
         ),
         rows=[
             Row(
-                f"worst case after the cliff, with the buffer over without it, {letter}",
+                "worst-case response time after the cliff with the buffer over that without it, "
+                f"{letter}",
                 value,
                 "times",
-                PUBLISHED("5.10", f"worst case with the buffer over that without it, {letter}"),
+                PUBLISHED(
+                    "5.10",
+                    "worst-case response time after the cliff with the buffer over "
+                    f"that without it, {letter}",
+                ),
             )
             for letter, value in after.items()
         ]
         + [
             Row(
-                f"worst case after the cliff, with the buffer, destaged page by page, over "
-                f"without it, {letter}",
+                "worst-case response time after the cliff with a buffer destaged page by page "
+                f"over that without a buffer, {letter}",
                 value,
                 "times",
             )
@@ -461,7 +473,8 @@ def buffers(setup: Setup) -> Figure:
         ]
         + [
             Row(
-                f"worst case before the cliff, with the buffer over without it, {letter}",
+                "worst-case response time before the cliff with the buffer over that without it, "
+                f"{letter}",
                 value,
                 "times",
             )
@@ -469,8 +482,8 @@ def buffers(setup: Setup) -> Figure:
         ]
         + [
             Row(
-                f"worst case before the cliff, with the buffer, destaged page by page, over "
-                f"without it, {letter}",
+                "worst-case response time before the cliff with a buffer destaged page by page "
+                f"over that without a buffer, {letter}",
                 value,
                 "times",
             )
@@ -478,7 +491,8 @@ def buffers(setup: Setup) -> Figure:
         ]
         + [
             Row(
-                f"mean response time before the cliff, with the buffer over without it, {letter}",
+                "mean response time before the cliff with the buffer over that without it, "
+                f"{letter}",
                 value,
                 "times",
             )
@@ -486,10 +500,13 @@ def buffers(setup: Setup) -> Figure:
         ]
         + [
             Row(
-                "mean response time before the cliff, without the buffer over with it, C",
+                "mean response time before the cliff without the buffer over that with it, C",
                 1 / mean["C"],
                 "times",
-                PUBLISHED("5.10", "mean before the cliff, without the buffer over with it, C"),
+                PUBLISHED(
+                    "5.10",
+                    "mean response time before the cliff without the buffer over that with it, C",
+                ),
             )
         ],
         claims=[
@@ -500,29 +517,31 @@ def buffers(setup: Setup) -> Figure:
                 ids=("J5-083",),
             ),
             Claim(
-                "W5: before the cliff, the buffer shortens the worst case of L",
+                "W5: before the cliff, the buffer shortens the worst-case response time of L",
                 before["L"] < 1,
                 _each(before),
-                because="the pages of a batch are read from DRAM at once, and a write that arrives "
-                f"then waits for the DRAM port: {port_ms:.2f} ms for 16 MiB; if pages are destaged "
-                "one by one, the worst case is shorter than with batches",
+                because="the pages of a batch are read from DRAM at once, and a write that "
+                f"arrives at that time waits for the DRAM port: {port_ms:.2f} ms for 16 MiB; if "
+                "pages are destaged one by one, the worst case is shorter than with batches",
                 ids=("J5-077",),
             ),
             Claim(
-                "W5: before the cliff, the worst case with the buffer is shorter than with batches "
-                "if pages are destaged one by one",
+                "W5: before the cliff, the worst-case response time with the buffer is shorter if "
+                "pages are destaged one by one than if they are destaged in batches",
                 all(calm[letter] < before[letter] for letter in before),
                 _each(calm),
             ),
             Claim(
-                "W5: after the cliff, the worst case is longer with the buffer",
+                "W5: after the cliff, the worst-case response time is longer with the buffer than "
+                "without it",
                 min(after.values()) > 1,
                 _each(after),
                 ids=("J5-083",),
             ),
             Claim(
-                "W5: the cause is that a batch frees its memory as a whole: if pages are "
-                "destaged one by one, the worst case with the buffer is shorter than with batches",
+                "W5: the cause is that a batch frees its memory as a whole: if pages are destaged "
+                "one by one, the worst-case response time with the buffer is shorter than with "
+                "batches",
                 all(single[letter] < after[letter] for letter in after),
                 _each(single),
             ),
@@ -534,7 +553,7 @@ def buffers(setup: Setup) -> Figure:
                 ids=("J5-081",),
             ),
             Claim(
-                "W5: with the buffer, GC runs more often",
+                "W5: with the buffer, GC runs more often than without it",
                 all(with_it > without for with_it, without in gc.values()),
                 "; ".join(
                     f"{letter} {with_it:,} and {without:,} GC runs"
@@ -544,7 +563,7 @@ def buffers(setup: Setup) -> Figure:
                 ids=("J5-082",),
             ),
             Claim(
-                "W5: with the buffer, fewer pages of the host are written to the flash",
+                "W5: with the buffer, fewer host pages are written to the flash than without it",
                 all(with_it < without for with_it, without in pages.values()),
                 "; ".join(
                     f"{letter} {with_it:,} and {without:,} pages"
