@@ -86,7 +86,7 @@ def beyond(values: Mapping[str, Mapping[float, int]]) -> dict[str, Any]:
         height=330,
         hovermode="x unified",
         xaxis=decades("excess waiting time", [1000.0, most]),
-        yaxis={"title": {"text": "requests above it"}, **LINEAR},
+        yaxis={"title": {"text": "requests above the excess"}, **LINEAR},
     )
 
 

@@ -24,17 +24,18 @@ from wordline_studies.measures import gain
 from wordline_studies.outcome import PER_CENT
 
 OVERFLOWS = (
-    "disk 1 writes 17.7 GB, more than the 14 GB of the write buffer, so a request of SSD1 finds "
-    "the buffer full; if P-FTL uses the last free blocks, too, none does"
+    "disk 1 writes 17.7 GB, more than the 14 GB of the write buffer, so requests of SSD1 find the "
+    "buffer full; no request does if P-FTL also uses the last free blocks"
 )
 SPREADS = (
     "with writes spread as recorded, two logical blocks that share their update blocks are merged "
-    "nearly as often as one; if the blocks are adjacent, H-FTL performs fewer GC runs (figure 7.11)"
+    "nearly as often as a single one; if the blocks are adjacent, H-FTL performs fewer GC runs "
+    "(figure 7.11)"
 )
 INVOKES = (
-    "every late request waits for a GC run, and P-FTL performs fewer of them, as the figure's "
-    "caption confirms: it merges for the oldest pages of its buffer, H-FTL for every write "
-    "that needs an update block"
+    "every late request waits for a GC run, and P-FTL performs fewer GC runs, as the figure's "
+    "caption confirms: P-FTL merges only to free the oldest pages of its buffer, H-FTL for every "
+    "write that needs an update block"
 )
 
 
@@ -72,57 +73,63 @@ def excess(device: str, runs: Runs, number: str) -> Figure:
         rows=[
             *(
                 Row(
-                    f"{where}, {SCHEMES[scheme].title}: requests beyond {MARGIN_MS} ms",
+                    f"{where}, {SCHEMES[scheme].title}: number of requests slower than "
+                    f"{MARGIN_MS} ms",
                     float(value),
                     "",
-                    PUBLISHED("7.12", "late requests under AGC+DGC") if scheme == BOTH else None,
+                    PUBLISHED("7.12", "number of requests slower than 30 ms under AGC+DGC")
+                    if scheme == BOTH
+                    else None,
                 )
                 for where, one in count_of.items()
                 for scheme, value in one.items()
             ),
             *(
-                Row(f"{SCHEMES[scheme].title}: sum of the excess", value, "s")
+                Row(f"{SCHEMES[scheme].title}: sum of the excess waiting times", value, "s")
                 for scheme, value in sums.items()
             ),
             *(
-                Row(f"{HIGH}, {SCHEMES[scheme].title}: GC runs", float(value), "")
+                Row(f"{HIGH}, {SCHEMES[scheme].title}: number of GC runs", float(value), "")
                 for scheme, value in busy.items()
             ),
         ],
         plots=[
             Plot(
                 f"Excess waiting time, {where}",
-                f"Requests above the excess; in brackets, all requests beyond {MARGIN_MS} ms.",
+                "Number of requests above the excess; in brackets, all requests slower than "
+                f"{MARGIN_MS} ms.",
                 beyond(one),
             )
             for where, one in found.items()
         ],
         claims=[
             Claim(
-                "No request exceeds the bound under AGC+DGC",
+                f"Under AGC+DGC, no request exceeds the bound of {MARGIN_MS} ms",
                 everyone[BOTH] == 0,
-                f"{everyone[BOTH]:,} requests do",
+                f"{everyone[BOTH]:,} requests exceed it",
                 ids=("J1-004",),
             ),
             Claim(
-                f"No request of {large}, with its writes of 149 pages, exceeds the bound under "
-                "AGC+DGC",
+                f"Under AGC+DGC, no request of {large}, with its writes of 149 pages, exceeds the "
+                f"bound of {MARGIN_MS} ms",
                 late(runs[BOTH][large]) == 0,
-                f"{late(runs[BOTH][large]):,} requests do",
+                f"{late(runs[BOTH][large]):,} requests exceed it",
             ),
             Claim(
-                "At low intensity, requests exceed the bound under L- and H-FTL, none under P-FTL "
-                "and AGC+DGC",
+                f"At low intensity, requests exceed the bound of {MARGIN_MS} ms under L-FTL and "
+                "H-FTL, but none do under P-FTL and AGC+DGC",
                 min(count_of[LOW][L], count_of[LOW][H]) > 0
                 and count_of[LOW][P] + count_of[LOW][BOTH] == 0,
-                ", ".join(f"{SCHEMES[one].title} {many:,}" for one, many in count_of[LOW].items()),
+                ", ".join(
+                    f"{SCHEMES[one].title} {many:,} requests" for one, many in count_of[LOW].items()
+                ),
                 because=OVERFLOWS if device == SIX else "",
                 quick=device != SIX,
                 ids=("J7-074",) if device == SIX else (),
             ),
             Claim(
-                "At high intensity, P-FTL performs fewer GC runs than H-FTL, and its longest "
-                "response time is longer",
+                "At high intensity, P-FTL performs fewer GC runs than H-FTL, but has a longer "
+                "worst-case response time",
                 busy[P] < busy[H] and longest[P] > longest[H],
                 f"{busy[P]:,} and {busy[H]:,} GC runs; {longest[P]:,.0f} and {longest[H]:,.0f} ms",
                 quick=device == SIX,
@@ -142,11 +149,11 @@ def merges(runs: Runs, writes: int) -> list[Row]:
     )
     return [
         Row(
-            "low intensity, H-FTL: GC runs per disk and day, extrapolated to all requests of the "
-            "table",
+            "low intensity, H-FTL: GC runs per disk and day, extrapolated to all requests of "
+            "table 6.1",
             every / len(LOW_DISKS) / DAYS,
             "per day",
-            PUBLISHED("7.12", "GC runs of H-FTL per day"),
+            PUBLISHED("7.12", "low intensity, H-FTL: GC runs per disk and day"),
         )
     ]
 
@@ -162,22 +169,24 @@ def claims_of_six(runs: Runs) -> list[Claim]:
     }
     return [
         Claim(
-            "At low intensity, H-FTL performs significantly fewer GC runs than L-FTL (more than "
-            f"{PER_CENT:g} %)",
+            "At low intensity, H-FTL performs significantly fewer GC runs than L-FTL (by more "
+            f"than {PER_CENT:g} %)",
             quiet[H] < (1 - PER_CENT / 100) * quiet[L],
             f"{quiet[H]:,} and {quiet[L]:,} GC runs",
             because=SPREADS,
             ids=("J7-069",),
         ),
         Claim(
-            "At high intensity, fewer requests exceed the bound under H-FTL than under P-FTL",
+            f"At high intensity, fewer requests exceed the bound of {MARGIN_MS} ms under H-FTL "
+            "than under P-FTL",
             busy[H] < busy[P],
             f"{busy[H]:,} and {busy[P]:,} requests",
             because=INVOKES,
             ids=("J7-075",),
         ),
         Claim(
-            "AGC+DGC has less than half of the excess waiting time of each of the other schemes",
+            "The total excess waiting time under AGC+DGC is less than half of that under each "
+            "other scheme",
             all(sums[BOTH] < sums[scheme] / 2 for scheme in (L, H, P)),
             ", ".join(f"{SCHEMES[scheme].title} {value:,.0f} s" for scheme, value in sums.items()),
             ids=("J7-097",),
@@ -190,10 +199,10 @@ def day_one(runs: Runs) -> list[Row]:
     intensity."""
     return [
         Row(
-            f"{name}, P-FTL, day 1: longest excess",
+            f"{name}, P-FTL, day 1: longest excess waiting time",
             max(0.0, days(worst_ms(runs[P][name]))[0] - MARGIN_MS),
             "ms",
-            PUBLISHED("7.14", "longest excess of P-FTL, day 1"),
+            PUBLISHED("7.14", "high intensity, P-FTL, day 1: longest excess waiting time"),
         )
         for name in GROUPS[THREE][HIGH]
     ]
@@ -208,10 +217,13 @@ def thrashing(three: Runs, six: Runs) -> list[Row]:
         shares.append(sum(map(late, of)) / sum(one["input"]["requests"] for one in of))
     return [
         Row(
-            "high intensity, P-FTL: share of late requests relative to 6SSDs-RAID",
+            "high intensity, P-FTL: change of the share of late requests against 6SSDs-RAID",
             gain(shares[1], shares[0]) if shares[1] else None,
             "%",
-            PUBLISHED("7.14", "late requests of P-FTL over 6SSDs-RAID"),
+            PUBLISHED(
+                "7.14",
+                "high intensity, P-FTL: change of the share of late requests against 6SSDs-RAID",
+            ),
             "a buffer that overflows on 6SSDs-RAID",
         )
     ]
@@ -222,7 +234,8 @@ def claims_of_three(runs: Runs) -> list[Claim]:
     told = {name: days(worst_ms(runs[P][name])) for name in GROUPS[THREE][HIGH]}
     return [
         Claim(
-            "P-FTL keeps the bound on day 1 at high intensity, and exceeds it again on a later day",
+            f"At high intensity, P-FTL keeps the bound of {MARGIN_MS} ms on day 1, and exceeds it "
+            "on a later day",
             all(one[0] <= MARGIN_MS for one in told.values())
             and max(max(one[1:]) for one in told.values()) > MARGIN_MS,
             "; ".join(
@@ -236,8 +249,8 @@ def claims_of_three(runs: Runs) -> list[Claim]:
 
 
 def _beyond(runs: Mapping[str, Summary], names: Iterable[str]) -> dict[float, int]:
-    """Returns the number of requests whose excess waiting time is above each step, summed over the
-    members. The keys are the steps in microseconds."""
+    """Returns the number of requests whose excess waiting time is above each step, in total over
+    the members. The keys are the steps in microseconds."""
     told = [runs[name]["excess"]["all"]["above"] for name in names]
     steps = sorted({one["excess_us"] for above in told for one in above})
     found = dict.fromkeys(steps, 0)

@@ -29,13 +29,13 @@ LONGS = (5.0, 2.0, 1.0, 0.5, 0.2, 0.0)
 FEWER = (5.0, 0.0)
 STRATEGIES = (L, H, P, AGC, DGC, BOTH)
 # Short pauses as measured with Iometer (section 7.4.1).
-IOMETER, IOMETER_US = "no pause above 15.2 ms", (1.8, 15_200.0)
+IOMETER, IOMETER_US = "no pause longer than 15.2 ms", (1.8, 15_200.0)
 # Blocks per plane of P-FTL's write buffer.
 SMALL = (20, 1)
 
 
 def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
-    """Compares the generated loads with table 7.1."""
+    """Compares the generated loads with tables 6.1 and 7.1."""
     many = writes_of(setup)
     rows: list[Row] = []
     pauses: dict[str, dict[str, float]] = {}
@@ -46,29 +46,33 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
         size = (one["read_bytes"] + one["written_bytes"]) / one["requests"]
         rows += [
             Row(
-                f"disk {disk}: requests after a long pause",
+                f"disk {disk}: share of requests after a long pause",
                 pauses[f"disk {disk}"]["long"],
                 "%",
-                PUBLISHED("idle", f"disk {disk}"),
+                PUBLISHED("idle", f"disk {disk}: share of requests after a long pause"),
             ),
             Row(f"disk {disk}: mean request size", size / 1024, "KiB"),
-            Row(f"disk {disk}: mean request size in the table", row.kib / row.requests, "KiB"),
+            Row(
+                f"disk {disk}: mean request size in tables 6.1 and 7.1",
+                row.kib / row.requests,
+                "KiB",
+            ),
             Row(f"disk {disk}: share of writes", 100 * one["writes"] / one["requests"], "%"),
             Row(f"disk {disk}: share of writes in table 6.1", 100 * row.write_share, "%"),
             Row(
-                f"disk {disk}: requests, relative to the table",
+                f"disk {disk}: share of the requests of table 6.1 that are simulated",
                 100 * one["requests"] / row.requests,
-                "",
+                "%",
             ),
             Row(
-                f"disk {disk}: data written over the spare 3 % of 64 GiB",
+                f"disk {disk}: data written relative to the spare space (3 % of 64 GiB)",
                 one["written_bytes"] / (0.03 * 2**36),
-                "",
+                "times",
             ),
             Row(
-                f"disk {disk}: data written over the spare 3 % in the table",
+                f"disk {disk}: data written in table 7.1 relative to the spare space",
                 row.written_kib * 1024 / (0.03 * 2**36),
-                "",
+                "times",
             ),
         ]
     rows += _pauses_of_all(pauses)
@@ -93,12 +97,12 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
             )
         ],
         explanation=[
-            "Pauses are short if they are neither zero nor longer than 1 s; the three shares "
-            "of section 7.6, 34.6, 29.5 and 35.9 %, add up to 100 %. Short pauses are from 1.8 "
-            "µs to 1 s long, with equal probability for each order of magnitude. The 15.2 ms "
-            "of section 7.4.1 were measured with Iometer on a disk, not in these traces. The "
-            f"mean of long pauses makes all disks last equally long ({duration_s(many):,.0f} s, "
-            "a fifth of which is called a day); it is at least 2 s.",
+            "Pauses are short if they are neither zero nor longer than 1 s; the three shares of "
+            "section 7.6, 34.6, 29.5 and 35.9 %, add up to 100 %. Short pauses are from 1.8 µs to "
+            "1 s long, with equal probability for each order of magnitude. The 15.2 ms of section "
+            "7.4.1 were measured with Iometer on a disk, not in these traces. The mean length of "
+            "long pauses is chosen so that the loads of all disks last equally long "
+            f"({duration_s(many):,.0f} s, a fifth of which is called a day); it is at least 2 s.",
             "The table contradicts itself on long pauses. At more than 1 s each, the long "
             "pauses of 13 million requests (41.3 %) last 62 days, not five. The mean over its rows "
             "is 44.7 %, not the printed total of 64.1 %, and section 7.6 gives 34.6 %.",
@@ -178,33 +182,44 @@ def sections(setup: Setup) -> Figure:
         title="Write-intensive sections with few long pauses",
         section="7.6.2",
         measured=(
-            f"{many:,} requests as in a write-intensive section of SSD5: 80 % writes. 90 % of "
-            "the requests follow without a pause, 5 to 0 % after a long pause, the others "
-            f"after a short one. {100 * WORN:g} % of the pages are overwritten at random "
-            "beforehand, so that there are no free update blocks at the start, except under "
-            "P-FTL, whose buffer is empty. The document "
-            "has no such test; this one checks its statements."
+            f"{many:,} requests as in a write-intensive section of SSD5: 80 % writes. 90 % of the "
+            "requests follow without a pause, 5 to 0 % after a long pause, the others after a "
+            f"short one. {100 * WORN:g} % of the pages are overwritten at random beforehand, so "
+            "that there are no free update blocks at the start, except under P-FTL, whose buffer "
+            "is empty. The document contains no such test; this figure checks statements of the "
+            "document."
         ),
         rows=[
             *(
-                Row(f"{name}, {long:g} % long pauses: longest response time", value, "ms")
+                Row(
+                    f"{name}, long pause after {long:g} % of the requests: longest response time",
+                    value,
+                    "ms",
+                )
                 for name, one in worst.items()
                 for long, value in one.items()
             ),
             *(
-                Row(f"{name}, {long:g} % long pauses: requests beyond {MARGIN_MS} ms", value, "%")
+                Row(
+                    f"{name}, long pause after {long:g} % of the requests: share of requests "
+                    f"slower than {MARGIN_MS} ms",
+                    value,
+                    "%",
+                )
                 for name, one in late.items()
                 for long, value in one.items()
             ),
             Row(f"DGC, {IOMETER}: longest response time", ending, "ms"),
             Row(
-                f"P-FTL with {full} blocks per plane, no long pauses: longest response time",
+                f"P-FTL with a buffer of {full} blocks per plane, no long pauses: longest "
+                "response time",
                 without[P],
                 "ms",
             ),
             *(
                 Row(
-                    f"P-FTL with {blocks} blocks per plane, no long pauses: longest response time",
+                    f"P-FTL with a buffer of {blocks} blocks per plane, no long pauses: longest "
+                    "response time",
                     value,
                     "ms",
                 )
@@ -213,8 +228,8 @@ def sections(setup: Setup) -> Figure:
         ],
         plots=[
             Plot(
-                "Worst case",
-                "Longest response time.",
+                "Worst-case response time",
+                "Longest response time by the share of requests before a long pause.",
                 lines(
                     worst,
                     colours,
@@ -227,7 +242,8 @@ def sections(setup: Setup) -> Figure:
             ),
             Plot(
                 "Late requests",
-                f"Requests beyond {MARGIN_MS} ms.",
+                f"Share of requests slower than {MARGIN_MS} ms by the share of requests before a "
+                "long pause.",
                 lines(
                     late,
                     colours,
@@ -240,13 +256,13 @@ def sections(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "AGC+DGC hides GC even if few requests have a long pause (5 %)",
+                "AGC+DGC hides GC even if a long pause follows only 5 % of the requests",
                 longs[0] in kept,
-                f"no late request with {told} long pauses",
+                f"no late request if a long pause follows {told} of the requests",
                 ids=("J7-063",),
             ),
             Claim(
-                "AGC+DGC keeps the bound without long pauses too",
+                f"AGC+DGC keeps the bound of {MARGIN_MS} ms even without long pauses",
                 without[BOTH] <= MARGIN_MS,
                 f"{without[BOTH]:,.0f} ms",
                 ids=("J7-063",),
@@ -263,19 +279,21 @@ def sections(setup: Setup) -> Figure:
                 f"{ending:,.0f} ms",
             ),
             Claim(
-                "P-FTL with its whole buffer has a shorter worst case than L-FTL",
+                "Without long pauses, P-FTL with its whole buffer has a shorter worst-case "
+                "response time than L-FTL",
                 without[P] < without[L],
                 f"{without[P]:,.0f} and {without[L]:,.0f} ms",
             ),
             Claim(
-                "P-FTL's worst case depends on the size of its buffer: if the buffer overflows, "
-                "it is more than ten times as long",
+                "P-FTL's worst-case response time depends on the size of its buffer: if the "
+                "buffer overflows, the worst case is more than ten times as long",
                 tiny[SMALL[-1]] > 10 * without[P],
                 f"{tiny[SMALL[-1]]:,.0f} and {without[P]:,.0f} ms",
                 ids=("J7-084",),
             ),
             Claim(
-                "P-FTL with an overflowing buffer has a longer worst case than L-FTL",
+                "Without long pauses, P-FTL with an overflowing buffer has a longer worst-case "
+                "response time than L-FTL",
                 tiny[SMALL[-1]] > without[L],
                 f"{tiny[SMALL[-1]]:,.0f} and {without[L]:,.0f} ms",
             ),
@@ -307,20 +325,20 @@ def _pauses_of_all(pauses: Mapping[str, Mapping[str, float]]) -> list[Row]:
     return [
         *(
             Row(
-                f"all disks, {which}: requests after a long pause",
+                f"{which} of all disks: share of requests after a long pause",
                 value,
                 "%",
-                PUBLISHED("idle", "all disks"),
+                PUBLISHED("idle", "range of all disks: share of requests after a long pause"),
             )
             for which, value in (("minimum", min(long)), ("maximum", max(long)))
         ),
         *(
             Row(f"all disks: {words}", mean[kind], "%", PUBLISHED("idle", words))
             for kind, words in (
-                ("long", "requests after a long pause"),
-                ("long", "requests after a long pause, of the table"),
-                ("short", "requests after a short pause"),
-                ("at once", "requests without a pause"),
+                ("long", "share of requests after a long pause"),
+                ("long", "share of requests after a long pause, total of table 7.1"),
+                ("short", "share of requests after a short pause"),
+                ("at once", "share of requests without a pause"),
             )
         ),
     ]

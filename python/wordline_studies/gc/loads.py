@@ -40,7 +40,7 @@ STRETCHES, EVERY = 32, 4
 # most written blocks come first. Measured with this striping on the 10,554 writes among the first
 # 100,000 requests of disk 5, the available excerpt.
 QUARTERS = (770, 2_636, 3_053, 3_054)
-# Mean length of the long pauses of the disk that has most of them. Seconds.
+# Mean length of the long pauses of the disk that has the most long pauses. Seconds.
 LEAST_LONG_MEAN_S = 2.0
 
 

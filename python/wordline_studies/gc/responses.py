@@ -38,16 +38,16 @@ from wordline_studies.outcome import IN_POINTS, PER_CENT, is_reproduced
 
 STRATEGIES = (L, AGC, DGC, BOTH)
 TURN, MORE_FREE = "SSD5, in turn", "SSD5, at 3 %"
-# Share of spare blocks of an SSD that has more of them than section 7.6 gives.
+# Share of spare blocks of an SSD with more spare blocks than section 7.6 gives.
 MORE_SPARE = 0.07
 ROOMY = f"L-FTL at 3 % with {100 * MORE_SPARE:.0f} % spare blocks"
 # Reason why DGC does not run out of free blocks. A claim on write-intensive sections tests it.
 SHORT_PAUSES = (
     "short pauses are up to a second long: 75 ms on average (1.8 µs to 1 s, with equal "
     "probability per order of magnitude); 10 % of the requests of a write-intensive section "
-    "follow one, which is 7.5 ms per request, enough for three merges of 139 ms on 64 "
-    "planes; DGC runs out if no pause is longer than 15.2 ms (see Write-intensive sections with "
-    "few long pauses)"
+    "follow one, which is 7.5 ms of idle time per request, enough for three merges of 139 ms on "
+    "64 planes in parallel; DGC runs out of free blocks if no pause is longer than 15.2 ms (see "
+    "Write-intensive sections with few long pauses)"
 )
 EVENLY = (
     "the write-intensive sections of the load are spread evenly over the run, and AGC recovers "
@@ -55,10 +55,11 @@ EVENLY = (
 )
 # Reason for more GC runs and erases than those of L-FTL at 1 %.
 KEEPS = (
-    "AGC+DGC compacts when fewer blocks are free than 43 % of 3 %, and so keeps 1.29 % of the "
-    "blocks free; L-FTL at its threshold of 1 % (section 7.6) keeps fewer; logical blocks are "
-    "therefore merged earlier, with fewer new pages, under any locality; section 7.6.5 gives the "
-    "underlying FTL a threshold of 3 %, at which L-FTL performs more GC runs"
+    "AGC+DGC compacts when the share of free blocks is below 43 % of the 3 % threshold, and so "
+    "keeps 1.29 % of the blocks free; L-FTL at its threshold of 1 % (section 7.6) keeps fewer "
+    "blocks free; AGC+DGC therefore merges logical blocks earlier, with fewer new pages, under "
+    "any locality; section 7.6.5 gives the underlying FTL a threshold of 3 %, at which L-FTL "
+    "performs more GC runs"
 )
 
 
@@ -125,9 +126,11 @@ def _rows(found: Mapping[str, Responses]) -> list[Row]:
         rows += [
             Row(f"{title}: longest response time", longest_ms(summary), "ms"),
             Row(f"{title}: mean response time of writes", mean_ms(summary), "ms"),
-            Row(f"{title}: requests beyond {MARGIN_MS} ms", float(late(summary)), ""),
-            Row(f"{title}: GC runs", float(collected(summary)), ""),
-            Row(f"{title}: GC runs on demand", float(collected(summary, DEMAND)), ""),
+            Row(
+                f"{title}: number of requests slower than {MARGIN_MS} ms", float(late(summary)), ""
+            ),
+            Row(f"{title}: number of GC runs", float(collected(summary)), ""),
+            Row(f"{title}: number of on-demand GC runs", float(collected(summary, DEMAND)), ""),
         ]
     return rows
 
@@ -137,7 +140,8 @@ def _plots(found: Mapping[str, Responses]) -> list[Plot]:
     return [
         Plot(
             SCHEMES[scheme].title,
-            f"Requests in order of arrival. Dotted: {MARGIN_MS} ms.",
+            "Response times of the requests in order of arrival. The dotted line is at "
+            f"{MARGIN_MS} ms.",
             in_order(SCHEMES[scheme].title, scheme, run.latencies, top),
         )
         for scheme, run in found.items()
@@ -168,15 +172,18 @@ def _low(found: Mapping[str, Responses]) -> Figure:
         title="Figure 7.8: response times of SSD0",
         section="7.6.1",
         measured=(
-            "Response times of SSD0 of 6SSDs-RAID (low intensity) under L-FTL, AGC, DGC and both."
+            "Response times of SSD0 of 6SSDs-RAID (low intensity) under L-FTL, AGC, DGC and "
+            "AGC+DGC."
         ),
         rows=_rows(found),
         plots=_plots(found),
         claims=[
             Claim(
-                f"AGC alone hides almost all GC (all but {IN_POINTS:g} % of L-FTL's late requests)",
+                f"AGC alone hides almost all GC (at most {IN_POINTS:g} % of L-FTL's late requests "
+                "remain)",
                 hidden >= 100 - IN_POINTS,
-                f"{hidden:.1f} % ({late_of[L]:,} to {late_of[AGC]:,})",
+                f"{hidden:.1f} % hidden ({late_of[L]:,} late requests under L-FTL, "
+                f"{late_of[AGC]:,} under AGC)",
                 ids=("J7-042",),
             ),
             Claim(
@@ -185,8 +192,8 @@ def _low(found: Mapping[str, Responses]) -> Figure:
                 f"{advanced:,} of {all_of_agc:,} GC runs",
             ),
             Claim(
-                "AGC leaves nothing for DGC: with both, DGC performs 0 % of the GC runs, within "
-                f"{IN_POINTS:g} points",
+                "AGC leaves nothing for DGC: under AGC+DGC, DGC performs 0 % of the GC runs, "
+                f"within {IN_POINTS:g} percentage points",
                 left <= IN_POINTS,
                 f"{left:.2f} %",
                 ids=("J7-043",),
@@ -209,20 +216,26 @@ def _high(
         title="Figure 7.9: response times of SSD5",
         section="7.6.1",
         measured=(
-            "Response times of SSD5 (high intensity), with its write-intensive sections. In "
-            "turn: the same requests, but no logical block is written again before all others "
-            "have been. L-FTL at 3 %: with the threshold of section 7.6.5, less the blocks that "
-            f"merges need. {ROOMY}: with this threshold and more spare blocks for the same user "
-            "capacity."
+            "Response times of SSD5 (high intensity), with its write-intensive sections. 'In turn' "
+            "means the same requests, but no logical block is written again before all others "
+            "have been. 'L-FTL at 3 %' has the free-block threshold of section 7.6.5, less the "
+            f"blocks that merges need. '{ROOMY}' has this threshold and more spare blocks for the "
+            "same user capacity."
         ),
         rows=[
             *_rows(found),
-            Row("DGC: postponed GC runs", float(collected(found[DGC].summary, DELAYED)), ""),
-            Row("L-FTL at 3 %: GC runs", float(at_more), ""),
-            Row(f"{ROOMY}: GC runs", float(collected(spacious)), ""),
-            Row(f"{ROOMY}: requests beyond {MARGIN_MS} ms", float(late(spacious)), ""),
+            Row(
+                "DGC: number of postponed GC runs",
+                float(collected(found[DGC].summary, DELAYED)),
+                "",
+            ),
+            Row("L-FTL at 3 %: number of GC runs", float(at_more), ""),
+            Row(f"{ROOMY}: number of GC runs", float(collected(spacious)), ""),
+            Row(
+                f"{ROOMY}: number of requests slower than {MARGIN_MS} ms", float(late(spacious)), ""
+            ),
             *(
-                Row(f"In turn, {SCHEMES[scheme].title}: GC runs", float(runs_of), "")
+                Row(f"In turn, {SCHEMES[scheme].title}: number of GC runs", float(runs_of), "")
                 for scheme, runs_of in in_turns.items()
             ),
         ],
@@ -232,7 +245,7 @@ def _high(
             Claim(
                 "DGC alone starts on-demand GC once the free blocks are used up",
                 demanded > 0,
-                f"{demanded} on demand, {late_of[DGC]} late",
+                f"{demanded} on-demand GC runs, {late_of[DGC]} late requests",
                 because=SHORT_PAUSES,
                 ids=("J7-048",),
             ),
@@ -246,7 +259,7 @@ def _high(
             Claim(
                 "AGC and DGC together hide all GC",
                 late_of[BOTH] == 0,
-                f"{late_of[BOTH]} late",
+                f"{late_of[BOTH]} late requests",
                 ids=("J1-004",),
             ),
             Claim(
@@ -263,10 +276,10 @@ def _high(
             ),
             Claim(
                 "With more free blocks and a higher threshold, L-FTL performs fewer GC runs and "
-                "makes fewer requests late",
+                "fewer requests are late",
                 collected(spacious) < runs[L] and late(spacious) < late_of[L],
                 f"{collected(spacious):,} and {runs[L]:,} GC runs, {late(spacious):,} and "
-                f"{late_of[L]:,} late",
+                f"{late_of[L]:,} late requests",
                 ids=("J7-041",),
             ),
             Claim(
@@ -298,30 +311,31 @@ def _left_by_agc(found: Mapping[str, Responses], late_of: Mapping[str, int]) -> 
         Claim(
             "AGC alone does not hide all GC",
             late_of[AGC] > 0,
-            f"{late_of[AGC]:,} late",
+            f"{late_of[AGC]:,} late requests",
             ids=("J7-044",),
         ),
         Claim(
-            "AGC alone leaves few GC runs on demand (less than half of L-FTL's), and they make "
-            "more requests late than there are with AGC and DGC together",
+            "Few on-demand GC runs remain under AGC alone (less than half of L-FTL's), but more "
+            "requests are late than under AGC and DGC together",
             0 < demanded[AGC] < demanded[L] / 2 and late_of[AGC] > late_of[BOTH],
-            f"{demanded[AGC]:,} of {demanded[L]:,} on demand; {late_of[AGC]:,} and "
-            f"{late_of[BOTH]:,} late",
+            f"{demanded[AGC]:,} and {demanded[L]:,} on-demand GC runs; {late_of[AGC]:,} and "
+            f"{late_of[BOTH]:,} late requests",
             ids=("J7-045",),
         ),
         Claim(
             "Under AGC alone, more requests are late in the second half of the run than in the "
             "first",
             halves[1] > halves[0],
-            f"{halves[0]:,} and {halves[1]:,} late",
+            f"{halves[0]:,} late requests in the first half, {halves[1]:,} in the second",
             because=EVENLY,
             ids=("J7-046",),
         ),
         Claim(
-            "Under AGC alone, more requests are late in the second half of the write-intensive "
-            "sections than in their first",
+            "Under AGC alone, more requests are late in the second halves of the write-intensive "
+            "sections than in the first halves",
             of_sections[1] > of_sections[0],
-            f"{of_sections[0]:,} and {of_sections[1]:,} late",
+            f"{of_sections[0]:,} late requests in the first halves, {of_sections[1]:,} in the "
+            "second halves",
         ),
     ]
 

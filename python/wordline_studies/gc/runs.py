@@ -33,7 +33,7 @@ Known = Mapping[tuple[str, str], Summary]
 @dataclass(frozen=True)
 class Load:
     """A trace, its duration in seconds, the largest number of its requests to simulate (None: all),
-    whether the SSD is worn beforehand, and the share of the recorded requests that it has."""
+    whether the SSD is overwritten beforehand, and the simulated share of the recorded requests."""
 
     name: str
     trace: Path

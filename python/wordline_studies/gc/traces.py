@@ -17,8 +17,12 @@ from wordline_studies.traces import missing, recorded
 
 STRATEGIES = (L, H, P, AGC, DGC, BOTH)
 REQUESTS = 60_000
-PAUSES = {"at once": "at once", "short": "short pauses", "long": "long pauses"}
-# Names of recordings with time stamps and writes.
+PAUSES = {
+    "at once": "share of intervals without a pause",
+    "short": "share of intervals with a short pause",
+    "long": "share of intervals with a long pause",
+}
+# Names of traces with time stamps and writes.
 KNOWN = {
     one: (one,)
     for one in (
@@ -86,10 +90,10 @@ def figure(setup: Setup) -> Figure:
         title="Recorded traces",
         section="7.6",
         measured=(
-            f"The first {many:,} requests of traces of other machines, and the available "
-            "100,000 requests of disk 5 of the document's server. Requests arrive at their "
-            "recorded times on one SSD of 6SSDs-RAID. Addresses beyond its end are wrapped; "
-            "the SSD is full at the start."
+            f"The first {many:,} requests of traces of other machines, and the available 100,000 "
+            "requests of disk 5 of the document's server. Requests arrive at their recorded times "
+            "on one SSD of 6SSDs-RAID. Addresses beyond its end are wrapped around, and the SSD "
+            "is full at the start."
         ),
         rows=[
             *(
@@ -103,23 +107,25 @@ def figure(setup: Setup) -> Figure:
                 for title, value in one.items()
             ),
             *(
-                Row(f"{name}, {title}: requests beyond {MARGIN_MS} ms", value, "%")
+                Row(f"{name}, {title}: share of requests slower than {MARGIN_MS} ms", value, "%")
                 for name, one in late.items()
                 for title, value in one.items()
             ),
         ],
         plots=[
             Plot(
-                "Worst case", "Longest response time.", bars(_brief(worst), colours, "ms", log=True)
+                "Worst-case response time",
+                "Longest response time of each trace.",
+                bars(_brief(worst), colours, "ms", log=True),
             ),
             Plot(
                 "Late requests",
-                f"Requests beyond {MARGIN_MS} ms.",
+                f"Share of requests slower than {MARGIN_MS} ms.",
                 bars(_brief(late), colours, "% of requests"),
             ),
             Plot(
                 "Pauses",
-                "Intervals between requests of the whole recording.",
+                "Intervals between requests of the whole trace.",
                 bars(
                     _brief({name: pauses[name] for name in names}),
                     KINDS,
@@ -131,8 +137,8 @@ def figure(setup: Setup) -> Figure:
         if names
         else [],
         explanation=[
-            "No claims refer to these traces: no two have similar pauses and writes. "
-            "Consecutive pages are on one plane, so large writes are late even without GC.",
+            "No claim is tested on these traces, because no two of them have similar pauses and "
+            "writes.",
             *skipped,
         ],
         data={"worst_ms": worst, "late_percent": late, "pauses_percent": pauses},

@@ -76,8 +76,10 @@ def _rows(found: dict[str, Summary]) -> list[Row]:
         rows += [
             Row(f"{title}: mean response time of writes", mean_ms(summary), "ms"),
             Row(f"{title}: longest response time", longest_ms(summary), "ms"),
-            Row(f"{title}: requests beyond {MARGIN_MS} ms", float(late(summary)), ""),
-            Row(f"{title}: die time for GC", summary["flash"]["gc_die_time_s"], "s"),
+            Row(
+                f"{title}: number of requests slower than {MARGIN_MS} ms", float(late(summary)), ""
+            ),
+            Row(f"{title}: die time spent on GC", summary["flash"]["gc_die_time_s"], "s"),
         ]
     return rows
 
@@ -86,7 +88,7 @@ def _picture(title: str, series: dict[str, pl.DataFrame]) -> list[Plot]:
     drawn = views(series)
     caption = (
         "Upper part: response times at the host. Lower part: share of die time spent on GC, in "
-        "one colour while requests are outstanding and in another while there are none."
+        "one colour while requests are outstanding and in another while no request is."
     )
     return [Plot(title, caption, drawn)] if drawn else []
 
@@ -100,15 +102,15 @@ def _overview(setup: Setup, load: Sequence[Request]) -> Figure:
         section="7.1",
         measured=(
             f"{LARGE_REQUESTS} random writes of 2,048 KiB, with the pauses of section 7.6, on a "
-            "pristine SSD under L-FTL, and on a worn one under L-FTL and AGC+DGC "
-            f"({100 * WORN:g} % of the pages overwritten at random beforehand)."
+            f"pristine SSD under L-FTL, and on a used SSD ({100 * WORN:g} % of the pages "
+            "overwritten at random beforehand) under L-FTL and AGC+DGC."
         ),
         rows=_rows(found),
         plots=_picture("User view and device view", series),
         claims=[
             Claim(
-                "Under AGC+DGC, the worn SSD responds like a pristine one (mean within "
-                f"{PER_CENT:g} %)",
+                "Under AGC+DGC, the mean response time of writes on the used SSD equals that on a "
+                f"pristine one, within {PER_CENT:g} %",
                 is_reproduced(both, new, "ms"),
                 f"{both:.0f} and {new:.0f} ms",
                 ids=("J7-005",),
@@ -145,24 +147,24 @@ def _section(setup: Setup, load: Sequence[Request], beside: Sequence[Request]) -
         measured=(
             f"{SECTION_REQUESTS:,} requests with 80 % writes and the sizes of disk 5; 90 % of "
             "them follow without a pause. The cost of GC is the mean response time of writes, "
-            "less that on a pristine SSD. Adjacent: the same load with writes to about as many "
-            f"logical blocks ({SIDE:,}), but with adjacent addresses."
+            "less that on a pristine SSD. 'Adjacent' is the same load with writes to about as "
+            f"many logical blocks ({SIDE:,}), but with adjacent addresses."
         ),
         rows=[
             Row(
-                "H-FTL: share of L-FTL's GC cost removed",
+                "share of L-FTL's GC cost that H-FTL removes",
                 removed[H],
                 "%",
-                PUBLISHED("7.11", "GC overhead that H-FTL removes"),
+                PUBLISHED("7.11", "share of L-FTL's GC cost that H-FTL removes"),
             ),
             Row(
-                "H-FTL, adjacent blocks: share of L-FTL's GC cost removed",
+                "share of L-FTL's GC cost that H-FTL removes, adjacent blocks",
                 side,
                 "%",
-                PUBLISHED("7.11", "GC overhead that H-FTL removes"),
+                PUBLISHED("7.11", "share of L-FTL's GC cost that H-FTL removes"),
                 other_reading=True,
             ),
-            Row("AGC+DGC: share of L-FTL's GC cost removed", removed[BOTH], "%"),
+            Row("share of L-FTL's GC cost that AGC+DGC removes", removed[BOTH], "%"),
             *_rows(found),
         ],
         plots=_picture(
@@ -195,31 +197,35 @@ def _section_claims(
     both = late(found[BOTH])
     return [
         Claim(
-            "H-FTL removes more of L-FTL's GC cost if its writes go to adjacent blocks",
+            "H-FTL removes more of L-FTL's GC cost if writes go to adjacent blocks than if they "
+            "are spread as recorded",
             side > removed,
             f"{side:.1f} and {removed:.1f} %",
         ),
         Claim(
             "If writes go to adjacent blocks, H-FTL performs significantly fewer GC runs than "
-            f"L-FTL (more than {PER_CENT:g} %)",
+            f"L-FTL (by more than {PER_CENT:g} %)",
             adjacent[H] < (1 - PER_CENT / 100) * adjacent[L],
             f"{adjacent[H]:,} and {adjacent[L]:,} GC runs",
         ),
-        Claim("AGC+DGC hides all on-demand GC", both == 0, f"{both} late", ids=("J1-004",)),
+        Claim(
+            "AGC+DGC hides all on-demand GC", both == 0, f"{both} late requests", ids=("J1-004",)
+        ),
         Claim(
             "AGC+DGC has no late request, although 90 % of the requests follow without a pause",
             both == 0,
-            f"{both} late",
+            f"{both} late requests",
             ids=("J7-063",),
         ),
         Claim(
             "L-FTL and H-FTL run GC while requests wait, AGC+DGC in idle periods only",
             demanded[L] > 0 and demanded[H] > 0 and demanded[BOTH] == 0 < runs[BOTH],
-            f"GC runs on demand: {busy}",
+            f"on-demand GC runs: {busy}",
             ids=("J7-064",),
         ),
         Claim(
-            "DGC postpones GC runs to idle periods: it performs some, and none is on demand",
+            "DGC postpones GC runs to idle periods: some GC runs are postponed, and none is on "
+            "demand",
             collected(found[BOTH], DELAYED) > 0 and demanded[BOTH] == 0,
             f"{collected(found[BOTH], DELAYED):,} postponed, {demanded[BOTH]} on demand",
             ids=("J7-065",),

@@ -88,7 +88,7 @@ SEVERAL = (
 )
 FEW_FREE = (
     "at thresholds below a third of 3 %, which is L-FTL's 1 %, writes find too few free blocks "
-    "before AGC does, so GC is postponed as under DGC alone, which erases more (figure 7.9); from "
+    "before AGC acts, so GC is postponed as under DGC alone, which erases more (figure 7.9); from "
     "a third on, low thresholds erase less"
 )
 
@@ -221,16 +221,16 @@ def _amplified(found: Known, names: Sequence[str]) -> list[Claim]:
     }
     return [
         Claim(
-            "AGC+DGC has a lower write amplification than L-FTL (at 1 %)",
+            "AGC+DGC has a lower write amplification than L-FTL at 1 %",
             amplification[BOTH] < amplification[L],
-            f"{amplification[BOTH]:.1f} and {amplification[L]:.1f}; L-FTL at 3 % "
+            f"{amplification[BOTH]:.1f} and {amplification[L]:.1f}; L-FTL at 3 %: "
             f"{amplification[MORE]:.1f}",
             because=KEEPS,
             ids=("J1-018",),
         ),
         Claim(
-            "A GC run postponed by DGC moves as many pages as one of L-FTL on demand (within "
-            f"{PER_CENT:g} %), and at most those of a logical block",
+            "A GC run postponed by DGC moves as many pages as an on-demand GC run of L-FTL "
+            f"(within {PER_CENT:g} %), and no more than a logical block has",
             is_reproduced(pages[BOTH], pages[L], "") and pages[BOTH] <= BLOCK,
             f"{pages[BOTH]:.1f} and {pages[L]:.1f} pages",
             ids=("J7-024",),
@@ -282,7 +282,7 @@ def _most(
         ),
         Claim(
             "A request interrupts several GC runs of AGC at once: on every disk, AGC hands over "
-            "more than there are idle periods that DGC uses",
+            "more GC runs to DGC than there are idle periods that DGC uses",
             all(runs > periods for runs, periods in handed.values()),
             "; ".join(
                 f"{name}: {runs:,} GC runs, {periods:,} idle periods"
@@ -295,10 +295,10 @@ def _most(
 def _share_rows(shares: Mapping[str, Mapping[str, float]], names: Sequence[str]) -> list[Row]:
     """Returns the rows on GC runs by trigger, in both readings of a GC run that AGC starts and DGC
     completes. Those of the named loads have published values."""
-    published = PUBLISHED("7.15a", "minimum share of AGC in the GC runs")
+    published = PUBLISHED("7.15a", "share of the GC runs that AGC performs")
     return [
         Row(
-            f"{name}: share of the GC runs, {part}",
+            f"{name}: share of the GC runs by trigger, {part}",
             value,
             "%",
             published if part in (ALONE, STARTED) and name in names else None,
@@ -315,16 +315,16 @@ def _idle_rows(found: Known, names: Sequence[str]) -> list[Row]:
     return [
         *(
             Row(
-                f"{name}: idle periods that DGC uses, of those that AGC or DGC uses",
+                f"{name}: share of idle periods that DGC uses, of those that AGC or DGC uses",
                 _idle_uses(summary)["DGC"] + _idle_uses(summary)["both"],
                 "%",
-                PUBLISHED("7.15a", "maximum share of idle periods that DGC uses"),
+                PUBLISHED("7.15a", "share of idle periods that DGC uses"),
             )
             for name, summary in summaries.items()
         ),
         *(
             Row(
-                f"{name}: idle periods that DGC uses, of all idle periods",
+                f"{name}: share of idle periods that DGC uses, of all idle periods",
                 _of_all_idle(summary),
                 "%",
             )
@@ -368,49 +368,59 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
             "cannot proceed. If a request interrupts a GC run of AGC, its remaining steps go to "
             "the job list of DGC (section 7.5.1.3). The GC run and the idle periods of these "
             "steps then count as DGC's; a further row shows the share of GC runs that AGC starts. "
-            "An idle period is used by a scheme that starts a flash operation in it. "
-            f"Disks 2 and 3 are omitted; they have few requests. {LOCAL}: "
-            f"{many:,} requests of 128 KiB, 80 % writes, all to a region so small that update "
-            "blocks fill. Tags 1 s ahead: no pause is long, and commands are announced 1 s before "
-            "they arrive, the length of the longest pause that is not a long one. L-FTL runs at "
-            "1 % (section 7.6) and at 3 % (section 7.6.5), of which "
-            f"{100 * MOST_FREE:g} % are possible in addition to the blocks that merges need."
+            "An idle period is used by a scheme that starts a flash operation in it. Disks 2 and "
+            f"3 are omitted; they have few requests. {LOCAL}: {many:,} requests of 128 KiB, 80 % "
+            "writes, all to a region so small that update blocks fill. Tags 1 s ahead: no pause "
+            "is long, and commands are announced 1 s before they arrive, the length of the "
+            "longest pause that is not a long one. L-FTL has a free-block threshold of 1 % "
+            f"(section 7.6) or 3 % (section 7.6.5), of which {100 * MOST_FREE:g} % are possible "
+            "in addition to the blocks that merges need."
         ),
         rows=[
             *_share_rows(shares, names),
             *_idle_rows(found, names),
             *(
                 Row(
-                    f"mean: erases of AGC+DGC relative to {title}",
+                    "SSD0, SSD1, SSD4 and SSD5 together: change of the number of erases of "
+                    f"AGC+DGC against {title}",
                     mean[scheme],
                     "%",
-                    PUBLISHED("7.15a", "erases relative to L-FTL"),
+                    PUBLISHED("7.15a", "change of the number of erases of AGC+DGC against L-FTL"),
                     other_reading=scheme == L,
                 )
                 for scheme, title in ((MORE, "L-FTL at 3 %"), (L, "L-FTL at 1 %"))
             ),
             *(
-                Row(f"{name}: erases of AGC+DGC relative to L-FTL at 1 %", value, "%")
+                Row(
+                    f"{name}: change of the number of erases of AGC+DGC against L-FTL at 1 %",
+                    value,
+                    "%",
+                )
                 for name, value in change.items()
             ),
             Row(
-                f"{LOCAL}: erases of AGC+DGC relative to L-FTL with the same number of free blocks",
+                f"{LOCAL}: change of the number of erases of AGC+DGC against L-FTL with the same "
+                "number of free blocks",
                 as_many,
                 "%",
             ),
             *(
-                Row(f"{name}: erases of AGC+DGC on H-FTL relative to H-FTL", value, "%")
+                Row(
+                    f"{name}: change of the number of erases of AGC+DGC on H-FTL against H-FTL",
+                    value,
+                    "%",
+                )
                 for name, value in hybrid.items()
             ),
         ],
         plots=[
             Plot(
-                "GC runs",
-                "GC runs by trigger. DGC continues GC runs of AGC that a request interrupts.",
+                "GC runs by trigger",
+                "Shares of GC runs. DGC continues GC runs of AGC that a request interrupts.",
                 bars(shares, PARTS, "% of GC runs", stacked=True),
             ),
             Plot(
-                "Idle periods",
+                "Use of idle periods",
                 "Idle periods that AGC, DGC or both use. Published: DGC uses at most 20 %.",
                 bars(uses, USES, "% of idle periods used", stacked=True),
             ),
@@ -418,7 +428,7 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
         claims=[
             *_most(table, {name: found[BOTH, name] for name in names}),
             Claim(
-                "Compaction is the majority of AGC's GC runs on every disk",
+                "Most of AGC's GC runs are compactions on every disk",
                 all(compactions > ahead for compactions, ahead in kinds.values()),
                 _told_kinds(kinds),
                 ids=("J7-088",),
@@ -461,9 +471,10 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
             "block has 128 pages. Compaction is therefore nearly always that of the least "
             "recently written logical block, which section 7.6.5 allows if on-demand GC is "
             "about to start.",
-            "AGC+DGC compacts when fewer blocks are free than 43 % of 3 %, which is more than "
-            "1 %. It therefore keeps more blocks free than L-FTL at the threshold of section "
-            "7.6, and can only erase less than an FTL that keeps even more blocks free.",
+            "AGC+DGC compacts when the share of free blocks is below 43 % of the 3 % threshold, "
+            "which is more than 1 %. It therefore keeps more blocks free than L-FTL at the "
+            "threshold of section 7.6, and can only erase less than an FTL that keeps even more "
+            "blocks free.",
         ],
         data={
             "shares_percent": shares,
@@ -505,8 +516,8 @@ def _thresholds(
         rows=[
             *(
                 Row(
-                    f"all disks, {title}: erases per block, extrapolated to all requests of the "
-                    "table",
+                    f"all disks, {title}: erases per block, extrapolated to all requests of table "
+                    "6.1",
                     whole[scheme],
                     "",
                     PUBLISHED("7.15b", "erases per block under L-FTL"),
@@ -514,35 +525,50 @@ def _thresholds(
                 )
                 for scheme, title in ((MORE, "L-FTL at 3 %"), (L, "L-FTL at 1 %"))
             ),
-            Row("all disks, AGC+DGC: erases per block, extrapolated", whole[BOTH], ""),
             Row(
-                "threshold with the fewest erases",
+                "all disks, AGC+DGC: erases per block, extrapolated to all requests of table 6.1",
+                whole[BOTH],
+                "",
+            ),
+            Row(
+                "threshold with the fewest erases of AGC+DGC",
                 best,
                 "%",
-                PUBLISHED("7.15b", "upper bound of the best threshold"),
+                PUBLISHED("7.15b", "threshold with the fewest erases of AGC+DGC"),
             ),
             *(
                 Row(
-                    f"{name}: threshold up to which AGC+DGC erases no more",
+                    "threshold up to which AGC+DGC erases no more than "
+                    f"{name.removeprefix('against ')}",
                     value,
                     "%",
-                    PUBLISHED("7.15b", "upper bound of the threshold with comparable erases"),
+                    PUBLISHED("7.15b", "threshold up to which AGC+DGC erases no more than L-FTL"),
                     other_reading=name == AT_1,
                 )
                 for name, value in crossings.items()
             ),
-            Row("erases below a threshold of 71 %, relative to L-FTL at 2.13 %", equal, "%"),
-            Row("all disks, L-FTL: merges per write", merges, ""),
+            Row(
+                "change of the number of erases of AGC+DGC with a threshold of 71 % against L-FTL "
+                "at 2.13 %",
+                equal,
+                "%",
+            ),
+            Row("all disks, L-FTL at 1 %: merges per write", merges, ""),
             *(
-                Row(f"erases {name}: below a threshold of {threshold:.0f} %", value, "%")
+                Row(
+                    f"erases of AGC+DGC with a threshold of {threshold:.0f} %, as a share of "
+                    f"those of {name.removeprefix('against ')}",
+                    value,
+                    "%",
+                )
                 for name, one in over.items()
                 for threshold, value in one.items()
             ),
         ],
         plots=[
             Plot(
-                "Erases",
-                "Per cent of L-FTL's erases (line at 100).",
+                "Erases by the free-block threshold",
+                "Erases of AGC+DGC in per cent of those of L-FTL (line at 100).",
                 lines(
                     over | {"L-FTL": dict.fromkeys(ends, 100.0)},
                     {
@@ -563,7 +589,8 @@ def _thresholds(
                 f"{merges:.3f} per write",
             ),
             Claim(
-                f"AGC+DGC erases as often as L-FTL at 71 % of 3 % (within {PER_CENT:g} %)",
+                "With a threshold of 71 %, AGC+DGC erases as often as L-FTL at 2.13 %, which is "
+                f"71 % of 3 % (within {PER_CENT:g} %)",
                 abs(equal) <= PER_CENT,
                 f"{equal:+.1f} %",
                 report_only=short(setup),
@@ -603,8 +630,8 @@ def _thresholds(
             f"{RECORDED} merges each (as recorded) and two erases per merge would give 21.7.",
             "The section of this figure gives the underlying FTL a threshold of 3 %, so L-FTL has "
             "3 % here; the second interpretation is the 1 % of section 7.6.",
-            "A third of 3 % is 1 %. At lower thresholds, writes find too few free blocks "
-            "before AGC does, and all GC is postponed, as under DGC alone, which erases more.",
+            "A third of 3 % is 1 %. At lower thresholds, writes find too few free blocks before "
+            "AGC acts, and all GC is postponed, as under DGC alone, which erases more.",
             "Two schemes that keep the same number of blocks free merge equally often. AGC+DGC "
             "therefore starts to erase more than L-FTL at 1 % at a third of 3 %, and more than "
             "L-FTL at 3 % near 100 %. At 71 %, it starts to erase more than L-FTL at 2.13 %, which "
@@ -618,8 +645,8 @@ def _crossing(curve: Mapping[float, float]) -> float:
     """Returns the threshold, above a third, at which erases start to exceed those of L-FTL.
     Interpolated linearly. Per cent.
 
-    If they exceed them from the first of these thresholds on, returns the first; if they never do,
-    the last.
+    If erases exceed those of L-FTL at all of these thresholds, returns the first one; if at none,
+    the last one.
     """
     known = [(at, value) for at, value in curve.items() if at / 100 > THRESHOLD / SPARE]
     for (low, less), (high, more) in pairwise(known):

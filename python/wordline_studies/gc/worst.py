@@ -70,10 +70,10 @@ LARGE_REQUESTS = 400
 FEWER = 4
 # Single-page writes, 2 s apart, so that none waits for the GC of another.
 ALONE_WRITES, ALONE_S = 400, 2.0
-ALONE = "one by one"
+ALONE = "isolated writes"
 WAITS = (
-    "a GC run takes as long on both arrays, but on four times as many planes fewer writes wait for "
-    "each other's GC runs"
+    "a GC run takes as long on both arrays, but with four times as many planes, fewer writes wait "
+    "for each other's GC runs"
 )
 STARTS = (
     "the SSDs start without free update blocks, so the shortage that the document gives as the "
@@ -102,9 +102,10 @@ def figures(setup: Setup, loads: Mapping[str, Load], known: Known) -> list[Figur
                 *of_six.claims,
                 *claims_of_six(six),
                 Claim(
-                    "No request of SSD1 exceeds the bound if P-FTL uses the last free blocks",
+                    f"No request of SSD1 exceeds the bound of {MARGIN_MS} ms if P-FTL uses the "
+                    "last free blocks",
                     late(to_the_last) == 0,
-                    f"{late(to_the_last):,} requests do",
+                    f"{late(to_the_last):,} requests exceed it",
                 ),
                 *_rising(days_of_h),
             ],
@@ -138,7 +139,7 @@ def _spread(setup: Setup, load: Load) -> dict[str, Summary]:
 
 
 def _alone(setup: Setup, device: str) -> dict[str, float]:
-    """Returns the longest response time of isolated writes on a worn SSD, by scheme. For
+    """Returns the longest response time of isolated writes on a used SSD, by scheme. For
     6SSDs-RAID, also on a pristine SSD. Milliseconds."""
     blocks = Random(41).sample(range(OF_64_GB), ALONE_WRITES)  # noqa: S311
     made = [
@@ -153,9 +154,12 @@ def _alone(setup: Setup, device: str) -> dict[str, float]:
 
 
 def _late_by_day(setup: Setup, load: Load) -> dict[str, list[int]]:
-    """Returns the numbers of late requests of an SSD under H-FTL by day, for a worn SSD and for one
+    """Returns the numbers of late requests of an SSD under H-FTL by day, for a used SSD and for one
     that starts with free blocks. A day is a fifth of the requests."""
-    starts = {"worn": load, "free blocks at the start": replace(load, worn=False)}
+    starts = {
+        "no free blocks at the start": load,
+        "free blocks at the start": replace(load, worn=False),
+    }
     runs = tabled(setup, {name: case(one, H) for name, one in starts.items()}, "requests")
     found: dict[str, list[int]] = {}
     for name, run in runs.items():
@@ -167,7 +171,11 @@ def _late_by_day(setup: Setup, load: Load) -> dict[str, list[int]]:
 
 def _rows_of_days(late_by_day: Mapping[str, Sequence[int]]) -> list[Row]:
     return [
-        Row(f"SSD0, H-FTL, {name}: requests beyond {MARGIN_MS} ms on day {day}", float(many), "")
+        Row(
+            f"SSD0, H-FTL, {name}: number of requests slower than {MARGIN_MS} ms on day {day}",
+            float(many),
+            "",
+        )
         for name, by_day in late_by_day.items()
         for day, many in enumerate(by_day, 1)
     ]
@@ -213,17 +221,17 @@ def _rows_alone(alone: Mapping[str, float]) -> list[Row]:
                 f"{ALONE}, {SCHEMES[scheme].title}: longest response time",
                 value,
                 "ms",
-                PUBLISHED("7.10", "worst case of L- and H-FTL, low intensity")
+                PUBLISHED("7.10", "worst-case response time of L-FTL and H-FTL, low intensity")
                 if scheme in (L, H)
                 else None,
             )
             for scheme, value in alone.items()
         ),
         Row(
-            f"{ALONE}: a GC run of L-FTL, in units of a write on a pristine SSD",
+            f"{ALONE}: longest response time under L-FTL over that on a pristine SSD",
             alone[L] / alone[NEW],
             "times",
-            PUBLISHED("7.10", "time of a GC run over that of a write"),
+            PUBLISHED("7.10", "duration of a GC run over that of a write"),
         ),
     ]
 
@@ -234,19 +242,28 @@ def _rows_of_cuts(cuts: Mapping[str, float]) -> list[Row]:
     return [
         *(
             Row(
-                f"low intensity, AGC+DGC: reduction of the worst case of {SCHEMES[scheme].title}",
+                "low intensity: reduction of the worst-case response time of "
+                f"{SCHEMES[scheme].title} by AGC+DGC",
                 value,
                 "%",
-                PUBLISHED("7.10", f"reduction relative to {scheme}"),
+                PUBLISHED(
+                    "7.10",
+                    "reduction of the worst-case response time of "
+                    f"{SCHEMES[scheme].title} by AGC+DGC",
+                ),
             )
             for scheme, value in cuts.items()
         ),
         *(
             Row(
-                f"low intensity, AGC+DGC: {which} reduction of a worst case",
+                f"low intensity: {which} reduction of the worst-case response time of another "
+                "scheme by AGC+DGC",
                 value,
                 "%",
-                PUBLISHED("7.10", "reduction relative to all schemes"),
+                PUBLISHED(
+                    "7.10",
+                    "reduction of the worst-case response time of any other scheme by AGC+DGC",
+                ),
             )
             for which, value in (("smallest", min(cuts.values())), ("largest", max(cuts.values())))
         ),
@@ -274,7 +291,7 @@ def _fluctuation(curve: Sequence[float | None]) -> float:
 
 def _rows(where: str, curves: Series) -> list[Row]:
     return [
-        Row(f"{where}, {SCHEMES[scheme].title}: worst case on day {day}", value, "ms")
+        Row(f"{where}, {SCHEMES[scheme].title}: worst-case response time on day {day}", value, "ms")
         for scheme, curve in curves.items()
         for day, value in enumerate(days(curve), 1)
     ]
@@ -283,9 +300,9 @@ def _rows(where: str, curves: Series) -> list[Row]:
 def _plots(curves: Mapping[str, Series]) -> list[Plot]:
     return [
         Plot(
-            f"Worst case, {where}",
-            "Longest response time per tenth of a day, over the members of the group. Dotted: "
-            f"{MARGIN_MS} ms.",
+            f"Worst-case response time, {where}",
+            "Longest response time per tenth of a day, over the members of the group. The dotted "
+            f"line is at {MARGIN_MS} ms.",
             over_days(one, DAYS),
         )
         for where, one in curves.items()
@@ -317,22 +334,24 @@ def _worst(
         section="7.6.2",
         measured=(
             "Longest response time per interval, over the disks of a group, under L-FTL, H-FTL "
-            "(2:8), P-FTL with 14 GB more, and AGC+DGC on L-FTL. Loads are fitted to tables "
-            f"6.1 and 7.1 (see Table 7.1); {many:,} writes of each disk, or all if it has fewer, "
-            "and the same share of P-FTL's write buffer. A day is a fifth of the load. One by one: "
-            f"{ALONE_WRITES} single-page writes, {ALONE_S:.0f} s apart, on a worn SSD. P-FTL's "
-            "write buffer is empty at the start. Reductions are those at low intensity, whose "
-            "paragraph gives them. Worst cases of L- and H-FTL in that paragraph are compared with "
-            "writes one by one; those under the loads are a second interpretation."
+            "(2:8), P-FTL with a write buffer of 14 GB, and AGC+DGC on L-FTL. Loads are fitted to "
+            f"tables 6.1 and 7.1 (see Table 7.1); {many:,} writes of each disk are simulated, or "
+            "all if it has fewer, with P-FTL's write buffer scaled down in proportion. A day is a "
+            f"fifth of the load. Isolated writes are {ALONE_WRITES} single-page writes, "
+            f"{ALONE_S:.0f} s apart, on a used SSD without free update blocks. P-FTL's write "
+            "buffer is empty at the start. The published reductions come from the paragraph on "
+            "low intensity. The worst cases of L-FTL and H-FTL in that paragraph are compared "
+            "with isolated writes; those under the loads are a second interpretation."
         ),
         rows=[
             *_rows_alone(alone),
             *(
                 Row(
-                    f"low intensity, L- and H-FTL: {what} worst case of the days with GC",
+                    f"low intensity, L-FTL and H-FTL: {what} worst-case response time of a day "
+                    "with late requests",
                     value,
                     "ms",
-                    PUBLISHED("7.10", "worst case of L- and H-FTL, low intensity"),
+                    PUBLISHED("7.10", "worst-case response time of L-FTL and H-FTL, low intensity"),
                     other_reading=True,
                 )
                 for what, value in zip(("shortest", "longest"), waits, strict=True)
@@ -340,8 +359,8 @@ def _worst(
             *_rows_of_cuts(cuts),
             *(
                 Row(
-                    "both groups, AGC+DGC: mean reduction of the worst case of "
-                    f"{SCHEMES[scheme].title}",
+                    "mean of both groups: reduction of the worst-case response time of "
+                    f"{SCHEMES[scheme].title} by AGC+DGC",
                     (value + _cuts(curves[HIGH])[scheme]) / 2,
                     "%",
                 )
@@ -351,18 +370,20 @@ def _worst(
                 "high intensity, AGC+DGC: longest response time",
                 both,
                 "ms",
-                PUBLISHED("7.10", "worst case of AGC+DGC, high intensity"),
+                PUBLISHED("7.10", "worst-case response time of AGC+DGC, high intensity"),
             ),
             Row(
-                "high intensity, P-FTL over L-FTL: longest response time",
+                "high intensity: longest response time of P-FTL over that of L-FTL",
                 over,
                 "times",
-                PUBLISHED("7.10", "worst case of P-FTL over L-FTL, high intensity"),
+                PUBLISHED(
+                    "7.10", "worst-case response time of P-FTL over that of L-FTL, high intensity"
+                ),
             ),
             *(
                 Row(
                     f"SSD3, first {spread[stripe]['input']['requests']} requests, AGC+DGC, "
-                    f'stripe = "{stripe}": requests beyond {MARGIN_MS} ms',
+                    f'stripe = "{stripe}": number of requests slower than {MARGIN_MS} ms',
                     float(number),
                     "",
                 )
@@ -377,39 +398,42 @@ def _worst(
                 curves, alone, {scheme: late_of(runs[scheme], groups[LOW]) for scheme in (P, BOTH)}
             ),
             Claim(
-                "SSD3: no request is late if runs of its pages go to the planes in turn",
+                "SSD3: no request is late if rows of 8 of its pages go to the planes in turn",
                 striped["page"] == 0,
-                f"{striped['block']} and {striped['page']} of "
+                f"{striped['block']} late requests if consecutive pages fill a logical block, "
+                f"{striped['page']} in turn, of "
                 f"{spread['page']['input']['requests']}",
             ),
         ],
         explanation=[
-            "L-FTL, H-FTL and P-FTL run GC when they have to: a write that would leave a plane "
-            "fewer free blocks than the threshold of 1 %, or that finds the write buffer full, "
-            "waits until a GC run is complete (section 7.2.2). The document does not mention "
-            "partial cleaning in idle time for P-FTL; with it, the buffer would never fill. To "
-            "free one block of the buffer, all logical blocks with pages in it are merged one "
-            "after the other.",
+            "L-FTL, H-FTL and P-FTL run GC only when they have to: a write that would leave a "
+            "plane fewer free blocks than the threshold of 1 %, or that finds the write buffer "
+            "full, waits until a GC run is complete (section 7.2.2). The document does not "
+            "mention partial cleaning in idle time for P-FTL; with it, the buffer would never "
+            "fill. To free one block of the buffer, all logical blocks with pages in it are "
+            "merged one after the other.",
             "The latencies of section 7.6, 183.2 and 860.36 us, are taken to include the "
             "transfer of a page, as in section 6.6.3. Equation 7.2 then gives 139 ms for a GC "
             "run of L-FTL: 128 x (183.2 + 860.36) us and 2 x (2,000 + 860.36) us.",
             "Rows of 8 pages are dealt to the planes in turn. Two published numbers bound the "
-            "row. Writes of disk 3 have 149 pages; on 64 planes within 30 ms they need rows of "
-            "at most 16 pages (two rows per die: 32 x 0.86 = 27.5 ms), or 8 if two writes "
-            "arrive together. And 21 erases per block (figure 7.15) need at least 2. The rows "
-            "of 8 pages and the 64 planes were chosen after seeing results.",
-            "The paragraph on low intensity gives 131 to 311 ms for L- and H-FTL and reductions by "
-            "98.6 and 96.4 %, which leave 4.4 and 4.7 ms for the worst case of AGC+DGC, hardly "
-            "more than the pages of a large request. A GC run takes 139 ms by equation 7.2, and up "
-            "to 296 ms under H-FTL. A worst case of this paragraph is therefore that of a write "
-            "that waits for one GC run (one by one). Under the loads, a write that meets other "
-            "writes of its plane waits for their GC runs, too, and worst cases exceed the range.",
+            "length of a row. Writes of disk 3 have 149 pages; on 64 planes within 30 ms they "
+            "need rows of at most 16 pages (two rows per die: 32 x 0.86 = 27.5 ms), or 8 if two "
+            "writes arrive together. And 21 erases per block (figure 7.15) require rows of at "
+            "least 2 pages. The rows of 8 pages and the 64 planes were chosen after seeing "
+            "results.",
+            "The paragraph on low intensity gives 131 to 311 ms for L-FTL and H-FTL, and "
+            "reductions by 98.6 and 96.4 %, which leave 4.4 and 4.7 ms for the worst case of "
+            "AGC+DGC, hardly more than the pages of a large request. A GC run takes 139 ms by "
+            "equation 7.2, and up to 296 ms under H-FTL. A worst case of this paragraph is "
+            "therefore that of a write that waits for one GC run (isolated writes). Under the "
+            "loads, a write that meets other writes of its plane waits for their GC runs, too, "
+            "and worst cases exceed the range.",
             "As long as P-FTL's buffer does not overflow, its worst cases equal those of AGC+DGC, "
             "which reduces nothing; once it overflows, AGC+DGC reduces them by more than 99 %. The "
             "published 65.2 % is between the two.",
-            "DGC uses the last free blocks that merges do not need before it starts on-demand "
-            "GC (section 7.6.1). This reading was chosen after 8 requests of disk 4 were late "
-            "with a start at 0.5 %.",
+            "DGC uses the last free blocks that merges do not need before it starts on-demand GC "
+            "(section 7.6.1). This reading was chosen after 8 requests of disk 4 were late when "
+            "on-demand GC started at 0.5 % free blocks.",
         ],
         data={"worst_ms": curves, "cut_percent": cuts, "one_by_one_ms": dict(alone)},
     )
@@ -425,12 +449,13 @@ def _worst_claims(
     busy = {scheme: max(days(curve)) for scheme, curve in curves[HIGH].items()}
     return [
         Claim(
-            "A write that waits for one GC run of L- or H-FTL takes 131 to 311 ms",
+            "A write that waits for one GC run of L-FTL or H-FTL takes 131 to 311 ms",
             all(131 <= alone[scheme] <= 311 for scheme in (L, H)),
             f"{alone[L]:.0f} and {alone[H]:.0f} ms",
         ),
         Claim(
-            "A write that waits for a GC run takes at least 64 times as long as a normal one",
+            "A write that waits for a GC run takes at least 64 times as long as a write on a "
+            "pristine SSD",
             alone[L] >= 64 * alone[NEW],
             f"{alone[L]:.0f} and {alone[NEW]:.2f} ms",
             ids=("J7-012",),
@@ -450,8 +475,8 @@ def _worst_claims(
             ids=("J7-053",),
         ),
         Claim(
-            "At low intensity, the worst cases of L- and H-FTL fluctuate more over time than those "
-            "of P-FTL and AGC+DGC",
+            "At low intensity, the worst-case response times of L-FTL and H-FTL fluctuate more "
+            "over time than those of P-FTL and AGC+DGC",
             min(of_low[L], of_low[H]) > max(of_low[P], of_low[BOTH]),
             _each(of_low),
             because=OVERFLOWS,
@@ -459,21 +484,21 @@ def _worst_claims(
             ids=("J7-053",),
         ),
         Claim(
-            "At high intensity, P-FTL has the longest worst case, and AGC+DGC keeps the bound of "
-            f"{MARGIN_MS} ms",
+            "At high intensity, P-FTL has the longest worst-case response time of L-FTL, H-FTL "
+            f"and P-FTL, and AGC+DGC keeps the bound of {MARGIN_MS} ms",
             busy[P] > max(busy[L], busy[H]) and busy[BOTH] <= MARGIN_MS,
             _each(busy),
             ids=("J7-058",),
         ),
         Claim(
-            "At high intensity, P-FTL's worst case fluctuates most over time",
+            "At high intensity, P-FTL's worst-case response time fluctuates most over time",
             of_high[P] > max(of_high[L], of_high[H], of_high[BOTH]),
             _each(of_high),
             ids=("J7-059",),
         ),
         Claim(
-            f"At high intensity, the worst cases of each of the other schemes exceed {MARGIN_MS} "
-            "ms and fluctuate more than those of AGC+DGC",
+            "At high intensity, the worst-case response times of L-FTL, H-FTL and P-FTL each "
+            f"exceed {MARGIN_MS} ms and fluctuate more than those of AGC+DGC",
             min(busy[one] for one in (L, H, P)) > MARGIN_MS
             and min(of_high[one] for one in (L, H, P)) > of_high[BOTH],
             _each(busy),
@@ -504,13 +529,13 @@ def _worst_of_three(runs: Runs, six: Runs, alone: Mapping[str, Mapping[str, floa
         measured=(
             "As in figure 7.10, with two disks on each of three SSDs of 8 channels x 8 ways: "
             "disks 0 and 1 on SSD0 (low intensity), 2 and 5 on SSD1, 3 and 4 on SSD2, with the "
-            f"same share of both disks and 1/{FEWER} of the writes."
+            f"same share of the requests of both disks and 1/{FEWER} of the writes of figure 7.10."
         ),
         rows=[
             *(
                 Row(
-                    f"AGC+DGC, reduction of the worst case of {SCHEMES[scheme].title}, SSD0 and "
-                    "SSD1",
+                    "mean of SSD0 and SSD1: reduction of the worst-case response time of "
+                    f"{SCHEMES[scheme].title} by AGC+DGC",
                     value,
                     "%",
                 )
@@ -518,8 +543,8 @@ def _worst_of_three(runs: Runs, six: Runs, alone: Mapping[str, Mapping[str, floa
             ),
             *(
                 Row(
-                    f"high intensity, {SCHEMES[scheme].title}: mean worst case of the days over "
-                    "that of 6SSDs-RAID",
+                    f"high intensity, {SCHEMES[scheme].title}: mean of the daily worst-case "
+                    "response times over that of 6SSDs-RAID",
                     value,
                     "times",
                 )
@@ -537,25 +562,26 @@ def _worst_of_three(runs: Runs, six: Runs, alone: Mapping[str, Mapping[str, floa
         ),
         claims=[
             Claim(
-                "AGC+DGC keeps the bound on SSD0 and SSD1",
+                f"AGC+DGC keeps the bound of {MARGIN_MS} ms on SSD0 and SSD1",
                 both <= MARGIN_MS,
                 f"longest {both:.1f} ms",
                 ids=("J1-004",),
             ),
             Claim(
-                "AGC+DGC keeps the bound on SSD2 too, which holds disk 3",
+                f"AGC+DGC also keeps the bound of {MARGIN_MS} ms on SSD2, which holds disk 3",
                 max(days(worst_ms(runs[BOTH]["SSD2"]))) <= MARGIN_MS,
                 f"longest {max(days(worst_ms(runs[BOTH]['SSD2']))):.0f} ms",
                 ids=("J1-004",),
             ),
             Claim(
-                "AGC+DGC cuts the worst cases of L- and H-FTL by more than 90 % on SSD0 and SSD1",
+                "AGC+DGC cuts the worst-case response times of L-FTL and H-FTL by more than 90 % "
+                "on SSD0 and SSD1",
                 min(cuts[L], cuts[H]) > 90,
                 f"{cuts[L]:.1f} and {cuts[H]:.1f} %",
             ),
             Claim(
-                "At high intensity, worst cases equal those of 6SSDs-RAID except under P-FTL (mean "
-                f"of the days within {PER_CENT:g} %)",
+                "At high intensity, worst-case response times equal those of 6SSDs-RAID except "
+                f"under P-FTL (mean of the days within {PER_CENT:g} %)",
                 all(abs(ratio[one] - 1) <= PER_CENT / 100 for one in (L, H, BOTH)),
                 ", ".join(f"{SCHEMES[one].title} {ratio[one]:.2f} times" for one in COMPARED),
                 because=WAITS,
@@ -573,7 +599,8 @@ def _worst_of_three(runs: Runs, six: Runs, alone: Mapping[str, Mapping[str, floa
                 ),
             ),
             Claim(
-                "P-FTL has a longer worst case than L- and H-FTL at high intensity",
+                "At high intensity, P-FTL has a longer worst-case response time than L-FTL and "
+                "H-FTL",
                 longest[P] > max(longest[L], longest[H]),
                 _each(longest),
                 quick=False,
