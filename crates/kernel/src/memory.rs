@@ -1,7 +1,7 @@
 //! Memory that data structures will take, estimated before they are built.
 //!
 //! A table of zeroes takes address space when it is built, and memory only where it is written. A
-//! limit on address space (`ulimit -v`) therefore counts different bytes than the memory of a
+//! limit on address space (`ulimit -v`) therefore counts more bytes than a limit on the memory of a
 //! machine or control group.
 
 use std::cell::Cell;

@@ -4,7 +4,7 @@ use crate::time::Time;
 
 /// Counters and sums that can be added to those of another source.
 pub trait Plus {
-    /// Returns the sum.
+    /// Returns the sum of both: each counter plus its counterpart in `other`.
     #[must_use]
     fn plus(self, other: Self) -> Self;
 }

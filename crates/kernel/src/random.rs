@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct Rng(Pcg64);
 
 impl Rng {
-    /// Creates the generator `name` of `seed`.
+    /// Creates the generator that `seed` and `name` determine.
     pub fn new(seed: u64, name: &str) -> Self {
         let mut key = [0_u8; 32];
         let mut state = splitmix(seed ^ 0x7770_6c6e_6b65_7931);

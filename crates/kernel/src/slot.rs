@@ -79,7 +79,7 @@ macro_rules! family {
                     $(Self::$Variant(_) => <$Parameters as $crate::slot::Cited>::PAPER),+
                 }
             }
-            /// Returns all members, for the reference.
+            /// Returns a description of each member, for the reference pages.
             pub fn members() -> Vec<$crate::slot::PolicyInfo> {
                 vec![$($crate::slot::PolicyInfo {
                     family: $path,

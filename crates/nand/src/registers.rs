@@ -80,7 +80,7 @@ pub struct ArrayBusy {
 }
 
 impl ArrayBusy {
-    /// Returns the duration of the work.
+    /// Returns the length of the interval.
     #[inline]
     pub fn time(self) -> Time {
         self.until - self.from

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Busy spans of each lane: from, until, and whether an abort ended it.
+    /// Busy spans of each lane: start, end, and whether an abort ended the span.
     type Spans = Vec<Vec<(u64, u64, bool)>>;
 
     /// Generates lanes with busy spans, and the instants at which all operations are aborted.
@@ -232,7 +232,8 @@ mod tests {
         })
     }
 
-    /// Places pauses and lengths one after the other; an abort ends the span that contains it.
+    /// Returns the busy spans of a lane, given as pauses and lengths in turn. An abort ends the
+    /// span that contains it.
     fn laid_out(steps: &[(u64, u64)], breaks: &[u64]) -> Vec<(u64, u64, bool)> {
         let mut at = 0;
         let span = |&(pause, length): &(u64, u64)| {

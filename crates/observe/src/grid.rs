@@ -1,4 +1,4 @@
-//! Intervals of simulated time, in bounded number.
+//! Grid of intervals of simulated time, whose number is bounded.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;

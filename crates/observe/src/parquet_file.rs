@@ -66,7 +66,7 @@ impl ParquetFile {
         })
     }
 
-    /// Appends rows of the file's schema.
+    /// Appends rows, which must have the schema of the file.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), ObserveError> {
         self.append(batch)
             .map_err(|error| refused(self.part.target(), error))

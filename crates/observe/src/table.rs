@@ -202,7 +202,7 @@ impl Table {
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
-    /// Returns the rows.
+    /// Returns the rows, in batches.
     pub fn batches(&self) -> &[RecordBatch] {
         &self.batches
     }

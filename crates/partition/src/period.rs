@@ -20,11 +20,12 @@ const DISTANCES_BYTES: u64 = 2 * 8 * (8_192 + 51 * 4_096);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counting {
-    /// In ghost lists as long as the whole flash, as in the source, where they take about 1 % of
-    /// the flash.
+    /// Hits are counted in ghost lists as long as the whole flash, as in the source, where the
+    /// lists take about 1 % of the flash.
     #[default]
     Ghosts,
-    /// With SHARDS, in stacks of at most `sample_pages` pages that persist across periods.
+    /// Hits are counted with SHARDS, in stacks of at most `sample_pages` pages that persist across
+    /// periods.
     Shards,
 }
 

@@ -190,7 +190,7 @@ impl Miniature {
         miniature.fill();
         miniature
     }
-    /// Returns the maximum memory.
+    /// Returns the maximum memory of `caches` miniature caches and their flash devices.
     pub fn memory(space: &Space, divisor: u32, caches: u32) -> Table {
         let pages = u64::from(space.total_pages / divisor.max(1)).max(1);
         let page = Lists::<1>::BYTES + 2 * size_of::<u32>() as u64;

@@ -238,9 +238,9 @@ struct Shared {
 }
 
 /// Runs work in a separate thread, with the interpreter released. Calls `progress` about ten times
-/// a second. An exception from it or from a signal is raised immediately, and the work stops the
-/// next time it checks its watch. A single run of a policy never checks: it continues, and its
-/// result is dropped.
+/// a second. An exception from `progress` or from a signal handler is raised immediately, and the
+/// work stops the next time it checks its watch. A single run of a policy never checks: it
+/// continues, and its result is dropped.
 pub(crate) fn beside<T: Send + 'static, E: Display + Send + 'static>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,

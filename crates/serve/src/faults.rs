@@ -46,7 +46,7 @@ impl Faults {
         self.ranges.clear();
         self.rate = 0.0;
     }
-    /// Returns `true` if a read fails.
+    /// Returns `true` if a read of a range fails: if it touches an unreadable byte, or at random.
     pub(crate) fn fails(&mut self, offset: u64, bytes: u64) -> bool {
         let (begin, end) = (offset, offset + bytes);
         self.ranges.iter().any(|range| overlap(*range, begin, end))

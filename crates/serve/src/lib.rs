@@ -80,7 +80,7 @@ impl From<ServeError> for JobError {
     }
 }
 
-/// Starts the server of a device.
+/// Starts the server of a device. Returns the engine, which simulates the device.
 fn start(
     spec: &RunSpec,
     options: &ServeOptions,

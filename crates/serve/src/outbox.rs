@@ -169,7 +169,7 @@ impl OutboxThread {
 }
 
 impl Output {
-    /// Encodes an answer.
+    /// Encodes an answer, and appends the bytes to those that are to be sent.
     fn append(&mut self, answer: Answer) {
         if !self.is_open {
             return;

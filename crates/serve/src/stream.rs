@@ -42,7 +42,7 @@ impl Loopback {
             port,
         })
     }
-    /// Returns the port.
+    /// Returns the number of the TCP port.
     pub fn port(&self) -> u16 {
         self.port
     }

@@ -78,7 +78,7 @@ pub(crate) struct Controller<M> {
 pub type Prepared<M> = (M, Array, Option<Box<SpareWriter>>);
 
 impl<M: Mapping> Controller<M> {
-    /// Creates a new device.
+    /// Creates the controller of an erased device.
     pub fn new(plan: &Plan, mapping: M) -> Self {
         Self {
             gc: Collector::new(plan, mapping),

@@ -43,7 +43,7 @@ pub struct Plan {
     pub first_read_pages: u32,
 }
 
-/// Features of the dies of a device. Each has code compiled for it.
+/// Features of the dies of a device. The code of the dies is compiled separately for each variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DieFeatures {
     /// Dies execute one operation after another, each on one page or block and without

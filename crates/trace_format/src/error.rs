@@ -82,7 +82,7 @@ impl WorkloadError {
     pub fn column(&self) -> Option<u32> {
         self.0.column
     }
-    /// Returns the reason.
+    /// Returns the fault, without its place and remedy.
     pub fn reason(&self) -> &str {
         &self.0.reason
     }

@@ -357,7 +357,7 @@ impl Input {
         Ok(Some(&self.buffer[start..start + count * length]))
     }
 
-    /// Consumes a header of `length` bytes. Fails if the file ends before.
+    /// Consumes a header of `length` bytes. Fails if the file is shorter.
     pub fn header(&mut self, length: usize) -> Result<(), Stop> {
         if self.peek(length).len() < length {
             self.failure()?;

@@ -27,7 +27,8 @@ fn main() -> Result<(), WorkloadError> {
     Ok(())
 }
 
-/// Returns options that read a trace as recorded, without sorting and without bad lines.
+/// Returns options that read a trace as recorded, but skip bad lines and do not let time go
+/// backwards.
 fn options() -> TraceOptions {
     TraceOptions {
         on_bad_line: OnBadLine::Skip,

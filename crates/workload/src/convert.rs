@@ -22,7 +22,7 @@ pub const STANDARD_OUTPUT: &str = "-";
 const BUFFER: usize = 256 * 1024;
 /// Default level of `xz`.
 const XZ_LEVEL: u32 = 6;
-/// Number of requests between two checks whether the conversion was stopped.
+/// Interval between checks whether the conversion was stopped. Requests.
 const LOOK_EVERY: u64 = 4096;
 
 /// Result of a conversion.

@@ -220,7 +220,7 @@ impl IssueQueue {
     pub fn channels(&self) -> u32 {
         self.counts.channels.len() as u32
     }
-    /// Returns a waiting operation.
+    /// Returns the waiting operation `id`.
     #[inline]
     pub fn get(&self, id: EntryId) -> &Waiting {
         &self.entries[id as usize].waiting
@@ -437,7 +437,7 @@ impl IssueQueue {
         id
     }
 
-    /// Removes an operation.
+    /// Removes and returns the waiting operation `id`.
     pub fn remove(&mut self, id: EntryId) -> Waiting {
         let waiting = *self.get(id);
         let package = self.package(waiting.die);

@@ -132,7 +132,7 @@ impl Cited for LocalityDriven {
 pub struct Trained([f64; 8]);
 
 impl Trained {
-    /// Computes the shares from the equation.
+    /// Computes the shares by the analytic equation, without training.
     pub fn analytic(space: &Space) -> Self {
         Self(TRAINED.map(|op| analytic(space, op)))
     }

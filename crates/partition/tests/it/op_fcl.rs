@@ -14,7 +14,7 @@ use wordline_kernel::Rng;
 use wordline_partition::cost::{Division, Load, Model};
 use wordline_partition::{Costs, Sizes};
 
-/// Pages of a flash of 4 GB, and of one per cent of it.
+/// Pages of a flash of 4 GB. `PER_CENT` is one per cent of them.
 const PAGES: u32 = 1_000_000;
 const PER_CENT: f64 = 10_000.0;
 

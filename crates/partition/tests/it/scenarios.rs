@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use wordline_partition::Costs;
 use wordline_partition::cost::{Load, Model};
 
-/// Pages of a flash of 4 GB, and of one per cent of it.
+/// Pages of a flash of 4 GB. `PER_CENT` is one per cent of them.
 const PAGES: u32 = 1_000_000;
 const PER_CENT: f64 = 10_000.0;
 

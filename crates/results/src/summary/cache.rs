@@ -68,10 +68,10 @@ section! {
     /// Pages that hit in the cache but were uncorrectable in flash, and were therefore read from
     /// the disk.
     hits_uncorrectable: u64 = of.stats.hits_uncorrectable;
-    /// Pages whose newest content was lost. Either destaging failed: the flash could not read the
-    /// page, or the backing store could not write it. Or a partially written page could not be
-    /// completed from the backing store. Reads of a lost page end with an error until it is written
-    /// as a whole.
+    /// Pages whose newest content was lost, for one of two reasons. Destaging failed, because the
+    /// flash could not read the page or the backing store could not write it. Or a partially
+    /// written page could not be completed from the backing store. Reads of a lost page end with an
+    /// error until it is written as a whole.
     pages_lost: u64 = of.stats.pages_lost;
     /// Pages of requests that ended with an error. The page was lost, was uncorrectable and only in
     /// flash, or could not be read or written by the backing store. Flushes issued while pages are

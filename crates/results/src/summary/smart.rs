@@ -8,7 +8,8 @@ use wordline_nand::Block;
 use crate::device::Device;
 use crate::outcome::{Outcome, SsdOutcome};
 
-/// Available spare below which a device warns, percent. The vendor chooses it in NVMe.
+/// Available spare below which a device sets its critical warning. Percent. NVMe leaves the value
+/// to the vendor.
 const SPARE_THRESHOLD: u8 = 10;
 /// Bytes of a data unit: 1,000 times 512.
 const DATA_UNIT_BYTES: u64 = 512_000;
@@ -147,8 +148,8 @@ fn media_errors(device: &Device) -> u64 {
 mod tests {
     use super::*;
 
-    /// The device warns below the threshold, not at it. 254 is the highest percentage that is
-    /// reported as such.
+    /// The device warns below the threshold, not at it. Percentages up to 254 are reported
+    /// unchanged.
     #[test]
     fn smart_values_follow_the_definitions_of_the_log_page() {
         assert_eq!(percent(1, 10), Some(10));

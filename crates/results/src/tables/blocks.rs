@@ -93,12 +93,12 @@ struct BlockRuns<'a> {
 }
 
 impl BlockRuns<'_> {
-    /// Returns the number of runs.
+    /// Returns the number of runs of blocks.
     fn count(&self) -> usize {
         let of_plane = (self.layout.blocks_per_plane as usize).div_ceil(self.length);
         self.layout.planes() as usize * of_plane
     }
-    /// Appends a row for each run.
+    /// Appends a row for each run of blocks.
     fn push(&self, rows: &mut Vec<BlockRun>) {
         rows.reserve(self.count());
         let mut of_plane = Vec::new();

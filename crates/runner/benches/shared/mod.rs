@@ -3,7 +3,7 @@
 use gungraun::{Callgrind, EntryPoint, EventKind, LibraryBenchmarkConfig};
 use wordline_runner::{Done, RunSpec};
 
-/// Returns a run with this configuration.
+/// Returns the specification of a run with this configuration.
 pub fn spec(config: String) -> RunSpec {
     RunSpec {
         config,
@@ -13,7 +13,7 @@ pub fn spec(config: String) -> RunSpec {
     }
 }
 
-/// Executes a run.
+/// Executes a run. Panics if the run fails.
 pub fn done(spec: &RunSpec) -> Done {
     let done = spec.run(&mut |_| true);
     done.unwrap_or_else(|error| unreachable!("{error}"))

@@ -102,7 +102,7 @@ impl<'a> Host<'a> {
         }
         host
     }
-    /// Resumes a host.
+    /// Restores the host of a resumed run from its saved state.
     pub(super) fn resume(
         plan: &Plan,
         inputs: Vec<Input<'a>>,

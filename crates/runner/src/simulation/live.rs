@@ -193,7 +193,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Simulates a run.
+    /// Simulates a live run to its end.
     pub(super) fn simulate<S: RunShape>(
         mut self,
         store: &mut S,
@@ -214,7 +214,7 @@ impl<'a> Live<'a> {
         (ended, observer, None)
     }
 
-    /// Runs the event loop.
+    /// Runs the event loop of a live run until the clients or an error end it.
     fn serve<S: RunShape>(
         &mut self,
         store: &mut S,

@@ -208,7 +208,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Builds the results.
+    /// Builds the results of the run.
     fn results(self, plan: &Plan, watcher: &Watcher<'_>) -> Results {
         let Self {
             host,

@@ -57,7 +57,7 @@ pub(super) trait RunShape:
 pub(super) trait OnShape {
     /// Result of the task.
     type Output;
-    /// Runs the task.
+    /// Runs the task for stores of the shape `S`.
     fn on<S: RunShape>(self) -> Self::Output;
 }
 

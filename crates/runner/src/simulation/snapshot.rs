@@ -89,7 +89,7 @@ impl Snapshot {
         describe_live(&mut results);
         results
     }
-    /// Computes the results.
+    /// Computes the results of the run from its measurements.
     pub(super) fn results(self) -> Results {
         let Self {
             ended,

@@ -34,7 +34,7 @@ impl Begun {
             work,
         }
     }
-    /// Removes an element that ends now.
+    /// Removes and returns an element that ends at `now`, if there is one.
     fn take(all: &mut Vec<Self>, now: Time) -> Option<Self> {
         let place = all.iter().position(|one| one.until == now)?;
         Some(all.swap_remove(place))

@@ -40,7 +40,7 @@ fn one_die_behaves_as_an_m_d_1_queue() {
     }
 }
 
-/// 24 dies on one slow bus: reads are bound by its commands, status reads and data.
+/// 24 dies on one slow bus: the bus time of commands, status reads and data limits the reads.
 #[test]
 fn reads_reach_the_bus_roofline_but_never_exceed_it() {
     let extra = "[nand.timing]\nbus_mt_per_s = 40.0";
@@ -73,7 +73,7 @@ fn first_come_bus_arbitration_loses_one_array_time_per_round() {
     }
 }
 
-/// One die per bus: reads are bound by the dies, one read at a time.
+/// One die per bus: the dies, which execute one read at a time, limit the reads.
 #[test]
 fn reads_reach_the_die_roofline_but_never_exceed_it() {
     let workload =

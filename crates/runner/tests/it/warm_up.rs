@@ -284,8 +284,9 @@ fn shares_are_relative_to_the_measured_time() {
     }
 }
 
-/// The warm-up of a closed loop ends with a request, when the store need not be idle. Rows, series
-/// and sums agree on the measured requests, and requests in flight complete as measured ones.
+/// The warm-up of a closed loop ends with a request, while the store may still be busy. Rows,
+/// series and sums agree on the measured requests, and requests in flight complete as measured
+/// ones.
 #[test]
 fn requests_in_flight_at_the_end_of_the_warm_up_are_measured() {
     let load = "[workload]\nrequests = 3000\nread_ratio = 0.4\nworking_set_ratio = 0.1\narrival.closed-loop.queue_depth = 8\n";

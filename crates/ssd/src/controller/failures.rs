@@ -65,7 +65,7 @@ pub(super) struct Failures {
 }
 
 impl Failures {
-    /// Creates the state without failures.
+    /// Creates the state of a device on which no operation has failed.
     pub fn new(draws: Rng) -> Self {
         Self {
             draws,
@@ -274,7 +274,7 @@ impl<M: Mapping> Base<M> {
         true
     }
 
-    /// Applies a failed operation.
+    /// Counts a failed operation, and applies its outcome to the block and to the device.
     fn has_failed(&mut self, now: Time, operation: Operation, slot: Slot, outcome: Outcome) {
         let transaction = self.flash.backend.get(slot);
         let (purpose, target) = (transaction.purpose, transaction.target);

@@ -168,7 +168,7 @@ impl Jobs {
     pub fn paused(&self, from: usize) -> Option<JobId> {
         self.paused.get(from).copied()
     }
-    /// Defers the erase of a block.
+    /// Defers the erase of a block by the job `id`.
     pub fn defer_erase(&mut self, id: JobId, block: Block) {
         self.deferred_erases.push((block, id));
     }

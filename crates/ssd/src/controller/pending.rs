@@ -176,7 +176,7 @@ impl PendingWrites {
         self.by_page.insert(page, tag);
         tag
     }
-    /// Returns a write by its index.
+    /// Returns the pending write with the index `tag`.
     pub fn get_mut(&mut self, tag: u32) -> &mut PageWrite {
         &mut self.writes[tag as usize].write
     }

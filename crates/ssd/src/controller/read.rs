@@ -74,7 +74,7 @@ impl<M: Mapping> Collector<M> {
 }
 
 impl<M: Mapping> Controller<M> {
-    /// Reads a page.
+    /// Reads a logical page for the request `owner`.
     #[inline(always)]
     pub(super) fn read(
         &mut self,

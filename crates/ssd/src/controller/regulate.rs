@@ -69,7 +69,7 @@ impl Regulation {
             regulator,
         }))
     }
-    /// Handles a host request that starts.
+    /// Notifies the policy that a host request starts. Only reads and writes count.
     pub fn begins(&mut self, op: Op) {
         if matches!(op, Op::Read | Op::Write) {
             self.regulator.policy_mut().begins();

@@ -24,7 +24,7 @@ const READ: Time = Time::from_us(30);
 const PROGRAM: Time = Time::from_us(400);
 const ERASE: Time = Time::from_us(1500);
 const TRANSFER: Time = Time::from_us(20);
-/// Interval between two reads.
+/// Interval between consecutive reads.
 const GAP: Time = Time::from_us(400);
 
 fn in_place() -> Target {

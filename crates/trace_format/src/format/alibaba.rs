@@ -50,7 +50,7 @@ impl Line for Alibaba {
     }
 }
 
-/// Writes a request.
+/// Writes a request as a line, and counts the information that the format cannot express.
 pub(super) fn line(out: &mut dyn Write, request: &Request, losses: &mut Losses) -> io::Result<()> {
     let us = ticks(request, tick::US, losses);
     let op = if request.op == Op::Read { "R" } else { "W" };

@@ -66,7 +66,7 @@ impl Line for Mqsim {
     }
 }
 
-/// Writes a request.
+/// Writes a request as a line, and counts the information that the format cannot express.
 pub(super) fn line(out: &mut dyn Write, request: &Request, losses: &mut Losses) -> io::Result<()> {
     let ns = ticks(request, tick::NS, losses);
     let (first, sectors) = sectors(request, losses);

@@ -128,7 +128,7 @@ fn response(field: &[u8]) -> u64 {
     }
 }
 
-/// Writes a request.
+/// Writes a request as a line, and counts the information that the format cannot express.
 pub(super) fn line(out: &mut dyn Write, request: &Request, losses: &mut Losses) -> io::Result<()> {
     let ticks = ticks(request, tick::FILETIME, losses);
     let op = if request.op == Op::Read {

@@ -7,7 +7,7 @@ use crate::conversion_losses::{Losses, moves_data};
 
 /// Writer of requests in one format.
 pub trait Render: Send {
-    /// Writes the header.
+    /// Writes the header of the format, if it has one.
     fn head(&mut self, _out: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }

@@ -40,7 +40,7 @@ impl Line for Spc {
     }
 }
 
-/// Writes a request.
+/// Writes a request as a line, and counts the information that the format cannot express.
 pub(super) fn line(out: &mut dyn Write, request: &Request, losses: &mut Losses) -> io::Result<()> {
     const NS_PER_S: u64 = 1_000_000_000;
     let ns = ticks(request, tick::NS, losses);

@@ -36,7 +36,7 @@ pub struct InputFile {
 }
 
 impl InputFile {
-    /// Returns the entry of a file.
+    /// Returns the description of a trace file for the results.
     pub fn of(file: &TraceFile) -> Self {
         let unit = file.time_unit;
         Self {

@@ -35,8 +35,7 @@ fn stat(text: &str, words: &[(&str, &str)]) -> Stat {
     stat_trace(&mut trace, IdleRule::default()).unwrap()
 }
 
-/// A line is not bad because the recorder's clock was set, so it must not be skipped for that
-/// reason.
+/// A change of the recorder's clock does not make a line bad, so the line must not be skipped.
 #[test]
 fn time_beyond_the_clock_is_not_a_bad_line() {
     let text = format!(

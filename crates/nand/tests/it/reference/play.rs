@@ -10,7 +10,7 @@ use super::{Cycle, Place, Refusal};
 
 /// Scripts of all dies, executed together.
 pub struct Play<'a> {
-    /// Interface and reference.
+    /// Interface under test, and its reference.
     pub pair: &'a mut Pair,
     /// Script of each die.
     pub scripts: Vec<Script>,

@@ -199,7 +199,7 @@ pub fn spoil(part: &Part, script: &mut Script, random: &mut Rng) {
     }
 }
 
-/// Removes a wait.
+/// Removes a random wait from a script.
 fn impatient(script: &mut Script, random: &mut Rng) {
     let all = 0..script.len();
     let waits: Vec<_> = all
