@@ -4,17 +4,17 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Bits after the leading one that select a bucket: 2^10 buckets per power of two give 3 decimal
-/// digits.
+/// Number of bits after the leading one that select a bucket. 2^10 buckets per power of two give
+/// three significant decimal digits.
 pub(crate) const BUCKET_BITS: u32 = 10;
 /// Buckets per power of two.
 const EACH: usize = 1 << BUCKET_BITS;
 
-/// Number of spans in each bucket. Spans below 2^11 have a bucket each; every later power of two
-/// has 2^10 buckets. These are the buckets of an HDR histogram with three significant digits.
+/// Number of spans in each bucket. Each span below 2^11 has its own bucket; every higher power of
+/// two has 2^10 buckets. These are the buckets of an HDR histogram with three significant digits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Buckets {
-    /// Counts up to the last power of two that was recorded.
+    /// Count of each bucket, up to the highest power of two recorded.
     counts: Vec<u64>,
 }
 
@@ -28,7 +28,7 @@ impl Buckets {
         }
         self.counts[place] += 1;
     }
-    /// Adds the buckets of a power of two and all before it.
+    /// Adds the missing buckets up to the end of the power of two that contains the bucket `place`.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, place: usize) {
@@ -43,13 +43,15 @@ impl Buckets {
             *count += more;
         }
     }
-    /// Iterates over the buckets that are not empty, in ascending order: spans and count.
+    /// Returns the range of spans and the count of each bucket that is not empty, in ascending
+    /// order.
     pub fn recorded(&self) -> impl Iterator<Item = (RangeInclusive<u64>, u64)> + '_ {
         let counts = self.counts.iter().enumerate();
         let held = counts.filter(|(_, count)| **count > 0);
         held.map(|(place, count)| (spans(place), *count))
     }
-    /// Returns the spans of the bucket that contains the span with a rank; ranks start at 1.
+    /// Returns the range of the bucket that contains the span with a rank, or `None` if there are
+    /// fewer spans. The shortest span has rank 1.
     pub fn at_rank(&self, rank: u64) -> Option<RangeInclusive<u64>> {
         let mut below = 0;
         let reaches = |count: &u64| {
@@ -67,7 +69,7 @@ const fn place(span: u64) -> usize {
     ((shift as usize) << BUCKET_BITS) + (span >> shift) as usize
 }
 
-/// Returns the spans of a bucket.
+/// Returns the range of spans of the bucket with an index.
 const fn spans(place: usize) -> RangeInclusive<u64> {
     let shift = (place / EACH).saturating_sub(1);
     let first = ((place - shift * EACH) as u64) << shift;

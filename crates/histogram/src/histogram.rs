@@ -13,8 +13,8 @@ const CDF_POINTS: usize = 500;
 /// Distribution of spans of time, recorded in picoseconds.
 ///
 /// Count, mean, standard deviation, minimum and maximum are exact; percentiles are at most 0.1 %
-/// above the true order statistic (buckets of three decimal digits). The range grows automatically
-/// over the whole clock; memory is at most 0.5 MB.
+/// above the true order statistic (buckets of three decimal digits). Every value of [`Time`] can be
+/// recorded. Memory grows with the longest span, to at most 0.5 MB.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Histogram {
     buckets: Buckets,
@@ -25,7 +25,7 @@ pub struct Histogram {
 /// Point of a cumulative distribution function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Span of time up to which the point counts.
+    /// Upper limit of the spans that the point includes.
     pub at: Time,
     /// Fraction of all spans not longer than `at`.
     pub fraction: f64,
@@ -71,9 +71,9 @@ impl Histogram {
         self.tally.max()
     }
 
-    /// Returns the standard deviation (of the population, divided by the count) in microseconds;
-    /// `None` without spans. It is computed from integers, so that no digits cancel even if the
-    /// spread is small.
+    /// Returns the population standard deviation (the variance is divided by the count) in
+    /// microseconds; `None` without spans. The squared distances are summed as integers, so no
+    /// digits cancel even if the spread is small.
     pub fn std_us(&self) -> Option<f64> {
         let count = self.count();
         if count == 0 {
@@ -96,8 +96,9 @@ impl Histogram {
         Some(self.upper(&spans))
     }
 
-    /// Returns the cumulative distribution in at most 500 points, spaced logarithmically and no
-    /// closer than the buckets; the last is (max, 1).
+    /// Returns the cumulative distribution function as at most 500 points, spaced logarithmically
+    /// and no closer than the buckets. The last point is (max, 1). Without spans there are no
+    /// points.
     pub fn cdf(&self) -> Vec<Point> {
         let buckets: Vec<(RangeInclusive<u64>, u64)> = self.buckets.recorded().collect();
         let bits = finest_bits(&buckets);
@@ -117,9 +118,9 @@ impl Histogram {
             .collect()
     }
 
-    /// Returns a histogram with 16 buckets per power of two: the upper end of each bucket that is not
-    /// empty, in microseconds, and its count. The ends are numbers with 5 significant binary digits,
-    /// among them all powers of two.
+    /// Returns a histogram with 16 buckets per power of two. Each item is the upper end of a bucket
+    /// that is not empty, in microseconds, and its count. The ends are numbers with 5 significant
+    /// binary digits, among them all powers of two.
     pub fn coarse(&self) -> Vec<(f64, u64)> {
         let mut coarse: Vec<(f64, u64)> = Vec::new();
         for (spans, held) in self.buckets.recorded() {
@@ -132,8 +133,8 @@ impl Histogram {
         coarse
     }
 
-    /// Returns the longest span that a bucket can hold: its upper end, or the exact maximum for the
-    /// bucket that contains it.
+    /// Returns an upper bound of the spans in a bucket: the exact maximum of all spans if it is in
+    /// the bucket, and the end of the bucket otherwise.
     fn upper(&self, spans: &RangeInclusive<u64>) -> Time {
         match self.max() {
             Some(max) if spans.contains(&max.ps()) => max,
@@ -170,7 +171,7 @@ fn cell(spans: &RangeInclusive<u64>, bits: u32) -> (u32, u64) {
     (power, value >> power.saturating_sub(bits))
 }
 
-/// Sum of squares in 192 bits, which no number of 64-bit spans overflows.
+/// Sum of squares in 192 bits, which 2^64 squares of 64-bit spans do not overflow.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Squares {
     low: u128,
@@ -191,8 +192,8 @@ impl Squares {
     }
 
     /// Returns the sum of squared distances from `mean`, where sum = count * mean + rest. The
-    /// result, squares - count * mean^2 - 2 * mean * rest, is exact modulo 2^192 and therefore
-    /// exact.
+    /// result is squares - count * mean^2 - 2 * mean * rest. It is between 0 and 2^192, so
+    /// arithmetic modulo 2^192 is exact; only the conversion to `f64` rounds.
     fn around(mut self, count: u64, mean: u64, rest: u64) -> f64 {
         let square = u128::from(mean) * u128::from(mean);
         let upper = (square >> 64) * u128::from(count);
@@ -230,7 +231,7 @@ mod tests {
         prop::collection::vec(span, 1..400)
     }
 
-    /// Computes mean and standard deviation in two passes. Microseconds.
+    /// Returns mean and standard deviation in microseconds, computed in two passes.
     fn two_passes(spans: &[u64]) -> (f64, f64) {
         let n = spans.len() as f64;
         let mean = spans.iter().map(|&ps| ps as f64).sum::<f64>() / n;

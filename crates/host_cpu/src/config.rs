@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::architecture::Architecture;
 
 /// Host CPU model (`[host_side]`): CPU time of requests on the host, and the location of the FTL.
-/// Each stream (`[[streams]]`) is a worker thread, which runs one job at a time. Without this table
-/// the host takes no time.
+/// Each stream (`[[streams]]`) has a worker thread, which runs one job at a time. Without this
+/// table the host takes no time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {

@@ -63,8 +63,7 @@ impl Job {
 }
 
 /// Jobs of a thread, in order. The first job is in progress, or waits for a core or the lock.
-/// `is_locked` is set from the end of the job's first part on, or from its start if it has no such
-/// part.
+/// `is_locked` is set while that job is in its second part or waits for it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Jobs {
     jobs: VecDeque<Job>,
@@ -177,7 +176,8 @@ impl Cpu {
         let work = if *is_locked { job.locked } else { job.free };
         self.started.push((now + work.total(), thread));
     }
-    /// Ends the current part of a thread's job, and counts its CPU time in `figures`.
+    /// Ends the current part of a thread's job, and counts its CPU time in `figures`. Starts the
+    /// next part or the next job if it does not have to wait.
     pub fn ended(&mut self, now: Time, thread: Thread, figures: &mut HostStats) {
         let Jobs { jobs, is_locked } = &mut self.threads[thread as usize];
         let job = &mut jobs[0];

@@ -70,7 +70,7 @@ pub struct Host<S: BlockDevice> {
     scheduled: EventQueue<S::Event>,
 }
 
-/// Forwards observations of the store to the host's probe, and counts GC steps.
+/// Probe that forwards observations of the store to the host's probe, and counts GC steps.
 struct Within<'a, P> {
     steps: u32,
     probe: &'a mut P,
@@ -138,7 +138,8 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
     pub fn figures(&self) -> HostStats {
         self.figures.since(&self.before)
     }
-    /// Adds a byte range to the map that was written sequentially before the run.
+    /// Maps a byte range that was written sequentially before the run. Does nothing without flash
+    /// software.
     pub fn filled(&mut self, offset: u64, bytes: u64) {
         if let Some(software) = &mut self.software
             && bytes > 0
@@ -238,8 +239,8 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         self.collected(cx.now, steps);
         Ok(done)
     }
-    /// Continues the requests that the store has completed: reads their next page of the map or
-    /// their data, or completes them on the worker.
+    /// Continues the requests whose store requests have completed: each one accesses its next map
+    /// page or its data, or is completed by its worker.
     fn settle(&mut self, now: Time) {
         if !self.store.has_completions() {
             return;
@@ -302,8 +303,8 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         self.ready.push(stream, ticket, now);
     }
     /// Submits ready requests to the store in the order in which they became ready. A refused
-    /// stream is not tried again: accepting another request never makes the store accept that
-    /// stream ([`BlockDevice::can_accept`]).
+    /// stream is not tried again in the same call: accepting another request never makes the store
+    /// accept that stream ([`BlockDevice::can_accept`]).
     fn feed<P: Probe<Observation<S::Observation>>>(
         &mut self,
         cx: &mut Context<'_, Event<S::Event>, P>,
@@ -330,7 +331,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         }
         Ok(())
     }
-    /// Passes the request of a finished job to its next stage: bridge, map, or completion.
+    /// Passes the request of a finished job to its next stage: bridge, map, store, or completion.
     fn follow<P: Probe<Observation<S::Observation>>>(
         &mut self,
         cx: &mut Context<'_, Event<S::Event>, P>,

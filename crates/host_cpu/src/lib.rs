@@ -1,5 +1,5 @@
-//! Host CPU model in front of a store. Worker threads on shared cores submit requests, through a
-//! bridge or through flash software whose map is in host memory or partly in the store.
+//! Host CPU model in front of a store. Worker threads on shared cores submit requests directly,
+//! through a bridge, or through flash software whose map is in host memory or partly in the store.
 //!
 //! [`Host`] wraps a block device and is a block device itself. It adds its own latency components
 //! to the response time, so that all components still add up exactly.

@@ -14,10 +14,11 @@ use wordline_kernel::Time;
 
 use crate::mapping::Touch;
 
-/// Number of a paging operation, in the order of decisions.
+/// Sequence number of a paging operation, in the order in which [`crate::mapping::Map::touch`]
+/// decided on them.
 type Deed = u64;
 
-/// Access of a request to one page.
+/// Access of a request to one page of the map.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Step {
     touch: Touch,
@@ -142,8 +143,8 @@ impl Paging {
             ..*of
         })
     }
-    /// Advances a request. Called when it reaches the map, when it is unblocked, and when the store
-    /// has completed its operation.
+    /// Advances a request, and returns its next action. Called when the request reaches the map,
+    /// when it is unblocked, and when the store has completed its operation.
     pub fn next(&mut self, now: Time, ticket: Ticket) -> Next {
         let mut waited = Time::ZERO;
         while let Some(way) = self.ways.get_mut(&ticket) {

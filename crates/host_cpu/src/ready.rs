@@ -48,12 +48,14 @@ impl Ready {
             since,
         });
     }
-    /// Returns the first request of any queue at or after a position, as its position and stream.
+    /// Returns position and stream of the earliest request at or after `place` that is first in its
+    /// queue, or `None` if there is none.
     pub fn head_from(&self, place: Place) -> Option<(Place, u32)> {
         let (&place, &stream) = self.heads.range(place..).next()?;
         Some((place, stream))
     }
-    /// Removes the first request of a stream. Returns its ticket and the start of its wait.
+    /// Removes the first request of a stream. Returns its ticket and the start of its wait, or
+    /// `None` if no request of the stream waits.
     pub fn pop(&mut self, stream: u32) -> Option<(Ticket, Time)> {
         let line = &mut self.lines[stream as usize];
         let first = line.pop_front()?;

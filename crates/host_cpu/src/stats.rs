@@ -82,11 +82,12 @@ pub struct HostStats {
     pub held_time: u128,
     /// Maximum number of requests held at the same time.
     pub held_most: u32,
-    /// Steps of look-ups in the map: entries of a table, nodes or further extents of a tree. Count.
+    /// Steps of look-ups in the map: entries of a table and of its directory, nodes or further
+    /// extents of a tree. Count.
     pub lookups: u64,
     /// Steps of updates of the map: entries of a table, nodes or further extents of a tree. Count.
     pub updates: u64,
-    /// Flash operations of GC that the store reported. Count.
+    /// GC steps that the store reported: pages read, programmed or moved, and blocks erased. Count.
     pub collection_steps: u64,
     /// Current size of the map.
     pub memory: Memory,

@@ -24,7 +24,7 @@ pub struct Command {
     pub ticket: Ticket,
     /// Index of the request's stream.
     pub stream: u32,
-    /// Whether data is transferred to the device. Otherwise it is transferred to the host.
+    /// Whether the data is transferred to the device; otherwise to the host.
     pub write: bool,
     /// Length of the data. Bytes.
     pub bytes: u64,
@@ -62,7 +62,7 @@ impl Event {
         };
         kind << 32 | u64::from(ticket)
     }
-    /// Returns the event with this code.
+    /// Returns the event with a code that [`Event::code`] returned.
     #[inline]
     pub fn of(code: u64) -> Self {
         let ticket = code as Ticket;
@@ -94,7 +94,7 @@ pub struct Transfer {
     pub slot_wait: Time,
     /// Wait for the link while it carries earlier transfers.
     pub link_wait: Time,
-    /// Time on the link, including the fixed costs of transfers.
+    /// Time on the link, including fixed times such as those of doorbells, fetches and interrupts.
     pub link: Time,
 }
 
@@ -122,7 +122,8 @@ pub trait Connect {
     fn in_flight(&self) -> u32;
 }
 
-/// Priority class of a stream's commands, if the interface distinguishes streams.
+/// Priority class of a stream's commands. Only `nvme` with weighted arbitration distinguishes
+/// classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
@@ -161,7 +162,7 @@ macro_rules! members {
             }
         }
 
-        /// Interface with its state.
+        /// State of an interface, by kind.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         // A device has one interface, so the size of the enum does not matter. A box would add an

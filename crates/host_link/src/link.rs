@@ -35,7 +35,7 @@ impl Cited for Link {
 
 pub(super) const MAX_QUEUE_DEPTH: Option<u32> = None;
 
-/// A request between host and device.
+/// A request between host and device, and its transfer time so far.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Passage {
     write: bool,

@@ -37,11 +37,11 @@ pub struct Nvme {
     #[schemars(range(min = 128, max = 4096))]
     pub payload_bytes: u32,
     /// Maximum data per read request of the device (Max_Read_Request_Size). Bytes. The default is
-    /// that of the standard's register.
+    /// the initial value of the register in the standard.
     #[schemars(range(min = 128, max = 4096))]
     pub read_request_bytes: u32,
-    /// Overhead of a packet: framing and sequence number 4, header of four double words 16,
-    /// checksum 4 (PCI Express Base Specification 5.0). Bytes.
+    /// Overhead of a packet: 4 for framing and sequence number, 16 for a header of four double
+    /// words, 4 for the checksum (PCI Express Base Specification 5.0). Bytes.
     #[schemars(range(min = 0, max = 64))]
     pub header_bytes: u32,
     /// Number of entries of a submission queue, one of which stays empty (NVM Express 1.3, section
@@ -49,23 +49,24 @@ pub struct Nvme {
     #[schemars(range(min = 2, max = 65_536))]
     pub queue_entries: u32,
     /// Arbitration between the submission queues. `round-robin`: all queues take turns, regardless
-    /// of class. `weighted-round-robin`: urgent queues first, then rounds in which each class has
-    /// as many commands fetched as its weight.
+    /// of class. `weighted-round-robin`: urgent queues first, then rounds in which up to as many
+    /// commands of each class are fetched as its weight.
     pub arbitration: Arbitration,
-    /// Number of commands fetched in a row from one queue before the next queue has its turn
-    /// (Arbitration Burst); the standard allows powers of 2 up to 64, and no limit. The default is
-    /// assumed.
+    /// Maximum number of commands fetched in a row from one queue before the next queue has its
+    /// turn (Arbitration Burst); the standard allows powers of 2 up to 64, and no limit. The
+    /// default is assumed.
     #[schemars(range(min = 1, max = 65_536))]
     pub burst: u32,
-    /// Number of commands of class `high` per round of weighted arbitration. The default is
+    /// Maximum number of commands of class `high` per round of weighted arbitration. The default is
     /// assumed.
     #[schemars(range(min = 1, max = 256))]
     pub high_weight: u32,
-    /// Number of commands of class `medium` per round of weighted arbitration. The default is
-    /// assumed.
+    /// Maximum number of commands of class `medium` per round of weighted arbitration. The default
+    /// is assumed.
     #[schemars(range(min = 1, max = 256))]
     pub medium_weight: u32,
-    /// Number of commands of class `low` per round of weighted arbitration. The default is assumed.
+    /// Maximum number of commands of class `low` per round of weighted arbitration. The default is
+    /// assumed.
     #[schemars(range(min = 1, max = 256))]
     pub low_weight: u32,
     /// Time from the host's write of the doorbell until the device sees it, in addition to its
@@ -149,7 +150,7 @@ impl Cited for Nvme {
 
 pub(super) const MAX_QUEUE_DEPTH: Option<u32> = None;
 
-/// Sizes of packets without request data. Bytes.
+/// Payload lengths of the packets that carry no request data. Bytes.
 mod bytes {
     pub const DOORBELL: u64 = 4;
     pub const SUBMISSION_ENTRY: u64 = 64;
@@ -158,7 +159,7 @@ mod bytes {
     pub const INTERRUPT: u64 = 4;
 }
 
-/// Packet format of the link.
+/// Payload and header lengths of packets. Bytes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Packets {
     payload: u64,
@@ -181,11 +182,11 @@ impl Packets {
     }
 }
 
-/// A request between host and device.
+/// A request between host and device, and its transfer time so far.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Passage {
     command: Command,
-    /// Time at which the device has seen the doorbell. From then on, the command waits for a slot.
+    /// Time at which the device saw the doorbell. From then on, the command waits for a slot.
     since: Time,
     transfer: Transfer,
 }
@@ -305,7 +306,8 @@ impl State {
         self.slip_up(now, requests.saturating_sub(self.packets.header));
         act.begin(now, ticket);
     }
-    /// Frees the slot of a command whose completion has left the device.
+    /// Frees the slot of a command whose completion has left the device, and fetches waiting
+    /// commands.
     fn posted(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
         self.in_flight -= 1;
         self.cross(now, self.interrupt, ticket, Event::Done(ticket), act);

@@ -19,7 +19,7 @@ struct Ring {
 
 impl Ring {
     fn pop(&mut self, lines: &mut [VecDeque<Ticket>], burst: u32) -> Option<Ticket> {
-        // The search makes one full round, and visits the starting queue again.
+        // The search visits the first queue twice, because that queue may have used up its turn.
         for _ in 0..=self.queues.len() {
             let line = &mut lines[self.queues[self.turn] as usize];
             if self.left > 0
@@ -62,8 +62,8 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Creates a queue for each of `classes`. Without weights, all queues are served round robin,
-    /// regardless of class.
+    /// Creates empty queues, one for each item of `classes`. Without weights, all queues are served
+    /// round robin, regardless of class.
     pub fn new(classes: &[Class], weights: Option<Weights>, burst: u32) -> Self {
         let ring = |class: Class| match (weights, class) {
             (None, _) | (_, Class::Urgent) => STRICT,
@@ -95,7 +95,7 @@ impl Queues {
         self.lines[queue].push_back(ticket);
         self.rings[self.ring_of[queue]].waiting += 1;
     }
-    /// Removes and returns the command to fetch next.
+    /// Removes and returns the command to fetch next, or `None` if all queues are empty.
     pub fn pop(&mut self) -> Option<Ticket> {
         let ring = if self.rings[STRICT].waiting > 0 {
             STRICT
@@ -104,8 +104,8 @@ impl Queues {
         };
         self.rings[ring].pop(&mut self.lines, self.burst)
     }
-    /// Returns the weighted ring to serve next, and charges it one command. A round ends when no
-    /// ring with commands has credits left.
+    /// Returns the weighted ring to serve next, or `None` if all are empty. Charges one command to
+    /// the ring. A round ends when no ring with commands has credits left.
     fn weighted(&mut self) -> Option<usize> {
         let waits = |ring: &usize| self.rings[*ring].waiting > 0;
         let entitled = |ring: &usize| waits(ring) && self.credits[*ring] > 0;

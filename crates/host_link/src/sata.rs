@@ -10,10 +10,11 @@ use wordline_block::Ticket;
 use wordline_kernel::link::{Link, Rate};
 
 /// Serial ATA with native command queueing (NCQ): up to 32 commands in the device, and one link for
-/// both directions. A request uses the link for its command (Register to the device, Register to
-/// the host to release the link), and a write for its data (DMA Setup, then DMA Activate and Data
-/// per 8192 bytes). At the end, it uses the link for the data of a read (DMA Setup, Data per 8192
-/// bytes) and for Set Device Bits. Each step is one uninterrupted transfer, first come, first
+/// both directions. Every request first uses the link for its command (Register to the device,
+/// Register to the host to release the link). A write then uses the link for its data (DMA Setup,
+/// then DMA Activate and Data per 8192 bytes). When the device has served the request, a read uses
+/// the link for its data (DMA Setup, then Data per 8192 bytes) and Set Device Bits together, a
+/// write for Set Device Bits alone. Each step is one uninterrupted transfer, first come, first
 /// served. Simplifications: the first data frame is activated like the others; the host does not
 /// yield to the device; the device handles a command on arrival and fetches the data of writes in
 /// command order; completions are not combined into one frame; interrupts take no time. All streams
@@ -96,7 +97,7 @@ impl Frames {
     }
 }
 
-/// A request between host and device.
+/// A request between host and device, and its transfer time so far.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Passage {
     write: bool,

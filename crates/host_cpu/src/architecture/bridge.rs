@@ -58,7 +58,7 @@ pub(crate) struct Crossed {
     pub work: Time,
 }
 
-/// The bridge, which serves one request at a time, first come, first served.
+/// State of the bridge, which converts one request at a time, first come, first served.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct State {
     protocol: Time,
@@ -96,7 +96,7 @@ impl State {
         });
     }
     /// Starts converting the next request, if the bridge is idle and has a free slot. Returns the
-    /// end of the conversion.
+    /// end of the conversion, or `None` if none has started.
     pub fn start(&mut self, now: Time) -> Option<Time> {
         if self.serving.is_some() || self.permits == 0 {
             return None;
@@ -106,7 +106,8 @@ impl State {
         self.serving = Some((crossing, now));
         Some(now + crossing.work)
     }
-    /// Ends the conversion in progress. Returns the converted request.
+    /// Ends the conversion in progress. Returns the converted request, or `None` if there was no
+    /// conversion.
     pub fn converted(&mut self) -> Option<Crossed> {
         let (crossing, begun) = self.serving.take()?;
         Some(Crossed {

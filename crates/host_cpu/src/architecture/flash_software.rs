@@ -22,8 +22,8 @@ pub struct FlashSoftware {
     /// Mapping unit, such as a sector. Bytes.
     #[schemars(range(min = 512, max = 16_777_216))]
     pub unit_bytes: u64,
-    /// CPU time per step of a look-up: a table entry, a tree node, or each extent of a tree after
-    /// the first. Nanoseconds.
+    /// CPU time per step of a look-up: an entry of a table or of its directory, a tree node, or
+    /// each extent of a tree after the first. Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub lookup_ns: u64,
     /// CPU time per step of an update. Nanoseconds.
@@ -50,7 +50,7 @@ impl Default for FlashSoftware {
 }
 
 impl FlashSoftware {
-    /// Returns the region that the map covers in a store of `store_bytes`.
+    /// Returns the region that the map covers. The store is `store_bytes` long.
     pub(crate) fn region(&self, store_bytes: u64) -> Region {
         Region {
             store_bytes,
@@ -79,7 +79,7 @@ pub(crate) struct State {
     collection: Time,
     pub is_locked: bool,
     pub map: MapState,
-    /// Bytes at the start of the store that are reserved for the map's pages.
+    /// Number of bytes at the start of the store that are reserved for the map's pages.
     pub reserved: u64,
     pub paging: Paging,
     /// Accesses to pages of the map by the last request. The list is kept to reuse its allocation.

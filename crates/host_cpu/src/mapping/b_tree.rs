@@ -10,9 +10,9 @@ use wordline_kernel::slot::Cited;
 use super::{MAP, Map, Region, Units};
 use crate::stats::Memory;
 
-/// A B-tree of extents, each a run of mapping units that were written consecutively. A full node is
-/// split in half. Nodes are never merged, and an empty node is removed. Inner nodes are assumed to
-/// be as full as the leaves. GC is assumed to preserve extents.
+/// A B-tree of extents, each a run of mapping units that were written consecutively. A node that
+/// overflows is split in half. An empty node is removed; nodes are never merged. Inner nodes are
+/// assumed to be as full as the leaves. GC is assumed to preserve extents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BTree {
@@ -103,7 +103,7 @@ impl State {
         }
         (nodes, levels)
     }
-    /// Returns the last extent that starts at or before `unit`.
+    /// Returns the last extent that starts at or before `unit`, if any.
     fn at_or_before(&self, unit: u64) -> Option<&Extent> {
         let mut leaves = self.leaves.range(..=unit).rev();
         leaves.find_map(|(_, leaf)| {

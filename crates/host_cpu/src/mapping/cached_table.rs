@@ -14,9 +14,9 @@ use crate::stats::{Loads, Memory};
 /// A table with one entry per mapping unit, stored in pages in the store. Host memory holds a
 /// directory of all pages and as many pages as fit. A page that is not in memory is read from the
 /// store before the request continues. A dirty page is written to the store before it is evicted.
-/// The pages take the first bytes of the store, in whole MiB, and the host addresses the rest. A
-/// page without entries is created in memory. A flush does not write pages back, because spare
-/// areas record where data is.
+/// The pages take the first bytes of the store, in whole MiB, and the host addresses the rest. The
+/// first write to a page creates the page in memory. A flush does not write pages back, because
+/// spare areas record where data is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CachedTable {
@@ -48,7 +48,7 @@ impl Cited for CachedTable {
     const PAPER: &'static str = "A. Gupta, Y. Kim, B. Urgaonkar, DFTL: A Flash Translation Layer Employing Demand-based Selective Caching of Page-level Address Mappings, ASPLOS, 2009; here whole pages of the map are cached";
 }
 
-/// Alignment of the reserved bytes, so that the data of requests keeps its alignment to flash
+/// Alignment of the number of reserved bytes, so that the data of requests stays aligned to flash
 /// pages. Bytes.
 const ALIGNMENT: u64 = 1 << 20;
 

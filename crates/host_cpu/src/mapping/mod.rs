@@ -38,7 +38,7 @@ pub struct Region {
     pub unit_bytes: u64,
 }
 
-/// Access to a page of a cached map, and the eviction that it causes.
+/// Access to a page of a cached map, and the eviction that it causes, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touch {
     /// Index of the page in the map.
@@ -53,7 +53,7 @@ pub struct Touch {
     pub is_written: bool,
 }
 
-/// A map. It models the size and the cost of the host's map; the device tracks where data is.
+/// Model of the size and the cost of the host's map. The device tracks where data is.
 pub trait Map {
     /// Looks up a range of mapping units; returns the number of steps.
     fn look_up(&self, units: Units) -> u64;
@@ -71,7 +71,7 @@ pub trait Map {
     /// Accesses the pages that hold a range of units, for operation `op`, if the map is partly in
     /// flash. Appends each access to `touches`, in order of address.
     fn touch(&mut self, _units: Units, _op: Op, _touches: &mut Vec<Touch>) {}
-    /// Returns the hits and misses of the map's pages.
+    /// Returns the hits and misses of the map's pages; 0 for a map that is not cached.
     fn loads(&self) -> Loads {
         Loads::default()
     }
@@ -83,7 +83,7 @@ pub trait Map {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// Which structure of host memory maps addresses to flash?
+            /// Which data structure of the host maps addresses to flash?
             pub enum Mapping at "host_side.architecture.flash-software.mapping" {
                 $($tag => $Variant($file::$Variant)),+
             }
