@@ -15,7 +15,7 @@ use wordline_state::{self as state, Kept, StateError, kind};
 pub struct CheckpointOptions {
     /// Path of the file; an existing checkpoint is replaced.
     pub path: PathBuf,
-    /// Interval between two checkpoints.
+    /// Wall-clock time between consecutive checkpoints.
     pub every: Duration,
     /// Command of the run, stored in the file for a later resume.
     pub command: Value,

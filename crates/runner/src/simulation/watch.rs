@@ -48,7 +48,7 @@ pub(super) struct Watcher<'a> {
     countdown: u32,
     between: Duration,
     pub(super) last: Instant,
-    /// Writes checkpoints at intervals.
+    /// Writer of checkpoints; `None` if the run writes none.
     pub(super) checkpoints: Option<Checkpoints>,
 }
 

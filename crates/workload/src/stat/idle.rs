@@ -93,7 +93,7 @@ pub struct IdleStat {
 /// Pairs of consecutive requests without an idle period between them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BackToBack {
-    /// Number of such pairs.
+    /// Number of pairs of consecutive requests without an idle period between them.
     pub intervals: u64,
     /// Share of such pairs among all pairs of consecutive requests. Per cent.
     pub percent_of_intervals: f64,

@@ -145,13 +145,13 @@ pub struct Sequence {
 /// Times between consecutive arrivals of reads and writes. Percentiles are accurate to 0.1 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gaps {
-    /// Mean gap between arrivals.
+    /// Mean gap between arrivals. Milliseconds.
     pub mean_ms: f64,
-    /// Median gap between arrivals.
+    /// Median gap between arrivals. Milliseconds.
     pub p50_ms: f64,
-    /// 99th percentile of the gaps.
+    /// 99th percentile of the gaps. Milliseconds.
     pub p99_ms: f64,
-    /// Longest gap between arrivals.
+    /// Longest gap between arrivals. Seconds.
     pub max_s: f64,
     /// Gaps above 0.1 s.
     pub over_100_ms: GapShare,
