@@ -249,22 +249,31 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
             "[a]\nbs=1000",
             "job.fio:2: bs=1000: 1000 is not a multiple of 512 bytes",
         ),
-        ("[a]\nbs=4q", "job.fio:2: bs=4q: cannot be read; write it as in bs=4k, 64ki or 10g"),
+        (
+            "[a]\nbs=4q",
+            "job.fio:2: bs=4q: the value is not valid; write it as in bs=4k, 64ki or 10g",
+        ),
         (
             "[a]\nsize=1t",
             "job.fio:2: size=1t: 1099511627776 bytes from byte 0 end beyond the device's ",
         ),
-        ("[a]\noffset=1t", "job.fio:2: offset=1t: 1099511627776 is beyond the device's "),
-        ("[a]\nbsrange=4k", "job.fio:2: bsrange=4k: cannot be read; write it as in bsrange=4k-64k"),
+        ("[a]\noffset=1t", "job.fio:2: offset=1t: byte 1099511627776 is beyond the device's "),
+        (
+            "[a]\nbsrange=4k",
+            "job.fio:2: bsrange=4k: the value is not valid; write it as in bsrange=4k-64k",
+        ),
         (
             "[a]\nbsrange=8k-4k",
-            "job.fio:2: bsrange=8k-4k: is not an ascending range above 0; ",
+            "job.fio:2: bsrange=8k-4k: the sizes are not an ascending range above 0; ",
         ),
         (
             "[a]\nbsrange=1000-4k",
             "job.fio:2: bsrange=1000-4k: 1000 is not a multiple of 512 bytes",
         ),
-        ("[a]\nbsrange=4k-1g", "job.fio:2: bsrange=4k-1g: holds more than 256 sizes; raise the "),
+        (
+            "[a]\nbsrange=4k-1g",
+            "job.fio:2: bsrange=4k-1g: the range has more than 256 sizes; raise the ",
+        ),
         ("[a]\nbssplit=4k/60:8k/50", "job.fio:2: bssplit=4k/60:8k/50: the shares do not add up"),
         ("[a]\nbssplit=4k/60:8k/30", "job.fio:2: bssplit=4k/60:8k/30: the shares do not add up"),
         ("[a]\ntime_based", "job.fio:2: time_based=1: without a runtime, the job has no end; "),
@@ -274,21 +283,36 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
             "job.fio:3: stonewall=1: jobs that wait for others are not "
             "modelled; run them one by one: --fio-section with one of a, b",
         ),
-        ("[a]\nrw=randrw\nfsync=1", "job.fio:3: fsync=1: counts writes, but the job also reads"),
+        (
+            "[a]\nrw=randrw\nfsync=1",
+            "job.fio:3: fsync=1: the option counts writes, but the job also reads",
+        ),
         ("[a]\nrw=randread\nrandom_distribution=pareto:0.2", "job.fio:3: random_distribution="),
         ("[a]\nioengine=net", "job.fio:2: ioengine=net: this engine is not modelled; give "),
         (
             "[a]\nfilesize=1t",
             "job.fio:2: filesize=1t: 1099511627776 bytes from byte 0 end beyond the ",
         ),
-        ("[a]\nfilesize=1m-2m", "job.fio:2: filesize=1m-2m: cannot be read; write it as in "),
-        ("[a]\nrate_iops=5,6", "job.fio:2: rate_iops=5,6: the directions have separate rates; "),
-        ("[a]\nrw=randrw\nrate=4m", "job.fio:3: rate=4m: the directions have separate rates; "),
+        (
+            "[a]\nfilesize=1m-2m",
+            "job.fio:2: filesize=1m-2m: the value is not valid; write it as in ",
+        ),
+        (
+            "[a]\nrate_iops=5,6",
+            "job.fio:2: rate_iops=5,6: the rate applies to reads and to writes separately",
+        ),
+        (
+            "[a]\nrw=randrw\nrate=4m",
+            "job.fio:3: rate=4m: the rate applies to reads and to writes separately",
+        ),
         ("[a]\nrate_iops=2g", "job.fio:2: rate_iops=2g: 2.14748e+09 requests per second are not "),
-        ("[a]\nioengine=libaio\niodepth=1m", "job.fio:3: iodepth=1m: is above 65536; lower it"),
-        ("[a]\nsize=${NO_SUCH}", "job.fio:2: ${NO_SUCH} is not in the environment; set it"),
+        (
+            "[a]\nioengine=libaio\niodepth=1m",
+            "job.fio:3: iodepth=1m: the depth is above 65536; lower iodepth",
+        ),
+        ("[a]\nsize=${NO_SUCH}", "job.fio:2: ${NO_SUCH} is not an environment variable; set it"),
         ("[a]\ninclude b.fio", "job.fio:2: include: included files are not read; put"),
-        ("[global]\nbs=4k", "job.fio: no job; give it a section such as [randread]"),
+        ("[global]\nbs=4k", "job.fio: the file has no job; add a section such as [randread]"),
     ],
 )
 def test_unmodelled_and_invalid_options_are_rejected_by_name(

@@ -354,7 +354,7 @@ def test_data_file_in_a_missing_folder_is_reported(tiny: str) -> None:
     ("options", "fault"),
     [
         ({"clock": "wall"}, "clock: 'wall' is neither simulated nor real"),
-        ({"scale": 10}, "scale: .*add the real clock"),
+        ({"scale": 10}, "scale: .*set clock to real"),
         ({"clock": "real", "scale": 0.5}, "scale: 0.5 is not a number from 1"),
         ({"tcp": 65536}, "tcp: 65536 is not a port; choose one from 0 to 65535"),
         ({"socket": "no/such/folder"}, "No such file"),

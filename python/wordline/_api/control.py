@@ -23,13 +23,13 @@ class Request(NamedTuple):
 
 
 REQUESTS: dict[str, Request] = {
-    "power-cut": Request("Cut the power. Volatile data is lost.", {}),
-    "read-error": Request("Make bytes unreadable until written.", {"offset": int, "bytes": int}),
+    "power-cut": Request("Cut the power. Volatile data are lost.", {}),
+    "read-error": Request("Make bytes unreadable until rewritten.", {"offset": int, "bytes": int}),
     "read-error-rate": Request("Let this share of reads fail at random.", {"rate": float}),
     "slow-die": Request("Multiply the times of a flash die.", {"die": int, "factor": float}),
     "end-of-life": Request("Make the device read-only.", {}),
-    "heal": Request("Clear the read errors and the end of life.", {}),
-    "status": Request("Get the summary so far and the clients.", {}),
+    "heal": Request("Undo the read errors and end-of-life.", {}),
+    "status": Request("Get the results so far and client counts.", {}),
 }
 """All requests, by name."""
 PATIENCE_S = 30.0
@@ -72,7 +72,9 @@ def _response(path: str, request: dict[str, Any]) -> dict[str, Any]:
         raise WordlineError(
             f"{place}: {reason}; name the socket of a device that `wordline serve` serves"
         ) from None
-    response: dict[str, Any] = json.loads(line) if line else {"error": "the device has ended"}
+    response: dict[str, Any] = (
+        json.loads(line) if line else {"error": "the live device has ended; serve it again"}
+    )
     if "error" in response:
         raise WordlineError(f"{request['command']}: {response['error']}")
     return response["result"] or {}

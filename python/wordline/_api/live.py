@@ -64,8 +64,8 @@ def serve(
     clock      "simulated": simulated time passes only while requests are in progress. "real": it
                follows the wall clock, and replies are held until they are due
     scale      wall-clock seconds per simulated second, for the real clock; at least 1
-    think_time simulated seconds per second in which no request is in progress, for the simulated
-               clock: 1 charges the pauses of the clients as observed, 0 not at all
+    think_time simulated seconds that pass per wall-clock second without a request in progress, for
+               the simulated clock: 1 charges the pauses of the clients as observed, 0 not at all
     record     trace to write, with all requests and their simulated times of arrival
     power_cuts allow `control("power-cut")`; takes memory for writes that are not durable yet
     metrics    port of 127.0.0.1 where Prometheus can read the metrics of the device, 0 for a free
@@ -111,12 +111,12 @@ def live_options(
     if clock == "real":
         if think_time != 0:
             raise WordlineError(
-                "think_time: the real clock includes all pauses; leave think_time out"
+                "think_time: the real clock includes all pauses of clients; leave think_time out"
             )
         options["scale"] = float(scale)
     elif scale != 1:
         raise WordlineError(
-            "scale: simulated time follows no clock; add the real clock, or leave scale out"
+            "scale: only the real clock has a scale; set clock to real, or leave scale out"
         )
     else:
         options["think_time"] = float(think_time)

@@ -223,7 +223,7 @@ RUN: Options = {
 
 READER_OF_RUN: Options = {"--fit": RUN["--fit"], **reader(STRICT)}
 ON: Options = {
-    "--jobs": value("N", "Processes on this machine. [default: one per core]", of=int),
+    "--jobs": value("N", "Number of processes on this machine. [default: one per core]", of=int),
     "--on": value(
         "dask://HOST:PORT", "Run on the workers of a Dask cluster. [default: this machine]"
     ),
@@ -250,7 +250,7 @@ SWEEP: Options = {
         'ftl.over_provisioning_ratio > 0.1"; repeatable.',
         multiple=True,
     ),
-    "--seeds": value("N|S1,S2,...", "Seeds of each point: a count or a list.", "1"),
+    "--seeds": value("N|S1,S2,...", "Seeds of each point: their number, or a list.", "1"),
     "--max-requests": RUN["--max-requests"],
     **READER_OF_RUN,
     **ON,
@@ -283,7 +283,7 @@ SEARCH: Options = {
         "Bound on a metric or varied key, such as 'flash.write_amplification < 2'; repeatable.",
         multiple=True,
     ),
-    "--trials": value("N", "Configurations to try.", 50),
+    "--trials": value("N", "Number of configurations to try.", 50),
     "--sampler": {
         "type": ("tpe", "random", "nsga2", "grid"),
         "default": "tpe",

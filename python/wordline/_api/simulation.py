@@ -116,7 +116,7 @@ def _device(device: Device | None, asked: RunOptions) -> tuple[str, str, list[tu
     if device is not None:
         return *read(device), given
     if asked.prepared is None:
-        raise TypeError("no device: pass `device` or `prepared`")
+        raise TypeError("no device is given; pass `device` or `prepared`")
     from wordline._api.state import prepared_device
 
     text, name, of_device = prepared_device(os.fspath(asked.prepared))

@@ -73,7 +73,7 @@ def picoseconds(name: str, time: str) -> int:
             f"{name}: '{time}' is not a time; write a number and ps, ns, us, ms or s"
         )
     if number * scale > LATEST:
-        raise WordlineError(f"{name}: {time} is beyond the end of the clock, after 213 days")
+        raise WordlineError(f"{name}: {time} is beyond the 213 days that the clock covers")
     return int(number * scale)
 
 

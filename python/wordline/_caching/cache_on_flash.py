@@ -204,7 +204,7 @@ def _rows(
     files = [trace] if isinstance(trace, str | os.PathLike) else list(trace)
     if len(files) != 1:
         raise WordlineError(
-            "only a single trace can run on flash; name one trace, or join the traces"
+            "runs on flash support only a single trace; name one trace, or join the traces"
         )
     file = os.fspath(files[0])
     frame = sweep(

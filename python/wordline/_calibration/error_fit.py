@@ -112,14 +112,15 @@ class _Form:
         if distinct < 2:
             self.notes.append(
                 "the points have one value of cycles, so e includes wear and a is 0; measure at "
-                "three or more"
+                "three or more values"
             )
             return
         self.terms["a"] = ("k",) if distinct > 2 else ()
         if distinct == 2:
             self.held["k"] = 1.0
             self.notes.append(
-                "the points have two values of cycles, so k is held at 1; measure at three or more"
+                "the points have two values of cycles, so k is held at 1; measure at three or "
+                "more values"
             )
 
     def _stress(self, points: Sequence[Point], column: str, names: tuple[str, str, str]) -> None:
@@ -136,7 +137,7 @@ class _Form:
             self.held[power] = 1.0
             self.notes.append(
                 f"the points have one value of {column} above 0, so {power} is held at 1; measure "
-                "at two or more"
+                "at two or more values"
             )
         if cycles < 2:
             self.notes.append(

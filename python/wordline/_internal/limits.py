@@ -71,8 +71,8 @@ def short_of_tables(before: int = 0) -> str | None:
     if left is None or left >= wanted or "polars" in sys.modules:
         return None
     return (
-        f"too little address space: {left // 1024:,} KB are left (ulimit -v), and tables and "
-        f"reports need {wanted // 1024:,} KB; raise the limit"
+        f"too little address space: {left // 1024:,} KiB are left (ulimit -v), and tables and "
+        f"reports need {wanted // 1024:,} KiB; raise the limit"
     )
 
 

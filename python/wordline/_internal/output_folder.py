@@ -27,17 +27,17 @@ FILES: dict[str, dict[str, str]] = {
     "run": {
         "summary.json": "",
         "config.resolved.toml": "",
-        "series.parquet": "per interval",
-        "latency.parquet": "distribution",
-        "latency_by.parquet": "distribution per stream or member of an array",
+        "series.parquet": "one row per interval",
+        "latency.parquet": "latency distribution",
+        "latency_by.parquet": "latency distribution per stream or member of an array",
         "dies.parquet": "utilisation and energy per die",
         "blocks.parquet": "erases per block",
         "wear.parquet": "blocks per erase count",
         "requests.parquet": "with --requests: one row per request",
-        "members.parquet": "series per member of an array",
-        "chip_load.parquet": "with observe.chip_load_interval_ms: work per chip",
+        "members.parquet": "one row per member of an array and interval",
+        "chip_load.parquet": "with observe.chip_load_interval_ms: load of the dies over time",
         "report.html": "works offline",
-        "checkpoint.wls": "of an interrupted run with --checkpoint-every",
+        "checkpoint.wls": "state of an interrupted run with --checkpoint-every",
     },
     "cache": {
         "summary.json": "",
@@ -69,7 +69,7 @@ FILES: dict[str, dict[str, str]] = {
         "report.html": "written by `wordline sweep report`",
     },
     "search": {
-        "best.toml": "best device found",
+        "best.toml": "the best device found",
         "trials.parquet": "one row per trial",
         "report.html": "works offline",
         "trials.journal": "completed trials, to continue from",
@@ -77,7 +77,7 @@ FILES: dict[str, dict[str, str]] = {
     "lab": {
         "report.html": "works offline",
         "lab.json": "all numbers",
-        "device.toml": "device as simulated",
+        "device.toml": "the device as simulated",
         "points.jsonl": "completed trials, to continue from",
     },
     "growth": {
@@ -89,7 +89,7 @@ FILES: dict[str, dict[str, str]] = {
 # Commands whose results other commands read. Their folders have checksums.
 READ = ("run", "cache", "mrc", "plan-cache", "sweep")
 for _command in READ:
-    FILES[_command][checksums.NAME] = "of the other files"
+    FILES[_command][checksums.NAME] = "checksums of the other files"
 ALWAYS = {
     "run": {"summary.json", "config.resolved.toml"},
     "cache": {"summary.json", "cache.parquet"},

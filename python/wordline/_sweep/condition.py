@@ -95,7 +95,9 @@ class Condition:
                 pairs = zip(ops, ends, ends[1:], strict=False)
                 return all(_COMPARISONS[type(op)](one, other) for op, one, other in pairs)
             case _:
-                raise self._fault(f"{ast.unparse(node)} is not allowed in a condition")
+                raise self._fault(
+                    f"{ast.unparse(node)} is not allowed in a condition; compare keys with values"
+                )
 
     def _fault(self, reason: str) -> WordlineError:
         return WordlineError(f"{self._where} = {self.text!r}: {reason}")

@@ -26,7 +26,7 @@ BENCH: Options = {
     "--trace": value(
         "FILE", "Trace for `replay`; repeatable. Each trace is measured separately.", multiple=True
     ),
-    **_repeat(1, "Runs of each workload; the one with the median CPU time is shown."),
+    **_repeat(1, "Number of runs of each workload; the one with the median CPU time is shown."),
     "--record": value(
         "FILE",
         "Record the results in FILE, and show the previous ones next to them. [default: none]",
@@ -36,7 +36,7 @@ BENCH: Options = {
     **JSON,
 }
 GROWTH: Options = {
-    **_repeat(3, "Runs of each point; the one with the least CPU time counts."),
+    **_repeat(3, "Number of runs of each point; the one with the least CPU time counts."),
     "--quick": flag("Preview with fewer requests, not a result."),
     "--full": flag("Measure up to 100,000,000 requests; such points take minutes each."),
     "--count/--no-count": {

@@ -33,7 +33,7 @@ FLASH: Options = {
         "help": "Override a configuration key of the device of --flash, such as "
         "cache.suspected_queue=true; repeatable.",
     },
-    "--jobs": value("N", "Number of processes. [default: one per core]", of=int),
+    "--jobs": value("N", "Number of processes on this machine. [default: one per core]", of=int),
 }
 CACHE_PAGES: Options = {
     **PAGES,

@@ -94,7 +94,7 @@ def _sections(file: str, text: str) -> Iterator[Job]:
 def _environment(where: str, value: str) -> str:
     def known(found: re.Match[str]) -> str:
         if found[1] not in os.environ:
-            raise WordlineError(f"{where}: ${{{found[1]}}} is not in the environment; set it")
+            raise WordlineError(f"{where}: ${{{found[1]}}} is not an environment variable; set it")
         return os.environ[found[1]]
 
     return re.sub(r"\$\{(\w+)\}", known, value)
@@ -112,7 +112,7 @@ def _unknown(key: str) -> str:
 def _chosen(file: str, jobs: list[Job], section: str | None) -> list[Job]:
     names = ", ".join(dict.fromkeys(job.name for job in jobs))
     if not jobs:
-        raise WordlineError(f"{file}: no job; give it a section such as [randread]")
+        raise WordlineError(f"{file}: the file has no job; add a section such as [randread]")
     if section is not None:
         jobs = [job for job in jobs if job.name == section]
         if not jobs:

@@ -51,14 +51,16 @@ class Clones:
         self.notes = notes
         base = job.text("kb_base", "1024")
         if base not in ("1000", "1024"):
-            job.fault("kb_base", "is neither 1000 nor 1024", "give 1000 or 1024")
+            job.fault("kb_base", "the base is neither 1000 nor 1024", "give 1000 or 1024")
         self.binary = base == "1024"
 
     def streams(self) -> Iterator[dict[str, Any]]:
         """Yields a stream per clone."""
         clones = self.count("numjobs", 1)
         if clones > 256:
-            self.job.fault("numjobs", "is above 256 streams", "lower it, and raise iodepth")
+            self.job.fault(
+                "numjobs", "at most 256 jobs are supported", "lower numjobs, and raise iodepth"
+            )
         name = re.sub(r"[^A-Za-z0-9_-]", "_", self.job.name)[: NAME - 4]
         for clone in range(clones):
             yield {
@@ -74,7 +76,9 @@ class Clones:
         start, length = self.region(align, clone)
         if length < max(size for mix in sizes for size, _ in mix):
             self.job.fault(
-                "size", f"{many(length, 'byte')} cannot hold a request", "raise it, or lower bs"
+                "size",
+                f"a region of {many(length, 'byte')} cannot hold a request",
+                "raise size, or lower bs",
             )
         load: dict[str, Any] = {}
         reads, writes, trims = map(_given, sizes)
@@ -137,7 +141,7 @@ class Clones:
                     self.job.fault(
                         option,
                         f"{size} is not a multiple of {SECTOR} bytes above 0",
-                        "give a multiple",
+                        f"give a multiple of {SECTOR}",
                     )
         # A missing size equals the one before it.
         return [mixes[min(place, len(mixes) - 1)] for place in range(3)]
@@ -161,11 +165,13 @@ class Clones:
         low, high = (self.bytes("bsrange", end) for end in ends.groups())
         if not 0 < low <= high:
             self.job.fault(
-                "bsrange", "is not an ascending range above 0", "give the smaller size first"
+                "bsrange",
+                "the sizes are not an ascending range above 0",
+                "give the smaller size first",
             )
         if high // low > MOST_SIZES:
             self.job.fault(
-                "bsrange", f"holds more than {MOST_SIZES} sizes", "raise the smaller size"
+                "bsrange", f"the range has more than {MOST_SIZES} sizes", "raise the smaller size"
             )
         shares: dict[int, Fraction] = {}
         for start in range(low, low + high, low):
@@ -185,7 +191,7 @@ class Clones:
         left = 100 - sum(share for _, share in given if share is not None)
         blank = sum(share is None for _, share in given)
         if left < 0 or (left > 0 and blank == 0):
-            self.job.fault("bssplit", "the shares do not add up to 100", "correct the shares")
+            self.job.fault("bssplit", "the shares do not add up to 100 %", "correct the shares")
         shares = [
             (size, Fraction(left, blank) if share is None else Fraction(share))
             for size, share in given
@@ -201,8 +207,8 @@ class Clones:
             if more or align == 0 or align % SECTOR:
                 self.job.fault(
                     "blockalign",
-                    "is not a single multiple of 512 bytes",
-                    "give one for all directions",
+                    "the alignment is not a single multiple of 512 bytes",
+                    "give one alignment for all directions",
                 )
             return align
         return min(size for mix in sizes for size, _ in mix)
@@ -212,7 +218,9 @@ class Clones:
         start = self.part("offset", 0, align) + clone * self.part("offset_increment", 0, align)
         if start >= self.capacity:
             self.job.fault(
-                "offset", f"{start} is beyond the device's {self.capacity} bytes", "lower it"
+                "offset",
+                f"byte {start} is beyond the device's {self.capacity} bytes",
+                "lower offset or offset_increment",
             )
         # If filesize is given, it sets the region, and size is the default of io_size.
         name = "filesize" if "filesize" in self.job.options else "size"
@@ -221,7 +229,9 @@ class Clones:
             reason = (
                 f"{length} bytes from byte {start} end beyond the device's {self.capacity} bytes"
             )
-            self.job.fault(name, reason, "lower it, or give a share of the device as in size=50%")
+            self.job.fault(
+                name, reason, f"lower {name}, or give a share of the device, as in {name}=50%"
+            )
         return start, length // SECTOR * SECTOR
 
     def end(self, length: int, mean: Fraction) -> dict[str, Any]:
@@ -249,7 +259,11 @@ class Clones:
             texts = set(filter(None, self.job.text(option, "").split(",")))
             # A single rate applies to each direction, so a mix would not keep its shares.
             if len(texts) != 1 or self.direction()[1] not in (0.0, 1.0, None):
-                self.job.fault(option, "the directions have separate rates", "split the job")
+                self.job.fault(
+                    option,
+                    "the rate applies to reads and to writes separately, which is not modelled",
+                    "split the job into one for reads and one for writes",
+                )
             value = self.bytes(option, texts.pop())
             rate = Fraction(value) if option == "rate_iops" else value / mean
             if not SLOWEST <= rate <= FASTEST:
@@ -262,14 +276,14 @@ class Clones:
         """Returns the table `arrival` of the workload."""
         process = self.job.text("rate_process", "linear")
         if process not in ("linear", "poisson"):
-            self.job.fault("rate_process", "is unknown", "give linear or poisson")
+            self.job.fault("rate_process", "this process is not modelled", "give linear or poisson")
         rate = self.rate(mean)
         depth = self.depth()
         if rate is None:
             return {"closed-loop": {"queue_depth": depth}}
         self.notes.append(
-            f"[{self.job.name}]: requests arrive at their rate regardless of earlier ones; "
-            "iodepth does not limit them"
+            f"[{self.job.name}]: requests arrive at the given rate, whether or not earlier ones "
+            "are complete; iodepth does not limit them"
         )
         return {"constant" if process == "linear" else process: {"iops": float(rate)}}
 
@@ -281,14 +295,14 @@ class Clones:
             if depth > 1:
                 self.notes.append(
                     f"[{self.job.name}]: ioengine={engine} issues one request at a time; iodepth="
-                    f"{depth} applies with libaio or io_uring"
+                    f"{depth} has an effect only with an asynchronous engine, such as libaio"
                 )
             return 1
         if engine not in ASYNCHRONOUS:
             known = ", ".join(sorted(SYNCHRONOUS | ASYNCHRONOUS))
             self.job.fault("ioengine", "this engine is not modelled", f"give one of {known}")
         if depth > DEEPEST:
-            self.job.fault("iodepth", f"is above {DEEPEST}", "lower it")
+            self.job.fault("iodepth", f"the depth is above {DEEPEST}", "lower iodepth")
         return depth
 
     def pattern(self, random: bool) -> dict[str, Any]:
@@ -299,13 +313,21 @@ class Clones:
         kind, _, parameter = self.job.text("random_distribution", "random").partition(":")
         if kind == "zipf":
             if share < 1:
-                self.job.fault("percentage_random", "zipf is always random", "remove one option")
+                self.job.fault(
+                    "percentage_random",
+                    "a zipf distribution is always random",
+                    "remove percentage_random or random_distribution",
+                )
             theta = _number(parameter or "1.1")
             if theta is None or not 0 <= theta <= 10:
                 self.wrong("random_distribution", "zipf:1.2, up to zipf:10")
             return {"zipf": {"theta": theta}}
         if kind != "random":
-            self.job.fault("random_distribution", "is not modelled", "give random or zipf:THETA")
+            self.job.fault(
+                "random_distribution",
+                "this distribution is not modelled",
+                "give random or zipf:THETA",
+            )
         if self.job.text("norandommap", "0") == "0" and "blockalign" not in self.job.options:
             self.notes.append(
                 f"[{self.job.name}]: addresses are drawn independently, as with norandommap; fio's "
@@ -320,7 +342,11 @@ class Clones:
             if every == 0 or read_ratio in (1.0, None):
                 continue
             if read_ratio != 0.0:
-                self.job.fault(option, "counts writes, but the job also reads", "split the job")
+                self.job.fault(
+                    option,
+                    "the option counts writes, but the job also reads",
+                    "split the job into one for reads and one for writes",
+                )
             load["flush_every_requests"] = every + 1
             load["requests"] += load["requests"] // every
 
@@ -359,7 +385,7 @@ class Clones:
         """Returns the value of an option as an integer above 0."""
         value = self.whole(name, self.job.text(name, str(default)))
         if value == 0:
-            self.job.fault(name, "is not above 0", "give at least 1")
+            self.job.fault(name, "the number is not above 0", "give at least 1")
         return value
 
     def whole(self, name: str, text: str) -> int:
@@ -371,7 +397,7 @@ class Clones:
         texts = set(self.job.text(name, str(default)).split(","))
         value = self.whole(name, texts.pop())
         if texts or value > 100:
-            self.wrong(name, "one number from 0 to 100")
+            self.wrong(name, "50, one number from 0 to 100")
         return value / 100
 
     def seconds(self, name: str) -> Fraction:
@@ -385,7 +411,7 @@ class Clones:
 
     def wrong(self, name: str, example: str) -> Never:
         """Raises WordlineError for text that cannot be parsed."""
-        self.job.fault(name, "cannot be read", f"write it as in {name}={example}")
+        self.job.fault(name, "the value is not valid", f"write it as in {name}={example}")
 
 
 def _given(mix: Sequence[tuple[int, Fraction]]) -> int | list[dict[str, Any]]:

@@ -98,7 +98,7 @@ def parameters(
         if child.tag in (inner or ()):
             continue
         if len(child) or child.tag in values:
-            reason = "holds other elements; remove it" if len(child) else "occurs twice; keep one"
+            reason = "holds other elements; remove them" if len(child) else "occurs twice; keep one"
             raise WordlineError(f"{file}: {element.tag}: {child.tag} {reason}")
         values[child.tag] = child.text or ""
     return Parameters(file, name or element.tag, values)
@@ -109,8 +109,8 @@ def flows_of(file: str, scenario: int, notes: list[str]) -> list[Parameters]:
     scenarios = list(parse(file).iter("IO_Scenario"))
     if not 1 <= scenario <= len(scenarios):
         raise WordlineError(
-            f"{file}: has no IO_Scenario {scenario}; it has {len(scenarios)}; choose one with "
-            "--scenario, counted from 1"
+            f"{file}: has no IO_Scenario {scenario}; it has {len(scenarios)} scenarios; choose "
+            "one with --scenario, counted from 1"
         )
     if len(scenarios) > 1:
         notes.append(

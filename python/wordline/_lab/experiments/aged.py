@@ -52,11 +52,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     ratio = {size: means["aged"][size] / means["pristine"][size] for size in sizes}
     before, after = means["pristine"][TOLD], means["aged"][TOLD]
     change = (
-        f"take {ratio[TOLD]:.2f} times as long"
-        if ratio[TOLD] > 1.05
-        else "take no longer"
-        if ratio[TOLD] > 0.95
-        else f"take {ratio[TOLD]:.2f} of the time"
+        "take no longer" if 0.95 < ratio[TOLD] <= 1.05 else f"take {ratio[TOLD]:.2f} times as long"
     )
     verdict = (
         f"Sequential reads of 4 KiB {change} once the device has been overwritten at random: "

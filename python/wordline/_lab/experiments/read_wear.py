@@ -104,7 +104,7 @@ EXPERIMENT = Experiment(
     "read-wear",
     "Wear by reads",
     "A sixteenth of a filled device is read at random, round after round; a round has "
-    "twice as many reads as move the data of all these blocks.",
+    "twice as many reads as it takes to move the data of all these blocks once.",
     "No counterpart in PTS.",
     trials,
     finding,

@@ -91,7 +91,8 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     ]
     if not frees:
         notes.append(
-            "TRIM is ideal here: this version models no other behaviour of firmware (ftl.trim)."
+            "TRIM is ideal here: this version of Wordline models no other behaviour of firmware "
+            "(it has no ftl.trim)."
         )
     return Finding(
         verdict,
@@ -127,7 +128,7 @@ def _told(kind: str, rate: float, fresh: float, used: float) -> str:
         return f"After {which} the rate is {units.bandwidth(rate)}."
     if share < 0.05:
         return f"{which} regains nothing."
-    return f"{which} regains {units.share(min(share, 1.0))} of the difference."
+    return f"{which} regains {units.share(min(share, 1.0))} of the difference from the erased device."
 
 
 EXPERIMENT = Experiment(

@@ -94,7 +94,9 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         else []
     )
     answer = bench.policy("ftl", "trim", "answer")
-    notes = [] if answer else ["This version models only ideal TRIMs (it has no ftl.trim)."]
+    notes = (
+        [] if answer else ["This version of Wordline models only ideal TRIMs (it has no ftl.trim)."]
+    )
     return Finding(
         verdict,
         figures,

@@ -95,8 +95,8 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 EXPERIMENT = Experiment(
     "workers",
     "Workers and queues",
-    "Random requests of 512 B on a filled device: 1, 2, 4 and 8 workers with one outstanding each "
-    "(legacy), and a queue of 128.",
+    "Random requests of 512 B on a filled device: 1, 2, 4 and 8 workers with one outstanding "
+    "request each (legacy), and a queue of 128.",
     "PTS varies threads and outstanding requests in its demand intensity test.",
     trials,
     finding,
