@@ -375,10 +375,10 @@ def test_ctrl_c_keeps_the_timeline(tiny: str, place: Path, device: str, kind: st
         (["--timeline", "here/t.pftrace"], "name a file outside it"),
         (["--timeline", "t", "--timeline-from", "10"], "'10' is not a time"),
         (["--timeline", "t", "--timeline-until", "1 h"], "'1 h' is not a time"),
-        (["--timeline", "t", "--timeline-until", "300000000s"], "beyond the end of the clock"),
+        (["--timeline", "t", "--timeline-until", "300000000s"], "beyond the 213 days"),
         (
             ["--timeline", "t", "--timeline-from", "2ms", "--timeline-until", "1ms"],
-            "give an end after its start",
+            "after its start",
         ),
         (["--timeline-from", "2ms"], "need a timeline; name its file"),
         (["--timeline-until", "2ms"], "need a timeline; name its file"),
