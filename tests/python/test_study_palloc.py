@@ -102,7 +102,7 @@ def test_generated_loads_match_the_tables(told: dict) -> None:
             ours = rows[f"{name}: mean size of a {kind}"]["ours"]
             assert ours is None or abs(ours - mean) <= 5 * error + 1e-9, (name, kind)
         error = 100 * (written * (1 - written) / QUICK) ** 0.5
-        row = rows[f"{name}: share of writes"]
+        row = rows[f"{name}: share of writes in the requests"]
         assert row["published"] == pytest.approx(load.write_percent)
         assert abs(row["ours"] - row["published"]) <= 5 * error
 

@@ -34,12 +34,12 @@ def figure(setup: Setup) -> Figure:
         title="Figure 2.21: bus contention",
         section="2.8.7",
         measured=(
-            "Share of transaction time spent waiting for the bus, in packages of 1 to 8 dies "
-            "of SLC and MLC1, legacy mode, die-interleaved. For the loads of table 2.2 and for "
-            "recorded traces, the share of the dies' busy time, in the SSDs of figure 2.20, with "
-            "pages placed by address. The published ratio is compared with that of the means over "
-            "the loads of table 2.2 and 2, 4 and 8 dies; other rows have one number of dies or "
-            "other loads."
+            "Share of transaction time spent waiting for the bus, in packages of 1 to 8 dies of "
+            "SLC and MLC1, legacy mode, die-interleaved. For the loads of table 2.2 and for "
+            "recorded traces, it is the share of the dies' busy time, in the SSDs of figure 2.20, "
+            "with pages placed by address. The published ratio is compared with the ratio of the "
+            "means over the loads of table 2.2 and over 2, 4 and 8 dies; other rows refer to one "
+            "number of dies or to other loads."
         ),
         rows=_rows(curves, [WORDS["read"], *means]),
         plots=[
@@ -54,11 +54,11 @@ def figure(setup: Setup) -> Figure:
         explanation=[
             FITTED,
             "The document measured the loads of table 2.2 for several numbers of dies and gives "
-            "one ratio. Whether it is that of the means was chosen after seeing results; the mean "
-            "of the ratios of the loads is far higher, because MLC1 hardly waits under loads that "
-            "mostly write. Separate streams of reads and writes and their mean have other ratios. "
-            "The document's explanation holds in all cases: other dies use the bus while the "
-            "array of one works, and the array operations of SLC are shorter.",
+            "one ratio. The choice of the ratio of the means was made after results were known; "
+            "the mean of the ratios of the loads is far higher, because MLC1 hardly waits under "
+            "loads that mostly write. Separate streams of reads and writes and their mean have "
+            "other ratios. The document's explanation holds in all cases: other dies use the bus "
+            "while the array of one works, and the array operations of SLC are shorter.",
             "With up to four dies, writes hardly wait: in a closed loop, the dies take turns "
             "on the bus without collisions.",
             *skipped,
@@ -114,11 +114,11 @@ def _mean(curves: Iterable[Curves]) -> Curves:
 
 
 def _rows(curves: Mapping[str, Curves], compared: list[str]) -> list[Row]:
-    published = PUBLISHED("2.21", "bus contention: SLC over MLC")
+    published = PUBLISHED("2.21", "bus contention: excess of SLC over MLC")
     # With few dies, writes hardly wait, and the ratio is meaningless.
     rows = [
         Row(
-            f"bus contention, {FIVE}, mean of 2, 4 and 8 dies: SLC over MLC1",
+            f"bus contention, {FIVE}, mean of 2, 4 and 8 dies: excess of SLC over MLC1",
             gain(*(fmean(curves[FIVE][part][1:]) for part in ("MLC1", "SLC"))),
             "%",
             published,
@@ -126,7 +126,7 @@ def _rows(curves: Mapping[str, Curves], compared: list[str]) -> list[Row]:
     ]
     rows += [
         Row(
-            f"bus contention, {kind}, {dies} dies: SLC over MLC1",
+            f"bus contention, {kind}, {dies} dies: excess of SLC over MLC1",
             gain(mlc, slc),
             "%",
             published,
@@ -138,7 +138,7 @@ def _rows(curves: Mapping[str, Curves], compared: list[str]) -> list[Row]:
         )
     ]
     rows += [
-        Row(f"bus contention, {kind}, {name}, {dies} dies", value, "%")
+        Row(f"share of time spent waiting for the bus, {kind}, {name}, {dies} dies", value, "%")
         for kind, one in curves.items()
         for name, curve in one.items()
         for dies, value in zip(DIES, curve, strict=True)
@@ -156,8 +156,8 @@ def _claims(tested: Mapping[str, Curves]) -> list[Claim]:
     steps = [step for one in tested.values() for curve in one.values() for step in pairwise(curve)]
     return [
         Claim(
-            "MLC1 waits for the bus less than SLC with 2, 4 and 8 dies, under writes, reads and "
-            "the loads and traces",
+            "MLC1 waits less for the bus than SLC with 2, 4 and 8 dies, under writes, reads, and "
+            "every load and trace",
             all(mlc < slc for mlc, slc in pairs),
             "8 dies: "
             + ", ".join(
@@ -167,7 +167,7 @@ def _claims(tested: Mapping[str, Curves]) -> list[Claim]:
             ids=("J2-013",),
         ),
         Claim(
-            "Contention grows with every doubling of the dies, for both parts",
+            "Bus contention grows with every doubling of the dies, for both parts",
             all(later > earlier for earlier, later in steps),
             ", ".join(
                 f"{name} {kind} {curve[1]:.1f} to {curve[-1]:.1f} %"

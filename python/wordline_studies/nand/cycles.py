@@ -148,26 +148,26 @@ def writes(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                "cache mode: consecutive array programs without a pause between them",
+                "cache mode: number of consecutive array programs without a pause between them",
                 _in_a_row(gaps),
                 "",
-                PUBLISHED("2.13", "consecutive array programs in cache mode"),
+                PUBLISHED("2.13", "number of consecutive array programs in cache mode"),
             ),
             # The two ends have different units, so their order does not count as an agreement.
             Row(
-                "legacy mode: shortest array program",
+                "legacy mode: shortest time of an array program",
                 min(programs["legacy"]),
                 "µs",
-                PUBLISHED("2.13", "shortest array program"),
+                PUBLISHED("2.13", "shortest time of an array program"),
             ),
             Row(
-                "legacy mode: longest array program",
+                "legacy mode: longest time of an array program",
                 max(programs["legacy"]) / 1000,
                 "ms",
-                PUBLISHED("2.13", "longest array program"),
+                PUBLISHED("2.13", "longest time of an array program"),
             ),
             *(
-                Row(f"{mode}: number of array programs", len(times), "")
+                Row(f"{mode} mode: number of array programs", len(times), "")
                 for mode, times in programs.items()
             ),
             Row("cache mode: longest pause between array programs", max(gaps) / 1e6, "µs"),
@@ -211,27 +211,28 @@ def _write_claims(
             ids=("J2-057",),
         ),
         Claim(
-            "2x halves the number of array programs",
+            "2x mode halves the number of array programs",
             2 * len(programs["2x"]) == len(legacy),
             f"{len(programs['2x'])} instead of {len(legacy)}",
             ids=("J2-058",),
         ),
         Claim(
-            "Programs of the pages of a block take from the shortest to the longest time of the "
-            "part",
+            "The program times of the pages of a block range from the shortest to the longest "
+            "program time of the part",
             (min(legacy), max(legacy)) == PUBLISHED("2.1", "MLC1: program time of a page").value,
             f"{min(legacy):g} to {max(legacy):g} µs",
             ids=("J2-003",),
         ),
         Claim(
-            "The page changes the time of the array program, and no time on the bus",
+            "The page address changes the time of the array program, but no time on the bus",
             fixed and len(set(legacy)) > 1,
             f"programs {' and '.join(f'{one:g}' for one in sorted(set(legacy)))} µs, data in "
             f"{bus[-1][0]:g} µs for every page",
             ids=("J2-032",),
         ),
         Claim(
-            "Array programs take more than ten times as long as commands, addresses and data in",
+            "In legacy mode, array programs take more than ten times as long as commands, "
+            "addresses and data in",
             sum(legacy) > 10 * sum(map(sum, bus)),
             f"{sum(legacy):,.0f} µs against {sum(map(sum, bus)):,.0f} µs",
             ids=("J2-059",),
@@ -248,15 +249,15 @@ def _cell_claims(setup: Setup, legacy: Sequence[float]) -> list[Claim]:
     fast, slow = _energies(setup)
     return [
         Claim(
-            "Program times vary more in MLC1 than in SLC",
+            "Program times vary more between pages in MLC1 than in SLC",
             spread > of_slc,
             f"longest over shortest {spread:.1f} and {of_slc:.1f}",
             ids=("J2-026",),
         ),
         Claim(
-            "MSB pages, which are slow, take more energy than LSB pages",
+            "Programming MSB pages, which are slow, takes more energy than programming LSB pages",
             max(fast) < min(slow),
-            f"{min(slow):.1f} µJ and {max(fast):.1f} µJ a page",
+            f"at least {min(slow):.1f} µJ per MSB page, at most {max(fast):.1f} µJ per LSB page",
             ids=("J2-025",),
         ),
     ]
@@ -283,8 +284,8 @@ def _interleaved(setup: Setup) -> Claim:
     times = {model: _responses(setup, model) for model in ("variation", "typical")}
     spread = {model: gain(min(of), max(of)) for model, of in times.items()}
     return Claim(
-        "Four writes over three dies (figure 2.4): response times differ by more than "
-        f"{PER_CENT:g} %, and under a constant program time by less",
+        "Four writes interleaved over three dies (figure 2.4): response times differ by more than "
+        f"{PER_CENT:g} %, with a constant program time by less",
         spread["variation"] > PER_CENT > spread["typical"],
         ", ".join(f"{model} {min(of):,.0f} to {max(of):,.0f} µs" for model, of in times.items()),
         ids=("J2-024",),
@@ -319,13 +320,17 @@ def reads(setup: Setup) -> Figure:
             row
             for mode, (array_us, out_us) in times.items()
             for row in (
-                Row(f"{mode}: number of array reads", len(array_us), ""),
+                Row(f"{mode} mode: number of array reads", len(array_us), ""),
                 Row(
-                    f"{mode}: time of data out over time of array reads",
+                    f"{mode} mode: time of data out over that of array reads",
                     sum(out_us) / sum(array_us),
                     "",
                 ),
-                Row(f"{mode}: number of command cycles, without status reads", commands[mode], ""),
+                Row(
+                    f"{mode} mode: number of command cycles, excluding status reads",
+                    commands[mode],
+                    "",
+                ),
             )
         ],
         plots=[_plot(found)],
@@ -358,27 +363,28 @@ def _read_claims(
             ids=("J2-061",),
         ),
         Claim(
-            "As for writes, cache mode overlaps array and bus, and 2x halves the array operations",
+            "As for writes, cache mode overlaps array and bus operations, and 2x mode halves the "
+            "number of array operations",
             span["cache"] < array + out and 2 * counts["2x"] == counts["legacy"],
-            f"cache {span['cache']:,.0f} µs, of which the array has "
-            f"{sum(times['cache'][0]):,.0f} and data out {sum(times['cache'][1]):,.0f} µs; 2x "
-            f"{counts['2x']} array reads instead of {counts['legacy']}",
+            f"cache: {span['cache']:,.0f} µs in total, array reads {sum(times['cache'][0]):,.0f} "
+            f"µs, data out {sum(times['cache'][1]):,.0f} µs; 2x: {counts['2x']} array reads "
+            f"instead of {counts['legacy']}",
             ids=("J2-062",),
         ),
         Claim(
-            f"Legacy: data out takes as long as the array, within {PER_CENT:g} %",
+            f"Legacy mode: data out takes as long as the array reads, within {PER_CENT:g} %",
             abs(gain(array, out)) <= PER_CENT,
             f"{out:,.1f} µs and {array:,.1f} µs",
             ids=("J2-063",),
         ),
         Claim(
-            "Cache: data out takes longer than the array",
+            "Cache mode: data out takes longer than the array reads",
             sum(times["cache"][1]) > sum(times["cache"][0]),
             f"{sum(times['cache'][1]):,.1f} µs and {sum(times['cache'][0]):,.1f} µs",
             ids=("J2-064",),
         ),
         Claim(
-            "2x needs more commands than legacy and cache mode to read the same data",
+            "2x mode needs more commands than legacy and cache mode to read the same data",
             commands["2x"] > max(commands["legacy"], commands["cache"]),
             f"{commands['2x']}, {commands['legacy']} and {commands['cache']}",
             ids=("J2-065",),
@@ -423,12 +429,12 @@ def breakdown(setup: Setup) -> Figure:
             _fast_bus(setup, reports["program"]),
         ],
         explanation=[
-            "For one page, a program takes 1,400.8 µs on average, a read 50 µs, a transfer "
-            "51.2 µs. Programs take 650 to 2,200 µs: section 2.8.2 gives 650,000 cycles of 1 "
-            "ns as the shortest. The published shares need a mean program time of 1,360 to "
-            "1,411 µs on this bus; with table 2.1's 250 µs for the fast pages, data transfer "
-            "has 7.7 % in 2x mode. Combining 650 µs with 2,200 µs, and not with the 5,000 µs "
-            "of figure 2.13, is our choice.",
+            "For one page, a program takes 1,400.8 µs on average, a read 50 µs, a transfer 51.2 "
+            "µs. Programs take 650 to 2,200 µs: section 2.8.2 gives 650,000 cycles of 1 ns as the "
+            "shortest. The published shares need a mean program time of 1,360 to 1,411 µs on this "
+            "bus; with table 2.1's 250 µs for the fast pages, data transfer takes 7.7 % of the "
+            "cycles in 2x mode. Combining 650 µs with 2,200 µs, and not with the 5,000 µs of "
+            "figure 2.13, is our choice.",
         ],
         data={"share_of_cycles_percent": shares, "modes": names},
     )
@@ -470,8 +476,8 @@ def _bottleneck(names: Sequence[str], shares: Mapping[str, Mapping[str, Sequence
         for operation, of in shares.items()
     }
     return Claim(
-        "In every mode, data out (TOR) has the most cycles of reads, and the array program (TIN) "
-        "those of writes",
+        "In every mode, data out (TOR) takes the most cycles of reads, and the array program "
+        "(TIN) the most cycles of writes",
         set(most["read"]) == {"TOR"} and set(most["program"]) == {"TIN"},
         "; ".join(
             f"{WORDS[operation]} "
@@ -497,14 +503,15 @@ def _bus_claims(names: Sequence[str], reads: Sequence[Report]) -> list[Claim]:
             ids=("J2-012",),
         ),
         Claim(
-            f"Cache and two-plane commands gain at most {PER_CENT:g} % of read bandwidth",
+            "On one die, cache and two-plane commands raise read bandwidth by at most "
+            f"{PER_CENT:g} %",
             max(gains) <= PER_CENT,
             ", ".join(f"{name} {one:+.1f} %" for name, one in zip(names[1:], gains, strict=True)),
             because=(
                 "on one die in legacy mode, array reads and data out take turns and take about as "
-                "long (figure 2.14), so commands that overlap them gain up to a factor of two; "
-                "with eight dies, which overlap them in legacy mode, the gains are small (figure "
-                "2.19)"
+                "long (figure 2.14), so commands that overlap them raise bandwidth by up to a "
+                "factor of two; with eight dies, which overlap them in legacy mode, the gains are "
+                "small (figure 2.19)"
             ),
             ids=("J2-078",),
         ),
@@ -521,8 +528,8 @@ def _fast_bus(setup: Setup, writes: Sequence[Report]) -> Claim:
         for mode, before in zip(MODES, writes, strict=True)
     }
     return Claim(
-        f"A bus of {FAST_BUS:g} MB/s instead of 40 gains at most {PER_CENT:g} % of write "
-        "bandwidth, in every mode",
+        f"A bus of {FAST_BUS:g} instead of 40 MB/s raises write bandwidth by at most {PER_CENT:g} "
+        "%, in every mode",
         max(gains.values()) <= PER_CENT,
         ", ".join(f"{name} {one:+.1f} %" for name, one in gains.items()),
         ids=("J2-079",),

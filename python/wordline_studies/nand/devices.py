@@ -17,10 +17,10 @@ def table(setup: Setup) -> Figure:
     programs = {name: _us(nand["timing"]["program_ns"]) for name, nand in made.items()}
     rows += [
         Row(
-            f"{name}: slowest over fastest page program",
+            f"{name}: longest over shortest program time of a page",
             max(programs[name]) / min(programs[name]),
             "times",
-            PUBLISHED("2.1", "slowest over fastest page program"),
+            PUBLISHED("2.1", "longest over shortest program time of a page"),
         )
         for name in ("MLC1", "MLC2")
     ]
@@ -29,13 +29,13 @@ def table(setup: Setup) -> Figure:
         title="Table 2.1: devices",
         section="2.8",
         measured=(
-            "The presets of the other figures, compared with the table. For a range, both ends "
-            "are compared."
+            "The presets of the other figures, compared with table 2.1. For a published range, "
+            "both ends are compared."
         ),
         rows=rows,
         claims=[
             Claim(
-                "The presets have the values of the table, both ends of a range",
+                "The presets have the values of table 2.1, including both ends of each range",
                 all(_is_equal(row) for row in rows if row.unit != "times")
                 and all(_ends(name, programs[name]) for name in ("MLC1", "MLC2")),
                 f"{sum(row.unit != 'times' for row in rows)} values are compared",

@@ -93,12 +93,13 @@ def _off(found: Bandwidths) -> Claim:
 def _uneven(found: Bandwidths) -> Claim:
     reads, writes = (gain(*found[one]["variation"][:2]) for one in ("read", "program"))
     return Claim(
-        f"Cache mode: the gains of reads and writes are within {IN_POINTS:g} points",
+        f"Cache mode: the bandwidth gains of reads and writes differ by at most {IN_POINTS:g} "
+        "percentage points",
         abs(reads - writes) <= IN_POINTS,
         f"reads {reads:+.1f} %, writes {writes:+.1f} %",
         because=(
-            "cache mode hides data in behind programs, which is 51.2 of 1,246 µs, and array reads "
-            "behind data out, which is 50 of 101 µs"
+            "cache mode hides data in, which takes 51.2 of 1,246 µs, behind programs, and array "
+            "reads, which take 50 of 101 µs, behind data out"
         ),
         ids=("J2-019",),
     )
@@ -124,8 +125,16 @@ def _ddp(setup: Setup, one: Bandwidths, two: Bandwidths) -> Figure:
     plot = Plot(
         f"Typical model and bus, pages of {LARGE_KIB} KiB",
         "Deviation of legacy writes from the variation model, and use of the bus under that "
-        "model, by dies.",
-        lines(DIES, by_dies, "dies", "%"),
+        "model, by number of dies.",
+        lines(
+            DIES,
+            {
+                "share of time in which the bus is busy": by_dies["bus busy"],
+                "deviation of the typical model": by_dies["deviation of typical"],
+            },
+            "dies",
+            "%",
+        ),
     )
     return replace(
         made,
@@ -152,23 +161,24 @@ def _two_dies(one: Bandwidths, two: Bandwidths, same: Bandwidths) -> list[Claim]
     return [
         Claim(
             "Two dies: the worst model deviates less than the typical model in every mode, with "
-            "programs from 650 µs and from 250 µs",
+            "shortest program times of 650 µs and of 250 µs",
             all(less < more for less, more in pairs),
             f"worst at most {max(less for less, _ in pairs):.1f} %, typical at least "
             f"{min(more for _, more in pairs):.1f} %",
             ids=("J2-051",),
         ),
         Claim(
-            "The typical model deviates more with two dies than with one, in every mode",
+            "The typical model deviates more from the variation model with two dies than with "
+            "one, in every mode",
             all(more > less for less, more in zip(first, second, strict=True)),
             f"{min(second):.1f} to {max(second):.1f} %, and {min(first):.1f} to {max(first):.1f} %",
             ids=("J2-053",),
         ),
         Claim(
-            "With the program times of table 2.1 in both packages, both models deviate with two "
-            f"dies as with one, within {IN_POINTS:g} points",
+            "With the program times of table 2.1 in both packages, the deviations of both models "
+            f"with two dies equal those with one, within {IN_POINTS:g} percentage points",
             equal <= IN_POINTS,
-            f"at most {equal:.1f} points",
+            f"at most {equal:.1f} percentage points apart",
         ),
     ]
 
@@ -195,13 +205,13 @@ def _ideal(off: list[float], busy: list[float]) -> Claim:
     full = 1 - PER_CENT / 100
     ideal = [share for one, share in zip(off, busy, strict=True) if one <= PER_CENT]
     return Claim(
-        f"The typical model is within {PER_CENT:g} % if and only if the bus is busy for "
-        f"{100 * full:g} % of the time",
+        f"The typical model is within {PER_CENT:g} % of the variation model if and only if the "
+        f"bus is busy for at least {100 * full:g} % of the time",
         bool(ideal)
         and all((one <= PER_CENT) == (share >= full) for one, share in zip(off, busy, strict=True)),
         f"pages of {LARGE_KIB} KiB: "
         + ", ".join(
-            f"{many(dies, 'die')} {one:.0f} % off, bus {share:.0%}"
+            f"{many(dies, 'die')} {one:.0f} % off, bus {share:.0%} busy"
             for dies, one, share in zip(DIES, off, busy, strict=True)
         ),
         ids=("J2-052",),
@@ -274,7 +284,9 @@ def _rows(number: str, writes: dict[str, list[float]]) -> list[Row]:
                 f"write bandwidth, {mode.name}: deviation of {NAMED[model]} from the variation "
                 "model"
             )
-            published = PUBLISHED(number, f"write bandwidth: deviation of the {name} model")
+            published = PUBLISHED(
+                number, f"write bandwidth: deviation of the {name} model from the hardware"
+            )
             rows.append(Row(what, deviation, "%", published))
         mean = abs(gain(base, writes["typical, mean"][place]))
         what = (
@@ -290,7 +302,8 @@ def _claims(found: Bandwidths) -> list[Claim]:
     orders = zip(writes["typical, data sheet"], writes["variation"], writes["worst"], strict=True)
     return [
         Claim(
-            "Writes: the typical model is fastest and the worst model slowest, in every mode",
+            "Writes: the typical model has the highest bandwidth and the worst model the lowest, "
+            "in every mode",
             all(typical > variation > worst for typical, variation, worst in orders),
             ", ".join(
                 f"{mode.name} {t:.2f} > {v:.2f} > {w:.2f} MB/s"

@@ -11,8 +11,8 @@ PAGE = 2048
 @dataclass(frozen=True)
 class Load:
     """A row of table 2.2: share of the data that is written, and mean sizes of writes and reads in
-    KB; and the share of random requests in table 6.1, for the recording of the same name whose
-    share of data written is nearest. Shares in per cent.
+    KB; and the share of random requests in table 6.1, for the trace of the same name whose share of
+    data written is nearest. Shares in per cent.
 
     Table 3.1 has the shares of fin and msnfs as shares of the data.
     """
@@ -53,7 +53,7 @@ TABLE = {
     "prn, table 2.2": Load(14.5, 97.1, 15.1, 92.1),
 }
 FITTED = (
-    "The loads of table 2.2 are generated. The share of writes is one of the data; the size of a "
+    "The loads of table 2.2 are generated. The share of writes refers to the data; the size of a "
     "request is one of the two whole numbers of pages around the mean; the share of random "
     "requests is that of table 6.1. Random requests start anywhere on the device, others at the "
     "end of the previous request."

@@ -25,10 +25,10 @@ Reports = dict[str, list[Report]]
 Latency = dict[str, list[float]]
 """Time of a migration by mode, for each of `BLOCKS`. Milliseconds."""
 EXPLANATION = [
-    "The text does not state the number of dies. It has the modes differ more with more blocks, "
-    "which they do for each pair only if blocks are on several dies, and a host that manages a "
-    "copy but not an internal move (section 2.3.2). With two dies, the fast modes are faster than "
-    "all slow ones.",
+    "The text does not state the number of dies. It states that the modes differ more with more "
+    "blocks, which holds for each pair only if blocks are on several dies, and that the host "
+    "manages a copy but not an internal move (section 2.3.2). With two dies, the fast modes are "
+    "faster than all slow modes.",
     "A page takes a read (50 µs), a program (1,194.5 µs on average) and, except for "
     "internal moves, 102.4 µs of data on the bus. Every mode performs the programs, "
     "one or two at a time on each die. Two planes therefore gain a factor of nearly two, and so "
@@ -38,12 +38,13 @@ EXPLANATION = [
     "2.8.2). A mode twice as fast as legacy is therefore as fast as 2x, not twice as "
     "fast.",
     "On one die, internal data move is hardly faster than legacy. For a factor of two, data "
-    "transfer would have to take as long as the array: 1,244.5 µs for a page out and in, a bus of "
-    "3.3 MB/s. The text gives about equal times for data out and array read (figure 2.14). If "
-    "every program took the shortest time, 250 µs, the factor would be 402 / 300 = 1.34.",
-    "Two blocks are read as one source and one destination, so there is no second "
-    "block for another plane or die. With two sources, the modes differ by more than a factor "
-    "of two, as with more blocks.",
+    "transfer would have to take as long as the array: 1,244.5 µs for a page out and in, which "
+    "means a bus of 3.3 MB/s. The text gives about equal times for data out and array read "
+    "(figure 2.14). If every program took the shortest time, 250 µs, the factor would be 402 / "
+    "300 = 1.34.",
+    "Two blocks are interpreted as one source and one destination, so there is no second block "
+    "for another plane or die. With two sources, the modes differ by more than a factor of two, "
+    "as with more blocks.",
 ]
 
 
@@ -110,9 +111,15 @@ def _performance(setup: Setup, found: Reports, one: Latency) -> Figure:
                 "Time until the last erase is complete. Internal moves use both dies at once.",
                 lines(BLOCKS, latency, "blocks", "ms", log=True),
             ),
-            Plot("Latency, one die", "", lines(BLOCKS, one, "blocks", "ms", log=True)),
             Plot(
-                "Energy", "Array, bus and standby.", lines(BLOCKS, energy, "blocks", "mJ", log=True)
+                "Latency, one die",
+                "Time until the last erase is complete, on one die.",
+                lines(BLOCKS, one, "blocks", "ms", log=True),
+            ),
+            Plot(
+                "Energy",
+                "Energy of the array, the bus and standby.",
+                lines(BLOCKS, energy, "blocks", "mJ", log=True),
             ),
         ],
         claims=[*_claims(setup, latency, energy), *_on_one_die(one)],
@@ -139,7 +146,7 @@ def _claims(setup: Setup, latency: Latency, energy: dict[str, list[float]]) -> l
             ids=("J2-069",),
         ),
         Claim(
-            "Internal data moves are faster than copies of the same pages over the bus",
+            "Internal data moves take less time than copies of the same pages over the bus",
             last["internal"] < last["legacy"] and last["2x internal"] < last["2x"],
             f"{last['legacy'] / last['internal']:.2f} and "
             f"{last['2x'] / last['2x internal']:.2f} times",
@@ -171,7 +178,8 @@ def _speed_ups(last: dict[str, float]) -> list[Claim]:
             f"2x internal is twice as fast as legacy and cache, within {PER_CENT:g} %",
             all(is_reproduced(one, 2, "times") for one in both.values()),
             _listed(both),
-            because="it programs on two planes of two dies at once, and they on one plane",
+            because="2x internal programs on two planes of two dies at once, legacy and cache on "
+            "one plane",
         ),
         Claim(
             f"2x cache is twice as fast as 2x, within {PER_CENT:g} %",
@@ -200,7 +208,7 @@ def _on_one_die(latency: Latency) -> list[Claim]:
     return [
         replace(
             _growing(latency),
-            text="One die: more blocks widen the gap of each pair",
+            text="One die: more blocks widen the gap between each slow and each fast mode",
             because=(
                 "more blocks occupy the second plane, which only widens the gap between one-plane "
                 "and two-plane modes; hidden or saved bus time is the same share of every block"
@@ -222,8 +230,8 @@ def _on_one_die(latency: Latency) -> list[Claim]:
 def _growing(latency: Latency) -> Claim:
     ratios = {pair: (of[0], of[-1]) for pair, of in _ratios(latency).items()}
     return Claim(
-        "More blocks widen the gap between legacy, cache and 2x, and 2x cache, internal and 2x "
-        "internal, for each pair",
+        "More blocks widen the gap between each slow mode (legacy, cache, 2x) and each fast mode "
+        "(2x cache, internal, 2x internal)",
         all(more > less for less, more in ratios.values()),
         f"{BLOCKS[0]} and {BLOCKS[-1]} blocks: "
         + ", ".join(f"{pair} {less:.2f} and {more:.2f}" for pair, (less, more) in ratios.items()),
@@ -240,7 +248,7 @@ def _energy(setup: Setup, spent: list[float]) -> Claim:
     ]
     of_slc = [one["total"] for one in slc]
     return Claim(
-        f"Energy is equal in all modes, within {PER_CENT:g} %",
+        f"The energy of a migration is equal in all modes, within {PER_CENT:g} %",
         spread <= PER_CENT,
         f"within {spread:.1f} %: a page is programmed once in every mode, and internal moves save "
         "its bus energy; on SLC, with a fifth of the program time, within "
@@ -276,7 +284,7 @@ def _stages(found: Reports) -> Figure:
         plots=[
             Plot(
                 "Time by stage",
-                "Sum over the migration.",
+                "Total time of each stage over the migration.",
                 stacked(list(found), shares, "ms"),
             )
         ],
@@ -291,7 +299,7 @@ def _stages(found: Reports) -> Figure:
                 ids=("J2-020",),
             ),
             Claim(
-                "Two planes at once halve the array program time",
+                "Programming two planes at once halves the total time of array programs",
                 abs(shares["TIN"][3] / shares["TIN"][0] - 0.5) < 0.01,
                 f"{shares['TIN'][0]:,.0f} and {shares['TIN'][3]:,.0f} ms",
             ),

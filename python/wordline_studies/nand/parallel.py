@@ -33,7 +33,7 @@ Curves = dict[str, dict[str, list[float]]]
 TRANSFER_US, PROGRAM_US = 51.2, 1194.53
 BUS_MB_PER_S = 40.0
 # Reason why a mean over page sizes does not confirm its published value.
-MEAN = "the mean over page sizes, because pages of 2 KiB did not agree"
+MEAN = "the mean over page sizes, which was evaluated because pages of 2 KiB did not agree"
 
 
 def _page(kib: int) -> dict[str, Value]:
@@ -99,11 +99,16 @@ def _plots(found: Curves, x: Sequence[float], x_title: str, *, log: bool = False
     return [
         Plot(
             WORDS[operation].capitalize(),
-            f"Bandwidth by {x_title}.",
+            f"Bandwidth by {_named(x_title)}.",
             lines(x, found[operation], x_title, "MB/s", log=log),
         )
         for operation in found
     ]
+
+
+def _named(x_title: str) -> str:
+    """Returns the title of an axis as a noun phrase, without its unit."""
+    return x_title.partition(",")[0] if "," in x_title else f"number of {x_title}"
 
 
 def _planes(found: Curves) -> Figure:
@@ -178,16 +183,16 @@ def _plane_claims(found: Curves) -> list[Claim]:
     ]
     return [
         Claim(
-            "Every further plane gains write bandwidth, and eight planes gain more than twice "
-            "as much for writes as for reads, with every page size",
+            "Every further plane raises write bandwidth, and eight planes raise it by more than "
+            "twice as many per cent as read bandwidth, with every page size",
             all(writes[name] > 2 * reads[name] for name in writes)
             and all(b > a for values in found["program"].values() for a, b in pairwise(values)),
             ", ".join(f"{name} {writes[name]:+.0f} and {reads[name]:+.0f} %" for name in writes),
             ids=("J2-081",),
         ),
         Claim(
-            "n planes gain at most a factor of n, and two planes nearly two for writes of 2 "
-            f"KiB, within {PER_CENT:g} %",
+            "n planes raise bandwidth by at most a factor of n, and two planes raise that of 2 "
+            f"KiB writes by a factor of two, within {PER_CENT:g} %",
             all(ratio <= count for count, ratio in ratios)
             and is_reproduced(pair[1] / pair[0], 2, "times"),
             f"largest share of n {max(ratio / count for count, ratio in ratios):.1%}; two "
@@ -273,7 +278,7 @@ def _die_claims(found: Curves) -> list[Claim]:
         Claim(
             f"n dies have n times the write bandwidth of one, within {PER_CENT:g} %, in every mode",
             min(linear) >= 1 - PER_CENT / 100 and max(linear) <= 1 + PER_CENT / 100,
-            f"at least {min(linear):.1%} of it; legacy {writes[0]:.2f} to {writes[-1]:.2f} "
+            f"at least {min(linear):.1%} of n times; legacy {writes[0]:.2f} to {writes[-1]:.2f} "
             f"MB/s, {_whole(writes):+.1f} %",
             ids=("J2-089",),
         ),
@@ -285,8 +290,8 @@ def _die_claims(found: Curves) -> list[Claim]:
             ids=("J2-005",),
         ),
         Claim(
-            f"With eight dies, cache and two-plane commands gain at most {PER_CENT:g} % of "
-            "read bandwidth",
+            "With eight dies, cache and two-plane commands raise read bandwidth by at most "
+            f"{PER_CENT:g} %",
             all(gain(reads[-1], one[-1]) <= PER_CENT for one in found["read"].values()),
             ", ".join(
                 f"{name} {gain(reads[-1], one[-1]):+.1f} %"
@@ -332,23 +337,28 @@ def _doubling(planes: Curves, dies: Curves, sizes: Curves) -> Figure:
         title="Doubling dies, planes and page size",
         section="2.1",
         measured=(
-            "Gain of the doubling from 4 to 8: dies, and page size in KiB, in legacy mode (page "
-            "size on two dies); planes with commands for all of them. From the runs of figures "
-            "2.18, 2.19 and 2.22."
+            "Bandwidth gain of a doubling from 4 to 8 dies, from 4 to 8 planes, and from pages of "
+            "4 KiB to pages of 8 KiB. Dies and page sizes are compared in legacy mode (page sizes "
+            "on two dies), planes with commands that use all of them. The runs are those of "
+            "figures 2.18, 2.19 and 2.22."
         ),
         rows=rows,
         plots=[
             Plot(
                 "Reads",
-                "Gain of the doubling.",
-                bars(names, {"published": published_reads, "ours": list(reads)}, "%"),
+                "Bandwidth gain of each doubling.",
+                bars(names, {"published": published_reads, "simulated": list(reads)}, "%"),
             ),
-            Plot("Writes", "Gain of the doubling.", bars(names, {"ours": list(writes)}, "%")),
+            Plot(
+                "Writes",
+                "Bandwidth gain of each doubling.",
+                bars(names, {"simulated": list(writes)}, "%"),
+            ),
         ],
         claims=[
             Claim(
-                f"Each of the three gains at most {PER_CENT:g} % of read bandwidth, and more of "
-                "write bandwidth",
+                f"Each of the three doublings raises read bandwidth by at most {PER_CENT:g} %, "
+                f"and write bandwidth by more than {PER_CENT:g} %",
                 all(read <= PER_CENT < write for read, write in zip(reads, writes, strict=True)),
                 ", ".join(
                     f"{name} {read:+.1f} and {write:+.1f} %"
@@ -358,8 +368,8 @@ def _doubling(planes: Curves, dies: Curves, sizes: Curves) -> Figure:
             ),
         ],
         explanation=[
-            "For reads, the three are equivalent: n pages of data out per unhidden array read "
-            "give 2 (T + 4 B) / (T + 8 B) = 1.109 with T = 50 and B = 51.2 µs.",
+            "For reads, the three doublings are equivalent: n pages of data out per unhidden "
+            "array read give 2 (T + 4 B) / (T + 8 B) = 1.109 with T = 50 and B = 51.2 µs.",
         ],
         data={"reads_percent": list(reads), "writes_percent": list(writes)},
     )
@@ -392,15 +402,16 @@ def page_size(setup: Setup) -> Figure:
         plots=_plots(found, KIB, "page size, KiB", log=True),
         claims=[
             Claim(
-                f"Every doubling of the page size gains more than {PER_CENT:g} % of write "
-                "bandwidth in every mode",
+                "Every doubling of the page size raises write bandwidth by more than "
+                f"{PER_CENT:g} % in every mode",
                 all(value > PER_CENT for value in grown.values()),
                 "smallest gain of a doubling: "
                 + ", ".join(f"{name} {value:+.0f} %" for name, value in grown.items()),
                 ids=("J2-095",),
             ),
             Claim(
-                f"Reads saturate: each doubling gains less, the last at most {PER_CENT:g} %",
+                "Read bandwidth saturates: each doubling of the page size gains less than the one "
+                f"before, the last at most {PER_CENT:g} %",
                 falling and max(one[-1] for one in steps) <= PER_CENT,
                 ", ".join(
                     f"{name} {' '.join(f'{step:+.1f} %' for step in one)}"
@@ -410,9 +421,10 @@ def page_size(setup: Setup) -> Figure:
             ),
         ],
         explanation=[
-            "Bytes per array operation double, and so do bytes on the bus. Writes gain from "
-            "fewer array operations until the bus is saturated (40 MB/s). Reads have little to "
-            "gain, and cache reads reach that limit with 2 KiB pages.",
+            "With each doubling of the page size, bytes per array operation double, and so do "
+            "bytes on the bus. Writes gain from fewer array operations until the bus is saturated "
+            "(40 MB/s). Reads have little to gain, and cache reads reach that limit with 2 KiB "
+            "pages.",
         ],
         data={"kib": list(KIB), "bandwidth_mb_per_s": found},
     )
@@ -458,8 +470,8 @@ def scheduling(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                f"bandwidth of {WORDS[operation]} of 128 KiB, {dies} dies: plane-first over "
-                "die-first",
+                f"bandwidth of {WORDS[operation]} of 128 KiB, {dies} dies: gain of plane-first "
+                "over die-first",
                 gain(die[-1], plane[-1]),
                 "%",
             )
@@ -499,7 +511,8 @@ def _scheduling_claims(
     }
     return [
         Claim(
-            "Requests of more pages than dies: plane-first is faster",
+            "For requests of more pages than dies, plane-first has a higher bandwidth than "
+            "die-first",
             all(one > 0 for of in beyond.values() for one in of),
             ", ".join(
                 f"{dies} dies {WORDS[operation]} {min(of):+.1f} to {max(of):+.1f} %"
@@ -508,8 +521,8 @@ def _scheduling_claims(
             ids=("J2-103",),
         ),
         Claim(
-            f"Die-first is within {IN_POINTS:g} % of its last bandwidth at smaller requests than "
-            "plane-first",
+            f"Die-first comes within {IN_POINTS:g} % of its bandwidth at {TRANSFERS[-1]} KiB with "
+            "smaller requests than plane-first",
             sooner,
             ", ".join(
                 f"{dies} dies {WORDS[operation]} {TRANSFERS[_filled(die)]} and "
@@ -519,8 +532,8 @@ def _scheduling_claims(
             ids=("J2-102",),
         ),
         Claim(
-            "Requests of 4 KiB up to as many pages as dies: die-first is no slower for writes and "
-            "faster for reads",
+            "For requests of 4 KiB up to as many pages as dies, die-first is no slower than "
+            "plane-first for writes and faster for reads",
             all(
                 one > 0 if operation == "read" else one >= 0
                 for (operation, _), of in small.items()

@@ -18,7 +18,7 @@ Found = dict[str, dict[str, list[float]]]
 """IOPS by load or trace, by kind and placement, for each of `COUNTS`."""
 Joined = dict[tuple[str, str], list[float]]
 """Pages per command of 1 to 8 planes, by load or trace and placement."""
-# Workloads of the document (table 2.2), and words in the names of their recordings.
+# Workloads of the document (table 2.2), and words in the names of their traces.
 KNOWN = {
     "msnfs": ("msnfs",),
     "fin": ("financial", "fin1", "fin2"),
@@ -65,7 +65,7 @@ def figure(setup: Setup) -> Figure:
 
 
 def is_known(name: str) -> bool:
-    """Returns `True` if a trace is a recording of one of the document's workloads."""
+    """Returns `True` if a trace was recorded from one of the document's workloads."""
     return any(name.startswith(f"{kind} (") for kind in KNOWN)
 
 
@@ -135,7 +135,7 @@ def _figure(setup: Setup, found: Found, joined: Joined, skipped: list[str]) -> F
         plots=[
             Plot(
                 name,
-                "IOPS by dies or planes.",
+                "IOPS by number of dies or planes.",
                 lines(COUNTS, one, "dies or planes", "IOPS", log=True),
             )
             for name, one in found.items()
@@ -143,14 +143,14 @@ def _figure(setup: Setup, found: Found, joined: Joined, skipped: list[str]) -> F
         claims=_claims(setup, found, gains, joined),
         explanation=[
             FITTED,
-            "Under usr, the reads of 52.6 KB keep the bus busy with eight dies, which gain less "
-            "over four than eight planes.",
-            "Reads and writes of different planes form one command only if their pages have "
-            "the same position in their blocks. With placement by address, requests that do "
-            "not fill all planes move the write positions of the planes apart, and small "
-            "random writes hardly ever align again; the document describes this for many "
-            "planes. With placement in order of arrival, positions stay aligned, and planes still "
-            "wait for each other. Dies have no such rule. The mean depends on the traces: it "
+            "Under usr, the reads of 52.6 KB keep the bus busy with eight dies, so the step from "
+            "four to eight dies gains less than the step from four to eight planes.",
+            "Reads and writes of different planes form one command only if their pages have the "
+            "same position in their blocks. With placement by address, requests that do not fill "
+            "all planes move the write positions of the planes apart, and small random writes "
+            "hardly ever align again; the document describes this for many planes. With placement "
+            "in order of arrival, positions stay aligned, and planes still wait for each other. "
+            "Dies have no such rule. The mean gain of dies over planes depends on the traces: it "
             "is larger with more random writes.",
             *(
                 [
@@ -170,7 +170,7 @@ def _figure(setup: Setup, found: Found, joined: Joined, skipped: list[str]) -> F
 
 def _rows(gains: dict[tuple[str, str], list[float]]) -> list[Row]:
     rows: list[Row] = []
-    published = PUBLISHED("2.20", "IOPS with many dies over IOPS with as many planes")
+    published = PUBLISHED("2.20", "IOPS gain of many dies over as many planes")
     for which, other in (("the loads of table 2.2", False), ("all traces", True)):
         for places in PLACES:
             values = [
@@ -181,14 +181,15 @@ def _rows(gains: dict[tuple[str, str], list[float]]) -> list[Row]:
             ]
             if values:
                 what = (
-                    f"IOPS with dies over IOPS with as many planes, pages placed {places}, mean "
-                    f"of {which}"
+                    f"IOPS gain of dies over as many planes, pages placed {places}, mean of {which}"
                 )
                 mean = sum(values) / len(values)
                 rows.append(Row(what, mean, "%", published, other_reading=other))
     rows += [
         Row(
-            f"{name}, pages placed {places}: IOPS with {count} dies over {count} planes", value, "%"
+            f"{name}, pages placed {places}: IOPS gain of {count} dies over {count} planes",
+            value,
+            "%",
         )
         for (name, places), values in gains.items()
         for count, value in zip(COUNTS[1:], values, strict=True)
@@ -202,7 +203,7 @@ def _claims(
     none = "" if found else "no recorded trace was found"
     claims = [
         Claim(
-            "Dies have higher IOPS than as many planes, under every load and trace",
+            "IOPS are higher with dies than with as many planes, under every load and trace",
             all(value > 0 for values in gains.values() for value in values),
             "; ".join(
                 f"{name}, {places} {min(values):+.1f} to {max(values):+.0f} %"
@@ -212,7 +213,7 @@ def _claims(
         *_more(found),
         _pattern(setup, found),
         Claim(
-            "The more planes, the smaller the share of them that a command uses",
+            "The more planes a die has, the smaller the share of them that a command uses",
             all(
                 later <= earlier
                 for pages in joined.values()
@@ -265,8 +266,8 @@ def _more(found: Found) -> list[Claim]:
     )
     return [
         Claim(
-            "Every doubling of the dies gains IOPS, and 2, 4 and 8 dies gain more over one than as "
-            "many planes, under every load and trace",
+            "Every doubling of the dies raises IOPS, and 2, 4 and 8 dies gain more over one die "
+            "than as many planes over one plane, under every load and trace",
             gained and all(dies > planes for of in whole.values() for planes, dies in of),
             told,
             ids=("J2-093",),
@@ -295,8 +296,8 @@ def _pattern(setup: Setup, found: Found) -> Claim:
         for name, of in found.items()
     }
     return Claim(
-        "Eight planes gain less under every load and trace, whose addresses select the planes, "
-        "than with sequential writes",
+        "Eight planes gain less over one plane under every load and trace, with pages placed by "
+        "address, than under sequential writes",
         all(ratio < eight / one for ratio in ratios.values()),
         f"sequential writes {eight / one:.2f} times, "
         + ", ".join(f"{name} {ratio:.2f} times" for name, ratio in ratios.items()),
@@ -309,8 +310,8 @@ def _limited(found: Found) -> Claim:
         name: gain(*of["planes, by address"][2:]) for name, of in found.items() if is_known(name)
     }
     return Claim(
-        f"Recordings of the document's workloads: eight planes gain at most {PER_CENT:g} % over "
-        "four, with pages placed by address",
+        f"Traces of the document's workloads: eight planes gain at most {PER_CENT:g} % over four, "
+        "with pages placed by address",
         all(one <= PER_CENT for one in last.values()) if last else None,
         ", ".join(f"{name} {one:+.0f} %" for name, one in last.items()),
         report_only="" if last else "the recorded traces of the document are missing",

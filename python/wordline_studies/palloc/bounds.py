@@ -56,8 +56,8 @@ def _package(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "Writes gain the number of dies by die interleaving, of planes by plane sharing, "
-                f"and the product by both (within {PER_CENT:g} %)",
+                "Die interleaving multiplies write IOPS by the number of dies, plane sharing by "
+                f"the number of planes, and both by the product (within {PER_CENT:g} %)",
                 all(
                     abs(gain(dies * planes, value)) <= PER_CENT
                     for (dies, planes), value in writes.items()
@@ -69,7 +69,9 @@ def _package(setup: Setup) -> Figure:
                 ids=("J3-012",),
             ),
         ],
-        explanation=["Reads are limited by the bus, which takes half of their time."],
+        explanation=[
+            "Reads gain less, because they are limited by the bus, which takes half of their time."
+        ],
     )
 
 
@@ -106,13 +108,13 @@ def _sizes(setup: Setup) -> Figure:
         title="Requests that exceed a channel",
         section="3.5.5",
         measured=(
-            f"IOPS of random reads of one size at queue depth {DEPTH}, means of the way-first and "
-            "of the channel-first strategies. A way-first strategy fills at most "
+            f"IOPS of random reads of one size at queue depth {DEPTH}, averaged over the "
+            "way-first and over the channel-first strategies. A way-first strategy fills at most "
             f"{CONTIGUOUS} pages of a channel before it goes to the next."
         ),
         rows=[
             Row(
-                f"requests of {pages} pages: IOPS of way-first over channel-first strategies",
+                f"requests of {pages} pages: IOPS gain of way-first over channel-first strategies",
                 value,
                 "%",
             )
@@ -120,8 +122,8 @@ def _sizes(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                f"Requests of more than {CONTIGUOUS} pages gain less from way-first strategies "
-                "than any smaller ones",
+                f"Requests of more than {CONTIGUOUS} pages gain less IOPS from way-first "
+                "strategies than requests of any smaller size",
                 max(large) < min(small),
                 ", ".join(f"{pages} pages {value:+.1f} %" for pages, value in more.items()),
                 ids=("J3-056",),

@@ -26,19 +26,20 @@ BEST = {"channel-first": "CWDP", "way-first": "WDCP", "die-first": "DPWC", "plan
 # Loads of table 3.1 that read more than they write, by requests.
 READING = [name for name, load in TABLE.items() if load.write_percent < 50]
 PLANES_FIRST = (
-    "the family's best strategy fills planes before dies where it differs from the published "
-    "one: adjacent pages, of one request or of several, then form one command, and two pages "
-    "on two dies need two; without multi-plane commands, the order is reversed (sql1: CPWD "
-    "over CWDP +13 %, without them -26 %; WPCD over WDCP +15 %, without them -36 %)"
+    "the family's best strategy fills planes before dies where it differs from the published one: "
+    "adjacent pages, of one request or of several, then form one command, and two pages on two "
+    "dies need two; without multi-plane commands, the order is reversed (IOPS on sql1: CPWD over "
+    "CWDP +13 %, without multi-plane commands -26 %; WPCD over WDCP +15 %, without multi-plane "
+    "commands -36 %)"
 )
 CHANNELS_NEXT = (
     "at a tenth of CWDP's throughput, requests seldom meet, and the family's best strategy is one "
-    "that fills channels first or next and transfers a request over most of them"
+    "that fills channels first or second and transfers a request over as many channels as possible"
 )
 ONE_CHANNEL = (
     "reads of web and sql2 have 7.4 and 26 pages, which strategies that fill channels last "
-    "transfer over one channel, in three times CWDP's time and more; without these two loads, the "
-    "two response times are within the tolerance"
+    "transfer over one channel, in three times CWDP's time or more; without these two loads, the "
+    "response times equal CWDP's within the tolerance"
 )
 LONG_READS = (
     "reads of web, sql1 and sql2 have 7.4 to 26 pages, which channel-first strategies transfer "
@@ -46,12 +47,12 @@ LONG_READS = (
 )
 ONE_BY_ONE = (
     "each die needs a command of its own, so only sharing planes saves commands: DPWC and DPCW, "
-    "which fill planes second, save more than a quarter of CWDP's, DCWP and DWCP, which fill them "
-    "last, none"
+    "which fill planes second, save more than a quarter of CWDP's commands; DCWP and DWCP, which "
+    "fill planes last, save none"
 )
 SHORT = (
-    f"`--quick` has one run of {QUICK:,} requests; the best strategies differ by less than two "
-    "such runs differ from each other"
+    f"`--quick` has one run of {QUICK:,} requests; the best strategies differ less than two such "
+    "runs with different seeds"
 )
 ByOrder = Mapping[str, float]
 ByLoad = Mapping[str, ByOrder]
@@ -75,7 +76,7 @@ def of_throughput(setup: Setup, table: ByLoad, means: ByOrder) -> list[Claim]:
     short = SHORT if setup.quick else ""
     return [
         Claim(
-            "PWCD is the best of all strategies",
+            "PWCD has the highest IOPS of all strategies",
             best(means, ORDERS) == "PWCD",
             f"{best(means, ORDERS)} {max(means.values()):.3f}, PWCD {means['PWCD']:.3f}",
             report_only=short,
@@ -115,7 +116,7 @@ def of_throughput(setup: Setup, table: ByLoad, means: ByOrder) -> list[Claim]:
             ids=("J3-052",),
         ),
         Claim(
-            f"WPCD has the IOPS of DPWC (within {PER_CENT:g} %)",
+            f"WPCD has the same IOPS as DPWC (within {PER_CENT:g} %)",
             abs(gain(means["DPWC"], means["WPCD"])) <= PER_CENT,
             each(means, ("WPCD", "DPWC")),
             ids=("J3-054",),
@@ -129,7 +130,8 @@ def _bests(means: ByOrder, because: str, sign: int = 1) -> Claim:
     ranked = {order: sign * value for order, value in means.items()}
     bests = {family: best(ranked, orders) for family, orders in FAMILIES.items()}
     return Claim(
-        "The best of their families are CWDP, WDCP, DPWC and PWCD",
+        f"The strategies with the {'highest IOPS' if sign > 0 else 'shortest response time'} of "
+        "their families are CWDP, WDCP, DPWC and PWCD",
         bests == BEST,
         ", ".join(
             f"{family} {order} ({means[order]:.3f}; {BEST[family]} {means[BEST[family]]:.3f})"
@@ -186,8 +188,8 @@ def of_parallelism(shares: ByLoad) -> list[Claim]:
 
 
 def of_channels(means: ByOrder, idle: ByOrder, bus: ByOrder) -> list[Claim]:
-    """Returns the claims on figure 3.9: mean use of channels and idle time of dies, and the time
-    that dies wait for the bus under usr. Per cent."""
+    """Returns the claims on figure 3.9. Values are the mean use of channels, the idle time of dies,
+    and the time that dies wait for the bus under usr. Per cent."""
     free = [order for order in ORDERS if means[order] < 50 < idle[order]]
     families = by_family(means)
     return [
@@ -234,7 +236,7 @@ def of_latency(table: ByLoad, means: ByOrder, bus: ByOrder) -> list[Claim]:
     worse = [load for load in READING if of(table[load], CHANNEL) > of(table[load], FLASH)]
     return [
         Claim(
-            f"PWCD has the response time of CWDP (within {PER_CENT:g} %)",
+            f"PWCD has the same response time as CWDP (within {PER_CENT:g} %)",
             abs(gain(1, means["PWCD"])) <= PER_CENT,
             f"{gain(1, means['PWCD']):+.1f} %; {without(table, 'PWCD')}",
             because=ONE_CHANNEL,
@@ -292,13 +294,13 @@ def of_waiting(table: ByLoad, means: ByOrder, times: ByOrder) -> list[Claim]:
             ids=("J3-028",),
         ),
         Claim(
-            "PDCW and PDWC wait less than CWDP",
+            "Requests wait less under PDCW and PDWC than under CWDP",
             max(means["PDCW"], means["PDWC"]) < means[BASE],
             each(means, (BASE, "PDCW", "PDWC"), " µs"),
             because=(
-                "a request waits for a channel that PDWC occupies for all pages of another "
-                "request; only under fin1 and fin2, with requests of one and two pages, does PDWC "
-                "wait less than CWDP; PDCW waits less"
+                "under PDWC, a request waits for a channel that another request occupies for all "
+                "of its pages; only on fin1 and fin2, whose requests have one or two pages, do "
+                "requests wait less under PDWC than under CWDP; under PDCW, they do wait less"
             ),
             ids=("J3-031",),
         ),
@@ -308,6 +310,6 @@ def of_waiting(table: ByLoad, means: ByOrder, times: ByOrder) -> list[Claim]:
 def without(table: ByLoad, *orders: str) -> str:
     """Formats the means over the loads other than web and sql2."""
     rest = [one for load, one in table.items() if load not in ("web", "sql2")]
-    return "without web and sql2 " + listed(
+    return "without web and sql2: " + listed(
         {order: mean(one[order] for one in rest) for order in orders}
     )

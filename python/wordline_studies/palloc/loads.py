@@ -16,7 +16,7 @@ PAGE = 2048
 NCQ, IMMEDIATE = "ncq", "immediate"
 # Placement of data written before the run.
 FIRST_READ, BY_ADDRESS = "first-read", "address"
-# Words in the names of recordings of the document's workloads.
+# Words in the names of traces of the document's workloads.
 KNOWN = {
     "fin": ("financial", "fin1", "fin2"),
     "msnfs": ("msnfs",),
@@ -32,14 +32,13 @@ KNOWN = {
 class Load:
     """A row of table 3.1: data volume, share of data written, mean sizes.
 
-    From table 6.1, for the recording of the same name: numbers of writes and reads, and the share
-    of random ones in per cent. Sizes are in pages of 2 KiB and the share of writes is a share of
-    the data, although the table says KB and does not say of which total. Two facts support this:
-    data over the requests of table 6.1 give 2.07 to 2.15 KB per unit of size (sql, usr, msnfs), and
-    the shares of data of these requests equal the table's within 1 %. The published financial
-    traces (3.8 KB per write, 2.3 KB per read) and web searches (15 KB per read) agree. The load
-    uses data over requests, which has more digits: fin2 has 1.42 pages per write where the table
-    has 1.
+    From table 6.1, for the trace of the same name: numbers of writes and reads, and the share of
+    random ones in per cent. Sizes are in pages of 2 KiB and the share of writes is a share of the
+    data, although the table says KB and does not say of which total. Two facts support this: data
+    over the requests of table 6.1 give 2.07 to 2.15 KB per unit of size (sql, usr, msnfs), and the
+    shares of data of these requests equal the table's within 1 %. The published financial traces
+    (3.8 KB per write, 2.3 KB per read) and web searches (15 KB per read) agree. The load uses data
+    over requests, which has more digits: fin2 has 1.42 pages per write where the table has 1.
     """
 
     megabytes: float
@@ -117,11 +116,11 @@ TABLE = {
     "sql3": Load(1196, 37.12, 10, 37, 21_330, 10_050, 46.89, 86.95),
 }
 FITTED = (
-    "The loads are generated and fitted to tables 3.1 and 6.1. Sizes are whole pages whose "
-    "means are data over requests. Shares of writes and of random requests are those of the "
-    "requests: table 3.1 has random reads, table 6.1 random writes as well, and their sum is "
-    "generated. Requests start at a page boundary: random ones anywhere on the device, others "
-    "at the end of the previous request."
+    "The loads are generated and fitted to tables 3.1 and 6.1. Sizes are whole pages whose means "
+    "are data over requests. Shares of writes and of random requests are those of the requests: "
+    "table 3.1 gives random reads, table 6.1 also random writes, and their sum is generated. "
+    "Requests start at a page boundary: random ones anywhere on the device, others at the end of "
+    "the previous request."
 )
 
 

@@ -50,7 +50,7 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
     }
     rows = [
         Row(
-            f"{family}: IOPS, immediate over blocking queue",
+            f"{family}: IOPS gain of the immediate scheduler over the blocking queue",
             mean(of(one, orders) for one in gains.values()),
             "%",
         )
@@ -58,7 +58,8 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
     ]
     rows += [
         Row(
-            f"{load}: IOPS, immediate over blocking queue, mean of the strategies",
+            f"{load}: IOPS gain of the immediate scheduler over the blocking queue, mean of the "
+            "strategies",
             of(one, ORDERS),
             "%",
         )
@@ -66,19 +67,23 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
     ]
     rows += [
         Row(
-            "immediate: IOPS, die- and plane-first over channel-first",
+            "immediate scheduler: IOPS, gain of die- and plane-first over channel-first",
             gain(of(means, CHANNEL), of(means, FLASH)),
             "%",
         ),
         *(
-            Row(f"immediate: IOPS, {family} over CWDP", gain(1, of(means, orders)), "%")
+            Row(
+                f"immediate scheduler: IOPS, gain of {family} over CWDP",
+                gain(1, of(means, orders)),
+                "%",
+            )
             for family, orders in FAMILIES.items()
         ),
     ]
     measures = {
         "channel utilisation": channel_percent,
-        "dies idle": idle_percent,
-        "flash-level parallelism": parallel_percent,
+        "share of time in which dies are idle": idle_percent,
+        "flash-level parallelism (share of commands)": parallel_percent,
     }
     rows += [
         Row(
@@ -94,19 +99,23 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
         title="Without a blocking queue",
         section="3.5.1",
         measured=(
-            f"The runs of figure 3.4 again ({', '.join(free)}), but each page enters the queue "
-            "of its die as soon as its request is admitted, and no request waits for pages of "
-            "other dies. Pages are allocated on arrival. The document does not have this "
-            "scheduler; it shows the potential of the same flash."
+            f"The runs of figure 3.4 again ({', '.join(free)}), but each page enters the queue of "
+            "its die as soon as its request is admitted, and no request waits for pages of other "
+            "dies. Pages are allocated on arrival. The document does not have this scheduler, "
+            "which shows the potential of the same flash."
         ),
         rows=rows,
         plots=[
             Plot(
                 "Throughput, immediate",
-                "IOPS relative to CWDP, both immediate.",
+                "IOPS relative to CWDP, both with the immediate scheduler.",
                 spread(values, "IOPS / CWDP"),
             ),
-            Plot("Immediate over blocking queue", "Increase of IOPS.", spread(gains, "%")),
+            Plot(
+                "Gain of the immediate scheduler over the blocking queue",
+                "Increase of IOPS.",
+                spread(gains, "%"),
+            ),
         ],
         explanation=[
             "No request blocks another. The remaining difference between the strategies is the "
@@ -133,10 +142,11 @@ def rules(setup: Setup) -> list[Figure]:
         measured=(
             f"The runs of figure 3.4, {REQUESTS:,} requests of each of "
             f"{', '.join(beside(setup))}, with one rule of the reading changed at a time. "
-            "Conflicts of dies or packages: two requests may not share these instead of a "
-            "channel. Nothing gathered: pages committed at one instant conflict like others. "
-            "Whole requests (`vaq`): a request starts with all of its pages when no channel "
-            "that it needs is in use. Pages on arrival: writes are allocated on arrival."
+            "Conflicts of dies or packages: two requests may not share a die or a package, "
+            "instead of a channel. Nothing gathered: pages committed at the same instant conflict "
+            "like others. Whole requests (`vaq`): a request starts with all of its pages when no "
+            "channel that it needs is in use. Pages on arrival: writes are allocated on arrival, "
+            "not on issue."
         ),
         rows=[row for name in found for row in _rows(name, found[name], values[name])],
         plots=[
@@ -148,9 +158,9 @@ def rules(setup: Setup) -> list[Figure]:
             "issue page by page, and gathering. Without channel conflicts, msnfs and fin2 show "
             "little difference. Without gathering, or with whole requests, first-read "
             "placement is a disadvantage.",
-            "Pages allocated on arrival cannot form one command unless both planes of their "
-            "die are at the same page of their blocks. Planes filled by address hardly ever "
-            "are.",
+            "Pages allocated on arrival cannot form one command unless both planes of their die "
+            "are at the same page of their blocks. Planes filled by address hardly ever meet this "
+            "condition.",
         ],
         data={"iops": {name: over_loads(runs, iops) for name, runs in found.items()}},
     )
@@ -173,13 +183,13 @@ def _rows(
     first = best(means, ORDERS)
     return [
         Row(
-            f"{name}: IOPS, die- and plane-first over channel-first",
+            f"{name}: IOPS, gain of die- and plane-first over channel-first",
             gain(of(means, CHANNEL), of(means, FLASH)),
             "%",
         ),
         *(
             Row(
-                f"{name}: {load}, IOPS, channel-first relative to die- and plane-first",
+                f"{name}: {load}, IOPS, change from die- and plane-first to channel-first",
                 gain(of(values[load], FLASH), of(values[load], CHANNEL)),
                 "%",
             )
@@ -187,18 +197,23 @@ def _rows(
         ),
         *(
             Row(
-                f"{name}: {load}, IOPS, die- and plane-first over channel-first",
+                f"{name}: {load}, IOPS, gain of die- and plane-first over channel-first",
                 gain(of(values[load], CHANNEL), of(values[load], FLASH)),
                 "%",
             )
             for load in ("web", "sql2")
         ),
         Row(
-            f"{name}: loads with more IOPS under way-first than channel-first",
+            f"{name}: number of loads with higher IOPS under way-first than under channel-first "
+            "strategies",
             float(len(more)),
             f"of {len(values)}",
         ),
-        Row(f"{name}: IOPS of the best strategy, {first}, over CWDP", gain(1, means[first]), "%"),
+        Row(
+            f"{name}: IOPS gain of the best strategy, {first}, over CWDP",
+            gain(1, means[first]),
+            "%",
+        ),
         Row(
             f"{name}: channel utilisation",
             of(averaged(over_loads(runs, channel_percent).values()), ORDERS),

@@ -44,15 +44,16 @@ def figure(setup: Setup) -> Figure:
     held = sum(claim.holds is True for _, claim in claims)
     return Figure(
         id="reading",
-        title="The reading",
+        title="The reading of the thesis",
         section="3.3 to 3.5",
         measured=(
-            "Interpretation of the text. Under the other reading, with data placed by address, "
-            "all other rules are the same; it is not simulated with `--quick`."
+            "The interpretation of the text that the figures follow. Under the other reading, "
+            "with data placed by address, all other rules are the same; it is not simulated with "
+            "`--quick`."
         ),
         rows=[
             Row(
-                "placement by address: claims that hold",
+                "placement by address: number of claims that hold",
                 float(held) if made else None,
                 f"of {len(claims)}",
             ),

@@ -31,13 +31,13 @@ def figure(setup: Setup) -> Figure:
         title="Fully sequential load",
         section="3.5.5",
         measured=(
-            f"Sequential requests of {BYTES // 1024} KiB, which have one page in every plane, "
-            f"at queue depth {DEPTH}; pages are placed by address. With the document's queue "
-            f"({NCQ}) and with a scheduler that blocks no request ({IMMEDIATE}). Writes run "
-            "also on a device whose user pages are a whole number of such stripes."
+            f"Sequential requests of {BYTES // 1024} KiB, which have one page in every plane, at "
+            f"queue depth {DEPTH}; pages are placed by address. The scheduler is the document's "
+            f"queue ({NCQ}) or one in which no request blocks another ({IMMEDIATE}). Writes are "
+            "also run on a device whose user pages are a whole number of stripes of this size."
         ),
         rows=[
-            Row(f"{name}: IOPS of the fastest strategy over the slowest", value, "%")
+            Row(f"{name}: IOPS gain of the fastest strategy over the slowest", value, "%")
             for name, value in apart.items()
         ],
         plots=[
@@ -50,7 +50,7 @@ def figure(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                f"{op.capitalize()}: no difference between strategies (at most {IN_POINTS:g} %)",
+                f"{op.capitalize()}: the IOPS of the strategies differ by at most {IN_POINTS:g} %",
                 apart[f"{op}, {NCQ}"] <= IN_POINTS,
                 f"{apart[f'{op}, {NCQ}']:.2f} %",
                 ids=("J3-057",),

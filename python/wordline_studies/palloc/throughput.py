@@ -87,7 +87,8 @@ def by_address(setup: Setup) -> list[Figure]:
 def compared(
     setup: Setup, seeds: Sequence[dict[str, Runs]], others: dict[str, Runs], skipped: list[str]
 ) -> list[Figure]:
-    """Returns the figures of the document, from runs by load. `others` are runs of recordings."""
+    """Returns the figures of the document, from runs by load. `others` are runs of recorded
+    traces."""
     fitted = seeds[0]
     return [
         _throughput(setup, seeds, others, skipped),
@@ -125,7 +126,7 @@ def _table(fitted: dict[str, Runs]) -> Figure:
         writes = told["writes"] / (told["writes"] + told["reads"])
         rows += [
             Row(
-                f"{name}: data written",
+                f"{name}: share of data written",
                 100 * share,
                 "%",
                 Published(load.data_written_percent, "%", "table 3.1", fitted=INPUT),
@@ -143,14 +144,14 @@ def _table(fitted: dict[str, Runs]) -> Figure:
                 Published(load.read_pages, "pages", "table 3.1", fitted=INPUT),
             ),
             Row(
-                f"{name}: share of writes",
+                f"{name}: share of writes in the requests",
                 100 * writes,
                 "%",
                 Published(load.write_percent, "%", "table 6.1", fitted=INPUT),
             ),
         ]
     collected = sum(run["flash"]["gc_runs"] for runs in fitted.values() for run in runs.values())
-    rows.append(Row("GC runs, all loads and strategies", float(collected), ""))
+    rows.append(Row("number of GC runs, all loads and strategies", float(collected), ""))
     return Figure(
         id="table-3.1",
         title="Table 3.1: loads",
@@ -158,9 +159,9 @@ def _table(fitted: dict[str, Runs]) -> Figure:
         measured=f"The requests that the device received. {FITTED}",
         rows=rows,
         explanation=[
-            "The recordings behind the table are not available. The loads have no property "
-            "that the table does not give: popularity of addresses, distribution of sizes, "
-            "arrival times, repetition of reads.",
+            "The traces behind the table are not available. The loads have no property that the "
+            "table does not give: popularity of addresses, distribution of sizes, arrival times, "
+            "repetition of reads.",
             "Table 3.1 rounds its sizes down: the 8,846 MB of fin2 over the requests of table "
             "6.1 are 1.42 pages per write and 1.11 per read, where the table has 1 and 1. Its "
             "share of writes refers to the data (21.5 % of fin2's); of the requests, 17.7 % "
@@ -222,33 +223,41 @@ def _throughput_rows(values: Values, means: Mapping[str, float]) -> list[Row]:
             "IOPS, die- and plane-first over channel-first",
             over_channel,
             "%",
-            PUBLISHED("3.4", "flash-level first over channel-first"),
+            PUBLISHED("3.4", "IOPS, gain of die- and plane-first over channel-first"),
         ),
-        Row("IOPS, die- and plane-first over CWDP, mean of the nine loads", over_base, "%"),
+        Row("IOPS, gain of die- and plane-first over CWDP, mean of the nine loads", over_base, "%"),
         Row(
-            "IOPS, PWCD over CWDP, mean of the nine loads",
+            "IOPS, gain of PWCD over CWDP, mean of the nine loads",
             named,
             "%",
-            PUBLISHED("3.4", "flash-level first over channel-and-way striping, mean"),
+            PUBLISHED(
+                "3.4",
+                "IOPS, gain of a flash-level-first strategy over channel-and-way striping, mean",
+            ),
         ),
         Row(
-            "IOPS, PWCD over CWDP, maximum of the nine loads",
+            "IOPS, gain of PWCD over CWDP, maximum of the nine loads",
             most,
             "%",
-            PUBLISHED("3.4", "flash-level first over channel-and-way striping, maximum"),
+            PUBLISHED(
+                "3.4",
+                "IOPS, gain of a flash-level-first strategy over channel-and-way striping, maximum",
+            ),
         ),
         *(
             Row(
-                f"{load}: IOPS, channel-first relative to die- and plane-first",
+                f"{load}: IOPS, change from die- and plane-first to channel-first",
                 _less(table[load]),
                 "%",
-                PUBLISHED("3.4", f"{load}, channel-first against flash-level first"),
+                PUBLISHED(
+                    "3.4", f"{load}: IOPS, change from die- and plane-first to channel-first"
+                ),
             )
             for load in ("msnfs", "fin2")
         ),
         *(
             Row(
-                f"{load}: IOPS, die- and plane-first over channel-first",
+                f"{load}: IOPS, gain of die- and plane-first over channel-first",
                 gain(of(one, CHANNEL), of(one, FLASH)),
                 "%",
             )
@@ -283,30 +292,34 @@ def _commands(fitted: dict[str, Runs]) -> Figure:
         rows=[
             *(
                 Row(
-                    f"{order}: flash-level parallelism over CWDP's",
+                    f"flash-level parallelism, gain of {order} over CWDP",
                     more[order],
                     "%",
-                    PUBLISHED("3.6", f"{order} over CWDP"),
+                    PUBLISHED("3.6", f"flash-level parallelism, gain of {order} over CWDP"),
                 )
                 for order in more
             ),
             *(
                 Row(
-                    f"{order}: flash-level parallelism minus CWDP's",
+                    f"flash-level parallelism, {order} minus CWDP",
                     shares[order] - shares[BASE],
                     "points",
                 )
                 for order in more
             ),
             *(
-                Row(f"{family}: commands relative to CWDP", gain(1, of(means, orders)), "%")
+                Row(
+                    f"number of commands, change from CWDP to {family}",
+                    gain(1, of(means, orders)),
+                    "%",
+                )
                 for family, orders in FAMILIES.items()
             ),
         ],
         plots=[
             Plot(
                 "Flash transactions",
-                "Commands relative to CWDP.",
+                "Number of flash commands relative to CWDP.",
                 spread(values, "commands / CWDP"),
             ),
         ],
@@ -343,37 +356,46 @@ def _classes(fitted: dict[str, Runs]) -> Figure:
         title="Figure 3.8: classes of parallelism",
         section="3.5.2",
         measured=(
-            "Commands of sql1 by their parallelism inside a package, in the runs of figure "
-            "3.4: none (non-PAL), several planes (PAL1), interleaved dies (PAL2), both (PAL3). "
-            "Losses refer to the share of all classes but the first, mean of the nine loads."
+            "Commands of sql1 by their parallelism inside a package, in the runs of figure 3.4: "
+            "none (non-PAL), several planes (PAL1), interleaved dies (PAL2), both (PAL3). "
+            "Flash-level parallelism is the share of all classes except the first; changes of it "
+            "are means of the nine loads."
         ),
         rows=[
             *(
                 Row(
-                    f"sql1, {order}: commands on interleaved dies and several planes",
+                    f"sql1, {order}: share of commands on interleaved dies and several planes",
                     parts["both"][order],
                     "%",
-                    PUBLISHED("3.8", "commands on dies and planes, PDCW and PDWC"),
+                    PUBLISHED(
+                        "3.8",
+                        "share of commands on interleaved dies and several planes, PDCW and PDWC",
+                    ),
                 )
                 for order in ("PDCW", "PDWC")
             ),
             *(
                 Row(
-                    f"flash-level parallelism, {family} relative to plane-first, mean",
+                    f"flash-level parallelism, change from plane-first to {family}, mean",
                     mean(values),
                     "%",
-                    PUBLISHED("3.8", f"{family} against plane-first, mean"),
+                    PUBLISHED(
+                        "3.8", f"flash-level parallelism, change from plane-first to {family}, mean"
+                    ),
                 )
                 for family, values in losses.items()
             ),
             Row(
-                "flash-level parallelism, channel-first relative to plane-first, minimum",
+                "flash-level parallelism, change from plane-first to channel-first, minimum",
                 _largest_loss(shares.values()),
                 "%",
-                PUBLISHED("3.8", "channel-first against plane-first, minimum"),
+                PUBLISHED(
+                    "3.8",
+                    "flash-level parallelism, change from plane-first to channel-first, minimum",
+                ),
             ),
         ],
-        plots=[Plot("sql1", "Share of the commands.", stacked(parts, "%"))],
+        plots=[Plot("sql1", "Share of the commands by class of parallelism.", stacked(parts, "%"))],
         claims=claims.of_parallelism(shares),
         explanation=[
             "On sql1, reads of 22.5 pages fill the dies and planes of five packages by themselves "
@@ -451,13 +473,15 @@ def _executions(fitted: dict[str, Runs]) -> list[Figure]:
             "share of the execution time, msnfs and web: dies idle",
             mean(idle[load] for load in ("msnfs", "web")),
             "%",
-            PUBLISHED("3.10", "idle"),
+            PUBLISHED("3.10", "share of the execution time in which dies are idle"),
         ),
         Row(
-            "share of the execution time, all nine loads: bus and cell active",
+            "share of the execution time, all nine loads: bus or cells active",
             mean(active.values()),
             "%",
-            PUBLISHED("3.10", "bus and cell active"),
+            PUBLISHED(
+                "3.10", "share of the execution time in which the bus or the cells are active"
+            ),
         ),
     ]
     return [
@@ -519,20 +543,20 @@ def _placement(static: dict[str, Runs], dynamic: dict[str, Runs]) -> Figure:
     rates = averaged(normalised(over(runs, iops)) for runs in dynamic.values())
     rows = [
         Row(
-            f"{family}: IOPS, dynamic over static",
+            f"{family}: IOPS gain of dynamic over static placement",
             mean(of(one, orders) for one in gains.values()),
             "%",
         )
         for family, orders in FAMILIES.items()
     ]
     rows += [
-        Row(f"{family}: flash-level parallelism, {words}", of(shares, orders), "%")
+        Row(f"{family}: flash-level parallelism, {words} placement", of(shares, orders), "%")
         for family, orders in FAMILIES.items()
         for words, shares in (("static", fixed), ("dynamic", free))
     ]
     rows += [
         Row(
-            "dynamic: IOPS, die- and plane-first over channel-first",
+            "dynamic placement: IOPS, gain of die- and plane-first over channel-first",
             gain(of(rates, CHANNEL), of(rates, FLASH)),
             "%",
         ),
@@ -552,7 +576,7 @@ def _placement(static: dict[str, Runs], dynamic: dict[str, Runs]) -> Figure:
         ],
         claims=claims.of_placement(rates),
         plots=[
-            Plot("Dynamic over static", "Increase of IOPS.", spread(gains, "%")),
+            Plot("Gain of dynamic over static placement", "Increase of IOPS.", spread(gains, "%")),
         ],
         data={
             "gain_percent": gains,
