@@ -75,6 +75,12 @@ def _variants() -> dict[str, dict[str, Value]]:
     return of
 
 
+def _named(what: str) -> str:
+    """Returns the label of a program step or of a threshold voltage (see `_variants`)."""
+    kind, value = what.split()
+    return f"program step {value}" if kind == "step" else f"relative threshold voltage {value}"
+
+
 def models(setup: Setup) -> Figure:
     """Returns the figure for costs by program step and by threshold voltage."""
     of = _variants()
@@ -134,10 +140,13 @@ def _models(
         ),
         rows=[
             *(
-                Row(f"{what}: response time of a {op}", value, "µs")
+                Row(f"{_named(what)}: response time of a {op}", value, "µs")
                 for (what, op), value in us.items()
             ),
-            *(Row(f"{what}: wear per program", wear[what], "") for what in volts),
+            *(
+                Row(f"{_named(what)}: wear per program relative to medium mode", wear[what], "")
+                for what in volts
+            ),
         ],
         claims=[
             Claim(
@@ -161,9 +170,9 @@ def _models(
             ),
         ],
         explanation=[
-            "The noise of cells and the errors that each number of reference voltages corrects are "
-            "not published; the defaults of the preset are assumed. With them, the threshold "
-            "voltage can fall to 0.82, not to the published 0.8.",
+            "The noise of cells and the errors that each number of reference voltages corrects "
+            "are not published; the defaults of the preset are assumed. With them, the threshold "
+            "voltage can fall to 0.82 of its normal value, not to the published 0.8.",
         ],
         data={"us": {f"{what}, {op}": value for (what, op), value in us.items()}},
     )
@@ -179,10 +188,11 @@ def storage(setup: Setup) -> Figure:
         measured="Storage for the access histories and tags of 64 GiB of flash.",
         rows=[
             Row(
-                "storage for 64 GB, pages of 4 KB, one bit of history",
+                "storage of histories and tags for 64 GB, pages of 4 KB, one bit of history per "
+                "page",
                 bits / 2**20,
                 "Mb",
-                PUBLISHED("11", "storage for the histories of 64 GB"),
+                PUBLISHED("11", "storage of histories and tags for 64 GB"),
             )
         ],
         explanation=[

@@ -22,7 +22,7 @@ ByLoad = Mapping[str, float]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures for the loads and for the available recordings."""
+    """Returns the figures for the loads and for the available recorded traces."""
     return of_loads(setup, lambda _, found: [_kinds(found), _detection(found)])
 
 
@@ -44,7 +44,7 @@ def _kinds(found: Loads) -> Figure:
         plots=[
             Plot(
                 "Accesses to pages of their kind",
-                "",
+                "Share of reads of read-only pages, and share of writes of write-only pages.",
                 bars(
                     {
                         name: {"reads": reads.get(name, 0.0), "writes": writes.get(name, 0.0)}
@@ -60,9 +60,9 @@ def _kinds(found: Loads) -> Figure:
             FITTED,
             "The overlaps of the loads are those of another publication, which does not give the "
             "single accesses. This figure therefore depends on the pages that the loads are "
-            "assumed to access. Only reads of write-only pages and writes of read-only pages "
-            "are not as expected of the kind. They are at most a twentieth of the accesses of a "
-            "page.",
+            "assumed to access. Only reads of write-only pages and writes of read-only pages are "
+            "unexpected for the kind of the page. They are at most a twentieth of the accesses of "
+            "a page.",
         ],
         data={"reads": reads, "writes": writes, "interleaved": both},
     )
@@ -71,26 +71,35 @@ def _kinds(found: Loads) -> Figure:
 def _rows_of_kinds(reads: ByLoad, writes: ByLoad, both: ByLoad, expected: ByLoad) -> list[Row]:
     return [
         Row(
-            "reads of read-only pages, mean",
+            "share of page reads that go to read-only pages, mean",
             fmean(reads.values()),
             "%",
-            PUBLISHED("6", "reads of read-only pages"),
+            PUBLISHED("6", "share of page reads that go to read-only pages"),
         ),
         Row(
-            "writes of write-only pages, mean",
+            "share of page writes that go to write-only pages, mean",
             fmean(writes.values()),
             "%",
-            PUBLISHED("6", "writes of write-only pages"),
+            PUBLISHED("6", "share of page writes that go to write-only pages"),
         ),
         Row(
-            "accesses as expected of the kind, lowest share of a load",
+            "share of accesses that are expected for the kind of the page, minimum of the loads",
             min(expected.values()),
             "%",
-            PUBLISHED("6", "accesses as expected of the kind of the page"),
+            PUBLISHED("6", "share of accesses that are expected for the kind of the page"),
         ),
-        *(Row(f"{name}: reads of read-only pages", one, "%") for name, one in reads.items()),
-        *(Row(f"{name}: writes of write-only pages", one, "%") for name, one in writes.items()),
-        *(Row(f"{name}: accesses to interleaved pages", one, "%") for name, one in both.items()),
+        *(
+            Row(f"{name}: share of page reads that go to read-only pages", one, "%")
+            for name, one in reads.items()
+        ),
+        *(
+            Row(f"{name}: share of page writes that go to write-only pages", one, "%")
+            for name, one in writes.items()
+        ),
+        *(
+            Row(f"{name}: share of page accesses that go to interleaved pages", one, "%")
+            for name, one in both.items()
+        ),
     ]
 
 
@@ -109,7 +118,7 @@ def _claims_on_kinds(reads: ByLoad, writes: ByLoad, both: ByLoad) -> list[Claim]
             ids=("A-007",),
         ),
         Claim(
-            f"Few requests go to interleaved pages, at most {SMALL:g} % on average",
+            f"Few page accesses go to interleaved pages: at most {SMALL:g} % on average",
             fmean(both.values()) <= SMALL,
             f"{fmean(both.values()):.1f} % on average, at most {both[most_both]:.1f} % "
             f"({most_both})",
@@ -143,16 +152,31 @@ def _detection(found: Loads) -> Figure:
         ),
         rows=[
             *(
-                Row(f"{name}, {window}: kind detected", value, "%")
+                Row(
+                    f"{name}, {window}: share of accesses at which the kind of the page is "
+                    "detected",
+                    value,
+                    "%",
+                )
                 for name, one in right.items()
                 for window, value in one.items()
             ),
             *(
-                Row(f"{name}: changes of the detected kind, pages of one kind", one, "%")
+                Row(
+                    f"{name}: share of accesses at which the detected kind changes, read-only or "
+                    "write-only pages",
+                    one,
+                    "%",
+                )
                 for name, one in single.items()
             ),
             *(
-                Row(f"{name}: changes of the detected kind, interleaved pages", one, "%")
+                Row(
+                    f"{name}: share of accesses at which the detected kind changes, interleaved "
+                    "pages",
+                    one,
+                    "%",
+                )
                 for name, one in mixed.items()
             ),
         ],
@@ -179,13 +203,14 @@ def _on_detection(right: Mapping[str, ByLoad], single: ByLoad, mixed: ByLoad) ->
         Claim(
             "A wider window detects the kind at more accesses, under each load",
             all(min(one) > 0 for one in steps.values()),
-            f"{listed} points",
+            f"{listed} percentage points",
             ids=("A-042",),
         ),
         Claim(
-            "The widening from 1 to 2 gains more than that from 2 to 3, under each load",
+            "Widening the window from 1 to 2 gains more detections than widening it from 2 to 3, "
+            "under each load",
             all(one[0] > one[1] for one in steps.values()),
-            "as for the claim above",
+            f"{listed} percentage points",
             ids=("A-043",),
         ),
         Claim(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from statistics import fmean
 
+from wordline_studies.agcr.extremes import quantity
 from wordline_studies.agcr.runs import (
     ALL,
     DEVICE,
@@ -32,7 +33,6 @@ NAMES: dict[str, Callable[[Loads], list[str]]] = {
     "all_us": list[str],
     "wear": writing,
 }
-LABELS = {"read_us": "reads", "write_us": "writes", "all_us": "all requests", "wear": "wear"}
 COMPARED = (
     *((scheme, TRADITIONAL, of, 0) for of in ("read_us", "write_us") for scheme in EXTREMES),
     *((scheme, LI, of, 1) for of in ("read_us", "write_us") for scheme in PROPOSED),
@@ -55,15 +55,15 @@ def figure(setup: Setup) -> Figure:
         title="Another reading: spaced requests",
         section="3.1 to 5.2",
         measured=(
-            "Mean changes under the loads, and under loads with bursts of "
+            "Mean changes under the loads with measured bursts, and under loads with bursts of "
             f"{fitted.SPACED} requests with a median gap of {fitted.SPACED_NS / 1e6:g} ms, in "
-            "which each request reads or writes independently. Values of the extremes are from the "
-            "first pass, all others from the second."
+            "which each request reads or writes independently. Values of the extremes are from "
+            "the first pass, all others from the second."
         ),
         rows=[
             *(
                 Row(
-                    f"{LABELS[of]}, {scheme} relative to {base}, {key}",
+                    f"{quantity(of)}, {scheme} against {base}, {key}",
                     mean_change(runs[key], NAMES[of](found[key]), scheme, base, turn, of),
                     "%",
                 )
@@ -71,7 +71,7 @@ def figure(setup: Setup) -> Figure:
                 for key in found
             ),
             *(
-                Row(f"low-cost reads and writes, {scheme}, {key}", value, "%")
+                Row(f"share of low-cost reads and writes, {scheme}, {key}", value, "%")
                 for key, of in low.items()
                 for scheme, value in of.items()
             ),
@@ -96,14 +96,14 @@ def _claims(found: Loads, runs: Passes, low: Mapping[str, float]) -> list[Claim]
     queued = fmean(runs[one, LI][1].share("host_writes", "low") for one in writing(found))
     return [
         Claim(
-            f"With spaced requests, rsrch2 wears nearly 20 % less (within {IN_POINTS:g} points), "
-            "and its writes hardly gain",
+            "With spaced requests, R+W+L reduces the wear of rsrch2 by nearly 20 % (within "
+            f"{IN_POINTS:g} percentage points), and hardly changes the response time of its writes",
             abs(wear + 20) <= IN_POINTS and abs(write) <= IN_POINTS,
             f"wear {wear:+.1f} %, writes {write:+.1f} %",
         ),
         Claim(
             "With spaced requests, each proposed scheme has more low-cost reads and writes than "
-            f"Li et al., by more than {IN_POINTS:g} points",
+            f"Li et al., by more than {IN_POINTS:g} percentage points",
             all(low[one] > low[LI] + IN_POINTS for one in PROPOSED),
             ", ".join(f"{one} {value:.1f} %" for one, value in low.items())
             + f"; {queued:.1f} % of the writes of Li et al. are low-cost",

@@ -38,10 +38,10 @@ Loads = Mapping[str, Recording]
 Passes = Mapping[Key, list[Told]]
 FITTED = (
     "The document's traces are available for two of the loads only. The loads are generated with "
-    "the numbers of requests, shares of reads and mean sizes that table 8 of Q. Xia's thesis gives "
-    "for recordings of the same collection, and the overlaps of its figure 17. All pages are "
-    "equally popular. Requests arrive in bursts that only read or only write, with the lengths and "
-    "gaps of the writes of rsrch_1 and the reads of web_3, the two complete recordings."
+    "the numbers of requests, shares of reads and mean sizes that table 8 of Q. Xia's thesis "
+    "gives for traces of the same collection, and the overlaps of its figure 17. All pages are "
+    "equally popular. Requests arrive in bursts that only read or only write, with the lengths "
+    "and gaps of the writes of rsrch_1 and the reads of web_3, the two complete traces."
 )
 
 
@@ -57,7 +57,7 @@ def loads(setup: Setup, arrivals: fitted.Arrivals = "bursts") -> dict[str, Recor
 
 
 def of_loads(setup: Setup, made: Callable[[Setup, Loads], Sequence[Figure]]) -> list[Figure]:
-    """Returns the figures for the loads, and those for the available recordings."""
+    """Returns the figures for the loads, and those for the available recorded traces."""
     found = recordings(setup, DEVICE.page)
     return [*made(setup, loads(setup)), *(beside(made(setup, found)) if found else ())]
 

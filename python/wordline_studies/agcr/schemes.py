@@ -44,7 +44,7 @@ AGAINST_LI = (
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures for the loads and for the available recordings."""
+    """Returns the figures for the loads and for the available recorded traces."""
     return of_loads(setup, _figures)
 
 
@@ -91,7 +91,9 @@ def _plot(title: str, runs: Passes, names: list[str], of: str, turn: int) -> Plo
         for name in names
     }
     colours = {scheme: COLOURS[scheme] for scheme in ALL[1:]}
-    return Plot(f"{title}, {TURNS[turn]}", "Relative to Traditional.", bars(values, colours, "%"))
+    return Plot(
+        f"{title}, {TURNS[turn]}", "Change against Traditional.", bars(values, colours, "%")
+    )
 
 
 def _latencies(found: Loads, runs: Passes) -> Figure:
@@ -108,9 +110,9 @@ def _latencies(found: Loads, runs: Passes) -> Figure:
         title="Figures 13 and 15: response times",
         section="5.2.1",
         measured=(
-            "Mean response times relative to Li et al., mean of the loads. In the first pass, "
-            "pages have no history, and their first writes are high-cost. In the second pass, "
-            "which published values are compared with, the first pass is their history."
+            "Changes of the mean response time against Li et al., mean of the loads. In the first "
+            "pass, pages have no history, and their first writes are high-cost. In the second "
+            "pass, which is compared with the published values, the first pass is their history."
         ),
         rows=rows,
         plots=[
@@ -130,9 +132,10 @@ def _latencies(found: Loads, runs: Passes) -> Figure:
             "A page without history is written at high cost. The writes of the first pass "
             "therefore show the share of first writes, and most writes of a short load are first "
             "writes.",
-            "The document gives 15 % less over all requests, 48 % less for reads and 20 % less for "
-            "writes. For each load, the overall value is between the other two, so their means "
-            "cannot all be of the same traces with equal weights.",
+            "The document gives response times that are 15 % shorter over all requests, 48 % "
+            "shorter for reads and 20 % shorter for writes. For each load, the overall value is "
+            "between the other two, so their means cannot all be of the same traces with equal "
+            "weights.",
             AGAINST_LI + " Here, they do so in idle time. For Li et al., data written before the "
             "run are medium-cost, because low-cost reads without history belong to the proposed "
             "schemes. That choice was made after seeing results.",
@@ -150,7 +153,8 @@ def _times(
     return [
         *(
             Row(
-                f"response time of {what}, {scheme} relative to Li et al., {turn}",
+                f"change of the response time of {'all requests' if what == 'all' else what}, "
+                f"{scheme} against Li et al., {turn}",
                 values[place],
                 "%",
                 _published(what, scheme) if place == LAST else None,
@@ -161,7 +165,7 @@ def _times(
         ),
         *(
             Row(
-                f"response time of writes, {scheme} relative to Traditional, {turn}",
+                f"change of the response time of writes, {scheme} against Traditional, {turn}",
                 values[place],
                 "%",
             )
@@ -192,44 +196,47 @@ def _on_latencies(
     gains = {what: of[RW] for what, of in last.items()}
     return [
         Claim(
-            f"The reads of the three schemes are almost equal (within {IN_POINTS:g} points)",
+            "Reads are almost equally fast under the three proposed schemes (within "
+            f"{IN_POINTS:g} percentage points)",
             spread <= IN_POINTS,
             _listed(reads),
             ids=("A-046",),
         ),
         Claim(
-            "The three schemes write faster than Li et al.",
+            "Writes are faster under the three proposed schemes than under Li et al.",
             max(writes.values()) < 0,
             _listed(writes),
             ids=("A-047",),
         ),
         Claim(
-            f"R+L gains nothing for writes against Traditional (within {IN_POINTS:g} points)",
+            f"Writes are as fast under R+L as under Traditional (within {IN_POINTS:g} percentage "
+            "points)",
             abs(write[RL]) <= IN_POINTS,
             f"{write[RL]:+.1f} %",
             ids=("A-049",),
         ),
         Claim(
-            "R+W writes fastest, R+L slowest, and R+W+L is between them",
+            "Writes are fastest under R+W and slowest under R+L, and R+W+L is in between",
             write[RW] < write[RWL] < write[RL],
             _listed(write),
             ids=("A-050",),
         ),
         Claim(
-            "Over all requests, the three schemes are faster than Li et al.",
+            "Over all requests, the three proposed schemes are faster than Li et al.",
             max(overall.values()) < 0,
             _listed(overall),
             ids=("A-053",),
         ),
         Claim(
-            "Over all requests, R+W is best of the three and R+L worst",
+            "Over all requests, R+W is the fastest of the three proposed schemes and R+L the "
+            "slowest",
             overall[RW] < overall[RWL] < overall[RL],
             _listed(overall),
             ids=("A-056",),
         ),
         Claim(
-            f"R+W is faster than Li et al. by more than {IN_POINTS:g} points in reads, writes and "
-            "all requests",
+            "Reads, writes and all requests are faster under R+W than under Li et al. by more "
+            f"than {IN_POINTS:g} percentage points",
             max(gains.values()) < -IN_POINTS,
             _listed(gains),
             ids=("A-078",),
@@ -246,21 +253,22 @@ def _on_passes(runs: Passes, writes: list[str]) -> list[Claim]:
     }
     return [
         Claim(
-            "Writes of R+W are slower in the first pass, under each load: a page is written at "
-            "high cost only the first time",
+            "Under R+W, writes are slower in the first pass than in the second on each load: a "
+            "page is written at high cost only the first time",
             all(first[name] > later[name] for name in writes),
             f"{fmean(first.values()):.0f} and {fmean(later.values()):.0f} µs on average",
             ids=("A-026",),
         ),
         Claim(
-            "R+W+L writes no slower than Traditional under any load: reduced-wear writes add no "
-            "queueing",
+            "Writes are no slower under R+W+L than under Traditional on any load: reduced-wear "
+            "writes add no queueing time",
             all(own <= base for own, _, base in waiting.values()),
             ", ".join(f"{name} {own / base - 1:+.1%}" for name, (own, _, base) in waiting.items()),
             ids=("A-030",),
         ),
         Claim(
-            "R+W+L writes faster than R+L under each load: low-cost writes relieve the queue",
+            "Writes are faster under R+W+L than under R+L on each load: low-cost writes relieve "
+            "the queue",
             all(own < other for own, other, _ in waiting.values()),
             ", ".join(
                 f"{name} {own / other - 1:+.1%}" for name, (own, other, _) in waiting.items()
@@ -272,13 +280,17 @@ def _on_passes(runs: Passes, writes: list[str]) -> list[Claim]:
 
 def _published(what: str, scheme: str) -> Published | None:
     names = {
-        "reads": "response time of reads relative to Li et al." if scheme in PROPOSED else "",
-        "writes": "R+W: response time of writes relative to Li et al." if scheme == RW else "",
+        "reads": "change of the response time of reads against Li et al."
+        if scheme in PROPOSED
+        else "",
+        "writes": "R+W: change of the response time of writes against Li et al."
+        if scheme == RW
+        else "",
     }
     if names.get(what):
         return PUBLISHED("13", names[what])
     return (
-        PUBLISHED("15", "R+W: response time of all requests relative to Li et al.")
+        PUBLISHED("15", "R+W: change of the response time of all requests against Li et al.")
         if (what, scheme) == ("all", RW)
         else None
     )
@@ -308,14 +320,14 @@ def _operations(found: Loads, runs: Passes) -> Figure:
         id="14",
         title="Figure 14: operations by cost",
         section="5.2.1",
-        measured="Shares of the reads and writes of pages, second pass, mean of the loads.",
+        measured="Shares of the page reads and writes of the host, second pass, mean of the loads.",
         rows=[
             *(
-                Row(f"{scheme}: {what}", value, "%")
+                Row(f"{scheme}: share of {what}", value, "%")
                 for scheme, one in shares.items()
                 for what, value in one.items()
             ),
-            Row(f"{RW}: low-cost reads, first pass", first, "%"),
+            Row(f"{RW}: share of low-cost reads, first pass", first, "%"),
         ],
         claims=_on_operations(low, times, reduced, first),
         data={"shares_percent": shares},
@@ -328,8 +340,8 @@ def _on_operations(
     order = sorted(low, key=lambda one: low[one], reverse=True)
     return [
         Claim(
-            f"Each proposed scheme has more low-cost reads and writes than Li et al., by more "
-            f"than {IN_POINTS:g} points",
+            "Each proposed scheme has more low-cost reads and writes than Li et al., by more than "
+            f"{IN_POINTS:g} percentage points",
             all(low[one] > low[LI] + IN_POINTS for one in PROPOSED),
             ", ".join(f"{one} {value:.1f} %" for one, value in low.items()),
             ids=("A-051",),
@@ -339,7 +351,10 @@ def _on_operations(
         Claim(
             "The more low-cost reads and writes a scheme has, the faster its requests are",
             all(times[a] <= times[b] for a, b in pairwise(order)),
-            ", ".join(f"{one} {low[one]:.1f} % {times[one]:+.1f} %" for one in order),
+            ", ".join(
+                f"{one} {low[one]:.1f} % low-cost, response time {times[one]:+.1f} %"
+                for one in order
+            ),
             ids=("A-052",),
             because="Li et al. re-write each page that they wrote at low cost, which delays "
             "other requests and counts as neither read nor write of the host; all other "
@@ -376,18 +391,26 @@ def _rewrites(found: Loads, runs: Passes) -> Figure:
         measured="Re-written pages per page that the host reads or writes.",
         rows=[
             Row(
-                f"{RWL}: re-writes, largest ratio of a load ({worst})",
+                f"{RWL}: re-written pages per page read or written, maximum of the loads ({worst})",
                 most[worst],
                 "%",
-                PUBLISHED("16", "R+W+L: re-writes per write"),
+                PUBLISHED("16", "R+W+L: re-written pages per page read or written"),
             ),
             *(
-                Row(f"{scheme}: re-writes, mean, {turn}", ratio[scheme][place], "%")
+                Row(
+                    f"{scheme}: re-written pages per page read or written, mean, {turn}",
+                    ratio[scheme][place],
+                    "%",
+                )
                 for scheme in shown
                 for place, turn in enumerate(TURNS)
             ),
             *(
-                Row(f"{name}, {scheme}: re-writes", runs[name, scheme][LAST].rewrites, "%")
+                Row(
+                    f"{name}, {scheme}: re-written pages per page read or written",
+                    runs[name, scheme][LAST].rewrites,
+                    "%",
+                )
                 for name in found
                 for scheme in shown
             ),
@@ -395,13 +418,13 @@ def _rewrites(found: Loads, runs: Passes) -> Figure:
         plots=_plots_of_rewrites(found, runs, shown),
         claims=[
             Claim(
-                "R+W+L re-writes at most 1 % on average",
+                "R+W+L re-writes at most 1 % as many pages as the host reads or writes, on average",
                 ratio[RWL][LAST] <= 1,
                 f"{ratio[RWL][LAST]:.2f} %",
                 ids=("A-025",),
             ),
             Claim(
-                "Li et al. re-write more than twice as much as R+W+L under each load",
+                "Li et al. re-write more than twice as many pages as R+W+L on each load",
                 all(li[name] > 2 * most[name] for name in found),
                 ", ".join(f"{name} {li[name]:.1f} and {most[name]:.2f} %" for name in found),
                 ids=("A-057",),
@@ -419,7 +442,7 @@ def _plots_of_rewrites(found: Loads, runs: Passes, shown: Sequence[str]) -> list
     return [
         Plot(
             "Re-writes, second pass",
-            "",
+            "Re-written pages per page that the host reads or writes.",
             bars(
                 {name: {one: runs[name, one][LAST].rewrites for one in shown} for name in found},
                 {one: COLOURS[one] for one in shown},
@@ -441,24 +464,26 @@ def _wear(found: Loads, by_speed: Mapping[float, Passes]) -> Figure:
         title="Figure 17: wear",
         section="5.2.2",
         measured=(
-            "Total wear of all programs, including re-writes and GC, relative to Traditional. "
-            "In addition, R+W+L with requests at 4 and 16 times the rate."
+            "Change of the total wear of all programs, including re-writes and GC, against "
+            "Traditional. R+W+L is also run with requests at 4 and 16 times the rate."
         ),
         rows=[
             *(
                 Row(
-                    f"{scheme}: wear relative to Traditional, mean, {turn}",
+                    f"{scheme}: change of wear against Traditional, mean, {turn}",
                     values[place],
                     "%",
-                    PUBLISHED("17", "R+L: wear") if (scheme, place) == (RL, LAST) else None,
+                    PUBLISHED("17", "R+L: change of wear")
+                    if (scheme, place) == (RL, LAST)
+                    else None,
                 )
                 for scheme, values in wear.items()
                 for place, turn in enumerate(TURNS)
             ),
             *(
                 Row(
-                    f"{RWL}: wear relative to Traditional at {speed:g} times the request rate, "
-                    "second pass",
+                    f"{RWL}: change of wear against Traditional at {speed:g} times the request "
+                    "rate, second pass",
                     value,
                     "%",
                 )
@@ -488,19 +513,19 @@ def _on_wear(
     light = list(speeds.values())
     return [
         Claim(
-            f"R+L wears less than Traditional, by more than {IN_POINTS:g} points",
+            f"R+L reduces wear against Traditional by more than {IN_POINTS:g} percentage points",
             last[RL] < -IN_POINTS,
             f"{last[RL]:+.1f} %",
             ids=("A-028",),
         ),
         Claim(
-            "Li et al. and R+W wear no less than Traditional",
+            "Wear is no lower under Li et al. and R+W than under Traditional",
             min(last[LI], last[RW]) >= 0,
             f"{LI} {last[LI]:+.1f} %, {RW} {last[RW]:+.1f} %",
             ids=("A-061",),
         ),
         Claim(
-            "R+W+L is faster and wears less than Traditional",
+            "Under R+W+L, requests are faster and wear is lower than under Traditional",
             all_times < 0 and last[RWL] < 0,
             f"response times {all_times:+.1f} %, wear {last[RWL]:+.1f} %",
             ids=("A-001",),
@@ -527,13 +552,14 @@ def _on_rsrch2(gain: Mapping[str, float], worn: Mapping[str, float]) -> list[Cla
     own, mean = gain["rsrch2"], fmean(gain.values())
     return [
         Claim(
-            "rsrch2: R+W+L gains less for writes than on average, and wears nearly 20 % less "
-            f"(within {IN_POINTS:g} points)",
+            "On rsrch2, R+W+L makes writes faster by less than on average, and reduces wear by "
+            f"nearly 20 % (within {IN_POINTS:g} percentage points)",
             own > mean and abs(worn["rsrch2"] + 20) <= IN_POINTS,
             f"writes {own:+.1f} % (mean {mean:+.1f} %), wear {worn['rsrch2']:+.1f} %",
             ids=("A-065",),
             because="the writes have the bursts of rsrch_1, as those of rsrch_2 are not "
-            "published, so some of the writes wait and are low-cost; with spaced requests it holds",
+            "published, so some of the writes wait and are low-cost; with spaced requests, the "
+            "claim holds",
         )
     ]
 
@@ -565,8 +591,8 @@ def _both(found: Loads, runs: Passes) -> Figure:
         title="Figure 18: writes and wear in one metric",
         section="5.2.3",
         measured=(
-            "WPLI (equation 4): w times the gain in write response time plus (1 - w) times the "
-            "gain in wear, relative to Traditional, mean of the loads."
+            "WPLI (equation 4): w times the reduction of the write response time plus (1 - w) "
+            "times the reduction of wear, each against Traditional; mean of the loads."
         ),
         rows=[
             Row(f"WPLI, w = {weight:g}, {scheme}, {turn}", values[place], "%")
@@ -576,19 +602,20 @@ def _both(found: Loads, runs: Passes) -> Figure:
         ],
         claims=[
             Claim(
-                "With w = 0.2, R+L is best",
+                "With w = 0.2, WPLI is highest under R+L",
                 max(PROPOSED, key=lambda one: low[one]) == RL,
                 _listed(low),
                 ids=("A-066",),
             ),
             Claim(
-                "With w = 0.8, R+W is best",
+                "With w = 0.8, WPLI is highest under R+W",
                 max(PROPOSED, key=lambda one: high[one]) == RW,
                 _listed(high),
                 ids=("A-067",),
             ),
             Claim(
-                "The mean over the schemes is higher with w = 0.8: writes gain more than wear",
+                "The mean WPLI of the proposed schemes is higher with w = 0.8 than with w = 0.2: "
+                "the write response time falls more than wear",
                 fmean(high.values()) > fmean(low.values()),
                 f"{fmean(high.values()):.1f} and {fmean(low.values()):.1f} %",
                 ids=("A-068", "A-069"),

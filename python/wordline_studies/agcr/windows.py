@@ -36,7 +36,7 @@ OF = {"read_us": "reads", "write_us": "writes", "wear": "wear"}
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures for the loads and for the available recordings."""
+    """Returns the figures for the loads and for the available recorded traces."""
     return of_loads(setup, _figures)
 
 
@@ -64,15 +64,19 @@ def _windows(found: Loads, runs: Passes) -> Figure:
         id="19",
         title="Figures 19 and 20: the window",
         section="5.3.1",
-        measured="R+W+L with windows of 1 to 3 accesses, second pass, relative to Traditional.",
+        measured="Changes under R+W+L with windows of 1 to 3 accesses against Traditional, second "
+        "pass.",
         rows=[
             *(Row(f"{quantity(what)}, {name}", value, "%") for (what, name), value in mean.items()),
-            *(Row(f"re-writes, {name}", value, "%") for name, value in rewrites.items()),
+            *(
+                Row(f"re-written pages per page read or written, {name}", value, "%")
+                for name, value in rewrites.items()
+            ),
         ],
         plots=[
             Plot(
-                "Reads",
-                "Relative to Traditional.",
+                "Response time of reads",
+                "Change against Traditional.",
                 bars(
                     {
                         load: {
@@ -105,7 +109,7 @@ def _on_windows(mean: Mapping[tuple[str, str], float], rewrites: list[float]) ->
 
     return [
         Claim(
-            "Reads are faster with a wider window",
+            "The wider the window, the faster the reads",
             reads[0] > reads[1] > reads[2],
             listed("read_us"),
             ids=("A-070",),
@@ -117,13 +121,14 @@ def _on_windows(mean: Mapping[tuple[str, str], float], rewrites: list[float]) ->
             ids=("A-071",),
         ),
         Claim(
-            f"Writes hardly depend on the window (within {IN_POINTS:g} points)",
+            f"The response time of writes hardly depends on the window (within {IN_POINTS:g} "
+            "percentage points)",
             spread["write_us"] <= IN_POINTS,
             listed("write_us"),
             ids=("A-072",),
         ),
         Claim(
-            f"Wear hardly depends on the window (within {IN_POINTS:g} points)",
+            f"Wear hardly depends on the window (within {IN_POINTS:g} percentage points)",
             spread["wear"] <= IN_POINTS,
             listed("wear"),
             ids=("A-073",),
@@ -156,19 +161,22 @@ def _channels(found: Loads, wide: Passes, narrow: Passes) -> Figure:
         title="Figures 21 and 22: four channels",
         section="5.3.2",
         measured=(
-            "R+W+L relative to Traditional, with 8 and 4 channels of 4 dies, second pass, mean of "
-            "the loads."
+            "Changes under R+W+L against Traditional, with 8 and 4 channels of 4 dies, second "
+            "pass, mean of the loads."
         ),
         rows=[
             *(
-                Row(f"{quantity(what)}, {key} channels", value, "%")
+                Row(f"{quantity(what)} against Traditional, {key} channels", value, "%")
                 for (key, what), value in gains.items()
             ),
             *(
-                Row(f"{quantity(what)}, {scheme}: 4 channels relative to 8", value, "%")
+                Row(f"{quantity(what)} from 8 to 4 channels, {scheme}", value, "%")
                 for (scheme, what), value in slower.items()
             ),
-            *(Row(f"low-cost writes, {key} channels", one, "%") for key, one in low.items()),
+            *(
+                Row(f"share of low-cost writes, {key} channels", one, "%")
+                for key, one in low.items()
+            ),
         ],
         claims=_on_channels(gains, slower, low),
         data={
@@ -188,25 +196,26 @@ def _on_channels(
 
     return [
         Claim(
-            "Reads and writes of both schemes are slower with four channels",
+            "Reads and writes of both schemes are slower with four channels than with eight",
             min(slower.values()) > 0,
             ", ".join(f"{scheme} {OF[of]} {one:+.1f} %" for (scheme, of), one in slower.items()),
             ids=("A-074",),
         ),
         Claim(
-            "Reads and writes gain more from R+W+L with four channels",
+            "Reads and writes gain more from R+W+L with four channels than with eight",
             all(gains["4", of] < gains["8", of] for of in ("read_us", "write_us")),
             f"{listed('read_us')}; {listed('write_us')}",
             ids=("A-075",),
         ),
         Claim(
-            "R+W+L reduces wear less with four channels",
+            "R+W+L reduces wear less with four channels than with eight",
             gains["4", "wear"] > gains["8", "wear"],
             listed("wear"),
             ids=("A-076",),
         ),
         Claim(
-            "More writes are low-cost with four channels, because more requests wait",
+            "More writes are low-cost with four channels than with eight, because more requests "
+            "wait",
             low["4"] > low["8"],
             f"{low['8']:.1f} % with 8, {low['4']:.1f} % with 4",
             ids=("A-077",),

@@ -26,9 +26,10 @@ from wordline_studies.outcome import IN_POINTS
 MS = (-4, -2, -1, 0, 2, 4)
 NS = (0, 1, 2, 3, 4)
 COLOURS = {"all": "#444b54", "read": "#3b86c6", "write": "#d8731c"}
+NAMES = {"all": "all requests", "read": "reads", "write": "writes"}
 EQUAL = 1.0
-"""Largest difference at which response times count as equal. In points, that is, per cent of the
-response time under the normal scheme."""
+"""Largest difference at which response times count as equal. Percentage points, that is, per cent
+of the response time under the normal scheme."""
 Means = Mapping[str, Mapping[str, float]]
 
 
@@ -64,15 +65,19 @@ def _figure(
 ) -> Figure:
     return Figure(
         id=number,
-        title=f"Figure {number}: {letter}",
+        title=f"Figure {number}: parameter {letter}",
         section="5.4.2.1",
         measured=(
-            f"Mean response times over {letter}, second pass, relative to the normal scheme; "
-            "mean of the loads."
+            f"Change of the mean response time against the normal scheme, by {letter}, in the "
+            "second pass; mean of the loads."
         ),
         rows=[
             *(
-                Row(f"{name}: response time of {of}", value, "%")
+                Row(
+                    f"{name}: change of the response time of {NAMES[of]} against the normal scheme",
+                    value,
+                    "%",
+                )
                 for of, one in mean.items()
                 for name, value in one.items()
             ),
@@ -80,8 +85,8 @@ def _figure(
         ],
         plots=[
             Plot(
-                f"Response times over {letter}",
-                "Relative to the normal scheme.",
+                f"Change of the response time by {letter}",
+                "Against the normal scheme, mean of the loads.",
                 sweep(
                     values,
                     {of: list(one.values()) for of, one in mean.items()},
@@ -121,10 +126,16 @@ def _m(found: Loads, runs: Passes) -> Figure:
         for load in found
     }
     rows = [
-        *(Row(f"{name}: fast writes", one, "%") for name, one in zip(names, fast, strict=True)),
-        *(Row(f"{name}: reads with LDPC", one, "%") for name, one in zip(names, slow, strict=True)),
         *(
-            Row(f"{load}: range of the response time over m", one, "points")
+            Row(f"{name}: share of fast writes", one, "%")
+            for name, one in zip(names, fast, strict=True)
+        ),
+        *(
+            Row(f"{name}: share of reads with LDPC", one, "%")
+            for name, one in zip(names, slow, strict=True)
+        ),
+        *(
+            Row(f"{load}: range of the change of the response time over m", one, "points")
             for load, one in span.items()
         ),
     ]
@@ -140,9 +151,10 @@ def _m(found: Loads, runs: Passes) -> Figure:
             ids=("X5-014",),
         ),
         Claim(
-            f"On most loads m has little effect (at most {IN_POINTS:g} points)",
+            f"On most loads, m has little effect on the response time (at most {IN_POINTS:g} "
+            "percentage points)",
             len(little) > len(span) / 2,
-            ", ".join(f"{load} {value:.1f}" for load, value in span.items()) + " points",
+            ", ".join(f"{load} {value:.1f}" for load, value in span.items()) + " percentage points",
             ids=("X5-024",),
         ),
         *_on_hm0(by),
@@ -153,29 +165,33 @@ def _m(found: Loads, runs: Passes) -> Figure:
 def _on_best(mean: Means) -> list[Claim]:
     best = {of: min(one, key=one.__getitem__) for of, one in mean.items()}
     behind = {of: mean[of]["m = -1"] - mean[of][best[of]] for of in mean}
-    told = {of: f"{of}: {best[of]} is best, m = -1 {behind[of]:.2f} points behind" for of in mean}
+    told = {
+        of: f"{NAMES[of]}: fastest with {best[of]}, slower by {behind[of]:.2f} percentage "
+        "points with m = -1"
+        for of in mean
+    }
     return [
         Claim(
-            "Writes are best with the smallest m, and reads with a larger one",
+            "Writes are fastest with the smallest m, and reads with a larger m",
             best["write"] == f"m = {MS[0]}" != best["read"],
             f"reads {best['read']}, writes {best['write']}",
         ),
         Claim(
-            "m = -1 is best over all requests",
+            "All requests together are fastest with m = -1",
             best["all"] == "m = -1",
             told["all"],
             ids=("X5-023",),
             because="a fast write saves 650 µs, and a read with LDPC costs 100 µs more, so fast "
-            "writes pay unless a page is read more than six times per write; here pages are read "
-            "less often, so a lower m is better",
+            "writes pay unless a page is read more than six times per write; here, pages are read "
+            "less often, so a lower m is faster",
         ),
         Claim(
-            "m = -1 is best for reads and for writes",
+            "Reads and writes are each fastest with m = -1",
             best["read"] == best["write"] == "m = -1",
             f"{told['read']}; {told['write']}",
             ids=("X5-026",),
             because="the more writes are fast, the shorter the mean time of writes and the longer "
-            "that of reads, so writes are best with the smallest m and reads with a larger one",
+            "that of reads, so writes are fastest with the smallest m and reads with a larger m",
         ),
     ]
 
@@ -187,7 +203,8 @@ def _on_hm0(by: Mapping[str, Mapping[str, float]]) -> list[Claim]:
     fall = max(hm0["m = 2"], hm0["m = 4"]) - min(hm0["m = -4"], hm0["m = -2"], hm0["m = -1"])
     return [
         Claim(
-            f"hm0 gets faster from positive to negative m, by more than {IN_POINTS:g} points",
+            "Requests of hm0 are faster with negative than with positive m, by more than "
+            f"{IN_POINTS:g} percentage points",
             fall > IN_POINTS,
             ", ".join(f"{name} {value:+.1f} %" for name, value in hm0.items()),
             ids=("X5-025",),
@@ -203,8 +220,14 @@ def _n(found: Loads, runs: Passes) -> Figure:
     rewrites = [fmean(runs[load, name][1].rewrites for load in found) for name in names]
     erases = [float(sum(runs[load, name][1].erases for load in found)) for name in names]
     rows = [
-        *(Row(f"{name}: re-writes", one, "%") for name, one in zip(names, rewrites, strict=True)),
-        *(Row(f"{name}: erases", one, "") for name, one in zip(names, erases, strict=True)),
+        *(
+            Row(f"{name}: re-written pages per page read or written", one, "%")
+            for name, one in zip(names, rewrites, strict=True)
+        ),
+        *(
+            Row(f"{name}: number of erases", one, "")
+            for name, one in zip(names, erases, strict=True)
+        ),
     ]
     claims = [*_on_n(mean), *_on_rewrites(mean, rewrites, erases)]
     return _figure("22", "n", NS, mean, rows, claims)
@@ -222,13 +245,14 @@ def _on_n(mean: Means) -> list[Claim]:
 
     return [
         Claim(
-            f"Writes get no slower as n rises (by more than {EQUAL:g} point)",
+            f"Writes get no slower as n rises (within {EQUAL:g} percentage point)",
             falls("write", 4),
             listed("write"),
             ids=("X5-027",),
         ),
         Claim(
-            f"Reads and all requests get no slower as n rises to 3 (by more than {EQUAL:g} point)",
+            f"Reads and all requests get no slower as n rises to 3 (within {EQUAL:g} percentage "
+            "point)",
             falls("read", 3) and falls("all", 3),
             f"reads {listed('read')}; all {listed('all')}",
             ids=("X5-028",),
@@ -242,9 +266,9 @@ def _on_n(mean: Means) -> list[Claim]:
             because=N_FOUR,
         ),
         Claim(
-            "n = 3 is best over all requests",
+            "All requests together are fastest with n = 3",
             best == "n = 3",
-            f"{best} is best; {listed('all')}",
+            f"fastest with {best}; {listed('all')}",
             ids=("X5-030",),
             because=N_FOUR,
         ),
@@ -274,8 +298,8 @@ def _on_rewrites(mean: Means, rewrites: Sequence[float], erases: Sequence[float]
             ids=("X5-042",),
         ),
         Claim(
-            "Reads are slower with the largest n than with n = 3; with the smallest, re-writes and "
-            "erases are the most",
+            "Reads are slower with the largest n than with n = 3; re-writes and erases are most "
+            "frequent with the smallest n",
             reads["n = 4"] > reads["n = 3"]
             and rewrites[0] == max(rewrites)
             and erases[0] == max(erases),

@@ -50,13 +50,14 @@ Passes = Mapping[Key, list[Told]]
 FITTED = (
     "Table 8 gives the number of requests, share of reads, mean size and address space of each "
     "load, and figure 17 the overlap of four of them; 5 % is assumed for the others, which are "
-    "below 10 %. For Financial1, table 8 repeats the size and the address space that table 3 gives "
-    "for WebSearch1; the mean size of table 6, 7.2 KB, gives the written volume of that table, so "
-    "it is used, and so are the 3.6 GB of different data that the load writes there. All accessed "
-    "pages are equally popular; of the other loads they are two pages of 8 KiB for three requests "
-    "of a pass (assumed). Requests arrive in bursts that only read or only write, with the lengths "
-    "and gaps of the reads of web_3, a trace of table 8, and of the writes of rsrch_1. In both, "
-    "and in hm_0, 99 % of the requests have the direction of the previous one within a millisecond."
+    "below 10 %. For Financial1, table 8 repeats the size and the address space that table 3 "
+    "gives for WebSearch1; the mean size of table 6, 7.2 KB, gives the written volume of that "
+    "table, so it is used, as are the 3.6 GB of distinct data that the load writes according to "
+    "table 6. All accessed pages are equally popular; the other loads access two pages of 8 KiB "
+    "per three requests of a pass (assumed). Requests arrive in bursts that only read or only "
+    "write, with the lengths and gaps of the reads of web_3, a trace of table 8, and of the "
+    "writes of rsrch_1. In both, and in hm_0, 99 % of the requests have the direction of the "
+    "previous one within a millisecond."
 )
 SIZED = (
     "The user capacity of the device is the address space of the load at the scale of its "
@@ -102,7 +103,7 @@ def of_seeds(
     sizes: Mapping[str, Mapping[str, Value]],
 ) -> dict[Key, list[Told]]:
     """Runs both passes of loads under each scheme, with every seed. The results of a load are those
-    of its seeds together. Recordings, which have no `sizes` of the device, have no seeds."""
+    of its seeds together. Recorded traces, which have no `sizes` of the device, have no seeds."""
     runs = passes(setup, DEVICE, found, schemes, sized=sizes)
     for seed in SEEDS[1:] if sizes else ():
         more = loads(setup, seed)
@@ -137,8 +138,8 @@ def of_loads(
     made: Callable[[Setup, Loads, Mapping[str, Mapping[str, Value]]], Sequence[Figure]],
     found: Loads,
 ) -> list[Figure]:
-    """Returns the figures for the loads, and those for the available recordings. The address spaces
-    of recordings are not known, so their device has 16 GiB."""
+    """Returns the figures for the loads, and those for the available recorded traces. The address
+    spaces of recorded traces are not known, so their device has 16 GiB."""
     recorded = recordings(setup, DEVICE.page)
     figures = list(made(setup, found, sized(found)))
     return [*figures, *(beside(made(setup, recorded, {})) if recorded else ())]

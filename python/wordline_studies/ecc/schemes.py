@@ -38,7 +38,7 @@ PAIRS = ((OURS, NORMAL), (AGCR, NORMAL), (OURS, AGCR))
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures for the loads and for the available recordings."""
+    """Returns the figures for the loads and for the available recorded traces."""
     return of_loads(setup, _figures, loads(setup))
 
 
@@ -58,7 +58,9 @@ def _figures(setup: Setup, found: Loads, sized: Mapping[str, Mapping[str, Value]
 
 def _overlaps(found: Loads) -> Figure:
     both = {name: one.both_percent for name, one in found.items()}
-    named = {name: f"{name}: overlap" for name in (*OVERLAPPED, "src0")}
+    named = {
+        name: f"{name}: share of pages both read and written" for name in (*OVERLAPPED, "src0")
+    }
     others = [value for name, value in both.items() if name not in OVERLAPPED]
     return Figure(
         id="17",
@@ -67,14 +69,14 @@ def _overlaps(found: Loads) -> Figure:
         measured="Share of the accessed pages of 8 KiB that are both read and written.",
         rows=[
             Row(
-                "largest overlap of the other loads",
+                "largest share of pages both read and written, other loads",
                 max(others),
                 "%",
-                PUBLISHED("17", "largest overlap of the other loads"),
+                PUBLISHED("17", "largest share of pages both read and written, other loads"),
             ),
             *(
                 Row(
-                    f"{name}: pages both read and written",
+                    f"{name}: share of pages both read and written",
                     value,
                     "%",
                     PUBLISHED("17", named[name]) if name in named else None,
@@ -83,12 +85,12 @@ def _overlaps(found: Loads) -> Figure:
             ),
         ],
         explanation=[
-            "The published overlap is the share of the address space that the load both reads and "
-            "writes. The simulated requests are too few to both read and write each page of the "
-            "overlap, so the share of such pages is smaller.",
-            "web_3 is available as a recording: of its pages of 8 KiB, 11.1 % are both read and "
-            "written, and 9.1 % of those of 4 KiB. The chapter has it below 10 % with pages of "
-            "8 KB.",
+            "The published share refers to the address space that a load both reads and writes. "
+            "The simulated requests are too few to both read and write each of these pages, so "
+            "the share of such pages is smaller.",
+            "The trace web_3 is available: 11.1 % of its pages of 8 KiB are both read and "
+            "written, and 9.1 % of its pages of 4 KiB. The chapter gives less than 10 % with "
+            "pages of 8 KB.",
         ],
         data={"both_percent": both},
     )
@@ -100,7 +102,7 @@ def _overall(by: Changes, found: Loads, runs: Passes) -> Figure:
     rows = [
         *(
             Row(
-                f"{name}: response time, {scheme} relative to normal",
+                f"{name}: change of the response time, {scheme} against normal",
                 value,
                 "%",
                 _of_load(name, scheme),
@@ -110,7 +112,7 @@ def _overall(by: Changes, found: Loads, runs: Passes) -> Figure:
         ),
         *(
             Row(
-                f"response time, {scheme} relative to {base}, mean",
+                f"change of the response time, {scheme} against {base}, mean of the loads",
                 means(found, runs, scheme, base)["all"],
                 "%",
             )
@@ -122,8 +124,8 @@ def _overall(by: Changes, found: Loads, runs: Passes) -> Figure:
         title="Figure 23: response times of all requests",
         section="5.4.2.2",
         measured=(
-            "Mean response times relative to normal writes and BCH. In the second pass, which is "
-            "shown, the filters and histories are those left by the first."
+            "Changes of the mean response time against normal writes with BCH. In the second "
+            "pass, which is shown, the filters and histories are those left by the first."
         ),
         rows=rows,
         plots=[against_published(rows), _plot(by, "all")],
@@ -132,7 +134,7 @@ def _overall(by: Changes, found: Loads, runs: Passes) -> Figure:
             FITTED,
             SIZED,
             f"{FULL}. The locality of the traces is not published. The figure of other readings "
-            "has six of the loads, half as long, on a device without GC.",
+            "shows six of the loads, half as long, on a device without GC.",
         ],
         data={"change_percent": by["all"]},
     )
@@ -143,8 +145,8 @@ def _on_overall(ours: ByLoad, agcr: ByLoad, mean: float) -> list[Claim]:
     ahead = {name: ours[name] - agcr[name] for name in OVERLAPPED if name in ours}
     return [
         Claim(
-            "Both schemes are faster than normal writes on most loads, among them Financial1, "
-            "mds0 and proj0",
+            "On most loads, among them Financial1, mds0 and proj0, requests are faster under both "
+            "schemes than under the normal scheme",
             len(better) > len(ours) / 2
             and {"financial1", "mds0", "proj0"} & ours.keys() <= set(better),
             f"{len(better)} of {len(ours)} loads; not on "
@@ -152,16 +154,17 @@ def _on_overall(ours: ByLoad, agcr: ByLoad, mean: float) -> list[Claim]:
             ids=("X5-031",),
         ),
         Claim(
-            "Differentiated codes are faster than AGCR's uniform one on average",
+            "On average, requests are faster with differentiated codes than with AGCR's uniform "
+            "code",
             mean < 0,
             f"{mean:+.1f} %",
             ids=("X5-007",),
         ),
         Claim(
-            "On Financial1, hm0 and hm1, differentiated ECC is faster than AGCR by more than "
-            f"{IN_POINTS:g} points",
+            "On Financial1, hm0 and hm1, requests are faster under differentiated ECC than under "
+            f"AGCR by more than {IN_POINTS:g} percentage points",
             max(ahead.values(), default=0.0) < -IN_POINTS,
-            ", ".join(f"{name} {value:+.1f} points" for name, value in ahead.items()),
+            ", ".join(f"{name} {value:+.1f} percentage points" for name, value in ahead.items()),
             ids=("X5-034",),
         ),
     ]
@@ -176,14 +179,14 @@ FULL = (
 def _of_load(name: str, scheme: str) -> Published | None:
     if name not in OVERLAPPED:
         return None
-    return PUBLISHED("23", f"{name}: response time" + (", AGCR" if scheme == AGCR else ""))
+    return PUBLISHED("23", f"{name}: change of the response time, {scheme} against normal")
 
 
 def _plot(by: Changes, of: str) -> Plot:
     names = next(iter(by[of].values()))
     return Plot(
-        f"{OF[of].capitalize()}, second pass",
-        "Relative to the normal scheme.",
+        f"Response time of {OF[of]}, second pass",
+        "Change against the normal scheme.",
         bars(
             {name: {scheme: by[of][scheme][name] for scheme in ALL[1:]} for name in names},
             {scheme: COLOURS[scheme] for scheme in ALL[1:]},
@@ -199,7 +202,7 @@ def _by_direction(by: Changes, found: Loads, runs: Passes) -> Figure:
         id="24",
         title="Figure 24: response times of writes and reads",
         section="5.4.2.2, 5.5",
-        measured="As in figure 23; means of the loads, and values of each load.",
+        measured="Changes as in figure 23, as means of the loads and for each load.",
         rows=rows,
         plots=[against_published(rows), _plot(by, "write"), _plot(by, "read")],
         claims=[
@@ -213,7 +216,7 @@ def _by_direction(by: Changes, found: Loads, runs: Passes) -> Figure:
             "mean of reads, so it depends on the seed of the load. Each load is therefore run with "
             f"{len(SEEDS)} seeds, whose requests are taken together.",
             "AGCR writes pages without history at 2.6 ms, so its writes are slower than normal "
-            "ones in a first pass.",
+            "writes in a first pass.",
             READS,
         ],
         data={"change_percent": {of: by[of] for of in ("write", "read")}},
@@ -222,14 +225,14 @@ def _by_direction(by: Changes, found: Loads, runs: Passes) -> Figure:
 
 # Published numbers of figure 24: of the mean by operation and two schemes, and of single loads.
 _MEANS = {
-    ("write", OURS, NORMAL): "response time of writes",
-    ("read", OURS, NORMAL): "response time of reads",
-    ("write", OURS, AGCR): "response time of writes relative to AGCR",
-    ("read", OURS, AGCR): "response time of reads relative to AGCR",
+    ("write", OURS, NORMAL): "change of the response time of writes, differentiated against normal",
+    ("read", OURS, NORMAL): "change of the response time of reads, differentiated against normal",
+    ("write", OURS, AGCR): "change of the response time of writes, differentiated against AGCR",
+    ("read", OURS, AGCR): "change of the response time of reads, differentiated against AGCR",
 }
 _HIGH = {
-    "financial1": "response time of reads, financial1",
-    "hm0": "response time of reads, hm0",
+    "financial1": "financial1: change of the response time of reads, differentiated against normal",
+    "hm0": "hm0: change of the response time of reads, differentiated against normal",
 }
 
 
@@ -239,7 +242,8 @@ def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
     return [
         *(
             Row(
-                f"response time of {OF[of]}, {ours} relative to {base}, mean",
+                f"change of the response time of {OF[of]}, {ours} against {base}, mean of the "
+                "loads",
                 mean[ours, base][of],
                 "%",
                 PUBLISHED("24", name),
@@ -248,16 +252,16 @@ def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
         ),
         *(
             Row(
-                f"response time of writes, {scheme}: median load",
+                f"change of the response time of writes, {scheme} against normal, median load",
                 median(by["write"][scheme].values()),
                 "%",
-                PUBLISHED("24", "response time of writes, most loads"),
+                PUBLISHED("24", "change of the response time of writes against normal, most loads"),
             )
             for scheme in ALL[1:]
         ),
         *(
             Row(
-                f"response time of reads, {name}, {OURS}",
+                f"{name}: change of the response time of reads, {OURS} against normal",
                 by["read"][OURS][name],
                 "%",
                 PUBLISHED("24", what),
@@ -267,7 +271,8 @@ def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
         ),
         *(
             Row(
-                f"response time of {OF[of]}, {AGCR} relative to {NORMAL}, mean",
+                f"change of the response time of {OF[of]}, {AGCR} against {NORMAL}, mean of the "
+                "loads",
                 mean[AGCR, NORMAL][of],
                 "%",
             )
@@ -275,7 +280,8 @@ def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
         ),
         *(
             Row(
-                f"response time of {OF[of]}, {ours} relative to {base}, mean, first pass",
+                f"change of the response time of {OF[of]}, {ours} against {base}, mean of the "
+                "loads, first pass",
                 one[of],
                 "%",
             )
@@ -283,7 +289,11 @@ def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
             for of in ("write", "read")
         ),
         *(
-            Row(f"response time of {OF[of]}, {name}, {scheme}", value, "%")
+            Row(
+                f"{name}: change of the response time of {OF[of]}, {scheme} against normal",
+                value,
+                "%",
+            )
             for of in ("write", "read")
             for scheme, one in by[of].items()
             for name, value in one.items()
@@ -294,27 +304,27 @@ def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
 
 IN_BURSTS = (
     "bursts only read or only write, so reads rarely wait for writes; if each request of a burst "
-    "reads or writes independently, and there is no GC, it holds"
+    "reads or writes independently, and there is no GC, the claim holds"
 )
 HARDLY_US = 60.0
 LEAST = 100 * (75 / 45 - 1)
 READS = (
     "Without waiting, a read under AGCR takes 75 to 145 µs instead of 45 µs, at least 67 % more. "
-    "By the two published values of 11 %, its reads are on average as fast as normal ones. This "
-    "is possible only on loads on which reads mostly wait."
+    "By the two published values of 11 %, reads under AGCR are on average as fast as normal "
+    "reads. This is possible only on loads on which reads mostly wait."
 )
 
 
 def _on_means(mean: ByLoad) -> list[Claim]:
     return [
         Claim(
-            "Reads are no slower than with normal writes, on average",
+            "On average, reads are no slower than under the normal scheme",
             mean["read"] <= 0,
             f"{mean['read']:+.1f} %",
             ids=("X5-006",),
         ),
         Claim(
-            "Writes are faster than normal writes on average, and reads are no slower",
+            "On average, writes are faster than under the normal scheme, and reads are no slower",
             mean["write"] < 0 and mean["read"] <= 0,
             f"writes {mean['write']:+.1f} %, reads {mean['read']:+.1f} %",
             ids=("X0-004",),
@@ -333,37 +343,38 @@ def _on_loads(write: Mapping[str, ByLoad], read: Mapping[str, ByLoad]) -> list[C
     worse = sum(value > 0 for value in others.values())
     return [
         Claim(
-            f"Writes on Financial1, hm0 and hm1 are faster than AGCR's by more than {IN_POINTS:g} "
-            "points",
+            "On Financial1, hm0 and hm1, writes are faster than under AGCR by more than "
+            f"{IN_POINTS:g} percentage points",
             max(ahead.values(), default=0.0) < -IN_POINTS,
-            ", ".join(f"{name} {value:+.1f} points" for name, value in ahead.items()),
+            ", ".join(f"{name} {value:+.1f} percentage points" for name, value in ahead.items()),
             ids=("X5-044",),
         ),
         Claim(
-            f"Reads are as fast as normal on most loads (within {IN_POINTS:g} points)",
+            f"On most loads, reads are as fast as under the normal scheme (within {IN_POINTS:g} "
+            "percentage points)",
             len(same) > len(read[OURS]) / 2,
             f"{len(same)} of {len(read[OURS])} loads; {listed(read[OURS])}",
             ids=("X5-045",),
             because="5 % of the reads are assumed to access written pages, and LDPC takes 3.2 "
-            "times as long, so reads that rarely wait take more than 10 % longer; with an overlap "
-            "of 1 % it holds for a load without GC",
+            "times as long, so reads that rarely wait take more than 10 % longer; with 1 % of "
+            "such pages, the claim holds for a load without GC",
         ),
         Claim(
-            "Reads on src0 are faster than normal",
+            "On src0, reads are faster than under the normal scheme",
             read[OURS].get("src0", 0.0) < 0,
             listed({name: value for name, value in read[OURS].items() if name == "src0"}),
             quick=False,
             ids=("X5-050",),
         ),
         Claim(
-            "Under AGCR, reads on Financial1, hm0 and src0 are faster than normal",
+            "On Financial1, hm0 and src0, reads are faster under AGCR than under the normal scheme",
             max(gains.values(), default=0.0) < 0,
             listed(gains),
             ids=("X5-051",),
             because=IN_BURSTS,
         ),
         Claim(
-            "Under AGCR, reads on most other loads are slower than normal",
+            "On most other loads, reads are slower under AGCR than under the normal scheme",
             worse > len(others) / 2,
             f"{worse} of {len(others)} loads",
             ids=("X5-052",),
@@ -379,7 +390,7 @@ def _on_waiting(found: Loads, runs: Passes) -> list[Claim]:
     }
     return [
         Claim(
-            "On Financial1, hm0 and hm1, requests wait less than with normal writes and than "
+            "On Financial1, hm0 and hm1, requests wait less than under the normal scheme and than "
             "under AGCR",
             all(ours < min(normal, agcr) for normal, ours, agcr in waits.values()),
             ", ".join(
@@ -398,8 +409,8 @@ def _on_ldpc(agcr: ByLoad, found: Loads, runs: Passes) -> Claim:
         name: value for name, value in agcr.items() if runs[name, NORMAL][1].read_us < HARDLY_US
     }
     return Claim(
-        f"If normal reads take less than {HARDLY_US:g} µs and so hardly wait, those of AGCR take "
-        f"at least {LEAST:.0f} % longer, as LDPC after a high-cost write does",
+        f"On loads whose normal reads take less than {HARDLY_US:g} µs, and so hardly wait, reads "
+        f"under AGCR take at least {LEAST:.0f} % longer, the increase of LDPC after a slow write",
         bool(still) and min(still.values()) >= LEAST,
         f"{len(still)} of {len(found)} loads; {listed(still)}",
     )
@@ -422,19 +433,22 @@ def _operations(found: Loads, runs: Passes) -> Figure:
         ),
         rows=[
             Row(
-                "fast writes and reads with BCH, median load",
+                "share of fast writes and reads with BCH, median load",
                 median(good.values()),
                 "%",
-                PUBLISHED("25", "fast writes and normal reads"),
+                PUBLISHED("25", "share of fast writes and normal reads"),
             ),
             *(
-                Row(f"{name}: fast writes and reads with BCH", one, "%")
+                Row(f"{name}: share of fast writes and reads with BCH", one, "%")
                 for name, one in good.items()
             ),
-            *(Row(f"{name}: fast writes", one, "%") for name, one in fast.items()),
-            *(Row(f"{name}: reads with BCH", one, "%") for name, one in bch.items()),
-            *(Row(f"{name}: re-writes", one, "%") for name, one in rewrites.items()),
-            *(Row(f"{name}, {AGCR}: fast writes", one, "%") for name, one in low.items()),
+            *(Row(f"{name}: share of fast writes", one, "%") for name, one in fast.items()),
+            *(Row(f"{name}: share of reads with BCH", one, "%") for name, one in bch.items()),
+            *(
+                Row(f"{name}: re-written pages per page read or written", one, "%")
+                for name, one in rewrites.items()
+            ),
+            *(Row(f"{name}, {AGCR}: share of fast writes", one, "%") for name, one in low.items()),
         ],
         claims=[
             Claim(
@@ -444,13 +458,13 @@ def _operations(found: Loads, runs: Passes) -> Figure:
                 ids=("X5-054",),
             ),
             Claim(
-                "On hm1, most writes are normal ones",
+                "On hm1, most writes are normal writes",
                 fast.get("hm1", 100.0) < 50,
                 ", ".join(f"{one:.1f} % fast" for name, one in fast.items() if name == "hm1"),
                 ids=("X5-056",),
-                because="28 % of the pages are both read and written, and have 28 % of the writes "
-                "of this load; the other writes are always fast, and pages are seldom read twice "
-                "within the 2,048 requests that the filters remember",
+                because="28 % of the pages are both read and written, and receive 28 % of the "
+                "writes of this load; the other writes are always fast, and pages are seldom read "
+                "twice within the 2,048 requests that the filters remember",
             ),
             Claim(
                 "Re-writes are negligible: at most 1 % of the pages read and written, on each load",
@@ -489,10 +503,10 @@ def _erases(found: Loads, runs: Passes) -> Figure:
         measured="Blocks erased in the second pass, relative to the normal scheme.",
         rows=[
             Row(
-                "largest increase of erases under differentiated ECC",
+                "largest change of the number of erases under differentiated ECC",
                 most,
                 "%",
-                PUBLISHED("26", "change of erases under differentiated ECC"),
+                PUBLISHED("26", "change of the number of erases under differentiated ECC"),
                 missing="" if erases else "there is no GC",
             ),
             *(
@@ -509,7 +523,8 @@ def _erases(found: Loads, runs: Passes) -> Figure:
                 ids=("X5-058",),
             ),
             Claim(
-                "Additional erases of differentiated ECC are negligible: at most 2 % on each load",
+                "Additional erases under differentiated ECC are negligible: at most 2 % on each "
+                "load",
                 max(ours) <= 2 if ours else None,
                 f"at most {most:+.2f} %" if ours else "",
                 ids=("X5-060",),

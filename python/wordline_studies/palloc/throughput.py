@@ -220,7 +220,7 @@ def _throughput_rows(values: Values, means: Mapping[str, float]) -> list[Row]:
     most = max(gain(1, one["PWCD"]) for one in table.values())
     return [
         Row(
-            "IOPS, die- and plane-first over channel-first",
+            "IOPS, gain of die- and plane-first over channel-first",
             over_channel,
             "%",
             PUBLISHED("3.4", "IOPS, gain of die- and plane-first over channel-first"),

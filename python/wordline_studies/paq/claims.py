@@ -26,8 +26,8 @@ READING = [name for name, load in TABLE.items() if load.read_percent > 50]
 WRITING = [name for name, load in TABLE.items() if load.read_percent < 50]
 # Reasons why claims do not hold.
 SEARCH = (
-    "each search takes 1.77 µs, and packing seldom gains it back; if searches take no time, PAQ0 "
-    "is below VAQ on fewer than half of the loads"
+    "each search takes 1.77 µs, and packing seldom gains that time back; if searches take no "
+    "time, PAQ0 is below VAQ on fewer than half of the loads"
 )
 OVERTAKEN = (
     "under PAQ2, writes do not wait and overtake the reads, which then wait for programs; if "
@@ -49,8 +49,8 @@ SAME_WORK = (
 )
 SHARED_BUS = (
     "VAQ lets one request at a time use a package, so few transactions share a bus; PAQ2 starts "
-    "more, and these wait for the bus of their channel; with a bus for each package, web1 hardly "
-    "waits"
+    "more transactions, and these wait for the bus of their channel; with a bus for each package, "
+    "web1 hardly waits"
 )
 Table = Mapping[str, Values]
 
@@ -84,9 +84,10 @@ def of_bandwidth(values: Table) -> list[Claim]:
             lowest(reading),
             ids=("J1-003",),
         ),
-        _never_below(values),
+        _never_below(values, "bandwidth"),
         Claim(
-            "PAQ0 is occasionally below VAQ (on some loads, fewer than half)",
+            "PAQ0 occasionally has less bandwidth than VAQ (on at least one load, but fewer than "
+            "half)",
             0 < len(below) < len(values) / 2,
             f"{len(below)} loads; {lowest(below) if below else 'none'}",
             because=SEARCH,
@@ -95,10 +96,10 @@ def of_bandwidth(values: Table) -> list[Claim]:
     ]
 
 
-def _never_below(values: Table) -> Claim:
+def _never_below(values: Table, metric: str) -> Claim:
     changed = gains(values, BOTH)
     return Claim(
-        "PAQ2 is never below VAQ",
+        f"PAQ2 never has lower {metric} than VAQ",
         min(changed.values()) >= 0,
         lowest(changed),
         ids=("J6-012",),
@@ -114,7 +115,7 @@ def of_iops(values: Table, pages: Mapping[str, float], bandwidth: Table) -> list
     packed = mean_gain(values, "paq0")
     msnfs4 = {short(scheduler): gains(values, scheduler)["msnfs4"] for scheduler in PAQ}
     return [
-        _never_below(values),
+        _never_below(values, "IOPS"),
         _many_small(values, pages, bandwidth),
         Claim(
             "msnfs4 has the lowest IOPS under every scheduler",
@@ -131,14 +132,14 @@ def of_iops(values: Table, pages: Mapping[str, float], bandwidth: Table) -> list
             ids=("J6-053",),
         ),
         Claim(
-            f"PAQ0 gains little on average (at most {IN_POINTS:g} %)",
+            f"PAQ0 changes IOPS little on average (by at most {IN_POINTS:g} %)",
             abs(packed) <= IN_POINTS,
             f"{packed:+.1f} %",
             ids=("J6-074",),
         ),
         Claim(
-            "msnfs4: packing and clumping together gain more than either alone (by more than "
-            f"{IN_POINTS:g} points)",
+            "msnfs4: packing and clumping together gain more IOPS than either alone (by more than "
+            f"{IN_POINTS:g} percentage points)",
             msnfs4["PAQ2"] - max(msnfs4["PAQ0"], msnfs4["PAQ1"]) > IN_POINTS,
             named(msnfs4),
             because=ALONE,
@@ -154,7 +155,7 @@ def _many_small(values: Table, pages: Mapping[str, float], bandwidth: Table) -> 
     rates = [fmean(values[load][VAQ] for load in half) for half in (slow, fast)]
     return Claim(
         "The half of the loads with less bandwidth under VAQ, among them fin2, has smaller "
-        "requests and more IOPS",
+        "requests and higher IOPS than the other half",
         "fin2" in slow and sizes[0] < sizes[1] and rates[0] > rates[1],
         f"{sizes[0]:.1f} and {sizes[1]:.1f} pages, {rates[0]:,.0f} and {rates[1]:,.0f} IOPS",
         ids=("J6-046",),
@@ -170,7 +171,7 @@ def of_latency(values: Table, reads: Table, writes: Table) -> list[Claim]:
     written = gains(writes, BOTH)
     return [
         Claim(
-            "Reads are faster under PAQ2 on every load that mostly reads",
+            "Reads are faster under PAQ2 than under VAQ on every load that mostly reads",
             max(slower.values()) < 0,
             highest(slower),
             because=OVERTAKEN,
@@ -189,8 +190,8 @@ def of_latency(values: Table, reads: Table, writes: Table) -> list[Claim]:
             ids=("J6-084",),
         ),
         Claim(
-            f"The reduction is similar on nearly all loads (within {IN_POINTS:g} points of the "
-            "mean)",
+            "PAQ2 reduces latency by a similar proportion on nearly all loads (within "
+            f"{IN_POINTS:g} percentage points of the mean)",
             len(similar) >= NEARLY * len(changed),
             f"{len(similar)} of {len(changed)} loads",
             because=LONG_READS,
@@ -208,8 +209,8 @@ def of_idle(changed: Mapping[str, float]) -> list[Claim]:
     }
     return [
         Claim(
-            "On a few loads that mostly write (at least two), idle time hardly changes (by at most "
-            f"{IN_POINTS:g} %)",
+            "On a few loads that mostly write (at least two), idle time hardly differs between "
+            f"PAQ2 and VAQ (by at most {IN_POINTS:g} %)",
             len(hardly) > 1,
             named(hardly) or "on none",
             because=SAME_WORK,
@@ -228,7 +229,8 @@ def of_contention(changed: Mapping[str, float], idle: Mapping[str, float]) -> li
     )
     return [
         Claim(
-            f"Contention is much lower under PAQ2 on every load (by more than {PER_CENT:g} %)",
+            "Contention is much lower under PAQ2 than under VAQ on every load (by more than "
+            f"{PER_CENT:g} %)",
             len(less) == len(changed),
             f"{len(less)} of {len(changed)} loads; {highest(changed)}",
             because=SHARED_BUS,

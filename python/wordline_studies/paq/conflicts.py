@@ -18,6 +18,7 @@ from wordline_studies.paq.schedulers import BOTH, VAQ, A
 # Address of the second read, in pages; the first reads page 0. Pages are striped over 8 channels,
 # then 8 packages, 2 dies and 2 planes.
 SECOND = {"nothing": 1, "channel": 8, "package": 64, "die": 256}
+NAMED = {shared: shared if shared == "nothing" else f"a {shared}" for shared in SECOND}
 TRANSFER = (
     "at 25 ns per byte, the transfer of 4 KiB takes 102.4 of the published 180 µs of a read, more "
     "than the array"
@@ -84,20 +85,20 @@ def _conflicts(setup: Setup) -> Figure:
             "scheduler delays them (`immediate`)."
         ),
         rows=[
-            Row(f"delay if the reads share: {shared}", value, "µs")
+            Row(f"delay of the later read if the reads share {NAMED[shared]}", value, "µs")
             for shared, value in lost.items()
         ],
         claims=[
             Claim(
-                "The conflict is longest at the die, and at the package at least as long as at the "
-                "channel",
+                "The delay is longest for a conflict at the die, and at least as long at the "
+                "package as at the channel",
                 lost["die"] > lost["package"] >= lost["channel"] > lost["nothing"],
                 ", ".join(f"{shared} {value:.0f} µs" for shared, value in lost.items()),
                 ids=("J6-028",),
             ),
             Claim(
                 "A conflict at the channel or package is short compared with the time at the die "
-                f"(at most {PER_CENT:g} %)",
+                f"(at most {PER_CENT:g} % of the array time)",
                 lost["package"] <= PER_CENT / 100 * array,
                 f"{lost['package']:.0f} µs, array {array:.0f} µs",
                 because=TRANSFER,
@@ -154,13 +155,18 @@ def _clumps(setup: Setup) -> Figure:
         section="6.4.3",
         measured=(
             "Time until the six requests of figure 6.5 are read, relative to that of the last "
-            "request under VAQ, which reads one page after all others are done. Under VAQ, request "
-            "sets follow one another, so this is their number. The pages are on the dies of the "
-            "figure, and the bus takes 1 µs per page."
+            "request under VAQ, which reads one page after all others are done. Under VAQ, "
+            "request sets follow one another, so this ratio is their number. The pages are on the "
+            "dies of the figure, and the bus takes 1 µs per page."
         ),
         rows=[
-            Row("VAQ: request sets", lasting[VAQ], "", PUBLISHED("6.6", "VAQ, request sets")),
-            Row("PAQ2: reads of a page", lasting[BOTH], ""),
+            Row(
+                "VAQ: number of request sets",
+                lasting[VAQ],
+                "",
+                PUBLISHED("6.6", "VAQ: number of request sets"),
+            ),
+            Row("PAQ2: duration in units of a single-page read", lasting[BOTH], ""),
         ],
         explanation=[
             "The clumps of PAQ2 overlap: a die that is idle gets a page of the next clump while "
@@ -197,18 +203,18 @@ def _example(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                "VAQ: commands on one plane",
+                "VAQ: number of commands on one plane",
                 commands[VAQ]["plain"],
                 "",
-                PUBLISHED("6.7", "VAQ, commands on one plane"),
+                PUBLISHED("6.7", "VAQ: number of commands on one plane"),
             ),
             Row(
-                "PAQ2: commands on two planes",
+                "PAQ2: number of commands on two planes",
                 commands[BOTH]["planes_shared"],
                 "",
-                PUBLISHED("6.7", "PAQ, commands on two planes"),
+                PUBLISHED("6.7", "PAQ: number of commands on two planes"),
             ),
-            Row("VAQ: commands on two planes", commands[VAQ]["planes_shared"], ""),
-            Row("PAQ2: commands on one plane", commands[BOTH]["plain"], ""),
+            Row("VAQ: number of commands on two planes", commands[VAQ]["planes_shared"], ""),
+            Row("PAQ2: number of commands on one plane", commands[BOTH]["plain"], ""),
         ],
     )

@@ -42,7 +42,10 @@ def figure(setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]) ->
         for order, one in values.items()
     }
     most = {order: max(gains(one, BOTH).values()) for order, one in values.items()}
-    mean, largest = (PUBLISHED("6.9", what).value for what in ("gain, mean", "gain, maximum"))
+    mean, largest = (
+        PUBLISHED("6.9", what).value
+        for what in ("IOPS gain of PAQ2 over VAQ, mean", "IOPS gain of PAQ2 over VAQ, maximum")
+    )
     return Figure(
         id="layouts",
         title="Orders of placement",
@@ -60,9 +63,9 @@ def figure(setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]) ->
             )
         ],
         explanation=[
-            "The document stripes writes over the channels (6.3) and does not say what follows. "
-            "The example of figure 6.7 has consecutive pages on the planes of a die. The reading "
-            f"uses {READING}. Published for PAQ2 are a mean of {mean} % and a maximum of "
+            "The document stripes writes over the channels (6.3) and does not say which resource "
+            "follows. The example of figure 6.7 has consecutive pages on the planes of a die. The "
+            f"reading uses {READING}. Published for PAQ2 are a mean of {mean} % and a maximum of "
             f"{largest} %.",
         ],
         data={"gain_percent": means, "most_percent": most},
@@ -97,10 +100,14 @@ def _rows(means: Means, most: Mapping[str, float]) -> list[Row]:
     rows: list[Row] = []
     for order, name in NAMES.items():
         rows += [
-            Row(f"{name}: IOPS of {short(scheduler)} over VAQ, mean", means[order][scheduler], "%")
+            Row(
+                f"{name}: IOPS gain of {short(scheduler)} over VAQ, mean",
+                means[order][scheduler],
+                "%",
+            )
             for scheduler in PAQ
         ]
-        rows.append(Row(f"{name}: IOPS of PAQ2 over VAQ, maximum", most[order], "%"))
+        rows.append(Row(f"{name}: IOPS gain of PAQ2 over VAQ, maximum", most[order], "%"))
     return rows
 
 

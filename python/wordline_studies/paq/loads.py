@@ -13,11 +13,12 @@ from wordline_studies.generated import Request
 PAGE = 4096
 # Table 3.1 counts in units of 2 KiB (`wordline_studies.palloc.loads`).
 UNIT = 2048
-# Start addresses of requests are within 2 GiB, which the smallest device of the study has too.
+# Start addresses of requests are within 2 GiB, which even the smallest device of the study
+# provides.
 PAGES = 2**19
 # Mean interval between the requests of the written traces.
 GAP_NS = 1000
-# Words in the names of recordings of the document's workloads.
+# Words in the names of traces of the document's workloads.
 KNOWN = {
     "fin": ("financial", "fin1", "fin2"),
     "web": ("websearch",),

@@ -103,13 +103,13 @@ def rules(setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]) -> 
     for rule, one in gains.items():
         rows += [
             Row(
-                f"{rule}: IOPS, PAQ2 over VAQ, mean",
+                f"{rule}: IOPS gain of PAQ2 over VAQ, mean",
                 fmean(one.values()),
                 "%",
             ),
-            Row(f"{rule}: IOPS, PAQ2 over VAQ, maximum", max(one.values()), "%"),
-            Row(f"{rule}: IOPS, PAQ2 over VAQ, msnfs4", one["msnfs4"], "%"),
-            Row(f"{rule}: bandwidth gained by PAQ2, web1", more[rule]["web1"], "MB/s"),
+            Row(f"{rule}: IOPS gain of PAQ2 over VAQ, maximum", max(one.values()), "%"),
+            Row(f"{rule}: IOPS gain of PAQ2 over VAQ, msnfs4", one["msnfs4"], "%"),
+            Row(f"{rule}: bandwidth gain of PAQ2 over VAQ, web1", more[rule]["web1"], "MB/s"),
         ]
     return Figure(
         id="rules",
@@ -121,10 +121,10 @@ def rules(setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]) -> 
         ),
         rows=rows,
         explanation=[
-            "The means depend on the sweep in turn, the flash part, VAQ's conflicts and "
-            "the placement of pages (see Orders of placement). "
-            "The gain of msnfs4 depends on writes waiting in VAQ's queue. A faster bus gives "
-            "the web loads their published 100 MB/s, but msnfs4 more than published.",
+            "The mean gains depend on the sweep in turn, the flash part, VAQ's conflicts and the "
+            "placement of pages (see Orders of placement). The gain of msnfs4 depends on the wait "
+            "of writes in VAQ's queue. A faster bus gives the web loads their published 100 MB/s, "
+            "but msnfs4 more than published.",
         ],
         data={"gain_percent": gains, "more_mb_per_s": more},
     )
@@ -141,7 +141,7 @@ def figure(others: Mapping[Reading, Sequence[Figure]]) -> Figure:
     ]
     rows = [
         Row(
-            f"reading {reading.name}: claims of figures 6.8 to 6.12 that hold",
+            f"reading {reading.name}: number of claims of figures 6.8 to 6.12 that hold",
             float(sum(claim.holds is True for other, _, claim in claims if other == reading)),
             f"of {sum(other == reading for other, _, _ in claims)}",
         )
@@ -149,7 +149,7 @@ def figure(others: Mapping[Reading, Sequence[Figure]]) -> Figure:
     ]
     rows += [
         Row(
-            f"reading {reading.name}, {one.id}: {row.what}",
+            f"reading {reading.name}, figure {one.id}: {row.what}",
             row.ours,
             row.unit,
             row.published,
@@ -162,11 +162,11 @@ def figure(others: Mapping[Reading, Sequence[Figure]]) -> Figure:
     ]
     return Figure(
         id="reading",
-        title="The reading",
+        title="The reading of the thesis",
         section="6.3 to 6.6",
         measured=(
-            "Interpretation of the text. Figures 6.8 to 6.12 are repeated under reading B with "
-            "the same loads, but not with `--quick`."
+            "The interpretation of the text that the figures follow (reading A). Figures 6.8 to "
+            "6.12 are repeated under reading B with the same loads, but not with `--quick`."
         ),
         rows=rows,
         explanation=[

@@ -42,13 +42,13 @@ DRAIN = (
     "reads gain less by packing than the searches of 1.77 µs cost"
 )
 MATE = (
-    f"a random page read can be packed with one in {MATES:,} of the waiting reads (128 dies, "
-    "the other plane, 128 offsets); VAQ is limited by order, not by the array time"
+    f"a random page read can be packed with one in {MATES:,} of the waiting reads (128 dies, the "
+    "other plane, 128 offsets); VAQ is limited by the order of requests, not by the array time"
 )
 LITTLE = (
     "the wait is the number of waiting requests over IOPS (Little's law); the mean over the loads "
     f"is dominated by {SLOW}, which has the fewest IOPS, hardly loses any under PAQ0, and "
-    "outweighs the loads on which PAQ0 serves fewer"
+    "outweighs the loads on which PAQ0 serves fewer requests"
 )
 FULL_BUS = (
     f"four channels are in use for 86 % of the time under PAQ2 with a queue of {QUEUE}, and for "
@@ -140,7 +140,7 @@ def _throughput(found: dict[Key, Summary], loads: Sequence[str], queues: Sequenc
         plots=[
             Plot(
                 f"{channels} channels",
-                "Mean of the loads.",
+                "IOPS relative to VAQ with 8 channels and a queue of 32, mean of the loads.",
                 over_queues(by_name, queues, "IOPS / VAQ's"),
             )
             for channels, by_name in means.items()
@@ -166,25 +166,24 @@ def _throughput_rows(data: Mapping[str, Any]) -> list[Row]:
     use = [one["use_percent"] for one in data["four_channels"].values()]
     values = {
         **{
-            f"{channels} channels, {short(scheduler)}: queue of {LONGEST} over {QUEUE}": gain(
-                one[QUEUE], one[LONGEST]
-            )
+            f"{channels} channels, {short(scheduler)}: IOPS gain of a queue of {LONGEST} over "
+            f"{QUEUE}": gain(one[QUEUE], one[LONGEST])
             for channels, by_name in means.items()
             for scheduler, one in by_name.items()
         },
         **{
-            f"{channels} channels, VAQ without {FEW}: queue of {LONGEST} over {QUEUE}": value
+            f"{channels} channels, VAQ, loads except {FEW}: IOPS gain of a queue of {LONGEST} "
+            f"over {QUEUE}": value
             for channels, value in data["vaq_without_percent"].items()
         },
         **{
-            f"4 channels, PAQ2: use of the channels, queue of {queue}": fmean(shares)
+            f"4 channels, PAQ2: channel utilisation with a queue of {queue}": fmean(shares)
             for queue, shares in zip((QUEUE, LONGEST), zip(*use, strict=True), strict=True)
         },
-        f"PAQ0 over VAQ, queue of {LONGEST}, minimum of the loads but {FEW}": min(
-            value for load, value in data["paq0_percent"].items() if load != FEW
-        ),
+        f"8 channels: IOPS gain of PAQ0 over VAQ, queue of {LONGEST}, minimum of the loads except "
+        f"{FEW}": min(value for load, value in data["paq0_percent"].items() if load != FEW),
         **{
-            f"{channels} channels: PAQ2 over VAQ, queue of {queue}": gain(
+            f"{channels} channels: IOPS gain of PAQ2 over VAQ, queue of {queue}": gain(
                 value, by_name[BOTH][queue]
             )
             for channels, by_name in means.items()
@@ -193,10 +192,10 @@ def _throughput_rows(data: Mapping[str, Any]) -> list[Row]:
     }
     return [
         Row(
-            f"IOPS, PAQ0 over VAQ, queue of {LONGEST}, maximum of the three",
+            f"IOPS gain of PAQ0 over VAQ, queue of {LONGEST}, maximum over 4, 8 and 16 channels",
             max(packing),
             "%",
-            PUBLISHED("6.14", "PAQ0 over VAQ"),
+            PUBLISHED("6.14", "IOPS gain of PAQ0 over VAQ"),
         ),
         *(Row(what, value, "%") for what, value in values.items()),
     ]
@@ -235,7 +234,7 @@ def _growing(means: Means, queues: Sequence[int]) -> list[Claim]:
             ids=("J6-071",),
         ),
         Claim(
-            "PAQ2 has higher IOPS than VAQ at all points",
+            "PAQ2 has higher IOPS than VAQ for all queue lengths and numbers of channels",
             min(better) > 0,
             f"{min(better):+.1f} to {max(better):+.1f} %",
             ids=("J6-080",),
@@ -257,7 +256,7 @@ def _from_queues(means: Means) -> list[Claim]:
     }
     return [
         Claim(
-            f"VAQ gains almost nothing from a longer queue (at most {IN_POINTS:g} %)",
+            f"A longer queue hardly raises the IOPS of VAQ (by at most {IN_POINTS:g} %)",
             max(by_scheduler[VAQ]) <= IN_POINTS,
             details[VAQ],
             because=UNCONFLICTED,
@@ -265,8 +264,8 @@ def _from_queues(means: Means) -> list[Claim]:
         ),
         *(
             Claim(
-                f"{TITLES[scheduler]} gains significantly from a longer queue (more than "
-                f"{PER_CENT:g} %)",
+                f"A longer queue significantly raises the IOPS of {TITLES[scheduler]} (by more "
+                f"than {PER_CENT:g} %)",
                 min(by_scheduler[scheduler]) > PER_CENT,
                 details[scheduler],
                 because=because,
@@ -284,7 +283,8 @@ def _packed(means: Means, below: Mapping[str, float]) -> list[Claim]:
     }
     return [
         Claim(
-            "With long queues, PAQ0 is not below VAQ on any load (8 channels)",
+            f"With a queue of {LONGEST} and 8 channels, the IOPS of PAQ0 are not below those of "
+            "VAQ on any load",
             min(below.values()) >= 0,
             f"below on {sum(value < 0 for value in below.values())} of {len(below)} loads; minimum "
             f"{min(below, key=below.__getitem__)} {min(below.values()):+.1f} %",
@@ -292,7 +292,8 @@ def _packed(means: Means, below: Mapping[str, float]) -> list[Claim]:
             ids=("J6-045",),
         ),
         Claim(
-            f"PAQ0's gain over VAQ grows rapidly with the queue (by more than {PER_CENT:g} points)",
+            "PAQ0's IOPS gain over VAQ grows rapidly with the queue length (by more than "
+            f"{PER_CENT:g} percentage points from {QUEUE} to {LONGEST})",
             min(last - first for first, last in over.values()) > PER_CENT,
             ", ".join(
                 f"{channels} channels {first:+.1f} to {last:+.1f} %"
@@ -319,13 +320,14 @@ def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[i
         title="Figure 6.15: waiting for a slot",
         section="6.6.5",
         measured=(
-            "Mean time for which requests wait for a slot of the queue, mean of the loads, in "
-            "the runs of figure 6.14. The document does not give the number of waiting "
-            "requests; here it equals the queue length."
+            "Mean time for which requests wait for a queue slot, in the runs of figure 6.14; mean "
+            "of the loads. The document does not give the number of waiting requests; here it "
+            "equals the queue length."
         ),
         rows=[
             Row(
-                f"{channels} channels: wait, {short(scheduler)} relative to VAQ, queue of {queue}",
+                f"{channels} channels: change of the wait for a queue slot, {short(scheduler)} "
+                f"against VAQ, queue of {queue}",
                 value,
                 "%",
             )
@@ -333,7 +335,11 @@ def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[i
             for (channels, queue), value in one.items()
         ],
         plots=[
-            Plot(f"{channels} channels", "Mean of the loads.", over_queues(by_name, queues, "ms"))
+            Plot(
+                f"{channels} channels",
+                "Mean wait for a queue slot, mean of the loads.",
+                over_queues(by_name, queues, "ms"),
+            )
             for channels, by_name in means.items()
         ],
         claims=_waits(against),
@@ -355,7 +361,8 @@ def _waits(against: Mapping[str, Mapping[tuple[int, int], float]]) -> list[Claim
     worse = [place for place, value in against["paq0"].items() if value > 0]
     return [
         Claim(
-            "At some points, the wait is longer under PAQ0 than under VAQ",
+            "For some queue lengths and numbers of channels, the wait for a queue slot is longer "
+            "under PAQ0 than under VAQ",
             bool(worse),
             ", ".join(f"{channels} channels and a queue of {queue}" for channels, queue in worse)
             or "at none",
@@ -363,7 +370,8 @@ def _waits(against: Mapping[str, Mapping[tuple[int, int], float]]) -> list[Claim
             ids=("J6-077",),
         ),
         Claim(
-            "The wait is shorter under PAQ2 than under VAQ at all points",
+            "The wait for a queue slot is shorter under PAQ2 than under VAQ for all queue lengths "
+            "and numbers of channels",
             max(against[BOTH].values()) < 0,
             f"{min(against[BOTH].values()):+.1f} to {max(against[BOTH].values()):+.1f} %",
             ids=("J6-079", "J6-080"),

@@ -1,2 +1,1 @@
-"""Shared parts of the studies of read and write costs: recordings replayed twice, and their
-metrics."""
+"""Shared parts of the studies of read and write costs: traces replayed twice, and their metrics."""

@@ -55,19 +55,22 @@ def costs(
         what: or_nan(found[what]["latency"][op]["mean_us"])
         for what, ((_, op), _, _) in wanted.items()
     }
-    rows = [Row(what, us[what], "µs", published) for what, (_, _, published) in wanted.items()]
+    rows = [
+        Row(f"response time, {what}", us[what], "µs", published)
+        for what, (_, _, published) in wanted.items()
+    ]
     return Figure(
         id=id,
         title=title,
         section=section,
         measured=(
-            f"Pages read and written one at a time on the preset `{device.name}`, programmed in "
-            "each mode."
+            "Response times of pages that are read or written one at a time on the preset "
+            f"`{device.name}`, programmed in each mode."
         ),
         rows=rows,
         claims=[
             Claim(
-                "Reads and writes take the time of the table",
+                "Reads and writes take the published times",
                 largest_difference(rows) < 0.01,
                 f"at most {largest_difference(rows):.2g} % apart",
             ),

@@ -16,7 +16,7 @@ lengths and gaps of the reads of web_3 and of the writes of rsrch_1. `mixed` are
 `spaced` are bursts of a fixed length with longer gaps; in both, each request reads or writes
 independently of the others."""
 PAGES_PER_REQUEST = 2 / 3
-"""Number of different pages of 8 KiB that a load accesses, per request. Assumed for loads for which
+"""Number of distinct pages of 8 KiB that a load accesses, per request. Assumed for loads for which
 no table gives this number."""
 WEEK_S, HALF_DAY_S = 7 * 86_400, 43_200
 OTHERS = 5.0
@@ -32,7 +32,7 @@ class Load:
     """A row of table 8, and its overlap: the share of the address space that is both read and
     written.
 
-    The address space is in units of 1e9 bytes. `written_gib` is the amount of different data
+    The address space is in units of 1e9 bytes. `written_gib` is the amount of distinct data
     written, if table 6 gives it, in GiB.
     """
 
@@ -46,7 +46,7 @@ class Load:
 
     @property
     def pages_per_request(self) -> float:
-        """Number of different pages of 8 KiB that the load accesses, per request."""
+        """Number of distinct pages of 8 KiB that the load accesses, per request."""
         if self.written_gib is None:
             return PAGES_PER_REQUEST
         both = self.overlap_percent / 100
@@ -61,7 +61,7 @@ class Load:
 
 # The size and the address space that table 8 gives for Financial1 are those that table 3 gives for
 # WebSearch1. With the mean size of table 6, the written volume is that of table 6, which also gives
-# how much of it is different data.
+# how much of it is distinct data.
 TABLE = {
     "financial1": Load(5_334_857, 23.16, 7.2, 16.67, 41, HALF_DAY_S, 3.6),
     "hm0": Load(3_993_316, 35.5, 7.99, 13.94, 42),
@@ -143,7 +143,7 @@ class _Places:
 
 def _measured(row: Load, count: int, random: Random) -> Iterator[tuple[float, bool]]:
     """Yields arrival time and direction of the requests of a load, in bursts with the lengths and
-    gaps measured in recordings."""
+    gaps measured in traces."""
     arrivals = Bursts(1 - row.read_percent / 100)
     between = 1e9 * arrivals.mean_length * row.duration_s / row.requests
     start, done = 0.0, 0

@@ -1,4 +1,4 @@
-"""The loads: recordings replayed twice, and the access kinds of their pages."""
+"""The loads: traces replayed twice, and the access kinds of their pages."""
 
 import csv
 from collections import Counter, deque
@@ -23,26 +23,26 @@ KNOWN = {
     "slideshow": ("slideshow_exec",),
     "movie": ("nexus5-movie",),
 }
-"""Recordings, and the words in the names of their files."""
+"""Recorded traces, and the words in the names of their files."""
 THRESHOLD = 0.95
 """A page counts as read-only if at least this share of its accesses are reads, and as write-only if
 at least this share are writes: almost all (section 4.1.1)."""
 RECORDINGS = (
-    "web_3 and rsrch_1 are complete recordings of MSR Cambridge. The others are excerpts or "
-    "recordings of other systems. slideshow and movie represent loads of media players. No claim "
-    "is tested on recordings."
+    "web_3 and rsrch_1 are complete traces of MSR Cambridge. The others are excerpts, or traces "
+    "of other systems. slideshow and movie represent loads of media players. No claim is tested "
+    "on recorded traces."
 )
 BETWEEN_NS = 1_000_000_000
 """Pause between the last request of the first pass and the first of the second, at the recorded
 rate. Nanoseconds."""
 FEW_READS = 1.0
-"""A recording with a smaller share of reads is excluded from means of reads, and one with a smaller
+"""A trace with a smaller share of reads is excluded from means of reads, and one with a smaller
 share of writes from means of writes. Per cent."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request for pages of a recording. Times in nanoseconds, pages numbered from 0 in address
+    """A request for pages of a trace. Times in nanoseconds, pages numbered from 0 in address
     order."""
 
     at: int
@@ -53,7 +53,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Recording:
-    """The requests of a recording, in numbered pages."""
+    """The requests of a trace, in numbered pages."""
 
     requests: tuple[Request, ...]
     pages: int
@@ -161,7 +161,8 @@ def _detected(accesses: Iterable[bool]) -> str:
 
 
 def trace(setup: Setup, name: str, recording: Recording, passes: int, faster: float = 1.0) -> Path:
-    """Returns the path of the trace of a recording; see `Recording.played`. It is written once."""
+    """Returns the path of the trace file of a recording; see `Recording.played`. It is written
+    once."""
     scale = recording.page_bytes // 4096
 
     def requests() -> Iterator[generated.Request]:
@@ -173,13 +174,13 @@ def trace(setup: Setup, name: str, recording: Recording, passes: int, faster: fl
 
 
 def beside(figures: Iterable[Figure]) -> list[Figure]:
-    """Returns the figures for recordings, as shown next to those for the loads: without published
-    values, and without claims."""
+    """Returns the figures for recorded traces, as shown next to those for the loads: without
+    published values, and without claims."""
     return [
         replace(
             one,
             id=f"{one.id}, recordings",
-            title=f"{one.title}, under recordings",
+            title=f"{one.title}, under recorded traces",
             rows=[replace(row, published=None) for row in one.rows],
             plots=[plot for plot in one.plots if plot.title != AGAINST],
             claims=(),
@@ -192,7 +193,7 @@ def beside(figures: Iterable[Figure]) -> list[Figure]:
 def recordings(
     setup: Setup, page_bytes: int, names: Iterable[str] = tuple(KNOWN)
 ) -> dict[str, Recording]:
-    """Returns the available recordings in pages of `page_bytes`.
+    """Returns the available recorded traces in pages of `page_bytes`.
 
     Missing ones are noted in the setup. A quick study uses the first tenth of each.
     """
