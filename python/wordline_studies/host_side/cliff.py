@@ -45,7 +45,7 @@ def cliff(setup: Setup) -> Figure:
     left = {name: rates[-1] / median(rates[: PARTS // 2]) for name, rates in course.items()}
     return Figure(
         id="4.8",
-        title="Figures 4.7(a) and 4.8(a): GC",
+        title="Figures 4.7(a) and 4.8(a): throughput under GC",
         section="4.4.3",
         measured=(
             f"Random writes of {SIZE} bytes at queue depth {QUEUE} to an erased drive, "
@@ -58,7 +58,7 @@ def cliff(setup: Setup) -> Figure:
             for name, run in runs.items()
             for row in (
                 Row(
-                    f"IOPS at the end over IOPS of the first half, {_words(name)}",
+                    f"IOPS at the end of the run over those of its first half, {_words(name)}",
                     left[name],
                     "times",
                 ),
@@ -68,7 +68,7 @@ def cliff(setup: Setup) -> Figure:
         plots=[
             Plot(
                 "Throughput over the run",
-                "By share of the requests.",
+                "IOPS by the share of the requests that are complete.",
                 sweep(
                     [(place + 0.5) / PARTS for place in range(PARTS)],
                     course,
@@ -128,7 +128,7 @@ def _sides(setup: Setup) -> dict[str, dict[str, Value]]:
 
 def _claims(left: dict[str, float]) -> list[Claim]:
     def keeps(name: str) -> str:
-        return f"{_words(name)} keeps {left[name]:.0%}" if name in left else ""
+        return f"{_words(name)} keeps {100 * left[name]:.0f} % of its IOPS" if name in left else ""
 
     both = left.keys() >= set(DRIVES)
     return [

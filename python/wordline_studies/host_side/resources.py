@@ -72,12 +72,12 @@ def memory(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                "host memory of FSSD at the end, with a flat table of all sectors",
+                "host memory of FSSD at the end of a run, with a flat table of all sectors",
                 SECTORS * FLAT_ENTRY / 1e9,
                 "GB",
-                PUBLISHED("4.4", "memory of FSSD at the end"),
+                PUBLISHED("4.4", "host memory of FSSD at the end of a run"),
             ),
-            Row("memory per extent of the tree", tree["map_bytes"] / tree["map_entries"], "B"),
+            Row("host memory per extent of the tree", tree["map_bytes"] / tree["map_entries"], "B"),
             *(
                 Row(
                     f"size of the map of {drive.upper()} after {PATTERNS[pattern]} writes of "
@@ -91,8 +91,9 @@ def memory(setup: Setup) -> Figure:
         ],
         claims=[_more(byte), *_by_kind(kinds), *_over_time(growth)],
         explanation=[
-            "The row of FSSD is computed as bytes per entry times all sectors of the drive; no "
-            "run fills the drive. The driver's other memory is not modelled.",
+            "The host memory of FSSD at the end of a run is computed as bytes per entry times all "
+            "sectors of the drive; no run fills the drive. The driver's other memory is not "
+            "modelled.",
         ],
         data={
             "map_bytes": {" ".join(key).strip(): value for key, value in byte.items()},
@@ -152,8 +153,8 @@ def _by_kind(kinds: Bytes) -> list[Claim]:
     bssd = {kinds[key] for key in kinds if key[0] == "bssd"}
     return [
         Claim(
-            f"The memory of FSSD differs by more than {PER_CENT:g} % between request sizes, and "
-            "between random and sequential writes",
+            f"The map memory of FSSD differs by more than {PER_CENT:g} % between request sizes, "
+            "and between random and sequential writes",
             min(*sizes, *patterns) > PER_CENT,
             f"random, {', '.join(map(str, FINE))} B: "
             + ", ".join(f"{one:,}" for one in of("fssd", "uniform"))
@@ -163,7 +164,7 @@ def _by_kind(kinds: Bytes) -> list[Claim]:
             ids=("J4-027",),
         ),
         Claim(
-            "The memory of BSSD does not depend on size and pattern of the requests",
+            "The map memory of BSSD does not depend on the size and the pattern of the requests",
             len(bssd) == 1,
             ", ".join(f"{one:,} bytes" for one in sorted(bssd)),
             ids=("J4-028",),
@@ -181,7 +182,7 @@ def _over_time(growth: list[tuple[int, int, int]]) -> list[Claim]:
     )
     return [
         Claim(
-            "The map of FSSD grows over the run, by less and less per request",
+            "The map of FSSD grows over the run, but by less and less per request",
             min(slopes) > 0 and all(b < a for a, b in pairwise(slopes)),
             ", ".join(f"{one:.1f}" for one in slopes) + " bytes per request",
             ids=("J4-031",),
@@ -234,10 +235,10 @@ def processors(setup: Setup) -> Figure:
         title="Figures 4.4(b) and 4.5: CPU of the host",
         section="4.4.2",
         measured=(
-            "Share of four cores under random writes of 512 bytes in legacy mode, unless the row "
-            "states otherwise. FSSD has a flat table of its sectors; in the rows by request "
-            "size, it has a tree of extents, as section 4.4.1 supposes, unless the row names the "
-            "flat table."
+            "Share of the time of four cores used under random writes of 512 bytes in legacy "
+            "mode, unless the row states otherwise. FSSD has a flat table of its sectors; in the "
+            "rows by request size, it has a tree of extents, as section 4.4.1 supposes, unless "
+            "the row names the flat table."
         ),
         rows=_cpu_rows(used),
         claims=_cpu_claims(used, memory),
@@ -289,7 +290,7 @@ def _cpu_rows(used: dict[tuple[str, str], float]) -> list[Row]:
     ]
     shown = {("fssd", one), *(("fssd", f"{size} B") for size in SIZES)}
     rows += [
-        Row(f"CPU use of {_words(drive)}, {run}", value, "%")
+        Row(f"CPU use of {_words(drive)}, {'queue of 128' if run == 'queued' else run}", value, "%")
         for (drive, run), value in used.items()
         if (drive, run) not in shown
     ]
@@ -316,19 +317,20 @@ def _cpu_claims(used: dict[tuple[str, str], float], memory: list[int]) -> list[C
             ids=("J4-009",),
         ),
         Claim(
-            f"FSSD takes 60 % of four cores in legacy mode, within {IN_POINTS:g} points",
+            f"FSSD uses 60 % of four cores in legacy mode, within {IN_POINTS:g} percentage points",
             abs(alone - 60) <= IN_POINTS,
             f"{alone:.1f} %",
-            because="one request at a time keeps one thread busy, which is at most 25 %",
+            because="one request at a time keeps one thread busy, which uses at most 25 % of four "
+            "cores",
         ),
         Claim(
-            "Reason: one worker takes at most one core, and eight workers take more",
+            "Reason: one worker uses at most one of four cores (25 %), and eight workers use more",
             max(alone, used["fssd", "queued"]) <= CORE < used["fssd", workers(WORKERS[-1])],
             f"{alone:.1f} % in legacy mode, {used['fssd', 'queued']:.1f} % with a queue, "
             f"{used['fssd', f'{WORKERS[-1]} workers']:.1f} % with {WORKERS[-1]} workers",
         ),
         Claim(
-            "The smaller the requests, the more CPU FSSD takes",
+            "The smaller the requests, the more CPU time FSSD takes",
             all(b < a for a, b in pairwise(by_size)),
             ", ".join(f"{size} B {one:.1f} %" for size, one in zip(SIZES, by_size, strict=True)),
             ids=("J4-039",),

@@ -20,7 +20,7 @@ WHOLE_BLOCKS, BLOCKS = 2048, 128
 SCALE = WHOLE_BLOCKS // BLOCKS
 SECTOR = 512
 FREE, LOCKED = 0.38, 0.45
-"""Fitted shares of a request's time that a thread of FSSD's host spends without the lock and under
+"""Fitted shares of a request's time that a thread of FSSD's host spends outside the lock and under
 it. The drive takes the rest."""
 BRIDGED = 0.775
 """Fitted share of a request's time that the bridge of BSSD takes."""

@@ -56,8 +56,8 @@ def latency(setup: Setup) -> Figure:
         title="Figures 4.7 and 4.8: one to eight workers",
         section="4.4.3",
         measured=(
-            "Random writes of 512 bytes on erased drives, one outstanding request per worker. "
-            f"Four cores. Drives are {SCALE} times smaller than published, with all their dies."
+            "Random writes of 512 bytes on erased drives, one outstanding request per worker, on "
+            f"four cores. Drives are {SCALE} times smaller than published, with all their dies."
         ),
         rows=rows,
         plots=[
@@ -148,7 +148,7 @@ def queues(setup: Setup) -> Figure:
         id="4.9",
         title="Figure 4.9: a queue of 128",
         section="4.4.3",
-        measured="One worker, with one outstanding request and with 128.",
+        measured="One worker with one outstanding request (legacy mode) and with 128.",
         rows=rows,
         explanation=[
             "A queue of 128 only adds waiting time once the thread or the bridge is saturated. The "

@@ -40,16 +40,16 @@ READS = "financial2"
 FEW_GC = 1.0
 """Largest number of GC runs per 1,000 requests that counts as few."""
 CONSERVED = (
-    "as many pages leave dirty as become dirty, less those left at the end, so CFLRU gains "
-    "only by additional write hits; with the document's shares of clean replacements it has "
-    "few more than LRU ({more}); with the reuse of hplajw it gains {recorded}, but then "
-    "{clean} of the replacements are clean, not 76 and 40 %"
+    "as many dirty pages are evicted as pages become dirty, except those left at the end, so "
+    "CFLRU gains only by additional write hits; with the document's shares of clean replacements, "
+    "it has few more write hits than LRU ({more}); with the reuse of hplajw, it gains {recorded}, "
+    "but then {clean} of the replacements are clean, not 76 and 40 %"
 )
-MOST = "web_0 and ts_0: CFLRU performs well and has most of LCR's gain"
+MOST = "web_0 and ts_0: CFLRU performs well and has more than half of LCR's gain"
 BY_GC = (
     "the cause is GC under large writes: a request of proj_0 evicts up to sixteen pages and waits "
-    "for the slowest die; without GC, LCR reduces the deviation by less than two thirds as much "
-    "(see Reasons)"
+    "for the slowest die; without GC, LCR reduces the standard deviation by less than two thirds "
+    "as much (see Reasons)"
 )
 BY_READS = (
     "the cause is the size of the reads, 7.8 pages on web_0 and 3.4 on ts_0, as the mean sizes "
@@ -111,20 +111,21 @@ def _few_reads(means: Mapping[str, Values]) -> list[Claim]:
     gcar, wdev_2 = less(means["wdev_2"], GCAR), means["wdev_2"]
     return [
         Claim(
-            f"financial2: CFLRU, GCaR-CFLRU and LCR gain almost nothing (at most {IN_POINTS:g} %)",
+            "financial2: CFLRU, GCaR-CFLRU and LCR gain almost nothing over LRU (at most "
+            f"{IN_POINTS:g} %)",
             all(value <= IN_POINTS for value in rest.values()),
             _listed(rest),
             ids=("L-047",),
         ),
         Claim(
-            f"proj_0 and wdev_2: CFLRU gains almost nothing (at most {IN_POINTS:g} %)",
+            f"proj_0 and wdev_2: CFLRU gains almost nothing over LRU (at most {IN_POINTS:g} %)",
             all(value <= IN_POINTS for value in cflru.values()),
             _listed(cflru),
             ids=("L-031",),
         ),
         Claim(
-            f"wdev_2: GCaR-CFLRU gains almost nothing (at most {IN_POINTS:g} %), and LCR "
-            "responds faster",
+            f"wdev_2: GCaR-CFLRU gains almost nothing over LRU (at most {IN_POINTS:g} %), and LCR "
+            "responds faster than GCaR-CFLRU",
             gcar <= IN_POINTS and wdev_2[LCR] < wdev_2[GCAR],
             f"GCaR-CFLRU {gcar:.1f} %, LCR {less(wdev_2, LCR):.1f} %",
             ids=("L-033",),
@@ -133,8 +134,8 @@ def _few_reads(means: Mapping[str, Values]) -> list[Claim]:
 
 
 SHORT_BURSTS = (
-    "reads arrive in short bursts, as recorded, so few of them wait for a die to which dirty pages "
-    "are written; with reads in bursts as of writes it holds"
+    "reads arrive in short bursts, as recorded, so few of them wait for a die to which dirty "
+    "pages are written; if reads arrive in bursts like those of writes, the claim holds"
 )
 
 
@@ -155,17 +156,17 @@ def _many_reads(runs: Runs, means: Mapping[str, Values]) -> list[Claim]:
             ids=("L-039",),
         ),
         Claim(
-            "web_0 and ts_0: GCaR-CFLRU gains hardly more than CFLRU (at most "
-            f"{IN_POINTS:g} points)",
+            f"web_0 and ts_0: GCaR-CFLRU gains hardly more than CFLRU (at most {IN_POINTS:g} "
+            "percentage points)",
             all(value <= IN_POINTS for value in gcar.values()),
-            _listed(gcar, "points"),
+            _listed(gcar, "percentage points"),
             ids=("L-039",),
         ),
         Claim(
             "web_0 and ts_0: LCR gains noticeably more than CFLRU and GCaR-CFLRU (more than "
-            f"{IN_POINTS:g} points)",
+            f"{IN_POINTS:g} percentage points)",
             all(value > IN_POINTS for value in lcr.values()),
-            _listed(lcr, "points"),
+            _listed(lcr, "percentage points"),
             because=SHORT_BURSTS,
             ids=("L-041",),
         ),
@@ -175,7 +176,7 @@ def _many_reads(runs: Runs, means: Mapping[str, Values]) -> list[Claim]:
 def _conserved(runs: Runs) -> str:
     recorded = {load: by_policy(runs, load, latency_us) for load in RECORDED_LOADS}
     return CONSERVED.format(
-        more=", ".join(f"{load} {more_hits(runs, load):.1f} points" for load in READING),
+        more=", ".join(f"{load} {more_hits(runs, load):.1f} percentage points" for load in READING),
         recorded=" and ".join(
             f"{less(one, CFLRU):.1f} of {less(one, LCR):.1f} %" for one in recorded.values()
         ),
@@ -199,28 +200,30 @@ def _collected(runs: Runs, means: Mapping[str, Values]) -> list[Claim]:
             ids=("L-016",),
         ),
         Claim(
-            f"wdev_2 runs little GC (at most {FEW_GC:g} per 1,000 requests)",
+            f"GC is rare on wdev_2 (at most {FEW_GC:g} GC run per 1,000 requests)",
             often["wdev_2"] <= FEW_GC,
             listed,
             ids=("L-032",),
         ),
         Claim(
-            f"web_0 and ts_0 run little GC (at most {FEW_GC:g} per 1,000 requests)",
+            f"GC is rare on web_0 and ts_0 (at most {FEW_GC:g} GC run per 1,000 requests)",
             all(often[load] <= FEW_GC for load in READING),
             listed,
             ids=("L-040",),
         ),
         Claim(
-            "proj_0 runs GC more often than wdev_2",
+            "GC runs more often on proj_0 than on wdev_2",
             often["proj_0"] > often["wdev_2"],
             listed,
             ids=("L-034",),
         ),
         Claim(
-            "financial2 replaces fewer dirty pages than any other load (share of the "
-            f"replacements under LRU), and runs little GC (at most {FEW_GC:g} per 1,000 requests)",
+            "On financial2, fewer dirty pages are replaced than on any other load (share of the "
+            f"replacements under LRU), and GC is rare (at most {FEW_GC:g} GC run per 1,000 "
+            "requests)",
             all(dirty[READS] < dirty[load] for load in WRITING) and often[READS] <= FEW_GC,
-            f"{_listed(dirty)} dirty; {often[READS]:.1f} GC runs per 1,000 requests",
+            f"{_listed(dirty)} of the replaced pages dirty; {often[READS]:.1f} GC runs per 1,000 "
+            "requests",
             ids=("L-048",),
         ),
     ]
@@ -230,8 +233,9 @@ def _tails(runs: Runs, means: Mapping[str, Values]) -> list[Claim]:
     tails = over_loads(runs, tail_us)
     return [
         Claim(
-            f"{load}: LCR has the shortest mean and the shortest 99.9th percentile, which is "
-            f"noticeably shorter than that of LRU (by more than {IN_POINTS:g} %)",
+            f"{load}: LCR has the shortest mean and the shortest 99.9th percentile of response "
+            f"times; the latter is noticeably shorter than under LRU (by more than {IN_POINTS:g} "
+            "%)",
             all(
                 one[LCR] < min(one[policy] for policy in ALL if policy != LCR)
                 for one in (means[load], tails[load])
@@ -263,7 +267,7 @@ def _waits(runs: Runs) -> Claim:
     }
     most = max(changed, key=lambda key: abs(changed[key]))
     return Claim(
-        "Policies change the waiting of requests only: transfers, flash operations and the "
+        "Policies change only the waiting time of requests: transfers, flash operations and the "
         "buffer take as long as under LRU (time for which a request does not wait, within "
         f"{IN_POINTS:g} % of its response time)",
         abs(changed[most]) <= IN_POINTS,
@@ -292,8 +296,8 @@ def of_deviations(runs: Runs) -> list[Claim]:
         ),
         *(
             Claim(
-                f"LCR reduces the standard deviation by as much on {first} as on {second} "
-                f"(relative to LRU, within {IN_POINTS:g} points)",
+                f"LCR reduces the standard deviation relative to LRU by as much on {first} as on "
+                f"{second} (within {IN_POINTS:g} percentage points)",
                 apart[first, second] <= IN_POINTS,
                 f"{to_lru[first]:.1f} and {to_lru[second]:.1f} %",
                 because=because,
@@ -326,34 +330,34 @@ def of_hits(runs: Runs, halves: Mapping[str, float]) -> list[Claim]:
     working = {load: 100 * halves[load] / values[load][LRU] for load in TABLE}
     return [
         Claim(
-            f"The hit ratios of the policies are within {IN_POINTS:g} points of each other",
+            f"The hit ratios of the policies differ by at most {IN_POINTS:g} percentage points",
             max(apart.values()) <= IN_POINTS,
-            _listed(apart, "points"),
+            _listed(apart, "percentage points"),
             ids=("L-058", "L-017"),
         ),
         Claim(
-            "If pages near the tail leave from less loaded dies, as with LCR, the miss ratio is "
-            f"almost that of LRU (at most {IN_POINTS:g} points more), and requests respond faster, "
-            "on every write-dominated load",
+            "If victims near the tail are chosen by the load of their dies, as under LCR, the "
+            f"miss ratio is almost that of LRU (at most {IN_POINTS:g} percentage points higher), "
+            "and response times are shorter, on every write-dominated load",
             all(
                 fewer[load] <= IN_POINTS and means[load][LCR] < means[load][LRU] for load in WRITING
             ),
-            f"{_listed(fewer, 'points more misses')}; "
+            f"{_listed(fewer, 'percentage points more misses')}; "
             + _listed({load: less(means[load], LCR) for load in WRITING}, "% faster"),
             ids=("L-014",),
         ),
         Claim(
-            f"With hit ratios within {IN_POINTS:g} points, mean response times may differ "
-            f"noticeably (by more than {IN_POINTS:g} % on some load)",
+            f"With hit ratios that differ by at most {IN_POINTS:g} percentage points, mean "
+            f"response times may differ noticeably (by more than {IN_POINTS:g} % on some load)",
             any(apart[load] <= IN_POINTS < differ[load] for load in TABLE),
             _listed(differ),
             ids=("L-059",),
         ),
         Claim(
             "Most hits are in the working region: with half of the buffer, LRU has more than half "
-            "of the hits, on every load",
+            "of the hits that it has with the whole buffer, on every load",
             min(working.values()) > 50,
-            _listed(working, "% of the hits"),
+            _listed(working, "% of the hits with the whole buffer"),
             ids=("L-019",),
         ),
     ]

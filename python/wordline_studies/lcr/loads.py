@@ -108,15 +108,15 @@ def _log_uniform(most: int) -> tuple[tuple[float, float], ...]:
 
 
 # Sizes and address spaces are those of table 8 of Q. Xia's thesis (2017), which uses the same
-# recordings: requests and shares of reads are equal, sizes twice those of table III. wdev_2 has
-# only writes, of 8.15 KB. Financial2 is not in that table. Recordings repeat requests at all
+# traces: requests and shares of reads are equal, sizes twice those of table III. wdev_2 has only
+# writes, of 8.15 KB. Financial2 is not in that table. Recorded traces repeat requests at all
 # distances. Here, half of the reads repeat at log-uniform ages up to 2,048 reads, and writes at
 # ages up to 8,192 writes (chosen after seeing results). The share of writes that repeat follows
 # from the document's share of clean replacements, 76 % of web_0 and 40 % of ts_0: each page that
-# enters must be evicted. For proj_0, the published share of less than 5 % does not determine it;
-# 12 % as in rsrch_1 is used. Half of
-# the writes of wdev_2 repeat within 1 MiB, which fits in a buffer of 4 MiB next to the other
-# writes. For Financial2 the share is that of the first 30,000 requests of Financial1.
+# enters must be evicted. For proj_0, the published share of less than 5 % does not determine it; 12
+# % as in rsrch_1 is used. Half of the writes of wdev_2 repeat within 1 MiB, which fits in a buffer
+# of 4 MiB next to the other writes. For Financial2 the share is that of the first 30,000 requests
+# of Financial1.
 TABLE = {
     "web_0": _small_writes(2_029_945, 70.12, 14.99, 33.91, 0.77),
     "ts_0": _small_writes(1_801_734, 82.42, 9.01, 21.97, 0.74),
@@ -192,16 +192,16 @@ RESIZED_LOADS = {
 }
 LOADS = TABLE | RECORDED_LOADS | RESIZED_LOADS
 FITTED = (
-    "The loads are fitted. Requests and shares of writes are those of table III. Mean sizes "
-    "and address spaces are those of the same recordings in Q. Xia's thesis (table 8), whose "
-    "sizes are twice those of table III. A request has two pages of 4 KiB or sixteen "
-    "(financial2: one). Whether reads or writes are larger follows from the document's shares "
-    "of clean replacements. Requests of web_0 and ts_0 repeat at all distances. Small requests "
-    "of the other loads go to a few hot addresses or anywhere, large ones anywhere. Arrival "
-    "rates are not given; those of the recordings are used, which last a week (MSR Cambridge) "
-    "and half a day (Financial2). Requests of MSR Cambridge arrive in bursts that only read or "
-    "only write, with the lengths and gaps of the writes of rsrch_1 and the reads of web_3. "
-    "Requests of Financial2 arrive one at a time."
+    "The loads are fitted. Requests and shares of writes are those of table III. Mean sizes and "
+    "address spaces are those of the same traces in Q. Xia's thesis (table 8), whose sizes are "
+    "twice those of table III. A request has two pages of 4 KiB or sixteen (financial2: one). "
+    "Whether reads or writes are larger follows from the document's shares of clean replacements. "
+    "Requests of web_0 and ts_0 repeat at all distances. Small requests of the other loads go to "
+    "a few hot addresses or anywhere, large ones anywhere. Arrival rates are not given; those of "
+    "the recorded traces are used, which last a week (MSR Cambridge) and half a day (Financial2). "
+    "Requests of MSR Cambridge arrive in bursts that only read or only write, with the lengths "
+    "and gaps of the writes of rsrch_1 and the reads of web_3. Requests of Financial2 arrive one "
+    "at a time."
 )
 
 

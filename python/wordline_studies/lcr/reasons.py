@@ -39,10 +39,10 @@ class Variant:
 
 BASE = Variant("as in figure 5")
 CALM = Variant("single requests", bursts=False)
-LONG_READS = Variant("reads in bursts as of writes", reads=WRITES)
+LONG_READS = Variant("reads in bursts like those of writes", reads=WRITES)
 FRESH = Variant("no GC", settings=WHOLE)
-WEAR = Variant("worn", settings=WORN)
-SHARED = Variant("8 channels of 8", settings={"ssd.channels": 8, "ssd.ways": 8})
+WEAR = Variant("overwritten device", settings=WORN)
+SHARED = Variant("8 channels of 8 packages", settings={"ssd.channels": 8, "ssd.ways": 8})
 VARIANTS = (
     BASE,
     Variant("10 times the rate", faster=10),
@@ -164,11 +164,11 @@ def figure(setup: Setup) -> Figure:
         measured=(
             f"At most {REQUESTS:,} requests of the loads of figure 5, with one change each: "
             "bursts at 10 and 100 times the rate; single requests at the same mean rate; reads in "
-            "bursts with the lengths and gaps of those of writes; a device with eight times the "
+            "bursts with the lengths and gaps of bursts of writes; a device with eight times the "
             "blocks, on which GC does not start; a device overwritten until GC runs; links shared "
             "by eight packages; GC that moves pages over the links; a queue of 256 instead of 32. "
-            "In addition, the first requests of web_0 and ts_0 under LRU and CFLRU, and these "
-            "loads with the sizes of their reads exchanged."
+            "The figure also shows the first requests of web_0 and ts_0 under LRU and CFLRU, and "
+            "these loads with the sizes of their reads exchanged."
         ),
         rows=[
             *(
@@ -234,17 +234,17 @@ def _claims(
     return [
         Claim(
             "Without GC, when GCaR-CFLRU equals CFLRU, LCR gains noticeably more than either "
-            f"(more than {IN_POINTS:g} points, mean of the loads), because it avoids long queues "
-            "of dies",
+            f"(more than {IN_POINTS:g} percentage points, mean of the loads), because it avoids "
+            "dies with long queues",
             fmean(fresh.values()) > IN_POINTS,
             ", ".join(f"{load} {value:.1f}" for load, value in fresh.items()) + " points",
             ids=("L-015",),
         ),
         Claim(
             "proj_0: without GC, LCR still gains noticeably more than GCaR-CFLRU (more than "
-            f"{IN_POINTS:g} points)",
+            f"{IN_POINTS:g} percentage points)",
             fresh["proj_0"] > IN_POINTS,
-            f"{fresh['proj_0']:.1f} points",
+            f"{fresh['proj_0']:.1f} percentage points",
             ids=("L-046",),
         ),
         Claim(
@@ -257,26 +257,26 @@ def _claims(
         ),
         *(
             Claim(
-                f"{load}: with reads in bursts as of writes, LCR gains more than {IN_POINTS:g} "
-                "points over GCaR-CFLRU",
+                f"{load}: with reads in bursts like those of writes, LCR gains more than "
+                f"{IN_POINTS:g} percentage points over GCaR-CFLRU",
                 to_gcar[LONG_READS.title][load] > IN_POINTS,
-                f"{to_gcar[LONG_READS.title][load]:.1f} points",
+                f"{to_gcar[LONG_READS.title][load]:.1f} percentage points",
                 quick=False,
             )
             for load in READING
             if LONG_READS.title in to_gcar
         ),
         Claim(
-            "wdev_2: with single requests, LCR has no more choice than GCaR-CFLRU "
-            "(gains less than a point more)",
+            "wdev_2: with single requests, LCR has no more choice than GCaR-CFLRU (it gains less "
+            "than a percentage point more)",
             to_gcar[CALM.title]["wdev_2"] < 1,
-            f"{to_gcar[CALM.title]['wdev_2']:.1f} points",
+            f"{to_gcar[CALM.title]['wdev_2']:.1f} percentage points",
         ),
         Claim(
-            f"wdev_2: on a worn device, LCR gains more than {IN_POINTS:g} %, and less over "
-            "GCaR-CFLRU than over LRU",
+            f"wdev_2: on an overwritten device, LCR gains more than {IN_POINTS:g} % over LRU, and "
+            "less over GCaR-CFLRU than over LRU",
             worn[0] > IN_POINTS and worn[1] < worn[0],
-            f"{worn[0]:.1f} % and {worn[1]:.1f} points",
+            f"{worn[0]:.1f} % over LRU and {worn[1]:.1f} percentage points over GCaR-CFLRU",
         ),
         _more_gc(to_lru, to_gcar),
         *_large_writes(to_lru, deviating),
@@ -290,8 +290,8 @@ def _more_gc(to_lru: Gains, to_gcar: Gains) -> Claim:
         for one in (FRESH, BASE, WEAR)
     }
     return Claim(
-        "proj_0: GCaR-CFLRU gains more the more GC there is: at most a point without GC, and most "
-        "on a worn device",
+        "proj_0: GCaR-CFLRU gains more the more GC there is: at most a percentage point without "
+        "GC, and most on an overwritten device",
         abs(gcar[FRESH.title]) <= 1 and gcar[BASE.title] < gcar[WEAR.title],
         ", ".join(f"{title} {value:.1f} %" for title, value in gcar.items()),
     )
@@ -320,7 +320,7 @@ def _large_writes(to_lru: Gains, deviating: Gains) -> list[Claim]:
         ),
         Claim(
             "web_0 and ts_0: LCR's reductions of the standard deviation differ by more than "
-            f"{IN_POINTS:g} points with single requests and without GC, too",
+            f"{IN_POINTS:g} percentage points also with single requests and without GC",
             all(
                 abs(deviating[one.title]["web_0"] - deviating[one.title]["ts_0"]) > IN_POINTS
                 for one in (CALM, FRESH)
@@ -339,8 +339,8 @@ def _exchanged(steadier: Mapping[str, float]) -> list[Claim]:
     """Returns the claims on web_0 and ts_0 with reads as large as those of the other load."""
     return [
         Claim(
-            f"{load}: with reads as large as on {other}, LCR reduces the standard deviation as on "
-            f"{other} (within {IN_POINTS:g} points)",
+            f"{load}: with reads as large as on {other}, LCR reduces the standard deviation as "
+            f"much as on {other} (within {IN_POINTS:g} percentage points)",
             abs(steadier[f"{load}, reads as large as on {other}"] - steadier[other]) <= IN_POINTS,
             f"{steadier[f'{load}, reads as large as on {other}']:.1f} and {steadier[other]:.1f} %, "
             f"{steadier[load]:.1f} % with its own reads",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from wordline._render.charts import bars
 from wordline_studies.cases import required
-from wordline_studies.figure import Figure, Plot, Published, Row, Setup
+from wordline_studies.figure import Figure, Plot, Row, Setup
 from wordline_studies.lcr.claims import (
     MOST,
     WRITING,
@@ -82,30 +82,20 @@ def _rows(
     """Returns rows with LCR's reductions of `what` relative to LRU, and these minus GCaR-CFLRU's.
     `published` has, for each of the two policies, the loads for which the document states the
     reduction."""
+    labels = {
+        LRU: "reduction by LCR relative to LRU",
+        GCAR: "reduction by LCR minus that by GCaR-CFLRU, relative to LRU",
+    }
 
-    def number(load: str, than: str) -> Published | None:
-        known = f"{load}, {TITLES[than]}"
-        return PUBLISHED(figure, known) if load in published[than] else None
+    def row(load: str, than: str, value: float, unit: str) -> Row:
+        label = f"{load}: {what}, {labels[than]}"
+        return Row(
+            label, value, unit, PUBLISHED(figure, label) if load in published[than] else None
+        )
 
     return [
-        *(
-            Row(
-                f"{load}: {what}, reduction by LCR relative to LRU",
-                less(values[load], LCR),
-                "%",
-                number(load, LRU),
-            )
-            for load in values
-        ),
-        *(
-            Row(
-                f"{load}: {what}, reduction by LCR minus that by GCaR-CFLRU, relative to LRU",
-                further(values[load]),
-                "points",
-                number(load, GCAR),
-            )
-            for load in values
-        ),
+        *(row(load, LRU, less(values[load], LCR), "%") for load in values),
+        *(row(load, GCAR, further(values[load]), "points") for load in values),
     ]
 
 
@@ -135,7 +125,9 @@ def _means(runs: Runs) -> Figure:
                 "proj_0: mean response time, reduction by GCaR-CFLRU relative to LRU",
                 less(means["proj_0"], GCAR),
                 "%",
-                PUBLISHED("5", "proj_0, GCaR-CFLRU against LRU"),
+                PUBLISHED(
+                    "5", "proj_0: mean response time, reduction by GCaR-CFLRU relative to LRU"
+                ),
             ),
             *(
                 Row(f"{load}, {TITLES[policy]}: mean response time", value, "µs")
@@ -144,7 +136,7 @@ def _means(runs: Runs) -> Figure:
             ),
             *(
                 Row(
-                    f"{load}, LRU: GC runs per 1,000 requests",
+                    f"{load}, LRU: number of GC runs per 1,000 requests",
                     gc_runs(runs[load, LRU]),
                     "",
                 )
@@ -160,16 +152,16 @@ def _means(runs: Runs) -> Figure:
         ],
         claims=of_means(runs),
         explanation=[
-            "The document's gains over GCaR-CFLRU are points of LRU's time: on proj_0, 23.7 % less "
-            "11.4 % is 12.3. Those over LRU are per cent of LRU's time.",
+            "The document's gains over GCaR-CFLRU are percentage points of LRU's time: on proj_0, "
+            "23.7 % less 11.4 % is 12.3. Those over LRU are per cent of LRU's time.",
             "On ts_0, the document's 39.2 % and its share of 40 % clean replacements exclude each "
             "other in a steady run, because as many pages leave dirty as become dirty (see the "
             "claim on CFLRU). On web_0, LCR gains less than published over LRU, because CFLRU "
             "gains less, and as much as published over GCaR-CFLRU.",
             "On wdev_2, a device that is only filled runs no GC: 181,266 writes of two pages are "
-            "0.36 million pages, and 1.68 million can be written before GC starts. LCR's gain then "
-            "comes from bursts only; with single requests it is almost zero, and on a worn device "
-            "it is larger (see Reasons).",
+            "0.36 million pages, and 1.68 million can be written before GC starts. LCR's gain "
+            "then comes from bursts only; with single requests it is almost zero, and on an "
+            "overwritten device it is larger (see Reasons).",
             "On proj_0, LCR gains more than published. Large writes evict many pages at once, "
             "and each package has its own link, so a request waits for the slowest of sixteen "
             "dies. LRU cannot avoid a die that runs GC. The gain is smaller with single "
@@ -205,9 +197,9 @@ def _deviations(runs: Runs) -> Figure:
         claims=of_deviations(runs),
         explanation=[
             "On ts_0, the published reduction is almost all CFLRU's (43.9 % of LRU's deviation, "
-            "5.4 points more than GCaR-CFLRU). Here CFLRU gains little, for the reason given with "
-            "figure 5. On proj_0, LCR and GCaR-CFLRU reduce the deviation more than published, "
-            "because they avoid dies that run GC (see Reasons).",
+            "5.4 percentage points more than GCaR-CFLRU). Here CFLRU gains little, for the reason "
+            "given with figure 5. On proj_0, LCR and GCaR-CFLRU reduce the deviation more than "
+            "published, because they avoid dies that run GC (see Reasons).",
         ],
         data={"deviation_us": values},
     )
@@ -219,7 +211,7 @@ def _hits(runs: Runs, halves: Mapping[str, float]) -> Figure:
         id="7",
         title="Figure 7: hit ratio",
         section="IV-B",
-        measured="The runs of figure 5. Pages of requests, reads and writes.",
+        measured="Hit ratio of the pages of reads and writes, in the runs of figure 5.",
         rows=[
             Row(f"{load}, {TITLES[policy]}: hit ratio", value, "%")
             for load, one in values.items()
@@ -253,10 +245,12 @@ def _clean(runs: Runs) -> Figure:
         ),
         rows=[
             Row(
-                f"{load}, {TITLES[policy]}: clean pages among replacements",
+                f"{load}, {TITLES[policy]}: share of clean pages among replacements",
                 values[load][policy],
                 "%",
-                PUBLISHED("clean", load) if load in WRITING and policy == LCR else None,
+                PUBLISHED("clean", f"{load}: share of clean pages among replacements")
+                if load in WRITING and policy == LCR
+                else None,
             )
             for load in TABLE
             for policy in ALL
@@ -264,7 +258,7 @@ def _clean(runs: Runs) -> Figure:
         plots=[
             Plot(
                 "Clean pages among replacements",
-                "",
+                "Share of clean pages among the pages evicted from the buffer.",
                 bars({load: titled(one) for load, one in values.items()}, COLOURS, "%"),
             )
         ],
@@ -279,9 +273,9 @@ def _recorded(runs: Runs) -> Figure:
         title="Reuse in a recorded trace",
         section="IV-B",
         measured=(
-            "web_0 and ts_0 as in figure 5, but small requests repeat as in hplajw, with "
-            "unscaled distances. Recordings differ: 79 % of the writes of hplajw repeat within "
-            "1,024 page writes, but only 15 % of those of web_3. The document gives no reuse."
+            "web_0 and ts_0 as in figure 5, but small requests repeat as in hplajw, with unscaled "
+            "distances. Recorded traces differ: 79 % of the writes of hplajw repeat within 1,024 "
+            "page writes, but only 15 % of those of web_3. The document gives no reuse."
         ),
         rows=[
             *(
@@ -289,7 +283,13 @@ def _recorded(runs: Runs) -> Figure:
                     f"{load}: mean response time, reduction by {TITLES[policy]} relative to LRU",
                     less(one, policy),
                     "%",
-                    PUBLISHED("5", f"{load.split(',')[0]}, LRU") if policy == LCR else None,
+                    PUBLISHED(
+                        "5",
+                        f"{load.split(',')[0]}: mean response time, reduction by LCR relative to "
+                        "LRU",
+                    )
+                    if policy == LCR
+                    else None,
                     other_reading=True,
                 )
                 for load, one in means.items()
@@ -301,17 +301,23 @@ def _recorded(runs: Runs) -> Figure:
                     "relative to LRU",
                     further(one),
                     "points",
-                    PUBLISHED("5", f"{load.split(',')[0]}, GCaR-CFLRU"),
+                    PUBLISHED(
+                        "5",
+                        f"{load.split(',')[0]}: mean response time, reduction by LCR minus that "
+                        "by GCaR-CFLRU, relative to LRU",
+                    ),
                     other_reading=True,
                 )
                 for load, one in means.items()
             ),
             *(
                 Row(
-                    f"{load}, {TITLES[policy]}: clean pages among replacements",
+                    f"{load}, {TITLES[policy]}: share of clean pages among replacements",
                     clean_percent(runs[load, policy]),
                     "%",
-                    PUBLISHED("clean", load.split(",")[0]),
+                    PUBLISHED(
+                        "clean", f"{load.split(',')[0]}: share of clean pages among replacements"
+                    ),
                     other_reading=True,
                 )
                 for load in means

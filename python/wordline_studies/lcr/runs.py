@@ -24,8 +24,8 @@ WHOLE: dict[str, Value] = {"nand.geometry.blocks_per_plane": WHOLE_BLOCKS}
 # The device is filled so that GC may start during a trace (II-A), but not overwritten: on web_0,
 # ts_0 and wdev_2, GC is a very small share of the operations.
 FILLED: dict[str, Value] = {"precondition.overwrite_ratio": 0.0}
-# Overwritten at random until the planes run GC: as many pages as there are free blocks above the
-# threshold.
+# Settings of a device that is overwritten at random until the planes run GC: by as many pages as
+# the free blocks above the threshold hold.
 WORN: dict[str, Value] = {"precondition.overwrite_ratio": 0.12}
 # Summaries by load and policy.
 Runs: TypeAlias = Mapping[tuple[str, str], Summary]

@@ -23,8 +23,8 @@ REQUESTS = {"web_0": 100_000, "ts_0": 100_000, "proj_0": 50_000, "financial2": 1
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns figures 9 and 10, from the same runs of wdev_2: all of its requests, or half for a
-    quick study. Figure 9 has the other loads, too."""
+    """Returns figures 9 and 10, from the same runs of wdev_2: all of its requests, or a quarter for
+    a quick study. Figure 9 also has the other loads."""
     paths = written(
         setup, {LOAD: (LOAD, Playback(TABLE[LOAD].requests // (4 if setup.quick else 1)))}
     )
@@ -43,7 +43,7 @@ def figures(setup: Setup) -> list[Figure]:
 
 
 def _others(setup: Setup) -> dict[str, dict[int, tuple[float, float, float]]]:
-    """Returns the response times of LRU and LCR, and LCR's hit ratio, of the other loads by buffer
+    """Returns the response times of LRU and LCR, and LCR's hit ratio, on the other loads by buffer
     size."""
     played = {
         load: (load, playback(setup, wanted(setup, load, most))) for load, most in REQUESTS.items()
@@ -76,7 +76,7 @@ def _lines(values: dict[int, dict[str, float]], unit: str) -> Plot:
         TITLES[policy]: {f"{mib} MiB": values[mib][policy] for mib in MIBS} for policy in ALL
     }
     drawn = lines(by_policy, COLOURS, "buffer", unit, category=True, height=340)
-    return Plot("wdev_2 by buffer size", "", drawn)
+    return Plot("wdev_2 by buffer size", "By policy.", drawn)
 
 
 def _rows(values: dict[int, dict[str, float]], what: str, unit: str) -> list[Row]:
@@ -105,10 +105,14 @@ def _means(
             *(
                 Row(
                     f"mean response time, reduction by LCR relative to {TITLES[policy]}, mean of "
-                    "the sizes",
+                    "the buffer sizes",
                     value,
                     "%",
-                    PUBLISHED("9", TITLES[policy]),
+                    PUBLISHED(
+                        "9",
+                        f"mean response time, reduction by LCR relative to {TITLES[policy]}, mean "
+                        "of the buffer sizes",
+                    ),
                 )
                 for policy, value in gains.items()
             ),
@@ -139,7 +143,7 @@ def _claims(means: Mapping[int, Mapping[str, float]], gains: Mapping[str, float]
     stable = {policy: 100 * (1 - means[MIBS[-1]][policy] / means[ENOUGH][policy]) for policy in ALL}
     return [
         Claim(
-            "LCR has the shortest response time at every size",
+            "LCR has the shortest mean response time at every buffer size",
             all(one[LCR] < min(one[policy] for policy in ALL[:-1]) for one in means.values()),
             ", ".join(f"{mib} MiB {less(one, LCR):.1f} %" for mib, one in means.items())
             + " below LRU",
@@ -164,13 +168,13 @@ def _claims(means: Mapping[int, Mapping[str, float]], gains: Mapping[str, float]
         ),
         Claim(
             "LCR gains most over LRU, less over CFLRU and least over GCaR-CFLRU (mean of the "
-            "sizes)",
+            "buffer sizes)",
             all(gains[first] > gains[second] for first, second in pairwise(ALL[:-1])),
             ", ".join(f"{TITLES[policy]} {value:.2f} %" for policy, value in gains.items()),
             because=(
                 "the load hardly reads, so CFLRU finds no clean pages, and a device that is only "
-                "filled runs no GC, so GCaR-CFLRU equals CFLRU; on a worn device, LCR gains less "
-                "over GCaR-CFLRU than over LRU (see Reasons)"
+                "filled runs no GC, so GCaR-CFLRU equals CFLRU; on an overwritten device, LCR "
+                "gains less over GCaR-CFLRU than over LRU (see Reasons)"
             ),
             ids=("L-071",),
         ),
@@ -187,9 +191,9 @@ def _alike(others: Mapping[str, Mapping[int, tuple[float, float, float]]]) -> Cl
         for load, one in others.items()
     }
     return Claim(
-        "The other loads follow wdev_2: with larger buffers, LCR responds faster and hits more "
-        "often, at no size more slowly than LRU, and its response time is stable above "
-        f"{enough} MiB (within {PER_CENT:g} %)",
+        "The other loads behave like wdev_2: with larger buffers, LCR responds faster and hits "
+        "more often; it responds no more slowly than LRU at any buffer size, and its response "
+        f"time is stable above {enough} MiB (within {PER_CENT:g} %)",
         all(follow.values()),
         "; ".join(
             f"{load} "
@@ -199,8 +203,8 @@ def _alike(others: Mapping[str, Mapping[int, tuple[float, float, float]]]) -> Cl
         ),
         because=(
             "the document gives no reuse; these loads repeat requests at all distances, or repeat "
-            "few requests between large ones, so a buffer larger than "
-            f"{enough} MiB still has more hits (by {_listed_hits(others)} points)"
+            f"few requests between large ones, so a buffer larger than {enough} MiB still has a "
+            f"higher hit ratio (by {_listed_hits(others)} percentage points)"
         ),
         ids=("L-063",),
     )
@@ -223,9 +227,9 @@ def _hits(hits: dict[int, dict[str, float]], means: dict[int, dict[str, float]])
         plots=[_lines(hits, "%")],
         claims=[
             Claim(
-                f"The hit ratios of the policies are within {IN_POINTS:g} points of each other",
+                f"The hit ratios of the policies differ by at most {IN_POINTS:g} percentage points",
                 apart <= IN_POINTS,
-                f"{apart:.2f} points",
+                f"at most {apart:.2f} percentage points apart",
                 ids=("L-074",),
             ),
             Claim(
@@ -239,10 +243,11 @@ def _hits(hits: dict[int, dict[str, float]], means: dict[int, dict[str, float]])
                 ids=("L-072",),
             ),
             Claim(
-                f"Above {ENOUGH} MiB, the hit ratio is stable (within {IN_POINTS:g} points)",
+                f"Above {ENOUGH} MiB, the hit ratio is stable (within {IN_POINTS:g} percentage "
+                "points)",
                 max(map(abs, above.values())) <= IN_POINTS,
                 ", ".join(f"{TITLES[policy]} {value:+.1f}" for policy, value in above.items())
-                + " points",
+                + " percentage points",
                 ids=("L-073",),
             ),
             _inconsistent(hits, means),
@@ -260,11 +265,11 @@ def _inconsistent(
         mib: one[LCR] < min(one[policy] for policy in ALL[:-1]) for mib, one in means.items()
     }
     return Claim(
-        "Response times do not follow hit ratios: LCR responds fastest at every size, even if "
-        "another policy hits more often",
+        "Response times do not follow hit ratios: LCR responds fastest at every buffer size, even "
+        "if another policy hits more often",
         all(fastest.values()) and any(value > 0 for value in more.values()),
-        "another policy hits more often by "
+        "hit ratio of the best other policy minus that of LCR: "
         + ", ".join(f"{value:+.3f}" for value in more.values())
-        + " points",
+        + " percentage points",
         ids=("L-061",),
     )

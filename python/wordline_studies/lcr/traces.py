@@ -24,8 +24,8 @@ from wordline_studies.outcome import IN_POINTS
 from wordline_studies.traces import missing, recorded
 
 REQUESTS = 20_000
-# Smallest share of dirty pages among replacements that leaves a choice, and largest share of writes
-# that counts as few. Per cent.
+# Smallest share of dirty pages among replacements that leaves the policy a choice, and largest
+# share of writes that counts as few. Per cent.
 DIRTY, FEW = 10.0, 20.0
 # Tolerance of equal response times. Per cent.
 EQUAL = 2.0
@@ -82,9 +82,9 @@ def figure(setup: Setup) -> Figure:
         title="Recorded traces",
         section="IV-B",
         measured=(
-            f"The first {many:,} requests of traces at their recorded times, on the device "
-            f"of figure 5 with its buffer of {MIB} MiB, filled but not overwritten beforehand. "
-            "Addresses beyond the end are wrapped."
+            f"The first {many:,} requests of traces at their recorded times, on the device of "
+            f"figure 5 with its buffer of {MIB} MiB, filled but not overwritten beforehand. "
+            "Addresses beyond the end of the device are wrapped around."
         ),
         rows=[
             *(Row(f"{name}: share of writes", writes[name], "%") for name in names),
@@ -116,7 +116,7 @@ def figure(setup: Setup) -> Figure:
                 for policy in (LRU, LCR)
             ),
             *(
-                Row(f"{name}, LCR: clean pages among replacements", clean[name][LCR], "%")
+                Row(f"{name}, LCR: share of clean pages among replacements", clean[name][LCR], "%")
                 for name in names
             ),
         ],
@@ -151,8 +151,8 @@ def figure(setup: Setup) -> Figure:
             ]
         ),
         explanation=[
-            "These are excerpts. None of them is a trace of the document under its name. Short "
-            "excerpts hardly fill the buffer, so the policies are alike. CFLRU gains more in "
+            "These are excerpts. None of them has the name of a trace of the document. Short "
+            "excerpts hardly fill the buffer, so the policies hardly differ. CFLRU gains more in "
             "shorter excerpts because it postpones writes (see Reasons).",
             *left_out(skipped),
             *missing(KNOWN, paths),

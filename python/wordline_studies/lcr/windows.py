@@ -23,7 +23,7 @@ REQUESTS = {"ts_0": 260_000, "web_0": 260_000, "wdev_2": 260_000, "proj_0": 50_0
 WINDOWS = tuple(Fraction(1, 2**power) for power in range(6, -1, -1))
 SOME = (WINDOWS[0], WINDOWS[3], *WINDOWS[-2:])
 HALF = Fraction(1, 2)
-CALM = "proj_0, one by one"
+CALM = "proj_0, single requests"
 # Published statements by load: those by which the response time is stable over the windows, and
 # those by which it falls.
 STABLE = {"wdev_2": "L-081", "proj_0": "L-082"}
@@ -65,8 +65,8 @@ def figure(setup: Setup) -> Figure:
         title="Figure 8: window size",
         section="IV-D",
         measured=(
-            f"LCR with windows of 1/64 to all of a buffer of {MIB} MiB (16 to 1,024 pages), "
-            "under the loads of figure 5."
+            f"LCR with windows from 1/64 of a buffer of {MIB} MiB to all of it (16 to 1,024 "
+            "pages), under the loads of figure 5."
         ),
         rows=[
             *(
@@ -81,7 +81,8 @@ def figure(setup: Setup) -> Figure:
             ),
             *(
                 Row(
-                    f"{load}: reduction of the response time by window 1/2 relative to window 1/64",
+                    f"{load}: reduction of the response time by a window of 1/2 relative to one "
+                    "of 1/64",
                     value,
                     "%",
                 )
@@ -89,8 +90,12 @@ def figure(setup: Setup) -> Figure:
             ),
         ],
         plots=[
-            Plot("Mean response time", "Response time under LCR.", _lines(means, ticks, "µs")),
-            Plot("Hit ratio", "Hit ratio under LCR.", _lines(hits, ticks, "%")),
+            Plot(
+                "Mean response time",
+                "Mean response time under LCR by window.",
+                _lines(means, ticks, "µs"),
+            ),
+            Plot("Hit ratio", "Hit ratio under LCR by window.", _lines(hits, ticks, "%")),
         ],
         claims=[
             *_insensitive(hits, place),
@@ -127,13 +132,14 @@ def _insensitive(hits: Mapping[str, Sequence[float]], place: int) -> list[Claim]
     below = max(max(one[: place + 1]) - min(one[: place + 1]) for one in hits.values())
     return [
         Claim(
-            f"The hit ratio does not depend on the window (within {IN_POINTS:g} points)",
+            f"The hit ratio does not depend on the window (within {IN_POINTS:g} percentage points)",
             max(apart.values()) <= IN_POINTS,
-            ", ".join(f"{load} {value:.1f}" for load, value in apart.items()) + " points",
+            ", ".join(f"{load} {value:.1f}" for load, value in apart.items())
+            + (" percentage points"),
             because=(
-                "with a window of the whole buffer, clean pages leave however recently "
-                "they were read, and half of the reads of web_0 and ts_0 are repeated; up "
-                f"to a window of a half, the hit ratio is within {below:.1f} points"
+                "with a window of the whole buffer, clean pages are evicted however recently they "
+                "were read, and half of the reads of web_0 and ts_0 are repeated; up to a window "
+                f"of a half, the hit ratio changes by at most {below:.1f} percentage points"
             ),
             ids=("L-084",),
         )
@@ -178,9 +184,9 @@ def _candidates(
             ids=("L-079",),
         ),
         Claim(
-            "proj_0: with hardly any clean pages (at most "
-            f"{IN_POINTS:g} % of the replacements), a window of the whole buffer responds faster "
-            "than one of 1/64, because victims are on less loaded dies",
+            f"proj_0: with hardly any clean pages (at most {IN_POINTS:g} % of the replacements), "
+            "LCR responds faster with a window of the whole buffer than with one of 1/64, because "
+            "victims are on less loaded dies",
             max(clean["proj_0"]) <= IN_POINTS and means["proj_0"][-1] < means["proj_0"][0],
             f"{means['proj_0'][0]:.0f} and {means['proj_0'][-1]:.0f} µs",
             ids=("L-079",),

@@ -4,6 +4,7 @@ packages."""
 from collections.abc import Mapping
 from pathlib import Path
 
+from wordline._render.units import many
 from wordline.config import Value
 from wordline.summary import Summary
 from wordline_studies.cases import Case, required
@@ -33,8 +34,8 @@ ROUGH = "msn"
 """The load for which a sample is least accurate."""
 NOISE = (
     "borders follow the noise of the sample, and a list that gives up pages because of it misses "
-    "them later; with four times as many pages the claim holds, and a sample of all pages equals "
-    "ghost lists (below)"
+    "them later; with four times as many sampled pages, the claim holds, and a sample of all "
+    "pages equals ghost lists (below)"
 )
 ENTRY_BYTES, STACKS = 20, 2
 """Bytes of an entry of a ghost list (two lists take 1 % of 4 GB), and the number of lists."""
@@ -57,18 +58,17 @@ def beyond(setup: Setup) -> list[Figure]:
         title="Beyond the document",
         section="7",
         measured=(
-            "OP-FCL as in figures 6 and 10, with two changes: hits are counted in a sample "
+            "OP-FCL as in figures 6 and 10, with one of two changes: hits are counted in a sample "
             "(SHARDS of a fixed size, kept from period to period, as in locality-driven "
-            "allocation), and the large flash is in several packages. Numbers of "
-            "sampled pages are those at the published flash size; a smaller flash has "
-            "proportionally fewer."
+            "allocation), or the large flash is in several packages. Numbers of sampled pages are "
+            "those at the published flash size; a smaller flash has proportionally fewer."
         ),
         rows=[*counted, *apart],
         claims=claims,
         explanation=[
             "A period is too short for the small samples of the allocator's window: with 2,048 "
-            "sampled pages of 4 GB, 2^16 requests include a few hundred of them. The memory of "
-            "a sample does not grow with the flash. Its counts by distance take up to 460 KiB "
+            "sampled pages of 4 GB, 2^16 requests access only a few hundred of them. The memory "
+            "of a sample does not grow with the flash. Its counts by distance take up to 460 KiB "
             "per stack in addition, at 4 GB.",
             "With one package, the pages of a group are read one after the other before they "
             "are destaged. Programs and GC for a request are serial too.",
@@ -106,7 +106,8 @@ def _counted(setup: Setup, paths: Mapping[str, Path]) -> tuple[list[Row], list[C
         ),
         *(
             Row(
-                f"{title(name)}, {pages:,} sampled pages: response time above that of ghost lists",
+                f"{title(name)}, {pages:,} sampled pages: excess of the response time over that "
+                "with ghost lists",
                 value,
                 "%",
             )
@@ -114,7 +115,7 @@ def _counted(setup: Setup, paths: Mapping[str, Path]) -> tuple[list[Row], list[C
         ),
     ]
     most = {pages: max(more[name, pages] for name in TABLE) for pages in SAMPLES}
-    told = ", ".join(f"{pages}: {value:+.1f} %" for pages, value in most.items())
+    told = ", ".join(f"{pages:,} sampled pages {value:+.1f} %" for pages, value in most.items())
     return rows, [
         Claim(
             f"With {FEW:,} sampled pages, the response time equals that with ghost lists "
@@ -130,8 +131,8 @@ def _counted(setup: Setup, paths: Mapping[str, Path]) -> tuple[list[Row], list[C
             told,
         ),
         Claim(
-            f"Reason: with a sample of all pages, {title(ROUGH)} has the response time of ghost "
-            "lists",
+            f"Reason: with a sample of all pages, the response time of {title(ROUGH)} equals that "
+            "with ghost lists",
             found[ROUGH, ALL] == found[ROUGH, 0],
             f"{above(ROUGH, ALL):+.3f} %",
         ),
@@ -154,7 +155,11 @@ def _apart(setup: Setup, paths: Mapping[str, Path]) -> list[Row]:
                 )
     found = required(setup, cases)
     return [
-        Row(f"{title(name)}, {packages} packages, groups of {group}: {what}", value, unit)
+        Row(
+            f"{title(name)}, {many(packages, 'package')}, groups of {many(group, 'page')}: {what}",
+            value,
+            unit,
+        )
         for (name, packages, group), summary in found.items()
         for what, value, unit in _destages(summary)
     ]
@@ -166,7 +171,7 @@ def _destages(summary: Summary) -> list[tuple[str, float, str]]:
     return [
         ("response time", or_nan(summary["latency"]["all"]["mean_us"]) / 1000, "ms"),
         (
-            "time of a destage for which a request waits",
+            "mean time of a destage for which a request waits",
             or_nan(cache["destage_mean_us"]) / 1000,
             "ms",
         ),

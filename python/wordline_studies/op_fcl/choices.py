@@ -66,17 +66,27 @@ def figure(setup: Setup) -> Figure:
         ),
         rows=[
             Row(
-                "Financial, OP-FCL: programmed bytes that hold the map",
+                "Financial, OP-FCL: share of programmed bytes that hold the map",
                 found["financial", "grouped"].map_percent,
                 "%",
                 PUBLISHED("5", "share of programmed bytes that hold the map"),
             ),
             *(
-                Row(f"{title(name)}: response time with write-through above write-back", value, "%")
+                Row(
+                    f"{title(name)}: excess of the response time with write-through over that "
+                    "with write-back",
+                    value,
+                    "%",
+                )
                 for name, value in through.items()
             ),
             *(
-                Row(f"{title(name)}: response time with single destages above groups", value, "%")
+                Row(
+                    f"{title(name)}: excess of the response time with single destages over that "
+                    "with groups",
+                    value,
+                    "%",
+                )
                 for name, value in single.items()
             ),
         ],
@@ -91,7 +101,7 @@ def _claims(through: dict[str, float], single: dict[str, float]) -> list[Claim]:
     return [
         Claim(
             f"Write-through takes far longer than write-back (by more than {PER_CENT:g} %) on "
-            "every load that writes, i.e. all but Search Engine",
+            "every load that writes, which is every load except Search Engine",
             min(through[name] for name in WRITTEN) > PER_CENT,
             told(through),
             ids=("O-017",),

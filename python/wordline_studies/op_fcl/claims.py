@@ -1,8 +1,8 @@
 """Claims of the document about figures 3, 6 to 8 and 10 to 12.
 
-Values that are almost equal or hardly change differ by at most `IN_POINTS` per cent or points. A
-cost that soars, and the response time of a cache that fills `INITIAL_PERCENT` of the flash, rise by
-more than `PER_CENT`.
+Values that are almost equal or hardly change differ by at most `IN_POINTS` per cent or percentage
+points. A cost that soars, and the response time of a cache that fills `INITIAL_PERCENT` of the
+flash, rise by more than `PER_CENT`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,13 +30,13 @@ SMALL = ("financial", "home", "search")
 LARGE = ("exchange", "msn")
 WRITTEN = ("financial", "home", "exchange", "msn")
 GROUPED = (
-    "extents of three pages are destaged together in groups of 32, so a destage costs a third "
-    "and a larger cache saves less; with pages destaged one by one, RW-FCL responds faster at 80 "
-    "than at 70 % (figure Reasons)"
+    "extents of three pages are destaged together in groups of 32, so a destage costs a third and "
+    "a larger cache saves less; with pages destaged one by one, RW-FCL responds faster at a share "
+    "of 80 % than at 70 % (figure Reasons)"
 )
 FILL = (
-    "a fill that is charged to the read costs more with every GC run that it causes; if it is "
-    "not charged, the response time of the same load falls to 95 % (next figure)"
+    "a fill that is charged to the read costs more with every GC run that it causes; if it is not "
+    "charged, the response time of the same load falls up to a cached share of 95 % (next figure)"
 )
 
 
@@ -175,8 +175,9 @@ def _full(charged: Curves) -> Claim:
         for name in WRITTEN
     }
     return Claim(
-        f"A cache that fills {INITIAL_PERCENT} % of the flash is slower than the best FP-FCL (by "
-        f"more than {PER_CENT:g} %) on every load but Search Engine",
+        f"FP-FCL with a cache that fills {INITIAL_PERCENT} % of the flash is slower than FP-FCL "
+        f"at its best cached share (by more than {PER_CENT:g} %) on every load except Search "
+        "Engine",
         min(above.values()) > PER_CENT,
         ", ".join(f"{title(name)} {value:+.0f} %" for name, value in above.items()),
         ids=("O-001", "O-002"),
@@ -193,7 +194,8 @@ def _search(curve: Curve) -> list[Claim]:
     reads = share * curve[RW][share].reads
     return [
         Claim(
-            "Search Engine: the response time falls continuously to 95 % with both schemes",
+            "Search Engine: the response time falls continuously up to a cached share of 95 %, "
+            "with both schemes",
             falls_to_the_end(curve),
             _curve(curve),
             FILL,
@@ -218,7 +220,7 @@ def apart(curve: Curve) -> list[float]:
 def alike(curve: Curve, name: str, known: str) -> Claim:
     """Returns the claim that FP-FCL and RW-FCL take almost equally long at every share."""
     return Claim(
-        f"{title(name)}: FP-FCL and RW-FCL take almost equally long at every share (within "
+        f"{title(name)}: FP-FCL and RW-FCL take almost equally long at every cached share (within "
         f"{IN_POINTS:g} %)",
         max(map(abs, apart(curve))) <= IN_POINTS,
         listed(apart(curve)),
@@ -230,7 +232,7 @@ def alike(curve: Curve, name: str, known: str) -> Claim:
 def _separate(charged: Curves) -> list[Claim]:
     return [
         Claim(
-            f"{title(name)}: RW-FCL takes less time than FP-FCL at every share",
+            f"{title(name)}: RW-FCL takes less time than FP-FCL at every cached share",
             max(apart(charged[name])) < 0,
             listed(apart(charged[name])),
             because,
@@ -259,8 +261,8 @@ def _offline(name: str, curve: Curve, known: str) -> Claim:
     schemes = FIXED if name in LARGE else (RW,)
     above = percent(min(least_ms(curve[scheme]) for scheme in schemes), least_ms(curve[OP]))
     return Claim(
-        f"{title(name)}: OP-FCL takes almost as long as {' or '.join(schemes)} at the best share "
-        f"(within {IN_POINTS:g} %)",
+        f"{title(name)}: OP-FCL takes almost as long as {' or '.join(schemes)} at the best cached "
+        f"share (within {IN_POINTS:g} %)",
         abs(above) <= IN_POINTS,
         f"{above:+.1f} %",
         quick=name not in LARGE,
@@ -279,7 +281,7 @@ def _unused(charged: Curves) -> list[Claim]:
     return [
         Claim(
             "Financial and Home: OP-FCL, which leaves space unused, responds faster than FP-FCL "
-            f"and RW-FCL that use {INITIAL_PERCENT} %",
+            f"and RW-FCL with a cache of {INITIAL_PERCENT} % of the flash",
             min(above.values()) > 0,
             ", ".join(f"{what} {value:+.1f} %" for what, value in above.items()),
             ids=("O-108",),
@@ -295,8 +297,8 @@ def _large(charged: Curves) -> list[Claim]:
     }
     return [
         Claim(
-            "Exchange, from 70 to 80 %: RW-FCL gains more by hits than GC costs and responds "
-            "faster, FP-FCL responds more slowly",
+            "Exchange: from a cached share of 70 to 80 %, RW-FCL gains more by hits than GC costs "
+            "and responds faster, but FP-FCL responds more slowly",
             steps[RW] < 0 < steps[FP],
             ", ".join(f"{scheme} {value:+.1f} %" for scheme, value in steps.items()),
             GROUPED,
@@ -379,7 +381,7 @@ def _rare(
     often: Mapping[str, float], per: str, because: str = "", ids: tuple[str, ...] = ()
 ) -> Claim:
     return Claim(
-        f"Search Engine has fewer GC runs per {per} than any other load, under OP-FCL",
+        f"Under OP-FCL, Search Engine has fewer GC runs per {per} than any other load",
         all(often["search"] < value for name, value in often.items() if name != "search"),
         ", ".join(f"{title(name)} {value:.1f}" for name, value in often.items()) + " per thousand",
         because,
@@ -389,8 +391,8 @@ def _rare(
 
 
 FALLS_FIRST = (
-    "with more hits, fewer pages are filled, as the document says of the same load in 6.3, where "
-    "GC becomes rarer up to 80 %"
+    "with more hits, fewer pages are filled, as the document states for the same load in section "
+    "6.3, where GC becomes rarer up to a share of 80 %"
 )
 
 
@@ -405,21 +407,21 @@ def _hits(charged: Curves) -> list[Claim]:
     return [
         Claim(
             "Hits rise with the cached share on Financial, Home and Search Engine, with both "
-            f"schemes (no fall of more than {NOISE_POINTS:g} points)",
+            f"schemes (no fall of more than {NOISE_POINTS:g} percentage points)",
             not small,
             _exceptions(small),
             ids=("O-061",),
         ),
         Claim(
             "With more over-provisioning, the smaller cache has fewer hits, under FP-FCL on every "
-            f"load (no rise of more than {NOISE_POINTS:g} points)",
+            f"load (no rise of more than {NOISE_POINTS:g} percentage points)",
             not fewer,
             _exceptions(fewer),
             ids=("O-005",),
         ),
         Claim(
-            "Exchange and MSN: both hits and GC time rise with the cached share, with both schemes "
-            f"(no fall of hits of more than {NOISE_POINTS:g} points)",
+            "Exchange and MSN: both hits and GC time rise with the cached share, with both "
+            f"schemes (no fall of the hit ratio of more than {NOISE_POINTS:g} percentage points)",
             not both,
             _exceptions(both),
             ids=("O-062",),
@@ -431,13 +433,14 @@ def _exchange(curve: Curve) -> list[Claim]:
     steps = {scheme: curve[scheme][80].gc_s - curve[scheme][70].gc_s for scheme in FIXED}
     return [
         Claim(
-            "Exchange: at 80 %, RW-FCL has more hits than FP-FCL",
+            "Exchange: at a cached share of 80 %, RW-FCL has a higher hit ratio than FP-FCL",
             curve[RW][80].hit > curve[FP][80].hit,
             f"{curve[RW][80].hit:.1f} and {curve[FP][80].hit:.1f} %",
             ids=("O-076",),
         ),
         Claim(
-            "Exchange: from 70 to 80 %, GC time rises more with FP-FCL than with RW-FCL",
+            "Exchange: from a cached share of 70 to 80 %, GC time rises more with FP-FCL than "
+            "with RW-FCL",
             steps[FP] > steps[RW],
             ", ".join(f"{scheme} {value:+.1f} s" for scheme, value in steps.items()),
             quick=False,
@@ -451,10 +454,10 @@ def _alike_hits(curve: Curve) -> list[Claim]:
     return not_quick(
         [
             Claim(
-                f"MSN: RW-FCL and FP-FCL have almost the same hits at every share (within "
-                f"{IN_POINTS:g} points)",
+                "MSN: RW-FCL and FP-FCL have almost the same hit ratio at every cached share "
+                f"(within {IN_POINTS:g} percentage points)",
                 max(map(abs, more)) <= IN_POINTS,
-                listed(more, " points"),
+                listed(more, " percentage points"),
                 ids=("O-080",),
             )
         ]
@@ -470,26 +473,28 @@ def _reading(curve: Curve) -> list[Claim]:
     ]
     return [
         Claim(
-            "Search Engine: hits rise almost linearly with the cached share (within "
-            f"{IN_POINTS:g} points of a line), with both schemes",
+            "Search Engine: the hit ratio rises almost linearly with the cached share (within "
+            f"{IN_POINTS:g} percentage points of a line), with both schemes",
             max(bent.values()) <= IN_POINTS,
-            ", ".join(f"{scheme} {value:.2f} points" for scheme, value in bent.items()),
+            ", ".join(f"{scheme} {value:.2f} percentage points" for scheme, value in bent.items()),
             ids=("O-093",),
         ),
         Claim(
-            "Search Engine: with more hits, fewer pages are written, up to 80 %, with both schemes",
+            "Search Engine: with more hits, fewer pages are written, up to a cached share of 80 "
+            "%, with both schemes",
             all(
                 rises([-cell.written for share, cell in curve[scheme].items() if share <= 80])
                 for scheme in FIXED
             ),
-            "pages per request: " + "; ".join(written),
+            "pages written per request: " + "; ".join(written),
             ids=("O-106",),
         ),
     ]
 
 
 def _bend(cells: Mapping[int, Cell]) -> float:
-    """Returns the largest difference of hits from the line between the first and the last share."""
+    """Returns the largest difference of the hit ratio from the line between the first and the last
+    share."""
     (first, low), *_, (last, high) = cells.items()
     slope = (high.hit - low.hit) / (last - first)
     return max(abs(cell.hit - low.hit - slope * (share - first)) for share, cell in cells.items())

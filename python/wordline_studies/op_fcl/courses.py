@@ -12,7 +12,7 @@ from wordline_studies.outcome import IN_POINTS
 SEGMENT_GB = 0.25
 """A step of the sizes (table 2)."""
 STEADY = (
-    "the document's reason is that the load changes; the fitted loads hardly do: the sizes of "
+    "the document's reason is that the load changes; the fitted loads hardly change: the sizes of "
     "Exchange and MSN change by less than a step in a period of that length (figures 9, 13)"
 )
 NOISE_ONLY = (
@@ -142,8 +142,9 @@ def _large(found: Mapping[str, Course]) -> list[Claim]:
             ids=("O-083",),
         ),
         Claim(
-            "Sizes of the large loads change over a larger range than those of the small ones "
-            "(largest minus smallest size after the first third of the run, relative to the flash)",
+            "The cached sizes of the large loads change over a larger range than those of the "
+            "small loads (largest minus smallest size after the first third of the run, relative "
+            "to the flash)",
             min(ranges[name] for name in LARGE) > max(ranges[name] for name in SMALL),
             ", ".join(f"{title(name)} {value:.1f} %" for name, value in ranges.items()),
             FEW_CHANGES,

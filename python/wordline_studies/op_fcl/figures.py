@@ -32,6 +32,13 @@ from wordline_studies.op_fcl.runs import (
 )
 
 STEPS = 100
+QUANTITIES = {
+    "ms": "response time",
+    "s of GC": "GC time",
+    "% hits": "hit ratio",
+    "erases per block": "erases",
+}
+"""Quantities of the plots by unit."""
 READING = (
     "Response times are those of a closed loop at queue depth 1. A request waits for the work "
     "that it causes and for work left over from the previous request. Pages that a write "
@@ -39,9 +46,9 @@ READING = (
     "up one page per request, and more while the disk is idle. No request waits for these "
     "pages, so the figures also show work: the busy time of flash and disks per request, "
     "whether the request waits for it or not.",
-    "Chosen after seeing results: groups of 32 pages (the document says several; Readings "
-    "shows destages one by one), the exponents, and requests one at a time. Each of them moves "
-    "an optimum by a step of 10 %.",
+    "Chosen after seeing results: groups of 32 pages (the document says several; the figure Other "
+    "readings shows destages one by one), the exponents, and requests one at a time. Each of them "
+    "moves an optimum by a step of 10 %.",
     "The disk is the average one of table 2. Blocks hold 63 pages of data. The last page holds "
     "the map and is programmed after the others. Shares and the cost model's N_P are of all 64 "
     "pages.",
@@ -79,13 +86,13 @@ def model_figures(setup: Setup) -> list[Figure]:
             measured=measured,
             rows=[
                 Row(
-                    "u of the lowest cost",
+                    "utilisation u with the lowest cost",
                     100 * least_3[1],
                     "%",
-                    PUBLISHED("3", "u of the lowest cost"),
+                    PUBLISHED("3", "utilisation u with the lowest cost"),
                 ),
                 Row(
-                    "cost at u = 92 %, above the lowest",
+                    "excess of the cost at u = 92 % over the lowest cost",
                     model.excess_percent(model.FIGURE_3, 0.92, 1.0, least_3[0]),
                     "%",
                 ),
@@ -99,8 +106,8 @@ def model_figures(setup: Setup) -> list[Figure]:
             ],
             claims=claims.figure_3(),
             explanation=[
-                "The curve is smooth. The document's is sampled; samples of 1,000 draws spread "
-                "over 0.87 to 0.97."
+                "The simulated curve is exact, and that of the document is sampled. The minima of "
+                "curves from 1,000 draws spread from u = 0.87 to 0.97."
             ],
         ),
         Figure(
@@ -110,19 +117,24 @@ def model_figures(setup: Setup) -> list[Figure]:
             measured=measured,
             rows=[
                 Row(
-                    "u of the lowest cost",
+                    "utilisation u with the lowest cost",
                     100 * least_4[1],
                     "%",
-                    PUBLISHED("4", "u of the lowest cost"),
+                    PUBLISHED("4", "utilisation u with the lowest cost"),
                 ),
                 Row(
-                    "r of the lowest cost",
+                    "read-cache share r with the lowest cost",
                     100 * least_4[2],
                     "%",
-                    PUBLISHED("4", "r of the lowest cost"),
+                    PUBLISHED("4", "read-cache share r with the lowest cost"),
                 ),
                 *(
-                    Row(f"{what} at that point, of 4 GB", size, "GB", PUBLISHED("4", what))
+                    Row(
+                        f"size of the {what} with the lowest cost, flash of 4 GB",
+                        size,
+                        "GB",
+                        PUBLISHED("4", f"size of the {what} with the lowest cost"),
+                    )
                     for what, size in zip(
                         ("read cache", "write cache", "over-provisioning"),
                         model.sizes_gb(4.0, least_4[1], least_4[2]),
@@ -131,15 +143,19 @@ def model_figures(setup: Setup) -> list[Figure]:
                 ),
                 *(
                     Row(
-                        f"evaluations of the cost model in a period, {segments} segments",
+                        f"number of evaluations of the cost model in a period, {segments} segments",
                         float(sum(1 for _ in model.costs(model.FIGURE_4, segments))),
                         "",
-                        PUBLISHED("4", f"{segments} segments"),
+                        PUBLISHED(
+                            "4",
+                            "number of evaluations of the cost model in a period, "
+                            f"{segments} segments",
+                        ),
                     )
                     for segments in (16, 64)
                 ),
                 Row(
-                    "cost at u = 64 % and r = 25 %, above the lowest",
+                    "excess of the cost at u = 64 % and r = 25 % over the lowest cost",
                     model.excess_percent(model.FIGURE_4, 0.64, 0.25, least_4[0]),
                     "%",
                 ),
@@ -147,13 +163,13 @@ def model_figures(setup: Setup) -> list[Figure]:
             plots=[
                 Plot(
                     "Cost of a page",
-                    "By the utilisation u and the share r of reads.",
+                    "By the utilisation u and the read cache's share r of the cache.",
                     lines(by_ratio, colours, "u", "µs"),
                 )
             ],
             explanation=[
                 (
-                    "The printed digits come from sampled curves. The cost is flat around the "
+                    "The published digits come from sampled curves. The cost is flat around the "
                     "optimum."
                 )
             ],
@@ -223,10 +239,10 @@ def _times(measured: str, charged: Mapping[str, Curve]) -> Figure:
 def _best_rows(curves: Mapping[str, Curve], *, numbers: bool) -> list[Row]:
     return [
         Row(
-            f"{title(name)}, {scheme}: best share",
+            f"{title(name)}, {scheme}: best cached share",
             float(best(curve[scheme])),
             "%",
-            PUBLISHED("6", f"{name}, {scheme}") if numbers else None,
+            PUBLISHED("6", f"{title(name)}, {scheme}: best cached share") if numbers else None,
         )
         for name, curve in curves.items()
         for scheme in FIXED
@@ -236,7 +252,8 @@ def _best_rows(curves: Mapping[str, Curve], *, numbers: bool) -> list[Row]:
 def _above_rows(curves: Mapping[str, Curve]) -> list[Row]:
     return [
         Row(
-            f"{title(name)}: response time of OP-FCL above that of RW-FCL at its best share",
+            f"{title(name)}: excess of the response time of OP-FCL over that of RW-FCL at its "
+            "best share",
             claims.above_percent(curve),
             "%",
         )
@@ -257,7 +274,7 @@ def _uncharged(measured: str, alone: Curve) -> Figure:
         claims=[
             Claim(
                 "Reading: with fills after the reply, the response time of Search Engine falls "
-                "continuously to 95 % with both schemes",
+                "continuously up to a cached share of 95 %, with both schemes",
                 claims.falls_to_the_end(alone),
                 "; ".join(
                     f"{scheme} "
@@ -285,18 +302,30 @@ def work_rows(name: str, curve: Curve) -> list[Row]:
     }
     return [
         *(
-            Row(f"{name}, {scheme}: share with the least work", float(at[scheme]), "%")
+            Row(
+                f"{name}, {scheme}: cached share with the least work per request",
+                float(at[scheme]),
+                "%",
+            )
             for scheme in FIXED
         ),
-        Row(f"{name}: work of RW-FCL above FP-FCL's", 100 * (least[RW] / least[FP] - 1), "%"),
-        Row(f"{name}: work of OP-FCL above RW-FCL's", 100 * (least[OP] / least[RW] - 1), "%"),
+        Row(
+            f"{name}: excess of the least work per request of RW-FCL over that of FP-FCL",
+            100 * (least[RW] / least[FP] - 1),
+            "%",
+        ),
+        Row(
+            f"{name}: excess of the work per request of OP-FCL over the least work of RW-FCL",
+            100 * (least[OP] / least[RW] - 1),
+            "%",
+        ),
     ]
 
 
 def _trade_off(measured: str, charged: Mapping[str, Curve]) -> Figure:
     return Figure(
         id="7-8-11-12",
-        title="GC and hits",
+        title="GC time and hit ratio",
         section="figures 7, 8, 11, 12",
         measured=measured,
         rows=[
@@ -305,12 +334,12 @@ def _trade_off(measured: str, charged: Mapping[str, Curve]) -> Figure:
             for scheme in (*FIXED, OP)
             for row in (
                 Row(
-                    f"{title(name)}, {scheme}: GC time at the largest share",
+                    f"{title(name)}, {scheme}: GC time at the largest cached share",
                     list(curve[scheme].values())[-1].gc_s,
                     "s",
                 ),
                 Row(
-                    f"{title(name)}, {scheme}: hits at the largest share",
+                    f"{title(name)}, {scheme}: hit ratio at the largest cached share",
                     list(curve[scheme].values())[-1].hit,
                     "%",
                 ),
@@ -329,7 +358,8 @@ def _trade_off(measured: str, charged: Mapping[str, Curve]) -> Figure:
         claims=claims.trade_off(charged),
         explanation=[
             "A write to a page of the read list counts as a hit here and as a miss in the "
-            "document. The difference is a few points at most, with separate lists only."
+            "document. The hit ratios differ by a few percentage points at most, and only with "
+            "separate lists."
         ],
         data={
             "gc_s": _data(charged, lambda cell: cell.gc_s),
@@ -346,7 +376,8 @@ def _erases(measured: str, charged: Mapping[str, Curve]) -> Figure:
         measured=measured,
         rows=[
             Row(
-                f"erases of FP-FCL at {percent} % over OP-FCL's, largest of the loads",
+                f"erases of FP-FCL at a cached share of {percent} % over those of OP-FCL, maximum "
+                "of the loads",
                 max(wear.longer(curve, percent) for curve in charged.values()),
                 "times",
                 PUBLISHED("14", "largest gain in lifetime"),
@@ -355,7 +386,8 @@ def _erases(measured: str, charged: Mapping[str, Curve]) -> Figure:
         ]
         + [
             Row(
-                f"{title(name)}: erases of FP-FCL at {percent} % over OP-FCL's",
+                f"{title(name)}: erases of FP-FCL at a cached share of {percent} % over those of "
+                "OP-FCL",
                 wear.longer(curve, percent),
                 "times",
             )
@@ -368,8 +400,8 @@ def _erases(measured: str, charged: Mapping[str, Curve]) -> Figure:
         ],
         claims=wear.erases(charged),
         explanation=[
-            "The document does not name the conventional use that its number compares with, so "
-            "three cached shares are shown. The larger the share, the more OP-FCL spares."
+            "The document does not name the conventional scheme to which its number refers, so "
+            "three cached shares are shown. The larger the share, the more erases OP-FCL saves."
         ],
         data={"erases": _data(charged, lambda cell: cell.erases)},
     )
@@ -415,7 +447,9 @@ def _courses(measured: str, found: Mapping[str, Course]) -> Figure:
                     f"{title(name)}: cached size after the first third of the run",
                     sum(course.settled()),
                     "GB",
-                    PUBLISHED("9", name) if name in ("financial", "home") else None,
+                    PUBLISHED("9", f"{title(name)}: cached size")
+                    if name in ("financial", "home")
+                    else None,
                 ),
                 Row(
                     f"{title(name)}: size of the read list after the first third of the run",
@@ -432,10 +466,10 @@ def _courses(measured: str, found: Mapping[str, Course]) -> Figure:
 def _course_plot(name: str, course: Course) -> Plot:
     whole = [read + write for read, write in zip(course.reads_gb, course.writes_gb, strict=True)]
     shown = {
-        "read and write": dict(zip(map(float, course.requests), whole, strict=True)),
-        "read": dict(zip(map(float, course.requests), course.reads_gb, strict=True)),
+        "both lists": dict(zip(map(float, course.requests), whole, strict=True)),
+        "read list": dict(zip(map(float, course.requests), course.reads_gb, strict=True)),
     }
-    colours = {"read and write": "#3b86c6", "read": "#d9701a"}
+    colours = {"both lists": "#3b86c6", "read list": "#d9701a"}
     caption = f"Of {course.flash_gb:.0f} GB of flash, over the requests completed."
     return Plot(title(name), caption, lines(shown, colours, "requests", "GB"))
 
@@ -448,7 +482,9 @@ def _plot(name: str, unit: str, curve: Curve, value: Callable[[Cell], float]) ->
     same = value(next(iter(curve[OP].values())))
     drawn[OP] = {float(percent): same for percent in curve[FP]}
     told = lines(drawn, COLOURS, "cached share, % of the flash", unit, dashed=OP)
-    return Plot(f"{title(name)}: {unit}", "OP-FCL has one value.", told)
+    return Plot(
+        f"{title(name)}: {QUANTITIES[unit]}", "By the cached share; OP-FCL has one value.", told
+    )
 
 
 def _data(found: Mapping[str, Curve], value: Callable[[Cell], float]) -> dict[str, object]:

@@ -103,19 +103,19 @@ TABLE = {
     )
 }
 FITTED = (
-    "The loads are fitted to table 1, which gives working sets, mean sizes and amounts, but "
-    "not the locality. Reads and writes are extents of the mean size, rounded down or up, "
-    "drawn by a truncated Zipf law. The number of extents makes the expected working set equal "
-    "the published one. Read and write extents overlap as far as the sum of their working sets "
-    "exceeds the whole. The exponents (reads and writes: Financial 1.0 and 1.0, Home 0 and "
-    "1.1, Search Engine 0.3, Exchange 1.0 and 0.8, MSN 0.8 and 0.8) were chosen after seeing "
-    "results; another figure shows the optimum over the exponent. Search Engine's working set "
-    "of writes, 0.1 GB, is impossible with 0.001 GB of writes."
+    "The loads are fitted to table 1, which gives working sets, mean sizes and amounts, but not "
+    "the locality. Reads and writes are extents of the mean size, rounded down or up, drawn by a "
+    "truncated Zipf law. The number of extents makes the expected working set equal the published "
+    "one. Read and write extents overlap by as much as the sum of their working sets exceeds the "
+    "whole working set. The exponents (reads and writes: Financial 1.0 and 1.0, Home 0 and 1.1, "
+    "Search Engine 0.3, Exchange 1.0 and 0.8, MSN 0.8 and 0.8) were chosen after seeing results; "
+    "another figure shows the optimum over the exponent. Search Engine's working set of writes, "
+    "0.1 GB, is impossible with 0.001 GB of writes."
 )
 
 
 def distinct(extents: int, exponent: float, draws: int) -> float:
-    """Returns the expected number of different extents in `draws` draws from a Zipf law over
+    """Returns the expected number of distinct extents in `draws` draws from a Zipf law over
     `extents`."""
     ranks = list(_groups(extents))
     whole = sum(count * rank**-exponent for rank, count in ranks)
@@ -151,8 +151,7 @@ def extents_of(one: Class, part: int) -> int:
         if high > MOST_EXTENTS:
             raise WordlineError(
                 f"a Zipf law of exponent {one.exponent:g} does not reach {one.set_gb:g} GB of "
-                f"different extents in {one.amount_gb:g} GB of requests; choose a smaller "
-                "exponent"
+                f"distinct extents in {one.amount_gb:g} GB of requests; choose a smaller exponent"
             )
         high *= 2
     while high - low > max(1, low // 1000):

@@ -1,4 +1,4 @@
-"""Alternative readings of points that the document leaves open, and recordings."""
+"""Alternative readings of points that the document leaves open, and recorded traces."""
 
 from dataclasses import replace
 
@@ -59,14 +59,14 @@ LONG = 20
 """The longest period of figure 15 is two to the power of this number. Requests at full scale."""
 SEGMENTS, PERIODS = 16, 16
 OF_FOOTPRINT = {"desktop-mayun2": 0.3, "cloudphysics-io": 0.3, "hplajw": 0.3, "msr-web_3": 0.2}
-"""Recordings, and their flash as a share of the footprint."""
+"""Recorded traces, and their flash as a share of the footprint."""
 KNOWN = {name: (name,) for name in OF_FOOTPRINT}
 REPORTED: Parts = {"financial": 32, "home": 128, "search": 32, "exchange": 256, "msn": 256}
 """Scale of loads for which results are not tested. It may be coarser than in the other figures."""
 FLASH_GB = 4.0
 SMALL_SET = f"{title('search')}, reads of {FLASH_GB:g} GB"
 REQUESTS = 200_000
-"""Largest number of requests of a recording."""
+"""Largest number of requests of a recorded trace."""
 
 
 def readings(setup: Setup) -> list[Figure]:
@@ -126,8 +126,8 @@ def _halved(setup: Setup) -> list[Row]:
     found = {key: Cell.of(summary).mean_ms for key, summary in required(setup, cases).items()}
     return [
         Row(
-            f"{name}, OP-FCL that starts with half of the cache for each list: response time above "
-            "that with a shared cache",
+            f"{name}, OP-FCL that starts with half of the cache for each list: excess of the "
+            "response time over that with a cache shared at the start",
             percent(found[name, "shared"], value),
             "%",
         )
@@ -149,7 +149,7 @@ def _fewer(curve: Curve) -> list[Claim]:
     return [
         Claim(
             f"Reason: if the reads of Search Engine access {FLASH_GB:g} GB, as much as the flash "
-            "holds, erases fall up to 80 %",
+            "holds, erases fall up to a cached share of 80 %",
             all(
                 list(one.values()) == sorted(one.values(), reverse=True) for one in erases.values()
             ),
@@ -175,26 +175,31 @@ def _exponents(skewed: dict[str, Curve]) -> Figure:
         title="Optimum over the exponent of the writes",
         section="table 1",
         measured=(
-            f"As figure 6, at smaller scales ({scaled(REPORTED)}). Reads keep their exponents. The "
-            "tables give neither exponent."
+            f"Runs as in figure 6, at smaller scales ({scaled(REPORTED)}) and with other "
+            "exponents of the writes. Reads keep their exponents. The document gives neither "
+            "exponent."
         ),
         rows=[
             row
             for name, curve in skewed.items()
             for row in (
                 *(
-                    Row(f"{_label(name)}, {scheme}: best share", float(best(curve[scheme])), "%")
+                    Row(
+                        f"{_label(name)}, {scheme}: best cached share",
+                        float(best(curve[scheme])),
+                        "%",
+                    )
                     for scheme in FIXED
                 ),
                 Row(
-                    f"{_label(name)}: response time of OP-FCL above that of RW-FCL at its best "
-                    "share",
+                    f"{_label(name)}: excess of the response time of OP-FCL over that of RW-FCL "
+                    "at its best share",
                     above_percent(curve),
                     "%",
                 ),
                 Row(
-                    f"{_label(name)}: response time of RW-FCL above that of FP-FCL, each at its "
-                    "best share",
+                    f"{_label(name)}: excess of the response time of RW-FCL over that of FP-FCL, "
+                    "each at its best share",
                     _separated_percent(curve),
                     "%",
                 ),
@@ -202,7 +207,7 @@ def _exponents(skewed: dict[str, Curve]) -> Figure:
         ],
         plots=[
             Plot(
-                "Best share",
+                "Best cached share",
                 "By the exponent of the Zipf law of the writes.",
                 lines(optima, colours, "exponent", "% of the flash"),
             )
@@ -235,10 +240,10 @@ def _label(name: str) -> str:
 def _choices(by_reading: dict[str, Curve], started: list[Row]) -> Figure:
     return Figure(
         id="readings",
-        title="Readings",
+        title="Other readings",
         section="5, 6.1",
         measured=(
-            f"As figure 6, at smaller scales ({scaled(REPORTED)}), with one change each. "
+            f"Runs as in figure 6, at smaller scales ({scaled(REPORTED)}), with one change each. "
             "Requests to the positioned disk are spread over the whole disk."
         ),
         rows=[
@@ -246,7 +251,7 @@ def _choices(by_reading: dict[str, Curve], started: list[Row]) -> Figure:
             for name, curve in by_reading.items()
             for row in (
                 *(
-                    Row(f"{name}, {scheme}: best share", float(best(curve[scheme])), "%")
+                    Row(f"{name}, {scheme}: best cached share", float(best(curve[scheme])), "%")
                     for scheme in FIXED
                 ),
                 *(
@@ -255,18 +260,24 @@ def _choices(by_reading: dict[str, Curve], started: list[Row]) -> Figure:
                 ),
                 *(
                     Row(
-                        f"{name}, {scheme}: share with the fewest erases",
+                        f"{name}, {scheme}: cached share with the fewest erases",
                         float(min(curve[scheme], key=lambda share: curve[scheme][share].erases)),
                         "%",
                     )
                     for scheme in FIXED
                 ),
                 Row(
-                    f"{name}: response time of OP-FCL above that of RW-FCL at its best share",
+                    f"{name}: excess of the response time of OP-FCL over that of RW-FCL at its "
+                    "best share",
                     above_percent(curve),
                     "%",
                 ),
-                Row(f"{name}: work of OP-FCL above RW-FCL's least", _work_percent(curve), "%"),
+                Row(
+                    f"{name}: excess of the work per request of OP-FCL over the least work of "
+                    "RW-FCL",
+                    _work_percent(curve),
+                    "%",
+                ),
             )
         ]
         + started,
@@ -276,8 +287,8 @@ def _choices(by_reading: dict[str, Curve], started: list[Row]) -> Figure:
             "the first period ends.",
             "A page destaged on its own costs 5 ms, as in the model. In groups, the adjacent "
             "pages of a request are destaged together. One by one, destages for a change of size "
-            "cost as much as others, but no request waits for them. With three disks, RW-FCL and "
-            "OP-FCL then take much less time than FP-FCL, but not less work.",
+            "cost as much as other destages, but no request waits for them. With three disks, "
+            "RW-FCL and OP-FCL then take much less time than FP-FCL, but not less work.",
             (
                 "OP-FCL's constants are those of the average disk. They are too small for the "
                 "positioned one."
@@ -313,7 +324,7 @@ def recordings(setup: Setup) -> Figure:
             cases[name, scheme, cached] = replace(
                 case(name, path, store, scheme, cached), requests=many
             )
-        cases[name, f"{OP} by the clock", 95] = replace(
+        cases[name, f"{OP} by time stamp", 95] = replace(
             case(name, path, store, OP, 95, BY_THE_CLOCK), requests=many
         )
     found: dict[str, Curve] = {}
@@ -321,18 +332,18 @@ def recordings(setup: Setup) -> Figure:
         found.setdefault(name, {}).setdefault(scheme, {})[cached] = Cell.of(summary)
     return Figure(
         id="recordings",
-        title="Recordings",
+        title="Recorded traces",
         section="6.1",
         measured=(
-            f"At most {many:,} requests, {PERIODS} periods, flash of 0.2 to 0.3 of the "
-            "footprint. Not tested."
+            f"At most {many:,} requests of each recorded trace, in {PERIODS} periods, on flash of "
+            "0.2 to 0.3 of the footprint. No claim is tested on these traces."
         ),
         rows=[
             row
             for name, curve in found.items()
             for row in (
                 *(
-                    Row(f"{name}, {scheme}: best share", float(best(curve[scheme])), "%")
+                    Row(f"{name}, {scheme}: best cached share", float(best(curve[scheme])), "%")
                     for scheme in FIXED
                 ),
                 *(
@@ -340,12 +351,13 @@ def recordings(setup: Setup) -> Figure:
                     for scheme in curve
                 ),
                 Row(
-                    f"{name}: response time of OP-FCL above that of RW-FCL at its best share",
+                    f"{name}: excess of the response time of OP-FCL over that of RW-FCL at its "
+                    "best share",
                     above_percent(curve),
                     "%",
                 ),
                 Row(
-                    f"{name}: erases of FP-FCL at 90 % over OP-FCL's",
+                    f"{name}: erases of FP-FCL at a cached share of 90 % over those of OP-FCL",
                     curve[FP][90].erases / max(1e-9, curve[OP][95].erases),
                     "times",
                 ),

@@ -67,11 +67,12 @@ def sensitivity(setup: Setup) -> Figure:
                 "period with the shortest response time, mean of the loads",
                 float(1 << min(means, key=lambda at: means[at])),
                 "requests",
-                PUBLISHED("15", "best period"),
+                PUBLISHED("15", "period with the shortest response time"),
             ),
             *(
                 Row(
-                    f"{title(name)}: response time with a sequential unit of {unit} KB",
+                    f"{title(name)}: response time with a sequential unit of {unit} KB against "
+                    "128 KB",
                     value,
                     "% more",
                 )
@@ -80,7 +81,8 @@ def sensitivity(setup: Setup) -> Figure:
             ),
             *(
                 Row(
-                    f"{title(name)}: response time with a period of 2^{exponent} requests",
+                    f"{title(name)}: response time with a period of 2^{exponent} requests against "
+                    "2^16",
                     value,
                     "% more",
                 )
@@ -89,8 +91,13 @@ def sensitivity(setup: Setup) -> Figure:
             ),
         ],
         plots=[
-            _plot("Sequential unit", "Relative to 128 KB.", units, "KB"),
-            _plot("Period", "Relative to 2^16 requests.", periods, "exponent of two"),
+            _plot("Sequential unit", "Response time relative to that with 128 KB.", units, "KB"),
+            _plot(
+                "Period",
+                "Response time relative to that with 2^16 requests.",
+                periods,
+                "exponent of two",
+            ),
         ],
         claims=[*sequential(units), *of_periods(periods)],
         explanation=[
@@ -166,17 +173,17 @@ def sequential(relative: Relative) -> list[Claim]:
     poor = {name: one[4] for name, one in relative.items()}
     return [
         Claim(
-            "Sequential units of 4 KB take much longer (by more than "
-            f"{PER_CENT:g} %) on every load",
+            "With a sequential unit of 4 KB, response times are much longer than with 128 KB (by "
+            f"more than {PER_CENT:g} %) on every load",
             min(poor.values()) > PER_CENT,
             listed_by(poor),
-            "a request of Home has one page or is one of the rare reads of more; on the loads with "
-            "longer requests it holds (below)",
+            "a request of Home has one page or is one of the rare reads of more pages; on the "
+            "loads with longer requests, the claim holds (below)",
             ids=("O-094",),
         ),
         Claim(
-            "Reason: sequential units of 4 KB take much longer on every load whose requests have "
-            "more than a page",
+            "Reason: with a sequential unit of 4 KB, response times are much longer than with 128 "
+            "KB on every load whose requests have more than one page",
             min(poor[name] for name in WIDER) > PER_CENT,
             listed_by({name: poor[name] for name in WIDER}),
         ),

@@ -10,9 +10,9 @@ from wordline_studies.outcome import PER_CENT
 
 SHARES = (80, 90, 95)
 FILLED = (
-    "the working set is 95 % of the flash and is complete only at the end, so caches of 90 and "
-    "95 % are seldom full; in a second replay, 95 % erases more than twice as much as 70 % (figure "
-    "Reasons)"
+    "the working set is 95 % of the flash and is complete only at the end, so caches of 90 and 95 "
+    "% of the flash are seldom full; in a second replay, RW-FCL erases more than twice as much at "
+    "95 % as at 70 % (figure Reasons)"
 )
 
 
@@ -65,8 +65,8 @@ def _slightly(charged: Curves, scheme: str) -> Claim:
         for at in (_at(charged[name], scheme),)
     }
     return Claim(
-        f"{scheme}: up to 70 %, erases rise only slightly (by at most {PER_CENT:g} % of the rise "
-        "from there to 95 %), on every load but Search Engine",
+        f"{scheme}: up to a cached share of 70 %, erases rise only slightly (by at most "
+        f"{PER_CENT:g} % of the rise from there to 95 %), on every load except Search Engine",
         max(shares.values()) <= PER_CENT,
         ", ".join(f"{title(name)} {value:.0f} %" for name, value in shares.items()),
         STEADY_RISE,
@@ -77,7 +77,7 @@ def _slightly(charged: Curves, scheme: str) -> Claim:
 
 STEADY_RISE = (
     "the largest caches of Financial are seldom full in one replay (figure Reasons), so that "
-    "erases rise less beyond 70 %; on the other loads it holds"
+    "erases rise less beyond 70 %; on the other loads, the claim holds"
 )
 
 
@@ -125,16 +125,16 @@ def _dip(curve: Curve) -> list[Claim]:
         drop = percent(upto[0], at[80])
         found += [
             Claim(
-                f"Search Engine, {scheme}: erases fall noticeably towards 80 % (continuously, and "
-                f"by more than {PER_CENT:g} %)",
+                f"Search Engine, {scheme}: erases fall noticeably towards a cached share of 80 % "
+                f"(continuously, and by more than {PER_CENT:g} %)",
                 rises([-value for value in upto]) and drop < -PER_CENT,
                 _listed(at, 2),
                 DIP,
                 ids=("O-091", "O-106"),
             ),
             Claim(
-                f"Search Engine, {scheme}: erases rise sharply beyond 80 % (at 95 % at least twice "
-                "as many)",
+                f"Search Engine, {scheme}: erases rise sharply beyond a cached share of 80 % (at "
+                "least twice as many at 95 %)",
                 at[95] >= 2 * at[80],
                 _listed(at, 2),
                 ids=("O-092",),
@@ -146,7 +146,7 @@ def _dip(curve: Curve) -> list[Claim]:
 DIP = (
     "the reads access 5.4 GB (table 1), 1.35 times the flash, so the misses, which are page "
     "writes, fall too slowly to outweigh GC beyond 70 %; with 4 GB, as much as the flash holds, "
-    "erases fall up to 80 % (figure Readings)"
+    "erases fall up to a share of 80 % (figure Other readings)"
 )
 
 
@@ -161,15 +161,15 @@ def _spared(charged: Curves) -> list[Claim]:
     full = {name: longer(curve, INITIAL_PERCENT) for name, curve in charged.items()}
     return [
         Claim(
-            "OP-FCL has fewer erases than FP-FCL and RW-FCL at 80 %, on every load but Search "
-            "Engine",
+            "OP-FCL has fewer erases than FP-FCL and RW-FCL at a cached share of 80 %, on every "
+            "load except Search Engine",
             min(fewest.values()) > 1,
             ", ".join(f"{title(name)} {value:.2f}" for name, value in fewest.items()) + " times",
             ids=("O-088",),
         ),
         Claim(
-            f"OP-FCL has fewer erases than FP-FCL at {INITIAL_PERCENT} % (by more than "
-            f"{PER_CENT:g} %), on every load",
+            f"OP-FCL has fewer erases than FP-FCL at a cached share of {INITIAL_PERCENT} % (by "
+            f"more than {PER_CENT:g} %), on every load",
             min(full.values()) > 1 / (1 - PER_CENT / 100),
             ", ".join(f"{title(name)} {value:.2f}" for name, value in full.items()) + " times",
             ids=("O-004",),
