@@ -161,7 +161,7 @@ impl Tickets {
     }
 }
 
-/// Reports observations of a member to the probe of the array.
+/// Probe that reports the observations of a member to the probe of the array.
 struct MemberProbe<'a, P> {
     member: u32,
     members: u32,
@@ -314,8 +314,8 @@ where
         }
     }
 
-    /// Passes the events that a member has scheduled to the owner's queue, and joins its completed
-    /// parts.
+    /// Passes the events that a member has scheduled to the owner's queue, and completes the
+    /// requests whose last part it has completed.
     fn settle(
         &mut self,
         cx: &mut Context<'_, ArrayEvent<D>, impl Probe<Observed<D>>>,
@@ -391,7 +391,7 @@ where
             .unwrap_or_default();
         depth.saturating_mul(self.members.len() as u32)
     }
-    /// Announces the parts of each member to that member.
+    /// Announces to each member its parts of the next requests.
     fn look_ahead(
         &mut self,
         cx: &mut Context<'_, ArrayEvent<D>, impl Probe<Observed<D>>>,
@@ -416,7 +416,7 @@ where
             self.pass_on(member, cx.queue);
         }
     }
-    /// Passes the hint to the member of the first byte.
+    /// Passes the hint to the member that contains the first byte of the request.
     #[inline]
     fn prefetch(&mut self, request: &Request) {
         if let Some((member, offset)) = self.map.at(request.offset) {

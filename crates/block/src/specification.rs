@@ -8,7 +8,7 @@ use thiserror::Error;
 pub struct PlanError {
     /// Configuration key to change.
     pub key: &'static str,
-    /// Fault, with its numbers.
+    /// Description of the fault, with its numbers.
     pub reason: String,
     /// Change that removes the fault.
     pub remedy: String,

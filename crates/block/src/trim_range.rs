@@ -24,7 +24,8 @@ impl TrimRange {
     pub fn to_bytes(self) -> [u8; 8] {
         (self.sector | u64::from(self.sectors) << 48).to_le_bytes()
     }
-    /// Decodes an entry, or returns `None` if its count is 0 and it must be ignored.
+    /// Decodes an entry. Returns `None` if the count is 0, which means that the entry must be
+    /// ignored.
     pub fn from_bytes(bytes: [u8; 8]) -> Option<Self> {
         let entry = u64::from_le_bytes(bytes);
         let range = Self {

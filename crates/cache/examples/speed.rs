@@ -33,7 +33,7 @@ fn timed<T>(what: &str, mut work: impl FnMut() -> T) -> T {
     answer.unwrap()
 }
 
-/// Runs a policy one request at a time, without its fast path for whole traces.
+/// Operation that runs a policy one request at a time, without its fast path for whole traces.
 struct OneByOne<'a>(&'a Requests);
 
 impl Visit for OneByOne<'_> {

@@ -13,9 +13,9 @@ const NUMBER_MASK: u32 = (1 << NUMBER) - 1;
 /// Number of slots of the smallest table.
 const SMALLEST: usize = 16;
 
-/// Maps keys to numbers: a hash table with linear probing. A slot of the table has four bytes, and
-/// at most three in four slots are used. The keys are stored in an array by number. In total a key
-/// takes 14 to 19 bytes; a table of keys and numbers would take 28 to 47.
+/// Hash table with linear probing that maps keys to numbers. A slot of the table has four bytes,
+/// and at most three in four slots are used. The keys are stored in an array by number. In total a
+/// key takes 14 to 19 bytes; a table of keys and numbers would take 28 to 47.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Numbers {
     /// Slots of the table: one more than the number of a key, with bits of the key's hash above it;

@@ -232,7 +232,7 @@ impl Counts {
     }
 }
 
-/// Tracks the dirty bits of a run and counts evictions.
+/// Owner that tracks the dirty bits of a run and counts evictions.
 #[derive(Debug, Default)]
 pub(crate) struct Evictions {
     dirty: Bits,

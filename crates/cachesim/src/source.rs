@@ -23,7 +23,8 @@ const PAGE_BITS: u32 = 44;
 /// Parameters of the conversion from a trace to page requests.
 #[derive(Clone, Debug)]
 pub struct Paging {
-    /// Trace files of the command. A stream is read only once, because its bytes are kept here.
+    /// Trace files of the command. A stream, such as standard input, is read only once, because its
+    /// bytes are kept here.
     pub recordings: Recordings,
     /// Files of the trace, read one after another.
     pub paths: Vec<PathBuf>,

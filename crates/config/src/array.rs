@@ -279,8 +279,8 @@ fn tables(config: &Table, of: fn(&str) -> bool) -> Table {
         .collect()
 }
 
-/// Returns the tables of a store in the preset that a member names, and removes its key `base`;
-/// `None` if it names none.
+/// Returns the tables of a store in the preset that a member names as its base, and removes the key
+/// `base` from the member. Returns `None` if the member names no preset.
 fn base(member: &mut Table, place: usize) -> Result<Option<Table>, ConfigError> {
     let Some(Value::String(name)) = member.get("base") else {
         return Ok(None);

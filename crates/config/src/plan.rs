@@ -763,7 +763,7 @@ impl DevicePlan for Ssd {
         buffer.is_some_and(|buffer| !buffer.write_through && !buffer.capacitors)
     }
     /// Returns the mean time in which the idle SSD reads or writes a page of its own size.
-    /// `page_bytes` is ignored.
+    /// `page_bytes` is ignored. Microseconds.
     fn page_us(&self, _page_bytes: u32, write: bool) -> f64 {
         let costs = of_flash(&self.device);
         if write {

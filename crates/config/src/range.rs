@@ -15,8 +15,8 @@ pub enum Range {
 }
 
 impl Range {
-    /// Returns the range of a number from its schema; `None` if the schema is not a number's, or
-    /// has no bound.
+    /// Returns the range of a number from its schema; `None` if the schema is not that of a number,
+    /// or has no bound.
     pub(crate) fn of(schema: &Value) -> Option<Self> {
         let is_number = |word: &Value| word == "integer" || word == "number";
         let is_among = |words: &Vec<Value>| words.iter().any(is_number);

@@ -57,7 +57,7 @@ pub enum Observation {
     },
     /// Destaging of a page has started.
     Destaged {
-        /// Whether only a part of the page is in memory, so that the flash completes it.
+        /// Whether only a part of the page is in memory, so that the flash supplies the rest.
         partial: bool,
     },
     /// A page was read ahead.
@@ -116,7 +116,7 @@ pub struct Span {
     /// Bytes of the range that were written since the page was last destaged, in whole sectors.
     pub written: u32,
     /// Whether the range is the whole page because memory holds all of it. Otherwise the flash
-    /// completes the rest of the page and the gaps between written sectors.
+    /// supplies the rest of the page, including gaps between written sectors.
     pub whole: bool,
 }
 

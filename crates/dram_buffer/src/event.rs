@@ -24,7 +24,7 @@ impl Event {
             Self::Idle => 2 << 32,
         }
     }
-    /// Returns the event with this code.
+    /// Returns the event with a code that [`Event::code`] returned.
     #[inline]
     pub fn of(code: u64) -> Self {
         let number = code as u32;

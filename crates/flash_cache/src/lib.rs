@@ -146,7 +146,7 @@ type Result<T, B> = std::result::Result<T, CachedError<<B as BlockDevice>::Error
 /// Simulation context of a flash cache.
 type Instant<'a, 'c, B, P> = &'a mut Context<'c, Event<<B as BlockDevice>::Event>, P>;
 
-/// Forwards observations of the flash to the probe.
+/// Probe that forwards observations of the flash to the probe of the cache.
 struct OfFlash<'a, P, O>(&'a mut P, PhantomData<O>);
 
 impl<O: Copy, P: Probe<Observation<O>>> Probe<wordline_ssd::Observation> for OfFlash<'_, P, O> {
@@ -161,7 +161,7 @@ impl<O: Copy, P: Probe<Observation<O>>> Probe<wordline_ssd::Observation> for OfF
     }
 }
 
-/// Forwards observations of the backing store to the probe.
+/// Probe that forwards observations of the backing store to the probe of the cache.
 struct OfBacking<'a, P>(&'a mut P);
 
 impl<O: Copy, P: Probe<Observation<O>>> Probe<O> for OfBacking<'_, P> {

@@ -68,8 +68,8 @@ pub struct Work {
     /// Command time in the controller. For an operation of the buffer alone, includes the
     /// completion time.
     pub overhead: Time,
-    /// Access time after the command. For an operation of the buffer alone, it has only the
-    /// transfer over the bus.
+    /// Components of the access time, after the command. An operation of the buffer alone has only
+    /// the transfer over the bus.
     pub access: Access,
 }
 

@@ -89,7 +89,8 @@ impl Specification for Plan {
         self.buffer.write_cache
     }
     /// Returns the mean time of a page access, including the command time, over random accesses.
-    /// The times between them are random too, so that the platters can be at any angle.
+    /// The times between accesses are random too, so that the platters can be at any angle.
+    /// Microseconds.
     fn page_us(&self, page_bytes: u64, write: bool) -> f64 {
         let mut model = self.model.clone();
         let sectors = page_bytes.div_ceil(SECTOR_BYTES);

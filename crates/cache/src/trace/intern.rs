@@ -10,7 +10,7 @@ use crate::entry::Entry;
 /// to 64 GiB, and keys that are already dense.
 const DIRECT: usize = 1 << 24;
 
-/// Assigns numbers to keys in order of first appearance.
+/// Map that assigns numbers to keys in order of first appearance.
 #[derive(Clone, Debug)]
 pub(super) struct Interner {
     /// For each small key, one more than its number; 0 if the key has no number.

@@ -105,8 +105,8 @@ impl Depths {
 pub(super) struct Unified {
     pub(super) reads: Depths,
     pub(super) writes: Depths,
-    /// Writes by the maximum depth of their page before the page was written again. A cache smaller
-    /// than this depth wrote the page back.
+    /// Writes by the maximum depth of their page until the page was written again or the trace
+    /// ended. A cache smaller than this depth writes the page back.
     pub(super) written: Depths,
 }
 

@@ -230,8 +230,8 @@ impl Run {
             assert!(self.step(), "{} requests never complete", self.under_way);
         }
     }
-    /// If the space is repartitioned, processes events in half of the calls until lists differ from
-    /// their target sizes, but at most 300.
+    /// In half of the calls, if the space is repartitioned: processes events until the sizes of
+    /// lists differ from their targets, but at most 300 events.
     fn go_on_to_resize(&mut self, depth: u32) {
         if self.moves && self.random.below(2) == 0 {
             for _ in 0..300 {

@@ -9,7 +9,7 @@ use crate::job::{JobId, Step};
 use crate::lpn::Lpn;
 use crate::mapping::page::PageMap;
 
-/// Room of a plane for one more translation page.
+/// Whether and when a plane has room for one more translation page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
     /// A page is available.

@@ -14,7 +14,7 @@ use crate::mapping::Mapping;
 /// programs them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct TranslationJob {
-    /// Whether the translation page to fetch has not been read yet.
+    /// Whether the job still has to read the translation page that it fetches.
     target: bool,
     /// Pages whose entries are being fetched; not empty while a fetch is in progress.
     arrivals: Vec<u32>,
