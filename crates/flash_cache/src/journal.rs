@@ -30,8 +30,10 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Lpn;
 use wordline_ftl::recovery::Label;
-use wordline_kernel::memory::Table;
+use wordline_kernel::memory::Table as MemoryTable;
 use wordline_nand::Ppn;
+
+use super::table::Table;
 
 /// Size of a record: page number and write number. Bytes.
 const RECORD_BYTES: u32 = 16;
@@ -108,6 +110,8 @@ impl Kind {
 /// State of a page that has dirty copies in flash.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Known {
+    /// Page of the backing store.
+    page: u64,
     /// 1 + the physical page of the first copy in the chain of copies.
     first: u32,
     copies: u32,
@@ -146,10 +150,13 @@ pub(super) struct Log {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Journal {
     plan: JournalPlan,
-    pages: FxHashMap<u64, Known>,
-    /// 1 + the page of the backing store whose dirty copy a physical page holds, or 0.
+    /// Pages that have dirty copies in flash, by number.
+    known: Table<Known>,
+    /// Number in `known` of each page that is in it.
+    numbers: FxHashMap<u64, u32>,
+    /// 1 + the number in `known` of the page whose dirty copy a physical page holds, or 0.
     #[serde(with = "wordline_kernel::dense")]
-    page_at: Vec<u64>,
+    known_at: Vec<u32>,
     /// Write number of the copy in each physical page.
     #[serde(with = "wordline_kernel::dense")]
     write_at: Vec<u64>,
@@ -176,18 +183,20 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Returns the memory estimate for a flash of `pages` pages, of which `dirty` can be dirty.
-    pub fn memory(pages: u32, dirty: u64) -> [Table; 2] {
-        let known = wordline_cache::keyed::bytes::<(u64, Known)>(dirty);
+    pub fn memory(pages: u32, dirty: u64) -> [MemoryTable; 2] {
+        let numbers = wordline_cache::keyed::bytes::<(u64, u32)>(dirty);
+        let known = dirty.saturating_mul(size_of::<Option<Known>>() as u64);
         [
-            Table::zeroed::<[u32; 6]>("places of dirty copies", pages.into(), 0.0),
-            Table::grown::<u8>("dirty pages", known),
+            MemoryTable::zeroed::<[u32; 5]>("places of dirty copies", pages.into(), 0.0),
+            MemoryTable::grown::<u8>("dirty pages", numbers.saturating_add(known)),
         ]
     }
     pub fn new(plan: JournalPlan, pages: u32) -> Self {
         Self {
             plan,
-            pages: FxHashMap::default(),
-            page_at: vec![0; pages as usize],
+            known: Table::default(),
+            numbers: FxHashMap::default(),
+            known_at: vec![0; pages as usize],
             write_at: vec![0; pages as usize],
             next_at: vec![0; pages as usize],
             before_at: vec![0; pages as usize],
@@ -205,8 +214,14 @@ impl Journal {
         Self {
             serial: self.serial,
             programs: self.programs,
-            ..Self::new(self.plan, self.page_at.len() as u32)
+            ..Self::new(self.plan, self.known_at.len() as u32)
         }
+    }
+    fn known(&self, page: u64) -> Option<&Known> {
+        self.known.get(*self.numbers.get(&page)?)
+    }
+    fn known_mut(&mut self, page: u64) -> Option<&mut Known> {
+        self.known.get_mut(*self.numbers.get(&page)?)
     }
     pub fn programs(&self) -> u64 {
         self.programs
@@ -240,13 +255,27 @@ impl Journal {
         }
     }
     pub fn copied(&mut self, from: Ppn, to: Ppn) {
-        if let Some(page) = self.page_at[from.index()].checked_sub(1) {
-            self.link(to, page, self.write_at[from.index()]);
+        if let Some(number) = self.known_at[from.index()].checked_sub(1) {
+            self.link_known(to, number, self.write_at[from.index()]);
         }
     }
     pub fn link(&mut self, place: Ppn, page: u64, write: u64) {
-        let known = self.pages.entry(page).or_default();
-        self.page_at[place.index()] = page + 1;
+        let known = &mut self.known;
+        let number = self.numbers.entry(page).or_insert_with(|| {
+            known.add(Known {
+                page,
+                ..Known::default()
+            })
+        });
+        let number = *number;
+        self.link_known(place, number, write);
+    }
+    /// Adds a copy to the front of the chain of the page with this number.
+    fn link_known(&mut self, place: Ppn, number: u32, write: u64) {
+        let Some(known) = self.known.get_mut(number) else {
+            return;
+        };
+        self.known_at[place.index()] = number + 1;
         self.write_at[place.index()] = write;
         let next = std::mem::replace(&mut known.first, place.0 + 1);
         known.copies += 1;
@@ -262,7 +291,7 @@ impl Journal {
         }
     }
     fn unlink(&mut self, place: Ppn) {
-        let Some(page) = std::mem::take(&mut self.page_at[place.index()]).checked_sub(1) else {
+        let Some(number) = std::mem::take(&mut self.known_at[place.index()]).checked_sub(1) else {
             return;
         };
         let next = std::mem::take(&mut self.next_at[place.index()]);
@@ -270,7 +299,7 @@ impl Journal {
         if let Some(next) = next.checked_sub(1) {
             self.before_at[next as usize] = before;
         }
-        let Some(known) = self.pages.get_mut(&page) else {
+        let Some(known) = self.known.get_mut(number) else {
             return;
         };
         known.copies -= 1;
@@ -279,9 +308,11 @@ impl Journal {
             None => known.first = next,
         }
         if known.copies == 0 {
-            self.unneeded(page);
-            self.recorded_dead(page);
-            self.pages.remove(&page);
+            let page = known.page;
+            self.unneeded(number);
+            self.recorded_dead(number);
+            self.known.free(number);
+            self.numbers.remove(&page);
         }
     }
     /// Iterates over the copies of a page: physical page and write number.
@@ -296,9 +327,12 @@ impl Journal {
 
     /// Handles a programmed write of a page: the new copy is its current content.
     pub fn written(&mut self, page: u64, write: u64) {
-        self.recorded_dead(page);
-        self.unneeded(page);
-        if let Some(known) = self.pages.get_mut(&page) {
+        let Some(&number) = self.numbers.get(&page) else {
+            return;
+        };
+        self.recorded_dead(number);
+        self.unneeded(number);
+        if let Some(known) = self.known.get_mut(number) {
             known.durable = write;
             known.recorded = 0;
             known.is_alive = true;
@@ -306,7 +340,7 @@ impl Journal {
     }
     /// Marks a page as dead: the backing store has the same data, or newer data.
     pub fn died(&mut self, page: u64) {
-        let Some(known) = self.pages.get_mut(&page) else {
+        let Some(known) = self.known_mut(page) else {
             return;
         };
         known.is_alive = false;
@@ -316,14 +350,14 @@ impl Journal {
             self.dead.push_back(page);
         }
     }
-    fn recorded_dead(&mut self, page: u64) {
-        if let Some(known) = self.pages.get_mut(&page) {
+    fn recorded_dead(&mut self, number: u32) {
+        if let Some(known) = self.known.get_mut(number) {
             self.unrecorded -= u32::from(std::mem::take(&mut known.is_unrecorded));
         }
     }
     /// Marks the record of a page, if there is one, as no longer needed.
-    fn unneeded(&mut self, page: u64) {
-        let Some(known) = self.pages.get_mut(&page) else {
+    fn unneeded(&mut self, number: u32) {
+        let Some(known) = self.known.get_mut(number) else {
             return;
         };
         let Some(slot) = std::mem::take(&mut known.slot).checked_sub(1) else {
@@ -339,7 +373,7 @@ impl Journal {
 
     /// Returns the record that is due for a dead page, if any: page and write number.
     pub fn due(&self, page: u64) -> Option<(u64, u64)> {
-        let known = self.pages.get(&page).filter(|_| self.plan.records)?;
+        let known = self.known(page).filter(|_| self.plan.records)?;
         known.due().map(|write| (page, write))
     }
     /// Returns `true` if `pages` more pages may be dead without a record.
@@ -351,10 +385,10 @@ impl Journal {
     fn due_before_erase(&self, block: Range<u32>) -> Vec<(u64, u64)> {
         let mut due = Vec::new();
         for place in block.clone() {
-            let Some(page) = self.page_at[place as usize].checked_sub(1) else {
+            let Some(number) = self.known_at[place as usize].checked_sub(1) else {
                 continue;
             };
-            let Some(known) = self.pages.get(&page).filter(|known| !known.is_alive) else {
+            let Some(known) = self.known.get(number).filter(|known| !known.is_alive) else {
                 continue;
             };
             if known.due() != Some(self.write_at[place as usize]) {
@@ -364,7 +398,7 @@ impl Journal {
                 !block.contains(&at.0) && (known.recorded + 1..known.durable).contains(&write)
             };
             if self.copies_of(known).any(comes_back) {
-                due.push((page, known.durable));
+                due.push((known.page, known.durable));
             }
         }
         due.sort_unstable();
@@ -387,9 +421,9 @@ impl Journal {
     /// Creates a record page with `entries`, records of other dead pages, and the needed records of
     /// other record pages, as far as they fit. Returns its logical page.
     pub fn begin(&mut self, mut entries: Vec<(u64, u64)>) -> Lpn {
-        let pages = &self.pages;
-        let due = |page: &u64| pages.get(page).is_some_and(|known| known.is_unrecorded);
-        self.dead.retain(due);
+        let mut dead = std::mem::take(&mut self.dead);
+        dead.retain(|page| self.known(*page).is_some_and(|known| known.is_unrecorded));
+        self.dead = dead;
         let room = self.per_page() - entries.len();
         let dead = self.dead.iter().filter_map(|page| self.due(*page));
         let more: Vec<(u64, u64)> = dead
@@ -426,7 +460,7 @@ impl Journal {
             }
             let log = self.logs[slot as usize].iter();
             let records = log.flat_map(|log| &log.entries).filter(|(page, write)| {
-                let known = self.pages.get(page);
+                let known = self.known(*page);
                 known.is_some_and(|known| known.slot == slot + 1 && known.recorded == *write)
             });
             entries.extend(records);
@@ -440,13 +474,16 @@ impl Journal {
         log.is_durable = true;
         let entries = log.entries.clone();
         for (dead, write) in entries {
-            let Some(known) = self.pages.get_mut(&dead) else {
+            let Some(&number) = self.numbers.get(&dead) else {
+                continue;
+            };
+            let Some(known) = self.known.get_mut(number) else {
                 continue;
             };
             // A page that has been written since is no longer dead.
             if write >= known.recorded.max(known.durable) {
                 known.recorded = write;
-                self.recorded_dead(dead);
+                self.recorded_dead(number);
                 self.needs(dead, page.0);
             }
         }
@@ -459,8 +496,11 @@ impl Journal {
     }
     /// Moves the record of a page to the record page in `slot`.
     pub fn needs(&mut self, page: u64, slot: u32) {
-        self.unneeded(page);
-        if let Some(known) = self.pages.get_mut(&page)
+        let Some(&number) = self.numbers.get(&page) else {
+            return;
+        };
+        self.unneeded(number);
+        if let Some(known) = self.known.get_mut(number)
             && let Some(log) = &mut self.logs[slot as usize]
         {
             known.slot = slot + 1;
@@ -486,7 +526,7 @@ impl Journal {
     /// Sets the state of a page during recovery, when its copies have been linked. The page is dead
     /// if its latest write is recorded; otherwise its latest copy is current.
     pub fn restore(&mut self, page: u64, durable: u64, recorded: u64) {
-        if let Some(known) = self.pages.get_mut(&page) {
+        if let Some(known) = self.known_mut(page) {
             known.durable = durable;
             known.is_alive = durable > recorded;
             known.recorded = if known.is_alive { 0 } else { recorded };
@@ -495,7 +535,7 @@ impl Journal {
     /// Returns `true` if a page is dead and no record page with its record has been found yet. Used
     /// during recovery.
     pub fn lacks(&self, page: u64, recorded: u64) -> bool {
-        let known = self.pages.get(&page);
+        let known = self.known(page);
         known.is_some_and(|known| !known.is_alive && known.slot == 0 && known.recorded == recorded)
     }
     /// Adds a record page that recovery found in flash.

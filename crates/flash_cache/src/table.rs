@@ -31,6 +31,9 @@ impl<T> Table<T> {
         self.all.push(Some(value));
         self.all.len() as u32 - 1
     }
+    pub fn get(&self, number: u32) -> Option<&T> {
+        self.all.get(number as usize)?.as_ref()
+    }
     pub fn get_mut(&mut self, number: u32) -> Option<&mut T> {
         self.all.get_mut(number as usize)?.as_mut()
     }
