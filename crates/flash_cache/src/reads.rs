@@ -154,7 +154,7 @@ impl<B: BlockDevice> Cached<B> {
     ) -> Result<(), B> {
         self.check_flash(page, copy)?;
         self.expect(ticket, 1, false);
-        let dirty = self.residents().is_dirty(page);
+        let dirty = self.residents().is_dirty_copy(copy);
         let sub = Sub {
             request: self.at_copy(Op::Read, copy, request.stream, cx.now),
             task: Task::Hit {

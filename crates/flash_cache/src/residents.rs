@@ -441,6 +441,11 @@ impl Residents {
         let entry = self.index.get(page);
         entry.is_some_and(|entry| self.states.is(entry, DIRTY))
     }
+    /// Returns [`Self::is_dirty`] for the page of a copy.
+    #[inline]
+    pub(super) fn is_dirty_copy(&self, copy: Lpn) -> bool {
+        self.states.is(Entry(copy.0), DIRTY)
+    }
     /// Returns `true` if a page is in the write list; with one list, if the page is dirty.
     pub(super) fn is_written(&self, page: u64) -> bool {
         let entry = self.index.get(page);
@@ -449,10 +454,11 @@ impl Residents {
     /// Returns `true` if there are two lists and a page is in the write list, or was evicted from
     /// it and can still be read.
     pub(super) fn is_written_or_suspected(&self, page: u64) -> bool {
-        let (Some(entry), [_, writes]) = (self.index.get(page), &self.lists[..]) else {
+        let [_, writes] = &self.lists[..] else {
             return false;
         };
-        writes.contains(entry) || writes.suspects(entry)
+        let entry = self.index.get(page);
+        entry.is_some_and(|entry| writes.contains(entry) || writes.suspects(entry))
     }
     /// Returns [`Self::is_written`] for the page of a copy.
     #[inline]

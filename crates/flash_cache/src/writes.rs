@@ -103,7 +103,8 @@ impl<B: BlockDevice> Cached<B> {
     /// always goes to flash.
     fn way_back(&mut self, page: u64, whole: bool) -> Way {
         let residents = self.residents();
-        let (held, dirty) = (residents.find(page).is_some(), residents.is_dirty(page));
+        let held = residents.find(page);
+        let dirty = held.is_some_and(|(copy, _)| residents.is_dirty_copy(copy));
         let was_written = dirty || residents.is_written_or_suspected(page);
         let passes_by = self.filter.bypasses() || !self.takes_programs();
         let figures = &mut self.figures;
@@ -117,7 +118,7 @@ impl<B: BlockDevice> Cached<B> {
             figures.writes_bypassed += 1;
             return Way::Below;
         }
-        if held {
+        if held.is_some() {
             figures.write_hits += 1;
             figures.write_hits_written += u64::from(was_written);
         } else if self.filter.admits(page) {
@@ -171,12 +172,10 @@ impl<B: BlockDevice> Cached<B> {
         let whole = self.covers(request, page);
         self.evict_group(page, true);
         let residents = self.residents();
-        let is_dirty = residents.is_dirty(page);
+        let held = residents.find(page);
+        let is_dirty = held.is_some_and(|(copy, _)| residents.is_dirty_copy(copy));
         // A suspected page has no space in a list until it is revived.
-        let has_room = matches!(
-            residents.find(page),
-            Some((_, Held::Resident | Held::Leaving))
-        );
+        let has_room = matches!(held, Some((_, Held::Resident | Held::Leaving)));
         let accessed = self.access(page, true)?;
         let copy = accessed.copy;
         if let Some(versions) = &mut self.versions {
