@@ -298,15 +298,26 @@ where
     ) -> Result<(), ArrayError<D::Error>> {
         while let Some(part) = self.members[member as usize].next() {
             self.waiting -= 1;
-            let request = part.request;
-            let ticket = self.inside(cx, member, |device, cx| device.submit(cx, request))?;
-            self.members[member as usize].own(ticket, part.whole);
-            self.settle(cx, member);
+            self.hand_over(cx, member, part)?;
         }
+        Ok(())
+    }
+    /// Submits a part that the member accepts.
+    #[inline]
+    fn hand_over(
+        &mut self,
+        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<Observed<D>>>,
+        member: u32,
+        part: Part,
+    ) -> Result<(), ArrayError<D::Error>> {
+        let ticket = self.inside(cx, member, |device, cx| device.submit(cx, part.request))?;
+        self.members[member as usize].own(ticket, part.whole);
+        self.settle(cx, member);
         Ok(())
     }
 
     /// Passes the events that a member has scheduled to the owner's queue, in order.
+    #[inline]
     fn pass_on(&mut self, member: u32, queue: &mut EventQueue<ArrayEvent<D>>) {
         let members = self.members.len() as u32;
         while let Some((at, event)) = self.scheduled.pop() {
@@ -323,6 +334,9 @@ where
     ) {
         self.pass_on(member, cx.queue);
         let Member { device, wholes, .. } = &mut self.members[member as usize];
+        if !device.has_completions() {
+            return;
+        }
         for done in device.completions() {
             let ticket = std::mem::replace(&mut wholes[done.ticket as usize], NO_REQUEST);
             let Some((request, failed)) = self.tickets.part_done(ticket, done.failed) else {
@@ -434,8 +448,17 @@ where
         self.waiting += self.extents.len();
         for place in 0..self.extents.len() {
             let extent = self.extents[place];
-            let request = part_of(&request, &extent);
-            self.members[extent.member as usize].queue(Part { request, whole });
+            let part = Part {
+                request: part_of(&request, &extent),
+                whole,
+            };
+            let member = &mut self.members[extent.member as usize];
+            if member.waiting == 0 && member.device.can_accept(request.stream) {
+                self.waiting -= 1;
+                self.hand_over(cx, extent.member, part)?;
+                continue;
+            }
+            member.queue(part);
             self.feed(cx, extent.member)?;
         }
         Ok(whole)
@@ -450,7 +473,10 @@ where
         let (member, event) = D::Event::unwrap(event, members);
         self.inside(cx, member, |device, cx| device.handle(cx, event))?;
         self.settle(cx, member);
-        self.feed(cx, member)
+        if self.members[member as usize].waiting > 0 {
+            self.feed(cx, member)?;
+        }
+        Ok(())
     }
     fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
         self.completions.drain(..)

@@ -21,8 +21,8 @@ fn job(read_ratio: f64) -> RunSpec {
 }
 
 #[library_benchmark]
-#[bench::rr4k(args = (job(1.0)), config = ceiling(4_585, REQUESTS))]
-#[bench::rw4k(args = (job(0.0)), config = ceiling(5_080, REQUESTS))]
+#[bench::rr4k(args = (job(1.0)), config = ceiling(4_095, REQUESTS))]
+#[bench::rw4k(args = (job(0.0)), config = ceiling(4_590, REQUESTS))]
 fn run(job: RunSpec) -> Done {
     done(&job)
 }

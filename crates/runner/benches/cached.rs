@@ -48,9 +48,9 @@ fn back() -> RunSpec {
 }
 
 #[library_benchmark]
-#[bench::lru(args = (job("lru")), config = ceiling(4_720, READS))]
-#[bench::arc(args = (job("arc")), config = ceiling(4_720, READS))]
-#[bench::missing(args = (missing("fcfs")), config = ceiling(8_820, MANY_READS))]
+#[bench::lru(args = (job("lru")), config = ceiling(4_650, READS))]
+#[bench::arc(args = (job("arc")), config = ceiling(4_660, READS))]
+#[bench::missing(args = (missing("fcfs")), config = ceiling(8_790, MANY_READS))]
 #[bench::back(args = (back()), config = ceiling(5_450, READS))]
 fn run(job: RunSpec) -> Done {
     done(&job)
