@@ -42,7 +42,7 @@ fn within(value: &Value, path: &str) -> Result<(), ConfigError> {
                 return Err(ConfigError::conflict(
                     path,
                     format!("{path} has {} elements", elements.len()),
-                    format!("give at most {most}"),
+                    format!("give at most {most} elements"),
                 ));
             }
             let mut places = elements.iter().enumerate();

@@ -319,7 +319,7 @@ fn fixed(key: &str, value: &str) -> ConfigError {
         origin: Origin::Override(format!("{key}={value}")),
         key: key.to_owned(),
         reason: format!("`{key}` cannot be overridden"),
-        remedy: "set it in the file".into(),
+        remedy: "set it in the configuration file".into(),
         others: &[],
     }
 }

@@ -64,8 +64,8 @@ fn without_spares(layout: Layout, spare_blocks: u32) -> Result<Layout, PlanError
     if spare_blocks >= all {
         return Err(PlanError {
             key: "ftl.spare_blocks",
-            reason: format!("a plane has {all} blocks, so none would be left"),
-            remedy: "lower it".into(),
+            reason: format!("a plane has {all} blocks, so none would be left for data"),
+            remedy: "lower ftl.spare_blocks".into(),
         });
     }
     Ok(Layout {
@@ -92,7 +92,7 @@ fn reserve_blocks(config: &Config, layout: &Layout) -> Result<u32, PlanError> {
             "a GC run moves pages to {least} free block{} before it frees one",
             if least == 1 { "" } else { "s" }
         ),
-        remedy: format!("set it to at least {least}"),
+        remedy: format!("set ftl.gc.hard_free_blocks to at least {least}"),
     })
 }
 
@@ -113,8 +113,8 @@ fn start_blocks(config: &Config, layout: &Layout, reserve_blocks: u32) -> Result
     if gc.start_free_pages > 0 {
         return Err(PlanError {
             key,
-            reason: "ftl.gc.start_free_pages also sets the threshold".into(),
-            remedy: "set only one of them".into(),
+            reason: "ftl.gc.start_free_pages also sets the free-block threshold".into(),
+            remedy: "set only one of the two".into(),
         });
     }
     let waits_for_writes = family.abilities().free_pages
@@ -127,14 +127,14 @@ fn start_blocks(config: &Config, layout: &Layout, reserve_blocks: u32) -> Result
     Err(PlanError {
         key,
         reason: format!(
-            "with ftl.mapping = \"{}\", ftl.wear = \"{}\", ftl.slc_cache = \"{}\" and this ftl.allocate, GC cannot wait \
-             until a write finds no room, and {} blocks of a plane are reserved",
+            "with ftl.mapping = \"{}\", ftl.wear = \"{}\", ftl.slc_cache = \"{}\" and this ftl.allocate, GC must start \
+             before a write finds no free block, and {} blocks of a plane are reserved",
             family.name(),
             config.wear.name(),
             config.slc_cache.name(),
             least - 1
         ),
-        remedy: format!("set it to at least {least}"),
+        remedy: format!("set ftl.gc.start_free_blocks to at least {least}"),
     })
 }
 
@@ -199,7 +199,9 @@ impl Plan {
             return Err(PlanError {
                 key: "nand.geometry.pages_per_block",
                 reason: "the summary of a block would leave no page for data".into(),
-                remedy: "raise it, or set cache.block_summaries to false".into(),
+                remedy:
+                    "raise nand.geometry.pages_per_block, or set cache.block_summaries to false"
+                        .into(),
             });
         }
         let mut plan = Self { summaries, ..self };
@@ -263,7 +265,7 @@ impl Plan {
             key: "ftl.gc.check",
             reason: "only page mapping without an SLC cache and with allocation on arrival tracks when the active block of the host is full"
                 .into(),
-            remedy: "set it to \"each-page\"".into(),
+            remedy: "set ftl.gc.check to \"each-page\"".into(),
         })
     }
 
@@ -289,19 +291,25 @@ impl Plan {
             return fault("ftl.slc_cache", reason, &remedy);
         }
         if !config.gc.own_block {
-            let reason = "folded data would go to the block that the host writes to".into();
-            let remedy = "set it to true, or ftl.slc_cache to \"off\"";
+            let reason =
+                "data folded out of the SLC cache would go to the active block of the host".into();
+            let remedy = "set ftl.gc.own_block to true, or ftl.slc_cache to \"off\"";
             return fault("ftl.gc.own_block", reason, remedy);
         }
         if config.allocate.is_on_issue() {
-            let reason = "pages allocated on issue are not in single-level mode".into();
+            let reason =
+                "pages that are allocated on issue cannot be written to an SLC cache".into();
             let remedy = "choose \"static\" or \"dynamic\", or set ftl.slc_cache to \"off\"";
             return fault("ftl.allocate", reason, remedy);
         }
         let blocks = self.layout.blocks_per_plane;
         if size.dedicated(blocks) >= blocks {
             let reason = format!("all {blocks} blocks of a plane would be in single-level mode");
-            return fault("ftl.slc_cache", reason, "lower its ratio");
+            return fault(
+                "ftl.slc_cache",
+                reason,
+                "lower the ratio of the dedicated blocks",
+            );
         }
         Ok(())
     }
@@ -353,7 +361,7 @@ impl Plan {
                     "channels, ways, dies and planes make {} planes, but the array has {planes}",
                     self.dimensions.total()
                 ),
-                remedy: "make both describe the same device".into(),
+                remedy: "pass a layout and dimensions with the same number of planes".into(),
             });
         }
         Ok(())

@@ -21,7 +21,7 @@ pub enum InstantError {
     Violation(#[from] Violation),
     /// No plane can take the page, and GC can gain no space.
     #[error(
-        "the device has no room for page {0}, and garbage collection can gain no space; raise ftl.over_provisioning_ratio"
+        "the device has no room for page {0}, and garbage collection cannot free any; raise ftl.over_provisioning_ratio"
     )]
     Full(u32),
 }

@@ -51,7 +51,7 @@ impl Plan {
             return Err(PlanError {
                 key: "disk.serial",
                 reason: "a disk with an arm serves requests one at a time".into(),
-                remedy: "set disk.serial to true, or use a model without positions".into(),
+                remedy: "set disk.serial to true, or disk.model to a model without positions, such as \"average\"".into(),
             });
         }
         Ok(Self {

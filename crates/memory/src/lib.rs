@@ -93,7 +93,7 @@ impl Estimate {
         let tightest = resident.min_by_key(|limit| limit.left)?;
         (self.most() > tightest.left).then(|| {
             format!(
-                "If the whole device is written, the run takes {} of memory, but only {} are available ({}): \
+                "If the whole device is written, the run takes {} of memory, but only {} are available ({}); \
                  {}.",
                 bytes(self.most()),
                 bytes(tightest.left),
@@ -117,7 +117,7 @@ impl Estimate {
                     needed: self.reserved(),
                     what: Of::AddressSpace,
                     left: held.iter().map(|room| room.capacity() as u64).sum(),
-                    source: "refused by the system".into(),
+                    source: "the system refused to reserve more".into(),
                     lower: key,
                 });
             };

@@ -76,7 +76,7 @@ fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, Confi
             "array.stripe_bytes",
             array.stripe_bytes,
             format!(
-                "longer than a member of {} bytes",
+                "a stripe is longer than the smallest member, which has {} bytes",
                 sizes.iter().min().unwrap_or(&0)
             ),
             "reduce array.stripe_bytes",
@@ -121,7 +121,7 @@ fn check_size(array: &Array) -> Result<(), ConfigError> {
             "array.members",
             format!("the array has {members} members"),
             format!(
-                "give 1 to {MAX_MEMBERS}, each as an [[array.members]] table, or equal ones with `count`"
+                "define 1 to {MAX_MEMBERS} members, each by an [[array.members]] table, or several equal ones by a table with `count`"
             ),
         ));
     }
@@ -129,7 +129,7 @@ fn check_size(array: &Array) -> Result<(), ConfigError> {
     if devices > MAX_DEVICES {
         return Err(ConfigError::conflict(
             "array.members",
-            format!("the store has {devices} devices, including nested arrays"),
+            format!("the store has {devices} devices, including those of nested arrays"),
             format!("give at most {MAX_DEVICES} devices"),
         ));
     }
@@ -264,7 +264,11 @@ fn disks_of(array: &Array, single: &Single<'_>, number: usize) -> Result<Vec<u32
     if !lengths.is_empty() && lengths.len() != disks.len() {
         return fault(
             "disk_bytes",
-            &format!("{} sizes for {} disks", lengths.len(), disks.len()),
+            &format!(
+                "{} sizes are given for {} disks",
+                lengths.len(),
+                disks.len()
+            ),
             "give one size per disk, or omit `disk_bytes`",
         );
     }
@@ -308,11 +312,11 @@ fn disks(singles: &[Single<'_>], members: &[plan::Member]) -> Result<Vec<Disk>, 
                     &key("disk_bytes"),
                     bytes,
                     format!(
-                        "member {} has {} bytes left for disk {number}, in pages of {page} bytes",
+                        "disk {number} needs whole pages of {page} bytes, and member {} has {} bytes left for it",
                         single.name,
                         start + user - end
                     ),
-                    "name fewer disks, or give sizes in whole pages that fit the member",
+                    "name fewer disks, or give each disk a multiple of the page size, in all no more than the member holds",
                 ));
             }
             disks.push(Disk {

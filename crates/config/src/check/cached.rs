@@ -26,7 +26,7 @@ pub(super) fn cached(
         return Err(ConfigError::rule(
             "ftl.mapping",
             config.ftl.mapping.name(),
-            "a cache maps its entries page by page",
+            "this mapping cannot place a page anywhere in the flash, which a flash cache requires",
             format!("set ftl.mapping to {}", Family::able(|can| can.any_place)),
         ));
     }
@@ -34,7 +34,7 @@ pub(super) fn cached(
         return Err(ConfigError::rule(
             "host.interface",
             config.host.interface.name(),
-            "the cache is in the controller and reaches the flash without an interface",
+            "a flash cache runs in the controller and accesses its flash without a host interface",
             "set host.interface to \"direct\"",
         ));
     }
@@ -42,7 +42,7 @@ pub(super) fn cached(
         return Err(ConfigError::rule(
             "buffer.capacity_kib",
             config.buffer.capacity_kib,
-            "a DRAM buffer behind a cache is not modelled",
+            "a DRAM buffer between a flash cache and its flash is not modelled",
             "set buffer.capacity_kib to 0",
         ));
     }
@@ -51,7 +51,7 @@ pub(super) fn cached(
         return Err(ConfigError::rule(
             "cache.destage.low_ratio",
             destage.low_ratio,
-            "this is above cache.destage.high_ratio, at which destaging starts",
+            "the ratio exceeds cache.destage.high_ratio, above which destaging starts",
             format!(
                 "give at most cache.destage.high_ratio, {}",
                 destage.high_ratio
@@ -75,7 +75,7 @@ pub(super) fn cached(
             "ftl.gc.hard_free_blocks",
             0,
             "the cache holds the only copy of written pages, and GC needs a free block to move them",
-            "give at least 1, or choose another cache.mode",
+            "give at least 1 block, or choose another cache.mode",
         )
         .with(&["cache.mode"]));
     }

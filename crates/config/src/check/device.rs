@@ -38,7 +38,7 @@ fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
         return Err(ConfigError::rule(
             "ftl.gc.reclaim",
             gc.reclaim.name(),
-            "the pages of an SSD have no other copy",
+            "this policy may drop valid pages, and the pages of an SSD have no other copy",
             "set ftl.gc.reclaim to \"move\", or put the flash in front of a disk with [cache] and [disk]",
         ));
     }

@@ -42,7 +42,7 @@ fn complete(config: &Config) -> Result<(), ConfigError> {
             "base",
             format!("\"{base}\""),
             "the preset is not merged into the configuration",
-            "read the file with `load`",
+            "read the file with `load`, which merges its preset",
         ));
     }
     Ok(())

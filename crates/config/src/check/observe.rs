@@ -43,7 +43,7 @@ pub(super) fn observe(config: &ObserveTable) -> Result<Observe, ConfigError> {
 }
 
 fn warm_up(config: &ObserveTable) -> Result<Option<WarmUp>, ConfigError> {
-    let until = interval(WARM_UP[0], (config.warm_up_s, 1e12, "or 0 for none"))?;
+    let until = interval(WARM_UP[0], (config.warm_up_s, 1e12, "or 0 for no warm-up"))?;
     let (requests, files) = (config.warm_up_requests, config.warm_up_files);
     let given = [until.is_some(), requests > 0, files > 0];
     let mut given = WARM_UP.iter().zip(given).filter(|(_, is_given)| *is_given);
@@ -57,7 +57,7 @@ fn warm_up(config: &ObserveTable) -> Result<Option<WarmUp>, ConfigError> {
             second,
             value,
             format!("{first} is also set, and a run has only one warm-up"),
-            "leave one of them out",
+            "set only one of the two",
         ));
     }
     Ok(until

@@ -71,7 +71,7 @@ fn number(schema: &Value, path: &str, value: f64, shown: &str) -> Result<(), Con
     };
     let whole = schema["type"] == "integer" || schema["type"][0] == "integer";
     let rule = match range {
-        Range::OneOf(_) => "not one of the choices",
+        Range::OneOf(_) => "not one of the allowed numbers",
         Range::Between(..) if !whole => "out of range",
         Range::Between(..) if range.is_above(value) => "too small",
         Range::Between(..) => "too large",

@@ -99,8 +99,8 @@ fn read_ahead(config: &Config, part: &Part) -> Result<Option<Physical>, ConfigEr
         return Err(ConfigError::rule(
             "buffer.read_ahead",
             "physical",
-            "with several program modes, the pages of a block differ in time",
-            "use \"logical\", or leave nand.programming at its default",
+            "with several program modes, the pages of a block differ in their read and program times",
+            "set buffer.read_ahead to \"logical\", or nand.programming to \"uniform\"",
         )
         .with(&["nand.programming"]));
     }
@@ -129,7 +129,7 @@ fn on_issue(config: &Config) -> Result<(), ConfigError> {
     }
     if !config.ftl.mapping.abilities().any_place {
         return rule(
-            "only page mapping can place a page anywhere",
+            "allocation on issue requires a mapping that can place a page anywhere",
             &format!(
                 "set ftl.mapping to {}, or `on_issue` to false",
                 Family::able(|can| can.any_place)
@@ -151,7 +151,7 @@ fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32,
     };
     if !config.ftl.mapping.abilities().any_place {
         return rule(
-            "only page mapping can place a page anywhere",
+            "first-read layout requires a mapping that can place a page anywhere",
             &format!(
                 "set ftl.mapping to {}, or precondition.layout to \"address\"",
                 Family::able(|can| can.any_place)
@@ -161,7 +161,7 @@ fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32,
     }
     if config.cache.is_some() {
         return rule(
-            "a cache is empty before the run",
+            "a flash cache is empty before the run, so no page is filled",
             "set precondition.layout to \"address\"",
             &["cache"],
         );
@@ -194,7 +194,7 @@ fn scattered(config: &Config) -> Result<(), ConfigError> {
     }
     if config.cache.is_some() {
         return rule(
-            "a cache is empty before the run",
+            "a flash cache is empty before the run, so no page is filled",
             "set precondition.layout to \"address\"",
             &["cache"],
         );
@@ -213,7 +213,7 @@ fn scheduler(ssd: &Wiring) -> Result<Scheduler, ConfigError> {
         "ssd.composition",
         ssd.composition.name(),
         format!(
-            "{} builds multi-plane commands, which this composition does not send",
+            "ssd.scheduler = \"{}\" builds multi-plane commands, which this composition does not send",
             ssd.scheduler.name()
         ),
         "set ssd.composition to \"greedy\" or \"in-order\"",
@@ -286,7 +286,7 @@ fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError
             key,
             value,
             format!(
-                "mapping \"{}\" supports neither read reclaim nor refresh",
+                "ftl.mapping = \"{}\" supports neither read reclaim nor refresh",
                 config.ftl.mapping.name()
             ),
             format!(
@@ -412,13 +412,13 @@ fn regulation(config: &Config) -> Result<(), ConfigError> {
     };
     if config.nand.programming == Programming::default() {
         return rule(
-            "nand.programming gives only one program mode",
+            "nand.programming = \"uniform\" has only one program mode",
             "set nand.programming to \"table\" or \"step-size\"",
         );
     }
     if config.cache.is_some() && !matches!(regulation, Regulation::Fixed(_)) {
         return rule(
-            "the pages of a cache are not rewritten",
+            "this regulation may rewrite pages in another program mode, and a flash cache does not rewrite its pages",
             "set ftl.regulation to \"fixed\"",
         );
     }
@@ -438,15 +438,15 @@ fn slc_cache(config: &Config) -> Result<(), ConfigError> {
     };
     if config.nand.cell.levels() < 2 {
         return rule(
-            "single-bit cells have no other mode",
+            "single-bit cells have no faster single-level mode",
             "set nand.cell to \"tlc\" or \"qlc\", or ftl.slc_cache to \"off\"",
             &["nand.cell", "ftl.slc_cache"],
         );
     }
     if config.nand.programming != Programming::default() {
         return rule(
-            "nand.programming gives the costs of one cell mode only",
-            "set nand.programming to its default, or ftl.slc_cache to \"off\"",
+            "nand.programming gives costs for multi-level mode only",
+            "set nand.programming to \"uniform\", or ftl.slc_cache to \"off\"",
             &["nand.programming", "ftl.slc_cache"],
         );
     }
@@ -459,7 +459,7 @@ fn slc_cache(config: &Config) -> Result<(), ConfigError> {
     } = &config.nand.reliability;
     if !failures.is_none() || *factory_bad_ratio > 0.0 || *read_limit > 0 || *refresh_days > 0.0 {
         return rule(
-            "failures, read reclaim and refresh are not modelled in single-level mode",
+            "bad blocks, failures, read reclaim and refresh are not modelled in single-level mode",
             "omit `failures`, `factory_bad_ratio`, `read_limit` and `refresh_days` of [nand.reliability], or set ftl.slc_cache to \"off\"",
             &["nand.reliability", "ftl.slc_cache"],
         );
@@ -502,7 +502,10 @@ fn queue_depth(host: &Host) -> Result<u32, ConfigError> {
         Some(most) if depth > most => Err(ConfigError::rule(
             "host.queue_depth",
             depth,
-            format!("{} supports at most {most} commands", host.interface.name()),
+            format!(
+                "host.interface = \"{}\" supports at most {most} outstanding commands",
+                host.interface.name()
+            ),
             format!("give a whole number from 1 to {most}, or choose another host.interface"),
         )
         .with(&["host.interface"])),

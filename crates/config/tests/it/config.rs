@@ -407,7 +407,11 @@ fn slc_cache_is_planned_for_qlc_and_rejected_for_unsupported_devices() {
     let reader = erring.first().unwrap().device.part.reader.clone().unwrap();
     assert!(reader.single_level.is_some());
     for (base, more, told) in [
-        ("d4", vec![], "single-bit cells have no other mode"),
+        (
+            "d4",
+            vec![],
+            "single-bit cells have no faster single-level mode",
+        ),
         (
             "onfi4-qlc",
             vec![("ftl.mapping", "dftl")],
@@ -416,7 +420,7 @@ fn slc_cache_is_planned_for_qlc_and_rejected_for_unsupported_devices() {
         (
             "onfi4-qlc",
             vec![("nand.programming", "table")],
-            "nand.programming gives the costs of one cell mode only",
+            "nand.programming gives costs for multi-level mode only",
         ),
         (
             "onfi4-qlc",
@@ -543,7 +547,8 @@ fn error_in_an_override_names_the_override() {
     assert!(override_fault("a b", "3").contains("`a b` is not a key"));
     assert!(override_fault("name", "[1").contains("the value is not TOML"));
     assert!(
-        override_fault("base", "tb1").contains("`base` cannot be overridden; set it in the file")
+        override_fault("base", "tb1")
+            .contains("`base` cannot be overridden; set it in the configuration file")
     );
 }
 
@@ -569,7 +574,7 @@ fn error_names_the_origin_of_the_value() {
 #[test]
 fn error_of_several_keys_names_the_key_that_the_user_set() {
     says!("base = \"d4\"\n[nand.geometry]\nblocks_per_plane = 3\n",
-        "device.toml:3:1: ftl.over_provisioning_ratio = 0.15: the 164 user pages of a plane fill 2 of its 3 blocks, and garbage collection needs 4 (threshold 2, active 2); raise it, lower ftl.gc.start_free_ratio, or give a plane more blocks"
+        "device.toml:3:1: ftl.over_provisioning_ratio = 0.15: the 164 user pages of a plane fill 2 of its 3 blocks, and garbage collection needs 4 (free-block threshold 2, active blocks 2); raise ftl.over_provisioning_ratio, lower ftl.gc.start_free_ratio, or give a plane more blocks"
         "  |"
         "3 | blocks_per_plane = 3"
         "  | ^^^^^^^^^^^^^^^^");
@@ -699,7 +704,7 @@ fn only_one_warm_up_key_may_be_set() {
             message.starts_with(&format!("device.toml:3:1: {second}: ")),
             "{message}"
         );
-        assert!(message.contains("; leave one of them out\n"), "{message}");
+        assert!(message.contains("; set only one of the two\n"), "{message}");
     }
 }
 

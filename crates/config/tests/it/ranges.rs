@@ -246,7 +246,7 @@ fn range_error_names_place_value_and_range() {
         (
             "nand.timing.bus_width_bits",
             "12",
-            "nand.timing.bus_width_bits = 12: not one of the choices; give 8 or 16",
+            "nand.timing.bus_width_bits = 12: not one of the allowed numbers; give 8 or 16",
         ),
         (
             "nand.timing.program_ns",

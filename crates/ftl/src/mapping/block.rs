@@ -74,25 +74,25 @@ impl Build for BlockMapping {
             return Err(PlanError {
                 key: "ftl.gc.schedule",
                 reason: format!(
-                    "{} runs GC in idle time, which block mapping does not support: without update blocks a GC run can \
-                     neither start before the write that needs it nor be deferred",
+                    "ftl.gc.schedule = \"{}\" runs GC in idle time, which block mapping does not support: without update \
+                     blocks, a GC run can neither start before the write that needs it nor be deferred",
                     schedule.name()
                 ),
-                remedy: "use \"on-demand\" or \"incremental\", or another ftl.mapping".into(),
+                remedy: "set ftl.gc.schedule to \"on-demand\" or \"incremental\", or choose another ftl.mapping".into(),
             });
         }
         if !plan.config.allocate.is_by_address() {
             return Err(PlanError {
                 key: "ftl.allocate",
                 reason: "block mapping keeps every logical block on one plane, so the address must determine the plane".into(),
-                remedy: "use \"static\"".into(),
+                remedy: "set ftl.allocate to \"static\", or choose another ftl.mapping".into(),
             });
         }
         if self.open_blocks == 0 {
             return Err(PlanError {
                 key: "ftl.mapping.block.open_blocks",
-                reason: "without a replacement block no page can be overwritten".into(),
-                remedy: "set it to at least 1".into(),
+                reason: "without a replacement block, no page can be overwritten".into(),
+                remedy: "set ftl.mapping.block.open_blocks to at least 1".into(),
             });
         }
         let layout = &plan.layout;
@@ -109,7 +109,7 @@ impl Build for BlockMapping {
                  are needed (replacement blocks {}, reserve {})",
                 self.open_blocks, plan.reserve_blocks
             ),
-            remedy: "raise it, lower ftl.mapping.block.open_blocks, or give a plane more blocks"
+            remedy: "raise ftl.over_provisioning_ratio, lower ftl.mapping.block.open_blocks, or give a plane more blocks"
                 .into(),
         })
     }

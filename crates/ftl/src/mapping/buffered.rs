@@ -77,10 +77,10 @@ impl Build for Buffered {
             return Err(PlanError {
                 key: "ftl.mapping.buffered.buffer_ratio",
                 reason: format!(
-                    "{} of the {blocks} blocks of a plane is less than one block, or not less than all",
+                    "a share of {} of the {blocks} blocks of a plane is less than one block, or is all of them",
                     self.buffer_ratio
                 ),
-                remedy: "set a ratio below 1 that yields at least one block, or use log-block"
+                remedy: "set a ratio below 1 that yields at least one block, or set ftl.mapping to \"log-block\""
                     .into(),
             });
         }

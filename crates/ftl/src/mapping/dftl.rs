@@ -116,7 +116,7 @@ impl Build for Dftl {
                  {blocks}, and garbage collection needs {}",
                 plan.layout.blocks_per_plane, demand.filled, demand.collection
             ),
-            remedy: "raise it, lower ftl.gc.start_free_ratio or ftl.mapping.dftl.spare_ratio, or \
+            remedy: "raise ftl.over_provisioning_ratio, lower ftl.gc.start_free_ratio or ftl.mapping.dftl.spare_ratio, or \
                      give a plane more blocks"
                 .into(),
         })

@@ -355,8 +355,8 @@ fn device_without_room_is_rejected_with_its_block_counts() {
     assert_eq!(
         message,
         "ftl.over_provisioning_ratio: the 152 user pages of a plane fill 15 of its 16 blocks, and \
-         garbage collection needs 4 (threshold 2, active 2); raise it, lower \
-         ftl.gc.start_free_ratio, or give a plane more blocks"
+         garbage collection needs 4 (free-block threshold 2, active blocks 2); raise \
+         ftl.over_provisioning_ratio, lower ftl.gc.start_free_ratio, or give a plane more blocks"
     );
     let (key, message) = refusal(|config| config.over_provisioning_ratio = 0.999);
     assert_eq!(key, "ftl.over_provisioning_ratio");
@@ -369,7 +369,7 @@ fn device_without_room_is_rejected_with_its_block_counts() {
     let (key, message) = refusal(|config| config.gc.start_free_pages = 1000);
     assert_eq!(key, "ftl.gc.start_free_pages");
     assert!(
-        message.contains("lower it, raise ftl.over_provisioning_ratio"),
+        message.contains("lower ftl.gc.start_free_pages, raise ftl.over_provisioning_ratio"),
         "{message}"
     );
 }
@@ -383,19 +383,25 @@ fn invalid_block_threshold_is_rejected() {
         ..Gc::default()
     });
     assert_eq!(key, "ftl.gc.start_free_blocks");
-    assert!(message.contains("set only one of them"), "{message}");
+    assert!(message.contains("set only one of the two"), "{message}");
     let (key, message) = refused(Gc {
         start_free_blocks: Some(9),
         ..Gc::default()
     });
     assert_eq!(key, "ftl.gc.start_free_blocks");
-    assert!(message.contains("threshold 9, active 2"), "{message}");
+    assert!(
+        message.contains("free-block threshold 9, active blocks 2"),
+        "{message}"
+    );
     let (key, message) = refused(Gc {
         hard_free_blocks: Some(0),
         ..Gc::default()
     });
     assert_eq!(key, "ftl.gc.hard_free_blocks");
-    assert!(message.ends_with("set it to at least 1"), "{message}");
+    assert!(
+        message.ends_with("set ftl.gc.hard_free_blocks to at least 1"),
+        "{message}"
+    );
     // Other mappings, and wear levelling that moves data, need free blocks before they free any.
     for mapping in Family::defaults() {
         let is_page = matches!(mapping, Family::Page(_));

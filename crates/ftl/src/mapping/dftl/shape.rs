@@ -65,15 +65,17 @@ impl Dftl {
                     "a map entry of {} bytes does not fit into a page of {page_bytes} bytes",
                     self.entry_bytes
                 ),
-                "set it to 4 or 8",
+                "set ftl.mapping.dftl.entry_bytes to 4 or 8",
             );
         }
         let least = 2 * u64::from(self.entry_bytes);
         if let Some(bytes) = self.cache_bytes.filter(|bytes| *bytes < least) {
             return error(
                 "ftl.mapping.dftl.cache_bytes",
-                format!("{bytes} bytes are too few for one entry, which takes {least} bytes"),
-                &format!("set it to at least {least}, or leave out `cache_bytes`"),
+                format!(
+                    "{bytes} bytes are too few for one cached map entry, which takes {least} bytes"
+                ),
+                &format!("set `cache_bytes` to at least {least}, or leave it out"),
             );
         }
         Ok(())

@@ -58,19 +58,19 @@ impl Rules {
             return Err(PlanError {
                 key: "ftl.wear",
                 reason: format!(
-                    "static wear levelling moves blocks, and {name} empties blocks only by merges"
+                    "static wear levelling moves blocks, and ftl.mapping = \"{name}\" empties blocks only by merges"
                 ),
-                remedy: "use \"dynamic\" wear levelling, or another ftl.mapping".into(),
+                remedy: "set ftl.wear to \"dynamic\", or choose another ftl.mapping".into(),
             });
         }
         if !config.allocate.is_by_address() {
             return Err(PlanError {
                 key: "ftl.allocate",
                 reason: format!(
-                    "{name} keeps the blocks of a logical block on one plane, which dynamic \
-                     allocation does not determine"
+                    "ftl.mapping = \"{name}\" keeps the blocks of a logical block on one plane, so the \
+                     address must determine the plane"
                 ),
-                remedy: "use ftl.allocate = \"static\"".into(),
+                remedy: "set ftl.allocate to \"static\", or choose another ftl.mapping".into(),
             });
         }
         Ok(())
@@ -97,7 +97,7 @@ impl Rules {
                 plan.start_blocks
             ),
             remedy: format!(
-                "raise it, lower {lower}ftl.gc.start_free_ratio, or give a plane more blocks"
+                "raise ftl.over_provisioning_ratio, lower {lower}ftl.gc.start_free_ratio, or give a plane more blocks"
             ),
         })
     }

@@ -28,7 +28,7 @@ impl Demand {
             return Err(PlanError {
                 key: "ftl.over_provisioning_ratio",
                 reason: "no page is left for the host".into(),
-                remedy: "lower it, or enlarge the device".into(),
+                remedy: "lower ftl.over_provisioning_ratio, or enlarge the device".into(),
             });
         }
         let config = &plan.config;
@@ -83,30 +83,33 @@ impl Demand {
         let (key, remedy) = if plan.start_pages > 0 {
             (
                 "ftl.gc.start_free_pages",
-                "lower it, raise ftl.over_provisioning_ratio",
+                "lower ftl.gc.start_free_pages, raise ftl.over_provisioning_ratio",
             )
         } else if plan.config.gc.start_free_blocks.is_none() {
             (
                 "ftl.over_provisioning_ratio",
-                "raise it, lower ftl.gc.start_free_ratio",
+                "raise ftl.over_provisioning_ratio, lower ftl.gc.start_free_ratio",
             )
         } else if plan.start_blocks > plan.reserve_blocks + 1 {
             (
                 "ftl.gc.start_free_blocks",
-                "lower it, raise ftl.over_provisioning_ratio",
+                "lower ftl.gc.start_free_blocks, raise ftl.over_provisioning_ratio",
             )
         } else {
-            ("ftl.over_provisioning_ratio", "raise it")
+            (
+                "ftl.over_provisioning_ratio",
+                "raise ftl.over_provisioning_ratio",
+            )
         };
         let of_cache = match self.dedicated {
             0 => String::new(),
-            blocks => format!(", the SLC cache uses {blocks} of them"),
+            blocks => format!(" (the SLC cache uses {blocks} of these)"),
         };
         PlanError {
             key,
             reason: format!(
                 "the {user} user pages of a plane fill {} of its {} blocks{of_cache}, and garbage collection \
-                 needs {} (threshold {}, active {})",
+                 needs {} (free-block threshold {}, active blocks {})",
                 self.filled, plan.layout.blocks_per_plane, self.collection, self.free, self.active
             ),
             remedy: format!("{remedy}, or give a plane more blocks"),
