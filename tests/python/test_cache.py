@@ -217,7 +217,7 @@ def test_errors_in_a_trace_name_file_and_line(wordline: Command, place: Path) ->
     answer = wordline("cache", "disk.csv", "lru", "10p")
     assert answer.stderr.startswith("error: disk.csv:101: ")
     output = done(wordline("cache", "disk.csv", "lru", "10p", "--on-bad-line", "skip"))
-    assert "1 bad lines were skipped; the first: disk.csv:101" in output.replace("\n", " ")
+    assert "1 bad lines were skipped; the first of them: disk.csv:101" in output.replace("\n", " ")
 
 
 @pytest.mark.parametrize("words", [["cache", "t.csv", "lru", "2p"], ["mrc", "t.csv"]])

@@ -441,8 +441,8 @@ def test_a_conversion_reports_dropped_trims(wordline: Command, place: Path) -> N
     assert "3 requests" in kept
     assert "left out" not in kept
     dropped = done(wordline("trace", "convert", "mine.csv", "mine.spc", "--to", "spc"))
-    assert "trims left out: 1;" in dropped
-    assert "flushes left out: 1;" in dropped
+    assert "1 TRIMs were left out:" in dropped
+    assert "1 flushes were left out:" in dropped
 
 
 def test_a_converted_trace_gives_the_same_results(wordline: Command, tiny: str, trace: str) -> None:

@@ -85,7 +85,7 @@ def test_a_missing_column_is_reported_with_the_existing_columns(
     command = ["trace", "stat", str(table), "--columns"]
     assert main([*command, "time=t:us,offset=sector,bytes=len,op=rw"]) == 2
     assert capsys.readouterr().err == (
-        f"error: {table}:1: the first line names no column `sector`; give one of "
+        f"error: {table}:1: the first line has no column named `sector`; give one of "
         "`t`, `lba`, `len`, `rw`, or the column's number from 1\n"
     )
     assert main([*command, "time=t,offset=lba,bytes=len,op=rw"]) == 2
@@ -104,7 +104,7 @@ def test_conversions_and_statistics_report_changes_to_records(
     for words in (["convert", "t.txt", "out.spc", "--to", "spc"], ["stat", "t.txt"]):
         assert main(["trace", *words, *reading]) == 0
         told = " ".join(capsys.readouterr().out.split())
-        assert "Note: 1 bad lines were skipped; the first: t.txt:5: column 1" in told
+        assert "Note: 1 bad lines were skipped; the first of them: t.txt:5: column 1" in told
         assert "Note: 1 requests were out of order and were sorted by time." in told
 
 

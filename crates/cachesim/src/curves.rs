@@ -110,7 +110,11 @@ pub fn mrc(paging: &Paging, methods: &Methods, watch: &mut Watch<'_>) -> Result<
     if let Some(pages) = methods.shards_pages {
         let most = NonZeroU32::new(pages);
         let most = most.ok_or_else(|| {
-            CacheError::argument("samples = 0", "no page would be sampled", "give at least 1")
+            CacheError::argument(
+                "samples = 0",
+                "no page would be sampled",
+                "give at least 1 page",
+            )
         })?;
         sampled.push(Method::ShardsSize(most));
     }

@@ -56,7 +56,9 @@ pub enum CacheError {
         offset: u64,
     },
     /// An address exceeds the range of page numbers of a volume.
-    #[error("{path}: byte {offset} is beyond 2^44 pages; use larger pages (--page-bytes)")]
+    #[error(
+        "{path}: byte {offset} is beyond the 2^44 pages that are supported; use larger pages (--page-bytes)"
+    )]
     Far {
         /// First file of the trace.
         path: String,

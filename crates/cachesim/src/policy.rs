@@ -109,8 +109,8 @@ fn parameter(text: &str, policy: &str, key: &str, value: &str) -> Result<Value, 
             .filter_map(|key| key.path.strip_prefix(&table))
             .collect();
         let remedy = match known[..] {
-            [] => format!("{policy} has no parameters"),
-            _ => format!("parameters of {policy}: {}", known.join(", ")),
+            [] => format!("remove it, because {policy} has no parameters"),
+            _ => format!("use a parameter of {policy}: {}", known.join(", ")),
         };
         let reason = format!("unknown parameter `{key}`");
         return Err(CacheError::argument(text, reason, remedy));

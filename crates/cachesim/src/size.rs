@@ -94,7 +94,7 @@ impl fmt::Display for Size {
 
 fn share(text: &str, share: f64) -> Result<Size, CacheError> {
     if share > 1.0 {
-        return Err(wrong(text, "the share exceeds all distinct pages"));
+        return Err(wrong(text, "the share is above 1 (100 %)"));
     }
     Ok(Size::Share(share))
 }
@@ -120,8 +120,8 @@ impl Size {
             let what = format!("size of {pages} pages");
             return Err(CacheError::argument(
                 what,
-                "more than 2^32 - 1 pages",
-                REMEDY,
+                "at most 2^32 - 1 pages are supported",
+                "give a smaller size, or use larger pages (--page-bytes)",
             ));
         }
         Ok(pages)

@@ -14,13 +14,13 @@ pub fn run_table(runs: &[Run]) -> Result<Table, ObserveError> {
         requests, "", "Requests for pages, reads and writes", |run| run.requests;
         hits, "", "Page requests that hit", |run| run.hits;
         misses, "", "Page requests that missed", |run| run.misses;
-        miss_ratio, "ratio", "Misses per request", |run| run.miss_ratio;
+        miss_ratio, "ratio", "Page misses per page request", |run| run.miss_ratio;
         reads, "", "Page reads", |run| run.reads;
         read_hits, "", "Page reads that hit", |run| run.read_hits;
-        read_miss_ratio, "ratio", "Read misses per read", |run| run.read_miss_ratio;
+        read_miss_ratio, "ratio", "Read misses per page read", |run| run.read_miss_ratio;
         writes, "", "Page writes", |run| run.writes;
         write_hits, "", "Page writes that hit", |run| run.write_hits;
-        write_miss_ratio, "ratio", "Write misses per write", |run| run.write_miss_ratio;
+        write_miss_ratio, "ratio", "Write misses per page write", |run| run.write_miss_ratio;
         evictions, "", "Pages evicted", |run| run.evictions;
         write_backs, "", "Evicted pages that had been written since their insertion", |run| run.write_backs;
     };
@@ -35,7 +35,7 @@ pub fn run_table(runs: &[Run]) -> Result<Table, ObserveError> {
 fn flash_columns(runs: &[Run]) -> Vec<Column> {
     let sides: Vec<Option<&FlashSide>> = runs.iter().map(|run| run.flash.as_ref()).collect();
     columns! { &sides;
-        flash_capacity_pages, "pages", "Size of the flash cache in whole blocks",
+        flash_capacity_pages, "pages", "Size of the flash cache, which is a whole number of blocks",
             |side| side.map(|side| side.capacity_pages as f64);
         flash_hit_ratio, "ratio", "Hit ratio of page reads on flash", |side| (*side)?.hit_ratio;
         flash_revived, "", "Read hits of pages that had been evicted and could still be read",
@@ -59,7 +59,7 @@ pub fn curve_table(curves: &[CurveOf]) -> Result<Table, ObserveError> {
     Table::new(columns! { &rows;
         method, "", "Method that computed the curve", |(method, _)| (*method).clone();
         size_pages, "pages", "Pages that the cache holds", |(_, point)| point.size_pages;
-        miss_ratio, "ratio", "Misses per request", |(_, point)| point.miss_ratio;
+        miss_ratio, "ratio", "Page misses per page request", |(_, point)| point.miss_ratio;
     })
 }
 
@@ -72,7 +72,7 @@ pub fn plan_table(plan: &CachePlan) -> Result<Table, ObserveError> {
         read_pages, "pages", "Pages of the read list; 0 with a single list", |row| row.read_pages.unwrap_or(0);
         write_pages, "pages", "Pages of the write list, or of the single list", |row| row.write_pages;
         over_provisioning_ratio, "ratio", "Share of the flash that does not store cached pages", |row| Some(row.over_provisioning_ratio);
-        page_us, "us", "Mean cost of a page access", |row| Some(row.page_us);
+        page_us, "us", "Mean time of a page access, according to the cost model", |row| Some(row.page_us);
         request_us, "us", "Expected mean response time of a request", |row| Some(row.request_us);
         read_request_us, "us", "Expected mean response time of a read", |row| row.read_request_us;
         write_request_us, "us", "Expected mean response time of a write", |row| row.write_request_us;

@@ -67,11 +67,11 @@ impl TraceWriter {
     pub fn create(path: &Path, format: Format, timed: bool) -> Result<Self, WorkloadError> {
         let Some(render) = format.render(timed) else {
             let names: Vec<&str> = Self::formats().into_iter().map(Format::name).collect();
-            let reason = format!("traces cannot be written in the format {format}");
+            let reason = format!("traces can be read, but not written, in the format {format}");
             return Err(WorkloadError::new(
                 path,
                 reason,
-                format!("choose {}", names.join(", ")),
+                format!("choose one of the formats {}", names.join(", ")),
             ));
         };
         let packer = Packer::create(path).map_err(|error| failed(path, &error))?;
@@ -240,28 +240,28 @@ impl Cancellation {
 
 fn notes(format: Format, losses: &Losses, timed: bool) -> Vec<String> {
     let mut notes = Vec::new();
-    for (kind, count) in [("trims", losses.trims), ("flushes", losses.flushes)] {
+    for (kind, count) in [("TRIMs", losses.trims), ("flushes", losses.flushes)] {
         if count > 0 {
             notes.push(format!(
-                "{kind} left out: {count}; {format} has only reads and writes"
+                "{count} {kind} were left out: the format {format} has only reads and writes"
             ));
         }
     }
     if losses.durable > 0 {
         notes.push(format!(
-            "FUA writes converted to plain writes: {}; {format} has no FUA",
+            "{} FUA writes were converted to plain writes: the format {format} has no FUA",
             losses.durable
         ));
     }
     if losses.rounded_times > 0 {
         notes.push(format!(
-            "times rounded down to the resolution of {format}: {}",
+            "{} time stamps were rounded down to the resolution of the format {format}",
             losses.rounded_times
         ));
     }
     if losses.expanded > 0 {
         notes.push(format!(
-            "requests expanded to whole sectors of {SECTOR} bytes, the unit of {format}: {}",
+            "{} requests were expanded to whole sectors of {SECTOR} bytes, the unit of the format {format}",
             losses.expanded
         ));
     }
@@ -282,7 +282,11 @@ fn failed(path: &Path, error: &io::Error) -> WorkloadError {
     let error = wordline_trace_format::plain(error);
     if path == Path::new(STANDARD_OUTPUT) {
         let reason = format!("standard output cannot be written: {error}");
-        return WorkloadError::new(path, reason, "name a file, or read the whole output");
+        return WorkloadError::new(
+            path,
+            reason,
+            "name an output file, or let the reading program read the whole output",
+        );
     }
     let reason = format!("the file cannot be written: {error}");
     WorkloadError::new(path, reason, "choose another path")

@@ -18,7 +18,7 @@ impl Trace {
 /// Returns the note that `lines` bad lines were skipped. `first`: error of the first of them.
 pub(crate) fn skipped_lines(lines: u64, first: &WorkloadError) -> String {
     format!(
-        "{} bad lines were skipped; the first: {first}",
+        "{} bad lines were skipped; the first of them: {first}",
         grouped(lines)
     )
 }
@@ -47,7 +47,7 @@ fn changes(counts: &Counts) -> Vec<String> {
         ),
         (
             counts.split,
-            "of them crossed the device's end and count as two requests each, one at each end",
+            "wrapped requests crossed the device's end and count as two requests each, one at its end and one at its start",
         ),
         (
             counts.scaled,

@@ -73,7 +73,7 @@ fn loaded(device: &Device, option: &str) -> Result<Store, CacheError> {
         CacheError::argument(
             what(),
             error.to_string(),
-            "correct the configuration or choose another",
+            "correct the configuration, or choose another device",
         )
     };
     let loaded =
@@ -109,8 +109,8 @@ impl Flash {
             _ => {
                 return Err(CacheError::argument(
                     format!("flash {}", device.name),
-                    "not a single flash device",
-                    "choose one from `wordline devices`",
+                    "this is neither an SSD nor a flash cache in front of a disk",
+                    "choose such a device from `wordline devices`",
                 ));
             }
         };
@@ -162,8 +162,8 @@ impl Disk {
         let Some(disk) = leaf else {
             return Err(CacheError::argument(
                 format!("disk {}", device.name),
-                "not a single disk",
-                "choose one from `wordline devices`, such as disk-average",
+                "this is neither a hard disk nor a flash cache in front of one",
+                "choose such a device from `wordline devices`, for example disk-average",
             ));
         };
         let mut plan = disk.plan.clone();

@@ -224,7 +224,7 @@ pub fn plan_cache(
     let mut notes = Vec::new();
     if alone.wrapped > 0 {
         notes.push(format!(
-            "{} of the leading requests exceed the end of {} ({} bytes) and were wrapped to its start",
+            "{} of the replayed requests ended beyond the last byte of the disk {} ({} bytes) and were wrapped to its start",
             alone.wrapped, disk.name, disk.plan.capacity_bytes
         ));
     }
@@ -383,8 +383,8 @@ impl Case<'_> {
         let step = 1.0 / size.flash_pages as f64;
         (planned > asked + step).then(|| {
             format!(
-                "{} pages of flash: GC needs more free space than the over-provisioning of {} ({:.3} %) leaves; unified and rw-fcl are \
-                 planned with {:.3} %",
+                "With {} pages of flash, GC needs more free space than the over-provisioning of {} ({:.3} %) provides; unified and rw-fcl \
+                 are planned with an over-provisioning of {:.3} %",
                 size.flash_pages,
                 self.flash.name,
                 100.0 * asked,
@@ -450,12 +450,18 @@ fn flash_pages(
     if sampled < MIN_PAGES {
         return Err(CacheError::argument(
             what(),
-            format!("one step has {sampled:.2} sampled pages, but {MIN_PAGES} are needed"),
+            format!(
+                "each step has {sampled:.2} sampled pages, and at least {MIN_PAGES} are needed"
+            ),
             "increase `rate`, lower `steps`, or choose a larger size",
         ));
     }
     u32::try_from(whole).map_err(|_| {
-        CacheError::argument(what(), "more than 2^32 - 1 pages", "choose a smaller size")
+        CacheError::argument(
+            what(),
+            "at most 2^32 - 1 pages are supported",
+            "choose a smaller size",
+        )
     })
 }
 

@@ -77,8 +77,8 @@ fn invalid_sizes_are_rejected_with_a_remedy() {
         ("1.2.3", "the size does not begin with a number"),
         ("0p", "the size is 0"),
         ("0.0", "the size is 0"),
-        ("1.5", "the share exceeds all distinct pages"),
-        ("101%", "the share exceeds all distinct pages"),
+        ("1.5", "the share is above 1 (100 %)"),
+        ("101%", "the share is above 1 (100 %)"),
         ("1.5p", "the number of pages is not whole"),
         ("3 parsecs", "unknown unit `parsecs`"),
         ("99999999999999999999p", "the size is too large"),
@@ -310,7 +310,10 @@ fn unusable_traces_are_rejected_with_a_reason() {
         "{long}"
     );
     let far = said("0,read,1152921504606846976,512,0\n");
-    assert!(far.contains("is beyond 2^44 pages"), "{far}");
+    assert!(
+        far.contains("is beyond the 2^44 pages that are supported"),
+        "{far}"
+    );
 }
 
 #[test]

@@ -102,9 +102,13 @@ fn impossible_plans_are_rejected_with_a_reason() {
         plan(&question).unwrap_err().to_string()
     };
     assert!(
-        of(|asked| asked.flash = device("nearline-7200")).contains("not a single flash device")
+        of(|asked| asked.flash = device("nearline-7200"))
+            .contains("this is neither an SSD nor a flash cache in front of a disk")
     );
-    assert!(of(|asked| asked.disk = device("d4")).contains("not a single disk"));
+    assert!(
+        of(|asked| asked.disk = device("d4"))
+            .contains("this is neither a hard disk nor a flash cache in front of one")
+    );
     assert!(of(|asked| asked.rate = 0.001).contains("increase `rate`"));
     assert!(of(|asked| asked.sizes = vec!["1p".parse().unwrap()]).contains("at least 64 blocks"));
     assert!(of(|asked| asked.rate = 2.0).contains("out of range"));

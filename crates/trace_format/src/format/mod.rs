@@ -183,7 +183,7 @@ impl Format {
         );
         if keys32le::is_pairs(probe) {
             return "the file may contain 16-bit numbers: write them with 32 or 64 bits each, or, if they \
-                    are 32-bit ones, pass --format keys32le"
+                    are 32-bit numbers, pass --format keys32le"
                 .to_owned();
         }
         if wordline::resembles(probe) {

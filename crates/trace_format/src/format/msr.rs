@@ -57,10 +57,12 @@ impl Msr {
             self.host = self.find(host)?;
         }
         if self.hosts.len() == 1 {
-            return u32::try_from(disk).map_err(|_| format!("the disk {disk} is too large"));
+            return u32::try_from(disk).map_err(|_| format!("the disk number {disk} is too large"));
         }
         if disk >= u64::from(DISKS_PER_HOST) {
-            return Err(format!("the disk {disk} is not below {DISKS_PER_HOST}"));
+            return Err(format!(
+                "the disk number {disk} is not below {DISKS_PER_HOST}"
+            ));
         }
         Ok(self.host as u32 * DISKS_PER_HOST + disk as u32)
     }

@@ -96,7 +96,7 @@ impl Line for Tectonic {
         let ticks = fields.stamp("time stamp")?;
         let block = fields.text("block id")?;
         let Some(id) = block_id(block) else {
-            let shape = "not two times 16 hexadecimal digits";
+            let shape = "not 16 hexadecimal digits, a dash and 16 hexadecimal digits";
             return fields.fault(format!("the block id is {}, {shape}", shown(block)));
         };
         fields.skip("size of the block id")?;

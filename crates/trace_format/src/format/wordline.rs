@@ -86,7 +86,7 @@ impl Line for Wordline {
         let offset = fields.number("offset")?;
         let bytes = fields.number("size")?;
         if op == Op::Flush && (offset | bytes) > 0 {
-            return fields.fault("a flush has no range: its offset and size are 0");
+            return fields.fault("a flush has no range: its offset and size must be 0");
         }
         let volume = fields.number32("volume")?;
         let mut response = Record::UNSTATED;

@@ -139,7 +139,7 @@ impl Fitter {
     #[cold]
     pub(crate) fn refusal(&self, record: &Record, highest: Option<u64>) -> Refusal {
         let trace = match highest {
-            Some(highest) => format!("; the whole trace ends at {highest}"),
+            Some(highest) => format!(" (the whole trace ends at byte {highest})"),
             None => String::new(),
         };
         Refusal::new(

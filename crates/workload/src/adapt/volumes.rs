@@ -73,7 +73,7 @@ impl Mapper {
                     .ok_or_else(|| {
                         Refusal::new(
                             "the volumes together exceed 2^64 bytes",
-                            "pass --volumes shared or the number of one volume",
+                            "pass --volumes shared, or the number of one volume",
                         )
                     })?;
             }
@@ -142,7 +142,7 @@ impl Mapper {
     fn second(&self, volume: u32) -> Refusal {
         let first = self.first.unwrap_or_default();
         Refusal::new(
-            format!("the trace has several volumes: {volume} after {first}"),
+            format!("the trace has several volumes: volume {volume} follows volume {first}"),
             format!(
                 "pass --volumes stack (one after the other), --volumes shared (all use the same \
                  addresses), or the number of one, such as --volumes {first}"

@@ -157,9 +157,10 @@ impl Config {
         for (key, sizes) in self.sizes() {
             largest = largest.max(sizes.largest());
             if largest > length {
-                let reason =
-                    format!("{largest} bytes do not fit into the working set of {length} bytes");
-                let remedy = "lower the size or raise workload.working_set_ratio";
+                let reason = format!(
+                    "a request of {largest} bytes does not fit into the working set of {length} bytes"
+                );
+                let remedy = "lower the size, or raise workload.working_set_ratio";
                 return fault(key, reason, remedy);
             }
         }
@@ -197,7 +198,7 @@ impl Config {
             return fault(
                 "idle_ms",
                 reason,
-                "set workload.arrival to \"poisson\", \"constant\" or \"idle-mix\"",
+                "set workload.arrival to \"poisson\", \"constant\" or \"idle-mix\", or workload.idle_ms to 0",
             );
         }
         Ok(Time::from_ps((self.idle_ms * 1e9).round() as u64))
@@ -245,7 +246,7 @@ impl Generator {
         if config.flush_every_requests == 1 {
             return fault(
                 "flush_every_requests",
-                "with a flush at every request, no request reads or writes",
+                "if every request is a flush, none reads or writes",
                 "give at least 2, or 0 for no flushes",
             );
         }

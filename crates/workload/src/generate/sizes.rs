@@ -70,7 +70,7 @@ impl Mix {
         }
         match steps.pop() {
             Some(last) => Ok(Self { last, steps }),
-            None => fault(key, "the list is empty", "name at least one size"),
+            None => fault(key, "the list of sizes is empty", "give at least one size"),
         }
     }
 

@@ -152,7 +152,7 @@ fn irregular_requests_are_refused_with_the_option_that_accepts_them() {
     );
     assert_eq!(
         of("1001,hm,1,Read,4096,512,1"),
-        "x.csv:2: the trace has several volumes: 1 after 0; pass --volumes stack (one after the \
+        "x.csv:2: the trace has several volumes: volume 1 follows volume 0; pass --volumes stack (one after the \
          other), --volumes shared (all use the same addresses), or the number of one, such as \
          --volumes 0"
     );
@@ -167,8 +167,8 @@ fn error_beyond_the_capacity_states_the_highest_address() {
     };
     assert_eq!(
         error(file.as_bytes(), &options),
-        "x.csv:2: the request for 8192 bytes at offset 61440 ends beyond the device's 65536 bytes; \
-         the whole trace ends at 1049088; pass --fit wrap or --fit scale, or use a larger device"
+        "x.csv:2: the request for 8192 bytes at offset 61440 ends beyond the device's 65536 bytes \
+         (the whole trace ends at byte 1049088); pass --fit wrap or --fit scale, or use a larger device"
     );
     let options = TraceOptions {
         capacity_bytes: Some(4096),

@@ -201,15 +201,15 @@ fn invalid_columns_are_refused_with_a_remedy() {
         ("offset=1,offset=2", "columns: `offset` is given twice; leave one out".to_owned()),
         ("bytes=1,op=2", "columns: `offset` is missing; add its column, as in offset=3".to_owned()),
         ("offset=1,op=2", "columns: `bytes` is missing; add its column, as in bytes=3, or a size that all requests have, as in bytes=fixed:4096".to_owned()),
-        ("offset=0,bytes=1,op=2", "columns: offset: the column 0 is not 1 to 10000; columns count from 1".to_owned()),
+        ("offset=0,bytes=1,op=2", "columns: offset: the column number 0 is not between 1 and 10000; columns are counted from 1".to_owned()),
         ("time=1,offset=2,bytes=3,op=4", "columns: time: the unit is missing; give s, ms, us, ns, ps or filetime, as in time=1:us".to_owned()),
         ("time=1:sec,offset=2,bytes=3,op=4", "columns: time: `sec` is not a unit of time; give s, ms, us, ns, ps or filetime, as in time=1:us".to_owned()),
         ("offset=1:blocks,bytes=3,op=4", "columns: offset: `blocks` is not a unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096, 4k or 16KiB".to_owned()),
         ("offset=1,bytes=fixed:0,op=4", "columns: bytes: `0` is not a unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096, 4k or 16KiB".to_owned()),
-        ("offset=1,bytes=2,op=3:1=erase", "columns: op: `erase` is not read, write, trim or flush".to_owned()),
+        ("offset=1,bytes=2,op=3:1=erase", "columns: op: `erase` is not an operation; give read, write, trim or flush".to_owned()),
         ("offset=1,bytes=2,op=3:1", "columns: op: `1` is not SPELLING=OPERATION; write it as in op=3:1=read:0=write".to_owned()),
-        ("offset=1,bytes=2,op=3,delimiter=|", "columns: delimiter: `|` is not comma, tab, semicolon or space".to_owned()),
-        ("offset=1,bytes=2,op=3,volume=4:text", "columns: volume: `text` is unknown; give names, or leave it out if volumes are numbers".to_owned()),
+        ("offset=1,bytes=2,op=3,delimiter=|", "columns: delimiter: `|` is not a delimiter; give comma, tab, semicolon or space".to_owned()),
+        ("offset=1,bytes=2,op=3,volume=4:text", "columns: volume: `text` is unknown; write `names` if volumes have names, or leave it out if they have numbers".to_owned()),
     ];
     for (columns, expected) in cases {
         assert_eq!(of(columns), expected);
@@ -259,11 +259,11 @@ fn errors_in_a_file_state_their_position() {
             "time=timestamp:s,offset=sector,bytes=len,op=rw",
             "timestamp,lba,len,rw\n1,2,3,R\n"
         ),
-        "x.csv:1: the first line names no column `sector`; give one of `timestamp`, `lba`, `len`, `rw`, or the column's number from 1"
+        "x.csv:1: the first line has no column named `sector`; give one of `timestamp`, `lba`, `len`, `rw`, or the column's number from 1"
     );
     assert_eq!(
         fault("offset=1,bytes=lba,op=rw", "lba,rw\n1,R\n"),
-        "x.csv:1: column 1 is used twice; name a separate column for each field in --columns offset=1,bytes=lba,op=rw"
+        "x.csv:1: column 1 is used for two fields; name a separate column for each field in --columns offset=1,bytes=lba,op=rw"
     );
 }
 

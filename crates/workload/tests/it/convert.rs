@@ -184,11 +184,11 @@ fn losses_of_a_conversion_are_reported() {
     assert_eq!(
         done.notes,
         [
-            "trims left out: 2; mqsim has only reads and writes",
-            "flushes left out: 1; mqsim has only reads and writes",
-            "FUA writes converted to plain writes: 1; mqsim has no FUA",
-            "times rounded down to the resolution of mqsim: 1",
-            "requests expanded to whole sectors of 512 bytes, the unit of mqsim: 1",
+            "2 TRIMs were left out: the format mqsim has only reads and writes",
+            "1 flushes were left out: the format mqsim has only reads and writes",
+            "1 FUA writes were converted to plain writes: the format mqsim has no FUA",
+            "1 time stamps were rounded down to the resolution of the format mqsim",
+            "1 requests were expanded to whole sectors of 512 bytes, the unit of the format mqsim",
         ]
     );
     assert_eq!(
@@ -307,8 +307,8 @@ fn write_errors_state_the_reason() {
     );
     assert_eq!(
         create(Path::new("x.srt"), Format::Srt).to_string(),
-        "x.srt: traces cannot be written in the format srt; \
-         choose wordline, fio-iolog, msr, spc, alibaba, disksim, mqsim"
+        "x.srt: traces can be read, but not written, in the format srt; \
+         choose one of the formats wordline, fio-iolog, msr, spc, alibaba, disksim, mqsim"
     );
 }
 
@@ -377,7 +377,7 @@ fn changes_to_records_are_reported() {
         }
         options
     };
-    let skipped = "1 bad lines were skipped; the first: t:3: column 1: the time stamp is `rubbish`, \
+    let skipped = "1 bad lines were skipped; the first of them: t:3: column 1: the time stamp is `rubbish`, \
                    not a whole number; correct the file, or pass --on-bad-line skip";
     let sorted = "1 requests were out of order and were sorted by time.";
     let clamped = "1 requests were earlier than the previous request and were set to its time.";

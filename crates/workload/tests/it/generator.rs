@@ -323,7 +323,7 @@ fn error_of_flushes_at_every_request_names_the_key() {
     };
     assert_eq!(
         of(0.0, 1),
-        "workload.flush_every_requests: with a flush at every request, no request reads or writes; \
+        "workload.flush_every_requests: if every request is a flush, none reads or writes; \
          give at least 2, or 0 for no flushes"
     );
 }
@@ -343,8 +343,8 @@ fn errors_of_write_sizes_name_the_key() {
     );
     assert_eq!(
         of(2 * MIB),
-        "workload.write_bytes: 2097152 bytes do not fit into the working set of 1048576 bytes; \
-         lower the size or raise workload.working_set_ratio"
+        "workload.write_bytes: a request of 2097152 bytes does not fit into the working set of 1048576 bytes; \
+         lower the size, or raise workload.working_set_ratio"
     );
 }
 
@@ -578,12 +578,12 @@ fn errors_of_configurations_name_the_key() {
         ),
         (
             |c| c.request_bytes = Sizes::One(2 * MIB),
-            "workload.request_bytes: 2097152 bytes do not fit into the working set of 1048576 bytes; \
-             lower the size or raise workload.working_set_ratio",
+            "workload.request_bytes: a request of 2097152 bytes does not fit into the working set of 1048576 bytes; \
+             lower the size, or raise workload.working_set_ratio",
         ),
         (
             |c| c.request_bytes = Sizes::Mix(vec![]),
-            "workload.request_bytes: the list is empty; name at least one size",
+            "workload.request_bytes: the list of sizes is empty; give at least one size",
         ),
         (
             |c| c.offset_bytes = 4096,
@@ -598,13 +598,13 @@ fn errors_of_configurations_name_the_key() {
                 };
                 c.pattern = Pattern::HotCold(hot);
             },
-            "workload.pattern.hot-cold.hot_space_ratio: a share of 0 leaves none of the 256 places hot; \
+            "workload.pattern.hot-cold.hot_space_ratio: with a share of 0, none of the 256 offsets at which requests start is hot; \
              choose a share further from 0 and 1, or a larger working set",
         ),
         (
             |c| (c.idle_every_requests, c.idle_ms) = (10, 5.0),
             "workload.idle_ms: a closed loop has no arrivals to pause between; \
-             set workload.arrival to \"poisson\", \"constant\" or \"idle-mix\"",
+             set workload.arrival to \"poisson\", \"constant\" or \"idle-mix\", or workload.idle_ms to 0",
         ),
     ];
     for (change, expected) in cases {
@@ -624,8 +624,8 @@ fn errors_of_trims_name_the_key() {
     };
     assert_eq!(
         of(0.1, 2 * MIB),
-        "workload.trim_bytes: 2097152 bytes do not fit into the working set of 1048576 bytes; \
-         lower the size or raise workload.working_set_ratio"
+        "workload.trim_bytes: a request of 2097152 bytes does not fit into the working set of 1048576 bytes; \
+         lower the size, or raise workload.working_set_ratio"
     );
 }
 
@@ -646,15 +646,15 @@ fn errors_of_idle_mixes_name_the_key() {
     let cases: [Case; 3] = [
         (
             |mix| mix.short_from_us = 20_000.0,
-            "short_from_us: 20000 exceeds short_until_us (15200 in the same unit); lower short_from_us, or raise short_until_us",
+            "short_from_us: 20000 exceeds short_until_us, which is 15200 in the unit of short_from_us; lower short_from_us, or raise short_until_us",
         ),
         (
             |mix| mix.short_until_us = 2e6,
-            "short_until_us: 2000000 exceeds long_from_s (1000000 in the same unit); lower short_until_us, or raise long_from_s",
+            "short_until_us: 2000000 exceeds long_from_s, which is 1000000 in the unit of short_until_us; lower short_until_us, or raise long_from_s",
         ),
         (
             |mix| mix.long_mean_s = 0.5,
-            "long_from_s: 1 exceeds long_mean_s (0.5 in the same unit); lower long_from_s, or raise long_mean_s",
+            "long_from_s: 1 exceeds long_mean_s, which is 0.5 in the unit of long_from_s; lower long_from_s, or raise long_mean_s",
         ),
     ];
     for (change, expected) in cases {

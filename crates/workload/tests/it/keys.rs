@@ -132,7 +132,7 @@ fn truncated_end_is_an_error_or_skipped() {
         assert_eq!(fast(&[&file.0], &options), keys[..29_999], "{format}");
         let mut trace = KeyTrace::open(&[&file.0], &options).unwrap().unwrap();
         while !trace.next_keys().unwrap().is_empty() {}
-        let note = format!("1 bad lines were skipped; the first: {error}");
+        let note = format!("1 bad lines were skipped; the first of them: {error}");
         assert_eq!(trace.notes(), [note]);
     }
 }

@@ -76,7 +76,7 @@ fn column(value: &str) -> Result<(Column, Option<&str>), String> {
     match name.parse() {
         Ok(number @ 1..=LAST_COLUMN) => Ok((Column::Number(number - 1), unit)),
         _ => Err(format!(
-            "the column {name} is not 1 to {LAST_COLUMN}; columns count from 1"
+            "the column number {name} is not between 1 and {LAST_COLUMN}; columns are counted from 1"
         )),
     }
 }
@@ -160,7 +160,7 @@ fn op_column(value: &str) -> Result<FieldValue<Op, Vec<(String, Op)>>, String> {
     let kind = |word: &str| {
         spelled(word.as_bytes())
             .map(|(op, _)| op)
-            .ok_or_else(|| format!("`{word}` is not read, write, trim or flush"))
+            .ok_or_else(|| format!("`{word}` is not an operation; give read, write, trim or flush"))
     };
     if let Some(word) = fixed(value) {
         return kind(word).map(FieldValue::Fixed);
@@ -190,16 +190,15 @@ fn op_column(value: &str) -> Result<FieldValue<Op, Vec<(String, Op)>>, String> {
 
 fn volume_column(value: &str) -> Result<FieldValue<u32, bool>, String> {
     if let Some(number) = fixed(value) {
-        return number
-            .parse()
-            .map(FieldValue::Fixed)
-            .map_err(|_| format!("`{number}` is not a volume number"));
+        return number.parse().map(FieldValue::Fixed).map_err(|_| {
+            format!("`{number}` is not a volume number; give a whole number, as in volume=fixed:3")
+        });
     }
     match column(value)? {
         (column, None) => Ok(FieldValue::Column(column, false)),
         (column, Some("names")) => Ok(FieldValue::Column(column, true)),
         (_, Some(unit)) => Err(format!(
-            "`{unit}` is unknown; give names, or leave it out if volumes are numbers"
+            "`{unit}` is unknown; write `names` if volumes have names, or leave it out if they have numbers"
         )),
     }
 }
@@ -210,7 +209,11 @@ fn delimiter_byte(word: &str) -> Result<u8, String> {
         "tab" => b'\t',
         "semicolon" => b';',
         "space" => b' ',
-        _ => return Err(format!("`{word}` is not comma, tab, semicolon or space")),
+        _ => {
+            return Err(format!(
+                "`{word}` is not a delimiter; give comma, tab, semicolon or space"
+            ));
+        }
     })
 }
 

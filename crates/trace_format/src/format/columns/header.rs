@@ -36,7 +36,7 @@ pub(super) fn find(header: &[String], name: &str) -> Result<usize, (String, Stri
     }
     let known: Vec<String> = header.iter().map(|known| shown(known.as_bytes())).collect();
     Err((
-        format!("the first line names no column `{name}`"),
+        format!("the first line has no column named `{name}`"),
         format!(
             "give one of {}, or the column's number from 1",
             known.join(", ")

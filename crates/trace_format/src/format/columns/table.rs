@@ -71,7 +71,7 @@ impl Columns {
                 }
             };
             if roles.iter().any(|(other, _)| *other == at) {
-                let reason = format!("column {} is used twice", at + 1);
+                let reason = format!("column {} is used for two fields", at + 1);
                 return Err((
                     reason,
                     format!("name a separate column for each field in --columns {self}"),

@@ -91,7 +91,7 @@ impl IdleMix {
             if value > most {
                 return fault(
                     &format!("arrival.idle-mix.{key}"),
-                    format!("{value} exceeds {other} ({most} in the same unit)"),
+                    format!("{value} exceeds {other}, which is {most} in the unit of {key}"),
                     format!("lower {key}, or raise workload.arrival.idle-mix.{other}"),
                 );
             }

@@ -55,8 +55,9 @@ impl State {
         let hot_places = ((places as f64 * hot_space_ratio).round() as u64).min(places);
         if hot_places == 0 || hot_places == places {
             let part = if hot_places == 0 { "hot" } else { "cold" };
-            let reason =
-                format!("a share of {hot_space_ratio} leaves none of the {places} places {part}");
+            let reason = format!(
+                "with a share of {hot_space_ratio}, none of the {places} offsets at which requests start is {part}"
+            );
             let remedy = "choose a share further from 0 and 1, or a larger working set";
             return fault("pattern.hot-cold.hot_space_ratio", reason, remedy);
         }

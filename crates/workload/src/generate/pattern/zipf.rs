@@ -49,7 +49,9 @@ impl State {
     pub(super) fn new(parameters: &Zipf, space: &Space) -> Result<Self, WorkloadError> {
         let places = space.places;
         if places > MAX_PLACES {
-            let reason = format!("the working set has {places} places, more than 2^32");
+            let reason = format!(
+                "a request can start at {places} offsets of the working set, and at most 2^32 are supported"
+            );
             let remedy = "raise workload.align_bytes or lower workload.working_set_ratio";
             return fault("pattern.zipf", reason, remedy);
         }
