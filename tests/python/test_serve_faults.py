@@ -209,7 +209,13 @@ def test_errors_have_messages_in_structured_replies(tiny: str) -> None:
         client.take(20 + 10)
         for kind, offset, size, number, message in [
             (READ, USER_BYTES, 512, EINVAL, b"the range ends beyond the device"),
-            (STATUS, 0, 512, EINVAL, b"block status needs the context base:allocation"),
+            (
+                STATUS,
+                0,
+                512,
+                EINVAL,
+                b"a block status command needs the metadata context base:allocation",
+            ),
             (99, 0, 512, EINVAL, b"the command is not supported"),
         ]:
             stream.sendall(command(kind, offset, size, cookie=7))
@@ -304,9 +310,9 @@ def test_second_server_is_rejected(tiny: str) -> None:
         return done.stderr
 
     with server(tiny, "--data", "disk.img"):
-        assert "another server listens there; stop that server" in second()
+        assert "another server listens at this path; stop that server" in second()
         fault = second("--socket", "other.sock", "--data", "disk.img")
-        assert "another server uses it; stop that server" in fault
+        assert "another server uses the file; stop that server" in fault
         assert not Path("other.sock").exists()
         with connected(SOCKET) as client:
             assert client.read(0, 512) == bytes(512)

@@ -190,7 +190,7 @@ def test_checkpoints_do_not_change_the_results_of_a_flash_cache(wordline: Comman
     [
         ("cache.mode=write-behind", "write-back"),
         ("cache.destage.group_pages=0", "cache.destage.group_pages"),
-        ("cache.destage.high_ratio=0.5", "this is above cache.destage.high_ratio"),
+        ("cache.destage.high_ratio=0.5", "the ratio exceeds cache.destage.high_ratio"),
         ("cache.partition=op-fc", "op-fcl"),
         ("cache.partition.split.read_ratio=1.5", "read_ratio"),
         ("nand.geometry.pages_per_block=1", "the summary of a block would leave no page for data"),

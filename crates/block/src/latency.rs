@@ -126,7 +126,7 @@ macro_rules! page_parts {
 
 parts! {
     host_queue, "host queue", "#9aa1ab", Always,
-        "Waiting for a slot, from arrival until the device accepted the command.";
+        "Waiting for a slot of the device's queue, from arrival until the device accepted the command.";
     host_side_wait, "host side wait", "#c7b299", Spent,
         "Waiting on the host: for its worker thread, a core, the lock, or the bridge.";
     host_side, "host side", "#7f6a4d", Spent,
@@ -140,7 +140,7 @@ parts! {
     buffer, "buffer", "#8fa83a", Spent,
         "Data transfer between the host and the DRAM buffer, including the latency of its first byte.";
     queue in page, "device queue", "#5d6570", Spent,
-        "Waiting in the device's queue until the scheduler selected the page.";
+        "Waiting in the device's queue until the scheduler issued the operation of the page.";
     die_wait in page, "die wait", "#e0a30a", Always,
         "Waiting for the die behind host operations, for an earlier write of the page, or while the operation was suspended.";
     bus_wait in page, "bus wait", "#7cc0ea", Always,

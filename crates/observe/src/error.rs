@@ -20,7 +20,7 @@ pub enum ObserveError {
         remedy: &'static str,
     },
     /// The rows do not match the schema of the file.
-    #[error("{}: cannot write as Parquet: {reason}; write the table to another format or report this table", path.display())]
+    #[error("{}: the table cannot be written as Parquet: {reason}; write it in another format, or report this as a bug", path.display())]
     Parquet {
         /// File that was requested.
         path: PathBuf,
@@ -28,7 +28,7 @@ pub enum ObserveError {
         reason: String,
     },
     /// A table could not be converted to bytes, or bytes to a table.
-    #[error("the bytes of a table cannot be {action}: {reason}; store the result again")]
+    #[error("the bytes of a table cannot be {action}: {reason}; save the result again")]
     Bytes {
         /// Operation, as a participle.
         action: &'static str,
@@ -63,10 +63,10 @@ impl ObserveError {
 fn remedy(kind: io::ErrorKind) -> &'static str {
     use io::ErrorKind as Kind;
     match kind {
-        Kind::NotFound | Kind::NotADirectory => "create the folder or choose another one",
+        Kind::NotFound | Kind::NotADirectory => "create the folder, or choose another one",
         Kind::PermissionDenied | Kind::ReadOnlyFilesystem => "choose a folder you may write to",
         Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge => {
-            "free space there or choose another folder"
+            "free space there, or choose another folder"
         }
         Kind::IsADirectory | Kind::InvalidInput => "give the name of a regular file",
         _ => "choose another folder and try again",

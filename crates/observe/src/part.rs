@@ -136,14 +136,14 @@ fn target(path: &Path) -> Result<PathBuf, ObserveError> {
     if path.file_name().is_none() {
         return Err(refuse(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "no file name",
+            "the path has no file name",
         )));
     }
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(refuse(io::ErrorKind::IsADirectory.into())),
         Ok(found) if !found.is_file() => Err(refuse(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "not a regular file",
+            "the path is not a regular file",
         ))),
         Ok(_) if path.is_symlink() => fs::canonicalize(path).map_err(refuse),
         _ => Ok(path.to_owned()),

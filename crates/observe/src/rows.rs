@@ -170,8 +170,11 @@ fn signed(
         ))),
         Some(number) => Err(ObserveError::Column {
             column: heading.name.to_owned(),
-            reason: format!("{number} {} does not fit into 64 signed bits", heading.unit),
-            remedy: "record rows of a shorter simulation",
+            reason: format!(
+                "{number} {} exceeds the range of a signed 64-bit integer",
+                heading.unit
+            ),
+            remedy: "record the rows of a shorter run",
         }),
     }
 }

@@ -236,7 +236,10 @@ fn check(columns: &[(Field, ArrayRef)]) -> Result<(), ObserveError> {
     for (index, (field, array)) in columns.iter().enumerate() {
         let (first, rows) = (columns[0].0.name(), columns[0].1.len());
         if array.len() != rows {
-            let reason = format!("{} values, but column {first} has {rows}", array.len());
+            let reason = format!(
+                "the column has {} values, but column {first} has {rows}",
+                array.len()
+            );
             return Err(refused(field.name(), reason));
         }
         if columns[..index]

@@ -20,7 +20,7 @@ const STEPS: u32 = 400_000;
 pub fn bench_queue(py: Python<'_>, waiting: u32, durations_ps: Vec<u64>) -> PyResult<f64> {
     if waiting == 0 || durations_ps.is_empty() {
         return Err(fail(
-            "waiting is 0, or durations_ps is empty; give at least one of each",
+            "waiting is 0, or durations_ps is empty; give at least one waiting event and one duration",
         ));
     }
     Ok(py.detach(|| least_ns(|| events(waiting, &durations_ps))))

@@ -146,8 +146,8 @@ pub fn reserve() {
 }
 
 /// Error message of work that ended because memory ran out.
-pub const SHORT_OF: &str = "memory ran out; give the process more (ulimit -v, control group), or \
-    simulate less at once: --max-requests, no --requests (Python: requests=False)";
+pub const SHORT_OF: &str = "memory ran out; give the process more (ulimit -v, control group), simulate \
+    fewer requests (--max-requests), or leave out --requests (Python: requests=False)";
 
 /// Returns the memory estimate of a run as JSON. The bytes are in addition to those that the
 /// process already uses.

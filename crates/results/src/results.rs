@@ -116,10 +116,10 @@ impl Results {
             own.error = Some(if alone.interrupted {
                 error.clone()
             } else {
-                format!("stream {} alone: {error}", own.streams[stream].name)
+                format!("run of stream {} alone: {error}", own.streams[stream].name)
             });
             own.notes.push(format!(
-                "Stream {}: the run without the others ended early, so slowdowns are incomplete.",
+                "Stream {}: the run without the other streams ended early, so the slowdowns are incomplete.",
                 own.streams[stream].name
             ));
             return;

@@ -17,7 +17,7 @@ pub enum SimulationError {
     Workload(#[from] WorkloadError),
     /// The input has no time stamps, and its replay needs them.
     #[error(
-        "the trace has no time stamps, so it can only be replayed closed loop; set {0}.mode.closed-loop.queue_depth"
+        "the trace has no time stamps, so it can only be replayed in a closed loop; set {0}.mode.closed-loop.queue_depth"
     )]
     Untimed(String),
     /// The device cannot be preconditioned, or a custom replacement policy cannot be created.

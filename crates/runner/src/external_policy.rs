@@ -4,7 +4,7 @@
 const KEY: &str = "buffer.replacement";
 
 /// Comment above the policy in the configuration.
-const CODE: &str = "# Not in this file: the policy was passed to the run as code. Pass it again, or name another.\n";
+const CODE: &str = "# The policy is not in this file, because it was passed to the run as code. Pass it again, or name another.\n";
 
 /// Start of the line that names the policy.
 const LINE: &str = "replacement = \"given:";

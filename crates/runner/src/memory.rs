@@ -59,7 +59,10 @@ fn add_device(estimate: &mut Estimate, device: &plan::Ssd, whole: &Plan, checks:
     }
     let blocks = u64::from(device.device.part.layout.blocks());
     estimate.add(
-        [Table::written::<u32>("erases in the results", blocks)],
+        [Table::written::<u32>(
+            "erases of each block, in the results",
+            blocks,
+        )],
         GEOMETRY,
     );
 }

@@ -97,7 +97,7 @@ pub enum JobError {
     Simulation(#[from] SimulationError),
     /// There is neither a trace nor a load.
     #[error(
-        "{0}: no input; name a trace, or add a [workload] table or [[streams]] to the device file"
+        "{0}: the run has no input; name a trace, or add a [workload] table or [[streams]] to the device file"
     )]
     NoInput(String),
     /// There are both a trace and a load.
@@ -159,7 +159,7 @@ pub enum JobError {
     SlowdownAfterWarmUp(String),
     /// Slowdown is requested with a single stream.
     #[error(
-        "{0}: --slowdown compares streams, but the run has one; add another ([[streams]], --stream NAME=FILE) or leave --slowdown out"
+        "{0}: --slowdown compares streams, but the run has only one; add a second stream ([[streams]], --stream NAME=FILE), or leave --slowdown out"
     )]
     OneStream(String),
     /// A live run has a load.
@@ -174,7 +174,7 @@ pub enum JobError {
     },
     /// A live run has a device that needs requests in advance.
     #[error(
-        "{0}: the GC schedule looks at requests before they arrive, which a live device cannot; choose another ftl.gc.schedule"
+        "{0}: the GC schedule inspects requests before they arrive, which a live device cannot do; choose another ftl.gc.schedule"
     )]
     LookaheadOfLive(String),
     /// The clients of a live run cannot connect.
@@ -667,7 +667,7 @@ fn open_loop_of_files(traces: &[PathBuf]) -> WorkloadError {
     WorkloadError::new(
         path,
         "requests are issued by time stamp, and --time-order file ignores time stamps",
-        "pass --time-order sort or clamp, or replay it closed loop: --set replay.mode.closed-loop.queue_depth=32",
+        "pass --time-order sort or clamp, or replay the trace in a closed loop: --set replay.mode.closed-loop.queue_depth=32",
     )
 }
 

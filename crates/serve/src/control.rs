@@ -159,6 +159,6 @@ fn ask(line: &str, pass_on: &impl Fn(Asked)) -> Response {
         .map_err(|error| format!("the request is not valid ({error})"))?;
     let (response, result) = mpsc::channel();
     pass_on(Asked { request, response });
-    let ended = |_| "the device has ended".to_owned();
+    let ended = |_| "the live device has ended".to_owned();
     result.recv().map_err(ended)?
 }

@@ -69,13 +69,14 @@ impl Data {
         if !file.metadata().map_err(failed)?.is_file() {
             return Err(ServeError::data(
                 path,
-                "not a regular file; choose another file",
+                "the path is not a regular file; choose another file",
             ));
         }
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let fault = "another server uses it; stop that server, or choose another file";
+                let fault =
+                    "another server uses the file; stop that server, or choose another file";
                 return Err(ServeError::data(path, fault));
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),

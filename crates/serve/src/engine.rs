@@ -350,7 +350,7 @@ impl Engine {
                 let end = offset.saturating_add(bytes);
                 if bytes == 0 || end > self.capacity {
                     return Err(format!(
-                        "the range from byte {offset} to {end} is empty or ends beyond the device's {} bytes; correct it",
+                        "the range from byte {offset} to {end} is empty or ends beyond the device's {} bytes; correct offset or bytes",
                         self.capacity
                     ));
                 }
@@ -358,13 +358,15 @@ impl Engine {
             }
             ControlRequest::ReadErrorRate { rate } => {
                 if !(0.0..=1.0).contains(&rate) {
-                    return Err(format!("the rate {rate} is not a share from 0 to 1"));
+                    return Err(format!(
+                        "the read error rate {rate} is not between 0 and 1; give a share of the reads"
+                    ));
                 }
                 self.faults.set_rate(rate);
             }
             ControlRequest::SlowDie { factor, .. } => {
                 return Err(format!(
-                    "the factor {factor} is not between 0.001 and 1 million"
+                    "the factor {factor} is not between 0.001 and 1 million; give a factor in that range"
                 ));
             }
             ControlRequest::EndOfLife => self.is_read_only.store(true, Ordering::Relaxed),

@@ -60,7 +60,7 @@ impl Socket {
             }
             Ok(_) if UnixStream::connect(path).is_ok() => {
                 let fault =
-                    "another server listens there; stop that server, or choose another path";
+                    "another server listens at this path; stop that server, or choose another path";
                 return Err(ServeError::socket(path, fault));
             }
             Ok(_) => {}

@@ -114,8 +114,8 @@ fn require_equal(
         others.truncate(4);
         return Err(StateError::new(
             path,
-            format!("holds another device: {}", others.join(", ")),
-            "prepare this device, or restore these keys",
+            format!("holds the state of another device: {}", others.join(", ")),
+            "prepare a state of this device, or set these keys back",
         ));
     }
     let (prepared, asked) = (&header.content["seed"], plan.seed);
@@ -127,7 +127,7 @@ fn require_equal(
         ));
     }
     if spare_areas && header.content["spare_areas"] != true {
-        let remedy = "prepare it with --spare-areas, or leave out --power-cut-every";
+        let remedy = "prepare the device with --spare-areas, or leave out --power-cut-every";
         return Err(StateError::new(
             path,
             "holds no spare areas to recover from",
@@ -156,7 +156,9 @@ fn differences(key: &str, prepared: &Value, asked: &Value, found: &mut Vec<Strin
                 differences(key, one, other, found);
             }
         }
-        (one, other) if one != other => found.push(format!("{key} is {one}, not {other}")),
+        (one, other) if one != other => {
+            found.push(format!("{key} is {one} there and {other} in the run"))
+        }
         _ => {}
     }
 }

@@ -89,7 +89,11 @@ impl StateError {
         Self::new(path, reason, "name a state that `wordline` wrote")
     }
     fn damaged(path: &Path, reason: impl std::fmt::Display) -> Self {
-        Self::new(path, format!("is damaged: {reason}"), "create it again")
+        Self::new(
+            path,
+            format!("is damaged: {reason}"),
+            "create the file again",
+        )
     }
 }
 
@@ -283,10 +287,10 @@ fn reader(path: &Path, kind: &str) -> Result<Reader, StateError> {
         return Err(StateError::new(
             path,
             format!(
-                "was written by Wordline {} (build {}); this is {VERSION} (build {BUILD})",
+                "was written by Wordline {} (build {}), and this is Wordline {VERSION} (build {BUILD})",
                 header.version, header.build
             ),
-            "create it again with this version, or use that version",
+            "create the file again with this version, or use the version that wrote it",
         ));
     }
     let damaged = |error: io::Error| StateError::damaged(path, error);

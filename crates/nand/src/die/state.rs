@@ -205,8 +205,8 @@ impl fmt::Display for State {
             Self::ProgramAddressed => write!(f, "has the address of a program"),
             Self::ProgramLoaded => write!(f, "has address and data of a program"),
             Self::Addressed { first } => write!(f, "has the address of {first}"),
-            Self::StatusAsked => write!(f, "was asked for its status"),
-            Self::Failed => write!(f, "has failed"),
+            Self::StatusAsked => write!(f, "has received a status command"),
+            Self::Failed => write!(f, "waits for a reset after an earlier violation"),
         }
     }
 }

@@ -139,11 +139,11 @@ fn unwritable_paths_are_refused_with_path_and_remedy() {
     let cases = [
         (
             folder.path().join("missing/x.parquet"),
-            "create the folder or choose another one",
+            "create the folder, or choose another one",
         ),
         (
             file.join("x.parquet"),
-            "create the folder or choose another one",
+            "create the folder, or choose another one",
         ),
         (folder.path().to_owned(), "give the name of a regular file"),
         (folder.path().join(".."), "give the name of a regular file"),
@@ -170,7 +170,7 @@ fn batch_of_another_schema_is_refused() {
     let mut file = ParquetFile::create(&path, series().schema()).unwrap();
     let message = file.write(&other.batches()[0]).unwrap_err().to_string();
     assert!(
-        message.contains("x.parquet: cannot write as Parquet: "),
+        message.contains("x.parquet: the table cannot be written as Parquet: "),
         "{message}"
     );
 }
@@ -248,7 +248,7 @@ fn full_disk_is_reported_and_leaves_no_file() {
         "{message}"
     );
     assert!(
-        message.ends_with("free space there or choose another folder"),
+        message.ends_with("free space there, or choose another folder"),
         "{message}"
     );
     assert!(names(folder.path()).is_empty());
@@ -266,7 +266,7 @@ fn disk_that_fills_up_during_a_run_is_reported_and_leaves_no_file() {
         .unwrap()
         .to_string();
     assert!(
-        full.ends_with("free space there or choose another folder"),
+        full.ends_with("free space there, or choose another folder"),
         "{full}"
     );
     assert!(table.finish().is_err());

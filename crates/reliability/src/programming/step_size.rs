@@ -121,11 +121,11 @@ impl Price for StepSize {
             return Err(Fault {
                 key: "voltages",
                 reason: format!(
-                    "voltages has {} levels, and correctable has {}",
+                    "voltages has {} values, and correctable has {}",
                     self.voltages.len(),
                     self.correctable.len()
                 ),
-                remedy: "give both the same number of levels",
+                remedy: "give both the same number of values, one per level",
             });
         }
         let costs: Result<Vec<_>, _> = ProgramMode::ALL

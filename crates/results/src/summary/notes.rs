@@ -26,7 +26,7 @@ fn of_cells(summary: &Summary) -> Vec<String> {
             && cache.hits_uncorrectable + cache.host_failures > 0
         {
             notes.push(format!(
-                "{} pages in the cache were uncorrectable and were read from the disk. {} pages of requests ended with an error; their requests count as completed. {} pages were lost.",
+                "{} pages in the cache were uncorrectable and were read from the disk. {} requested pages could not be read or written; their requests ended with an error and count as completed. The newest content of {} pages was lost.",
                 grouped(cache.hits_uncorrectable),
                 grouped(cache.host_failures),
                 grouped(cache.pages_lost)
@@ -254,7 +254,7 @@ pub(super) fn classes_ignored(plan: &Plan) -> Option<String> {
         .any(|stream| stream.class != streams[0].class);
     differ.then(|| {
         format!(
-            "The classes of the streams were ignored: host.interface = {} serves all streams alike. Use weighted round robin (host.interface.nvme.arbitration = \"weighted-round-robin\").",
+            "The priority classes of the streams were ignored: only NVMe with weighted round robin uses them. Replace host.interface = \"{}\" by host.interface.nvme.arbitration = \"weighted-round-robin\".",
             deaf.device.interface.name()
         )
     })

@@ -60,7 +60,7 @@ pub fn latency_by(outcome: &Outcome) -> Result<Table, ObserveError> {
 fn distribution(points: &[Point]) -> Vec<Column> {
     columns! { points;
         latency_us, "us", "Response time", |point| us(point.at);
-        fraction_below, "", "Share of requests that took no longer", |point| point.fraction;
-        count, "", "Requests that took longer than in the row above, and no longer than in this row", |point| point.count;
+        fraction_below, "", "Share of requests with at most this response time", |point| point.fraction;
+        count, "", "Requests with a response time above that of the previous row and at most that of this row", |point| point.count;
     }
 }

@@ -284,11 +284,11 @@ impl<'a> Intake<'a> {
             self.error = Some(WorkloadError::new(
                 Path::new("workload.duration_s"),
                 format!(
-                    "more than {MAX_AT_ONCE} requests took no time at {} s, so the load never ends",
+                    "more than {MAX_AT_ONCE} requests took no time at a simulated time of {} s, so the load would never end",
                     now.as_secs()
                 ),
                 "reads and TRIMs of pages that were never written take no time; raise precondition.fill_ratio, \
-                 or set workload.requests instead",
+                 or set workload.requests instead of workload.duration_s",
             ));
         }
         let open = self.at.ahead.is_some() || self.at.open;

@@ -170,7 +170,7 @@ impl<'a> Host<'a> {
         }
         (more == 0).then(|| {
             SimulationError::Empty(
-                "the input holds no read or write; check the trace, and the volume if one was chosen".into(),
+                "the input has no read or write; check the trace, and --volumes if it selects a volume".into(),
             )
         })
     }

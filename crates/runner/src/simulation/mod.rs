@@ -275,13 +275,13 @@ fn refuse(plan: &Plan, options: &Options) -> Result<(), SimulationError> {
     let refused = [
         (
             options.prepared.is_some() && plan.own_ssds().is_empty(),
-            "preparation is not supported for",
+            "prepared states are not supported for",
             "--from",
         ),
         (
             options.buffer_policy.is_some() && !plan.has_buffer(),
             "custom replacement policies are not supported for",
-            "the policy",
+            "the policy object",
         ),
         (
             options.verify && !can.verify,

@@ -46,7 +46,7 @@ impl TimelineOptions {
             return Ok(Window { from, until });
         }
         Err(SimulationError::Timeline(format!(
-            "the timeline would end at {until} and start at {from}; give an end after its start"
+            "the timeline would end at {until}, but start at {from}; give an end (--timeline-until) after its start (--timeline-from)"
         )))
     }
 }
@@ -233,7 +233,7 @@ impl Timeline {
             ))
         } else if timeline.is_empty() {
             Some(format!(
-                "The timeline shows no operation: it covers {from} to {until}, and the run {start} to {end}. Choose a window during the run."
+                "The timeline shows no operation: it covers {from} to {until}, but the run covers {start} to {end}. Choose a window during the run."
             ))
         } else {
             None

@@ -606,7 +606,7 @@ fn faulty_arrays_are_rejected() {
     );
     says(
         "[array]\nstripe_bytes = 1073741824\nmembers = [{ count = 2 }]",
-        "array.stripe_bytes = 1073741824: longer than a member",
+        "array.stripe_bytes = 1073741824: a stripe is longer than the smallest member",
     );
     says(
         "[array]\nmembers = [{ disks = [1] }]",
@@ -628,7 +628,7 @@ fn faulty_arrays_are_rejected() {
     );
     by_disk(
         "[{ disks = [1], disk_bytes = [4096, 4096] }]",
-        "2 sizes for 1 disks",
+        "2 sizes are given for 1 disks",
     );
     by_disk(
         "[{ disks = [1], disk_bytes = [5000] }]",

@@ -176,5 +176,8 @@ fn prepared_devices_are_rejected_for_an_array_of_caches() {
         ..RunSpec::default()
     };
     let error = job.run(&mut |_| true).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("preparation is not supported"), "{error}");
+    assert!(
+        error.contains("prepared states are not supported"),
+        "{error}"
+    );
 }

@@ -150,7 +150,7 @@ fn different_device_is_rejected_with_the_keys_that_differ() {
         };
         let said = other.run(&mut |_| true).unwrap_err().to_string();
         assert!(
-            said.contains("holds another device") && said.contains(expected),
+            said.contains("holds the state of another device") && said.contains(expected),
             "{said}"
         );
     }
@@ -160,7 +160,10 @@ fn different_device_is_rejected_with_the_keys_that_differ() {
         ..spec(format!("{DEVICE}{LOAD}"), &[])
     };
     let said = cut.run(&mut |_| true).unwrap_err().to_string();
-    assert!(said.contains("prepare it with --spare-areas"), "{said}");
+    assert!(
+        said.contains("prepare the device with --spare-areas"),
+        "{said}"
+    );
 }
 
 #[test]

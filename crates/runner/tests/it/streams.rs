@@ -350,7 +350,7 @@ fn streams_are_overridden_by_name() {
         .map(|one| (one.name.as_str(), one.input.requests))
         .collect();
     assert_eq!(asked, [("a", 70), ("b", 30)]);
-    let said = "The classes of the streams were ignored: host.interface = direct serves all streams alike.";
+    let said = "The priority classes of the streams were ignored: only NVMe with weighted round robin uses them.";
     assert!(summary.notes.iter().any(|note| note.starts_with(said)));
 }
 
@@ -432,7 +432,7 @@ fn faulty_streams_are_rejected() {
     );
     assert_eq!(
         with(&|job| job.slowdown = true),
-        "test.toml: --slowdown compares streams, but the run has one; add another ([[streams]], --stream NAME=FILE) or leave --slowdown out"
+        "test.toml: --slowdown compares streams, but the run has only one; add a second stream ([[streams]], --stream NAME=FILE), or leave --slowdown out"
     );
     assert_eq!(
         with(&|job| job.overrides = vec![("streams.a.workload.read_ratio".into(), "3".into())]),

@@ -99,11 +99,13 @@ impl Fault {
         match self {
             Self::Io => "the device could not read or write the data",
             Self::Unknown => "the command is not supported",
-            Self::NotNegotiated => "block status needs the context base:allocation",
+            Self::NotNegotiated => {
+                "a block status command needs the metadata context base:allocation"
+            }
             Self::Flags => "the command has a flag that is unknown or not valid for it",
             Self::Length => "the length is 0, or the payload exceeds 32 MiB",
             Self::Beyond | Self::BeyondSpace => "the range ends beyond the device",
-            Self::NoSpace => "the data file is full",
+            Self::NoSpace => "the data file cannot grow: its file system or quota is full",
             Self::ShuttingDown => "the server is shutting down",
         }
     }

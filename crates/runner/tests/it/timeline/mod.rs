@@ -262,6 +262,9 @@ fn unwritable_path_and_empty_window_are_rejected_before_the_run() {
         "{text}"
     );
     let text = refused("t.pftrace", Time::from_ms(1));
-    assert!(text.contains("give an end after its start"), "{text}");
+    assert!(
+        text.contains("give an end (--timeline-until) after its start"),
+        "{text}"
+    );
     assert!(!Path::new("t.pftrace").exists());
 }
