@@ -179,7 +179,10 @@ def test_documented_reasons_do_not_depend_on_the_results() -> None:
         if because and because != claims.QUEUES
     )
     told = {claim.text: claim for claim in every(good)}
-    gain = told["T4: with ARC, zero-migration gains over 2 points in at least one cell"]
+    gain = told[
+        "T4: with ARC, zero-migration raises the hit ratio by more than 2 percentage "
+        "points in at least one cell"
+    ]
     assert gain.holds
     assert not gain.passed, "the documented reason is that there is no gain"
 
@@ -208,14 +211,14 @@ def test_each_documented_reason_can_be_refuted() -> None:
     ceiling = next(
         claim
         for claim in reasons.figure(setup, slow, own, held, more).claims
-        if claim.text.startswith("R2: without the time of GC")
+        if claim.text.startswith("R2: if GC took no time")
     )
     assert not ceiling.holds
 
 
 def test_erases_compared_with_published_ones_are_scaled_to_the_full_size() -> None:
     figure = figures._erases(_cells(FLAT), "", 8)  # pyright: ignore[reportPrivateUsage]
-    rows = [row for row in figure.rows if "times 8" in row.what]
+    rows = [row for row in figure.rows if "multiplied by 8" in row.what]
     assert [row.ours for row in rows] == [8_000.0, 8_000.0]
     assert [row.published and row.published.value for row in rows] == [
         (0, 300_000),

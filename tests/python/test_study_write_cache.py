@@ -81,7 +81,7 @@ def test_loads_have_the_volume_and_the_working_set_of_the_table(fit: Fit) -> Non
 
 def test_the_share_of_first_writes_follows_from_the_table() -> None:
     for name, row in TABLE.items():
-        _, most = cast("Range", PUBLISHED("14", f"highest hit ratio, {name}").value)
+        _, most = cast("Range", PUBLISHED("14", f"{name}: highest possible hit ratio").value)
         assert 100 * (1 - row.working_set_gb / row.volume_gb) == pytest.approx(most, abs=0.05)
 
 

@@ -29,43 +29,46 @@ STEPS = tuple(pairwise(OPS))
 
 # Reasons why claims do not hold in this model. The figure Reasons tests each of them with numbers.
 SLOPE = (
-    "a gain equals the rise of the load's own curve over the pages that can be suspected; 28 "
-    "points with LRU and 21 points with ARC at 35 % over-provisioning need curves that rise by "
-    "31 and 23 points per GB, and the steepest fitted loads have less (see Reasons)"
+    "a gain in hit ratio equals the rise of the load's own hit-ratio curve over the pages that "
+    "can be suspected; gains of 28 percentage points with LRU and 21 with ARC at 35 % "
+    "over-provisioning need curves that rise by 31 and 23 percentage points per GB, and the "
+    "steepest curves of the fitted loads rise by less (see Reasons)"
 )
 SHALLOW = (
-    "a gain follows the load's own curve, and ARC's curve rises more over the pages that can be "
-    "suspected at 4 GB than at 3 GB (see Reasons)"
+    "a gain in hit ratio follows the load's own hit-ratio curve, and ARC's curve rises more over "
+    "the pages that can be suspected at 4 GB than at 3 GB (see Reasons)"
 )
 MEET = (
-    "from 5 GB on, LRU's own curve on the fitted loads is less than 1 point below ARC's (see "
-    "Reasons)"
+    "from 5 GB on, LRU's hit-ratio curve on the fitted loads is less than 1 percentage point "
+    "below ARC's (see Reasons)"
 )
 QUEUES = (
-    "at 35 % over-provisioning, up to 30 % of all pages can be suspected, and the queues hold 65 %"
+    "at 35 % over-provisioning, up to 30 % of all pages can be suspected, and the other queues "
+    "hold 65 %"
 )
 FEW_HITS = (
-    "FARC gains 3 to 4 points of hit ratio at 3 GB; with the published best gain of 8 points, "
-    "fewer misses would save the rest (see Reasons)"
+    "FARC's hit ratio is 3 to 4 percentage points above ARC's at 3 GB; with the published best "
+    "gain of 8, fewer misses would save the missing erases (see Reasons)"
 )
 WHOLE = (
     "in the best cells the flash holds nearly all pages of the load (WebSearch1 at 5 GB, "
-    "WebSearch2 and 3 at 6 GB), so hardly anything but first accesses is programmed; the text "
-    "does not give the number of distinct pages (see Reasons)"
+    "WebSearch2 and 3 at 6 GB), so hardly any page is programmed more than once; the text does "
+    "not give the number of distinct pages (see Reasons)"
 )
 MISSES = (
-    "at 4 to 6 GB, misses grow faster with over-provisioning than GC gets cheaper; on "
-    "WebSearch2 at 6 GB, LRU's misses nearly double from 15 to 35 % (see Reasons)"
+    "at 4 to 6 GB, misses grow faster with over-provisioning than the programs per miss fall; on "
+    "WebSearch2 at 6 GB, LRU's misses nearly double from 15 to 35 % over-provisioning (see "
+    "Reasons)"
 )
 LESS_MISSED = (
-    "the exceptions have more than 3 GB; ARC misses fewer pages there, which saves more erases "
-    "than its victims cost (see Reasons); why FARC erases up to 10 % less than FLRU in some of "
-    "them is not known"
+    "the cells in which ARC erases less have more than 3 GB; ARC misses fewer pages there, which "
+    "saves more erases than the valid pages of its victims cost (see Reasons); why FARC erases up "
+    "to 10 % less than FLRU in some cells is not known"
 )
 
 
 def number(values: Iterable[float], digits: int = 1) -> str:
-    """Formats values with slashes between them."""
+    """Formats values, with slashes between them."""
     return " / ".join(f"{value:.{digits}f}" for value in values)
 
 
@@ -89,6 +92,13 @@ def published(figure: str, what: str) -> float:
     value = PUBLISHED(figure, what).value
     assert isinstance(value, float)
     return value
+
+
+def published_gain(scheme: Scheme, op: int) -> float:
+    """Returns the published largest gain in hit ratio at 3 GB. Percentage points."""
+    return published(
+        "4", f"3 GB, OP {op} %: largest gain in hit ratio of {scheme} over {BASE[scheme]}"
+    )
 
 
 def best_gain(cells: Cells, scheme: Scheme, op: int) -> float:
@@ -132,26 +142,29 @@ def _gains(cells: Cells) -> list[Claim]:
         ),
         *(
             Claim(
-                f"{name}: {scheme} gains up to {most:g} points of hit ratio at 35 % "
-                f"over-provisioning and 3 GB (within {IN_POINTS:g} points)",
+                f"{name}: {scheme} raises the hit ratio of {BASE[scheme]} by up to {most:g} "
+                "percentage "
+                f"points at 35 % over-provisioning and 3 GB (within {IN_POINTS:g} percentage "
+                "points)",
                 is_reproduced(best_gain(cells, scheme, 35), most, "points"),
-                f"{best_gain(cells, scheme, 35):.1f}",
+                f"{best_gain(cells, scheme, 35):.1f} points",
                 SLOPE,
             )
             for name, scheme in (("H1", FLRU), ("H2", FARC))
-            for most in (published("4", f"{scheme}, OP 35 %"),)
+            for most in (published_gain(scheme, 35),)
         ),
         Claim(
-            "H3: the gains of FLRU and FARC grow with over-provisioning at every size (geometric "
-            "means over the loads)",
+            "H3: the gains in hit ratio of FLRU over LRU and of FARC over ARC grow with "
+            "over-provisioning at every size (geometric means over the loads)",
             all(rises(values) for values in by_op.values()),
             gains,
             ids=("X2-018",),
         ),
         Claim(
-            "H3: FARC's gain at 3 GB grows with over-provisioning as FLRU's does",
+            "H3: FARC's gain in hit ratio over ARC at 3 GB grows with over-provisioning, as does "
+            "FLRU's over LRU",
             rises(by_op[FARC, 3]) and rises(by_op[FLRU, 3]),
-            f"{number(by_op[FARC, 3])} and {number(by_op[FLRU, 3])}",
+            f"FARC: {number(by_op[FARC, 3])}; FLRU: {number(by_op[FLRU, 3])} points",
             ids=("X2-022",),
         ),
     ]
@@ -174,21 +187,22 @@ def _gains_by_size(cells: Cells) -> list[Claim]:
     ]
     return [
         Claim(
-            "H5: at 6 GB and OP 15 % over-provisioning, FLRU and FARC gain little (at most "
-            f"{IN_POINTS:g} points on any load)",
+            "H5: at 6 GB and 15 % over-provisioning, the hit ratios of FLRU and FARC are little "
+            f"higher than those of LRU and ARC (by at most {IN_POINTS:g} percentage points on any "
+            "load)",
             max(large) <= IN_POINTS,
             number(large),
             ids=("X2-024",),
         ),
         Claim(
-            "H5: FLRU's gain falls with every step of the flash from 3 to 6 GB",
+            "H5: FLRU's gain in hit ratio over LRU falls with every GB of flash from 3 to 6 GB",
             all(rises(by_size[FLRU, op][::-1]) for op in OPS),
             gains[FLRU],
             quick=False,
             ids=("X2-025",),
         ),
         Claim(
-            "H5: FARC's gain falls with every step of the flash from 3 to 6 GB",
+            "H5: FARC's gain in hit ratio over ARC falls with every GB of flash from 3 to 6 GB",
             all(rises(by_size[FARC, op][::-1]) for op in OPS),
             gains[FARC],
             SHALLOW,
@@ -198,7 +212,7 @@ def _gains_by_size(cells: Cells) -> list[Claim]:
 
 
 def _gains_of_lru(cells: Cells) -> list[Claim]:
-    """Returns the claims on LRU's gain relative to ARC's."""
+    """Returns the claims that compare gains of LRU in hit ratio with those of ARC."""
     more = [
         mean_gain(cells, gb, op, BASE[FLRU], FLRU) > mean_gain(cells, gb, op, BASE[FARC], FARC)
         for gb, op in CELLS
@@ -209,8 +223,8 @@ def _gains_of_lru(cells: Cells) -> list[Claim]:
     ]
     return [
         Claim(
-            "H4: suspected queues gain more with LRU than with ARC at every size and "
-            "over-provisioning (geometric means over the loads)",
+            "H4: suspected queues raise the hit ratio of LRU more than that of ARC at every size "
+            "and over-provisioning (geometric means over the loads)",
             every_one(more),
             count(more),
             ids=("X2-028",),
@@ -234,26 +248,27 @@ def _hits_of_web(cells: Cells) -> list[Claim]:
     slower = [-less(cells, gb, op, PLAIN[1], FLRU) for gb, op in CELLS]
     return [
         Claim(
-            f"H6: under WebSearch, ARC's hit ratio is well above LRU's (more than {IN_POINTS:g} "
-            "points in every cell)",
+            "H6: under WebSearch, ARC's hit ratio is well above LRU's (by more than "
+            f"{IN_POINTS:g} percentage points in every cell)",
             min(above) > IN_POINTS,
-            f"{min(above):+.1f} to {max(above):+.1f}",
+            f"ARC minus LRU: {min(above):+.1f} to {max(above):+.1f} points",
             MEET,
             ids=("X2-026",),
         ),
         Claim(
             "H7: under WebSearch, FLRU's hit ratio is similar to FARC's or higher in every cell "
-            f"(within {IN_POINTS:g} points)",
+            f"(within {IN_POINTS:g} percentage points)",
             min(between) >= -IN_POINTS,
-            f"{min(between):+.1f} to {max(between):+.1f}",
+            f"FLRU minus FARC: {min(between):+.1f} to {max(between):+.1f} points",
             ids=("X2-027",),
         ),
         Claim(
-            "H7: LRU with suspected queues performs similarly to plain ARC or better in every cell "
-            f"(hit ratio within {IN_POINTS:g} points, mean response time within {PER_CENT:g} %)",
+            "H7: LRU with suspected queues performs similarly to plain ARC or better in every "
+            f"cell (hit ratio within {IN_POINTS:g} percentage points, mean response time within "
+            f"{PER_CENT:g} %)",
             min(instead) >= -IN_POINTS and max(slower) <= PER_CENT,
-            f"{min(instead):+.1f} to {max(instead):+.1f} points; {min(slower):+.1f} to "
-            f"{max(slower):+.1f} %",
+            f"hit ratio: {min(instead):+.1f} to {max(instead):+.1f} points; mean response time: "
+            f"{min(slower):+.1f} to {max(slower):+.1f} %",
             ids=("X2-031",),
         ),
     ]
@@ -281,8 +296,9 @@ def _hits_by_op(cells: Cells) -> list[Claim]:
             ids=("X2-023",),
         ),
         Claim(
-            "H8: the hit ratios of FLRU and FARC fall a little from 15 to 35 % at every size (by "
-            f"at most {IN_POINTS:g} points; geometric means)",
+            "H8: the hit ratios of FLRU and FARC fall a little from 15 to 35 % over-provisioning "
+            f"at every size (by at most {IN_POINTS:g} percentage points; geometric means over the "
+            "loads)",
             all(-IN_POINTS <= one < 0 for one in aware),
             number(aware),
             ids=("X2-039",),
@@ -302,10 +318,13 @@ def _queues(cells: Cells) -> Claim:
         for op in OPS
     }
     return Claim(
-        "FARC's suspected queues are much shorter than its other queues (at most a tenth in every "
-        "cell)",
+        "FARC's suspected queues are much shorter than its other queues (they hold at most a "
+        "tenth as many pages in every cell)",
         max(share.values()) <= 0.1,
-        "; ".join(f"up to {100 * value:.0f} % at {op} %" for op, value in share.items()),
+        "; ".join(
+            f"up to {100 * value:.0f} % of the other queues at OP {op} %"
+            for op, value in share.items()
+        ),
         QUEUES,
         ids=("X2-006",),
     )
@@ -317,8 +336,8 @@ def erases(cells: Cells) -> list[Claim]:
 
 
 def least_saved(cells: Cells, scheme: Scheme) -> float:
-    """Returns the erases that suspected queues save at 15 % over-provisioning, averaged over the
-    loads, at the size at which they save least. Per cent."""
+    """Returns the share of erases that suspected queues save at 15 % over-provisioning, averaged
+    over the loads, at the size at which they save least. Per cent."""
     return min(_saved(cells, gb, 15, scheme) for gb in GB)
 
 
@@ -327,8 +346,8 @@ def _saved(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:
 
 
 def best_saved(cells: Cells) -> float:
-    """Returns the erases that suspected queues save at 35 % over-provisioning in the best cell. Per
-    cent."""
+    """Returns the largest share of erases that suspected queues save in a cell at 35 %
+    over-provisioning. Per cent."""
     return max(
         known(
             fewer(cells, point, base, scheme)
@@ -347,7 +366,10 @@ def _fewer_erases(cells: Cells) -> list[Claim]:
         for scheme, base in BASE.items()
         if cells[point, base].erases
     ]
-    farc, best = published("6", "FARC, OP 15 %"), published("6", "erases saved, best cell at 35 %")
+    farc, best = (
+        published("6", "OP 15 %: reduction of erases by FARC relative to ARC, at least"),
+        published("6", "OP 35 %: reduction of erases by suspected queues, largest of all cells"),
+    )
     gains = [
         (
             _saved(cells, gb, op, scheme),
@@ -365,31 +387,31 @@ def _fewer_erases(cells: Cells) -> list[Claim]:
             ids=("X2-032",),
         ),
         Claim(
-            f"E1: at 15 % over-provisioning, FARC saves at least {farc:g} % of the erases at every "
-            f"size, averaged over the loads (within {IN_POINTS:g} points)",
+            f"E1: at 15 % over-provisioning, FARC saves at least {farc:g} % of the erases at "
+            f"every size, averaged over the loads (within {IN_POINTS:g} percentage points)",
             is_reproduced(least_saved(cells, FARC), farc, "%"),
             f"{least_saved(cells, FARC):.1f} %",
             FEW_HITS,
         ),
         Claim(
-            f"E2: at 35 % over-provisioning, up to {best:g} % of the erases are saved (within "
-            f"{IN_POINTS:g} points)",
+            f"E2: at 35 % over-provisioning, suspected queues save up to {best:g} % of the erases "
+            f"(within {IN_POINTS:g} percentage points)",
             is_reproduced(best_saved(cells), best, "%"),
             f"{best_saved(cells):.1f} %",
             WHOLE,
         ),
         Claim(
-            "E3: at every size and over-provisioning, erases fall by more per cent than hit ratios "
-            "rise by points (means over the loads)",
+            "E3: at every size and over-provisioning, suspected queues reduce erases, in per "
+            "cent, by more than they raise hit ratios, in percentage points (means over the loads)",
             all(one > two for one, two in gains),
-            ", ".join(f"{one:.0f} % for {two:.1f} points" for one, two in gains),
+            ", ".join(f"{one:.0f} % of the erases for {two:.1f} points" for one, two in gains),
             ids=("X2-036",),
         ),
     ]
 
 
 def _erases_by_op(cells: Cells) -> list[Claim]:
-    """Returns the claims on erases by over-provisioning."""
+    """Returns the claims on erases at different over-provisioning."""
     falling = {
         scheme: [
             cells[Point(load, gb, high), scheme].erases < cells[Point(load, gb, low), scheme].erases
@@ -424,7 +446,7 @@ def _erases_by_op(cells: Cells) -> list[Claim]:
 
 
 def _erases_of_arc(cells: Cells) -> list[Claim]:
-    """Returns the claims on the erases and the victims of ARC relative to LRU."""
+    """Returns the claims on the erases and the victims of ARC compared with LRU."""
     more = [
         cells[point, arc].erases > cells[point, lru].erases
         for lru, arc in (PLAIN, (FLRU, FARC))
@@ -452,8 +474,8 @@ def _erases_of_arc(cells: Cells) -> list[Claim]:
             ids=("X2-041",),
         ),
         Claim(
-            "E5: victims hold more valid pages with ARC than with LRU in every cell (means over "
-            "the loads)",
+            "E5: victim blocks hold more valid pages with ARC than with LRU in every cell (means "
+            "over the loads)",
             every_one(fuller),
             count(fuller),
             quick=False,

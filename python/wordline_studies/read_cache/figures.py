@@ -42,16 +42,16 @@ CELLS = claims.CELLS
 SHOWN = tuple(scheme for scheme in ALL if scheme.reclaim in (MOVE, ZM))
 READING = (
     "GC treats suspected pages as invalid; a revival makes them valid again. Free space is "
-    "checked before every replacement, and an entry leaves its suspected queue before another "
-    "is evicted. Capacities count all physical pages, of which 5 % stay free. "
-    "Over-provisioning reduces the queue. Hit ratios count pages of 4 KiB.",
-    "Entries that zero-migration drops leave ghost entries in ARC's lists, and relocated pages "
-    "go to the host's active block. The text states neither; the table of readings shows the "
+    "checked before every replacement, and an entry leaves its suspected queue before another is "
+    "evicted. Capacities count all physical pages, of which 5 % stay free. Over-provisioning "
+    "reduces the number of pages in the queues. Hit ratios count pages of 4 KiB.",
+    "Entries that zero-migration drops leave ghost entries in ARC's lists, and relocated pages go "
+    "to the host's active block. The text states neither; the figure Other readings shows the "
     "alternatives.",
-    "One request is outstanding at a time. A request takes 25 µs per page read from flash, 5 "
-    "ms if any page misses, 200 µs per page that is then programmed, and the time of the GC "
-    "runs that these programs cause. Pages that hit are read during the disk access. No other "
-    "reading gives the published savings.",
+    "One request is outstanding at a time. A request takes 25 µs per page read from flash, 5 ms "
+    "if any page misses, 200 µs per page that is then programmed, and the time of the GC runs "
+    "that these programs cause. Pages that hit are read during the disk access. No other reading "
+    "that was tried gives savings closer to the published ones (see Other readings).",
 )
 
 
@@ -65,7 +65,9 @@ def figures(setup: Setup) -> list[Figure]:
     parts = ", ".join(f"{name} 1/{part(setup, name)}" for name in TABLE)
     measured = (
         "Loads fitted to table 3 on flash of 3 to 6 GB, both scaled down to a part of the "
-        f"document's ({parts}). Blocks of 64 pages, one plane, greedy GC."
+        f"document's ({parts}). The flash has one plane with blocks of 64 pages, and GC is "
+        "greedy. FLRU and FARC are LRU and ARC with suspected queues; -ZM stands for "
+        "zero-migration, -CZM for its conditional variant."
     )
     return [
         tables.tables(setup, cells, footprints),
@@ -94,15 +96,15 @@ def _hits(cells: Cells, measured: str) -> Figure:
         plots=[
             _plot(
                 "Hit ratio",
-                "Geometric mean over the loads.",
+                "Geometric mean of the hit ratios over the loads.",
                 "%",
                 SHOWN[:4],
                 lambda gb, op, scheme: geometric_hit(cells, gb, op, scheme),
             ),
             Plot(
-                "Gain over 3 GB",
-                "Geometric mean of the hit ratios at 15 % over-provisioning, less its value at "
-                "3 GB (figure 5b).",
+                "Gain in hit ratio from a larger flash",
+                "Geometric mean of the hit ratios at 15 % over-provisioning, minus its value at 3 "
+                "GB (figure 5b).",
                 bars(
                     {
                         f"{gb} GB": {str(base): grown for base, grown in one.items()}
@@ -135,25 +137,29 @@ def _hit_rows(cells: Cells) -> list[Row]:
                 f"websearch2, {scheme}, 3 GB, OP 15 %: hit ratio",
                 cells[second, scheme].hit,
                 "%",
-                PUBLISHED("4", f"websearch2, {scheme}, 3 GB, OP 15 %"),
+                PUBLISHED("4", f"websearch2, {scheme}, 3 GB, OP 15 %: hit ratio"),
             )
             for scheme in PLAIN
         ),
         *(
             Row(
-                f"FLRU: gain in hit ratio at 3 GB, OP 15 %, {load}",
+                f"{load}, 3 GB, OP 15 %: gain in hit ratio of FLRU over LRU",
                 gain(cells, Point(load, 3, 15), BASE[FLRU], FLRU),
                 "points",
-                PUBLISHED("4", "FLRU, OP 15 %"),
+                PUBLISHED("4", "3 GB, OP 15 %: largest gain in hit ratio of FLRU over LRU"),
             )
             for load in ("websearch1", "websearch2")
         ),
         *(
             Row(
-                f"{scheme}: best gain in hit ratio at 3 GB, OP {op} %",
+                f"3 GB, OP {op} %: largest gain in hit ratio of {scheme} over {BASE[scheme]}, of "
+                "all loads",
                 best,
                 "points",
-                PUBLISHED("4", f"{scheme}, OP {op} %"),
+                PUBLISHED(
+                    "4",
+                    f"3 GB, OP {op} %: largest gain in hit ratio of {scheme} over {BASE[scheme]}",
+                ),
             )
             for scheme, own in gains.items()
             for op, best in zip(OPS, own, strict=True)
@@ -161,10 +167,17 @@ def _hit_rows(cells: Cells) -> list[Row]:
         ),
         *(
             Row(
-                f"{scheme}: gain in the geometric mean of the hit ratios at 3 GB, OP {op} %",
+                f"3 GB, OP {op} %: gain in the geometric mean of the hit ratios of {scheme} over "
+                f"{base}",
                 mean_gain(cells, 3, op, base, scheme),
                 "points",
-                PUBLISHED("5", f"{scheme}, OP {op} %") if scheme == FLRU else None,
+                PUBLISHED(
+                    "5",
+                    f"3 GB, OP {op} %: gain in the geometric mean of the hit ratios of {scheme} "
+                    f"over {base}",
+                )
+                if scheme == FLRU
+                else None,
             )
             for scheme, base in BASE.items()
             for op in OPS
@@ -181,21 +194,21 @@ def _erases(cells: Cells, measured: str, times: int) -> Figure:
         rows=_erase_rows(cells, times),
         plots=[
             _plot(
-                "Erases",
-                "Sum over the loads, relative to LRU in the same cell.",
-                "relative to LRU",
+                "Number of erases",
+                "Number of erases, summed over the loads, relative to LRU in the same cell.",
+                "erases relative to LRU",
                 SHOWN[:4],
                 lambda gb, op, scheme: _share(cells, gb, op, scheme),
             ),
-            *_by_load("Erases", "relative to LRU", SHOWN[:4], _normalised(cells)),
+            *_by_load("Number of erases", "erases relative to LRU", SHOWN[:4], _normalised(cells)),
         ],
         claims=claims.erases(cells),
         explanation=[
             "For WebSearch2 at 3 GB and OP 15 %, the text gives fewer than 300,000 erases for LRU "
-            "and more than 400,000 for ARC. If relocated pages share the host's active block, "
-            "the fitted load causes more erases than both bounds; if they have their own active "
-            "block, fewer than both. The latter is within the tolerance of both numbers (see "
-            "Readings).",
+            "and more than 400,000 for ARC. If relocated pages share the host's active block, the "
+            "fitted load causes more erases than the respective number with both policies; if "
+            "they have their own active block, fewer. The latter counts are within the tolerance "
+            "of both numbers (see Other readings).",
         ],
         data={"erases": _data(cells, lambda cell: float(cell.erases))},
     )
@@ -207,7 +220,8 @@ def _erase_rows(cells: Cells, times: int) -> list[Row]:
     return [
         *(
             Row(
-                f"{scheme}: erases saved at OP {op} %, mean over loads and sizes",
+                f"OP {op} %: reduction of erases by {scheme} relative to {base}, mean over loads "
+                "and sizes",
                 _mean(
                     known(
                         fewer(cells, Point(load, gb, op), base, scheme)
@@ -222,27 +236,35 @@ def _erase_rows(cells: Cells, times: int) -> list[Row]:
         ),
         *(
             Row(
-                f"{scheme}: erases saved at OP 15 %, mean over loads, at the size with the least",
+                f"OP 15 %: reduction of erases by {scheme} relative to {BASE[scheme]}, mean over "
+                "loads, at the size with the smallest",
                 claims.least_saved(cells, scheme),
                 "%",
-                PUBLISHED("6", f"{scheme}, OP 15 %"),
+                PUBLISHED(
+                    "6",
+                    f"OP 15 %: reduction of erases by {scheme} relative to {BASE[scheme]}, at "
+                    "least",
+                ),
             )
             for scheme in BASE
         ),
         *(
             Row(
-                f"websearch2, {scheme}, 3 GB, OP 15 %: erases times {times} (published: {bound})",
+                f"websearch2, {scheme}, 3 GB, OP 15 %: number of erases, multiplied by {times} "
+                f"(published: {bound} bound)",
                 count,
                 "erases",
-                PUBLISHED("6", f"websearch2, {scheme}, 3 GB, OP 15 %"),
+                PUBLISHED("6", f"websearch2, {scheme}, 3 GB, OP 15 %: number of erases"),
             )
-            for (scheme, count), bound in zip(full.items(), ("fewer", "more"), strict=True)
+            for (scheme, count), bound in zip(full.items(), ("upper", "lower"), strict=True)
         ),
         Row(
-            "erases saved at 35 % over-provisioning, best cell",
+            "OP 35 %: reduction of erases by suspected queues, largest of all cells",
             claims.best_saved(cells),
             "%",
-            PUBLISHED("6", "erases saved, best cell at 35 %"),
+            PUBLISHED(
+                "6", "OP 35 %: reduction of erases by suspected queues, largest of all cells"
+            ),
         ),
     ]
 
@@ -260,13 +282,13 @@ def _migration(cells: Cells, measured: str) -> Figure:
         rows=_migration_rows(cells, losses),
         plots=[
             _plot(
-                "Erases",
-                "Sum over the loads, relative to LRU in the same cell.",
-                "relative to LRU",
+                "Number of erases",
+                "Number of erases, summed over the loads, relative to LRU in the same cell.",
+                "erases relative to LRU",
                 ALL,
                 lambda gb, op, scheme: _share(cells, gb, op, scheme),
             ),
-            *_by_load("Erases", "relative to LRU", ALL, _normalised(cells)),
+            *_by_load("Number of erases", "erases relative to LRU", ALL, _normalised(cells)),
         ],
         claims=migration.migration(cells),
         explanation=[
@@ -294,49 +316,73 @@ def _migration_rows(cells: Cells, losses: Mapping[str, float]) -> list[Row]:
     }
     return [
         Row(
-            "erases saved by zero-migration, best cell",
+            "reduction of erases by zero-migration, largest of all cells",
             best[False],
             "%",
-            PUBLISHED("8", "erases saved by zero-migration, best cell"),
+            PUBLISHED("8", "reduction of erases by zero-migration, largest of all cells"),
         ),
         Row(
-            "erases saved by both designs, best cell",
+            "reduction of erases by suspected queues and zero-migration together, largest of all "
+            "cells",
             best[True],
             "%",
-            PUBLISHED("8", "erases saved by both, best cell"),
+            PUBLISHED(
+                "8",
+                "reduction of erases by suspected queues and zero-migration together, largest of "
+                "all cells",
+            ),
         ),
         Row(
-            "hit ratio lost by zero-migration, worst mean",
+            "change of the mean hit ratio by zero-migration, cell with the largest loss",
             min(losses.values()),
             "points",
-            PUBLISHED("table 4", "largest loss of the mean hit ratio"),
+            PUBLISHED(
+                "table 4",
+                "change of the mean hit ratio by zero-migration, cell with the largest loss",
+            ),
         ),
         Row(
-            "cells of table 4 that lose less than 2 points of hit ratio",
+            "share of the cells of table 4 in which the mean hit ratio rises or falls by less "
+            "than 2 percentage points",
             100 * sum(value > -2 for value in losses.values()) / len(losses),
             "%",
-            PUBLISHED("table 4", "cells with small losses"),
+            PUBLISHED(
+                "table 4",
+                "share of cells in which zero-migration lowers the hit ratio by less than 2 "
+                "percentage points",
+            ),
         ),
         Row(
-            "cells of table 4 that gain over 2 points of hit ratio",
+            "number of cells of table 4 in which the mean hit ratio rises by more than 2 "
+            "percentage points",
             float(sum(value > 2 for value in losses.values())),
             "cells",
-            PUBLISHED("table 4", "cells with gains"),
+            PUBLISHED(
+                "table 4",
+                "number of cells in which zero-migration raises the hit ratio by more than 2 "
+                "percentage points",
+            ),
         ),
         Row(
-            "pages relocated with zero-migration, cell with the most",
+            "number of pages relocated with zero-migration, largest of all cells",
             float(max(cell.moved for (_, one), cell in cells.items() if one.reclaim == ZM)),
             "pages",
-            PUBLISHED("8", "pages relocated with zero-migration"),
+            PUBLISHED("8", "number of pages relocated with zero-migration"),
         ),
         Row(
-            "hit ratio gained by the conditional variant, best mean",
+            "gain in the mean hit ratio of conditional zero-migration over zero-migration, "
+            "largest of all cells",
             migration.kept_hits(cells),
             "points",
-            PUBLISHED("8", "hit ratio gained by the conditional variant"),
+            PUBLISHED("8", "gain in hit ratio of conditional zero-migration over zero-migration"),
         ),
         *(
-            Row(f"hit ratio, {name}", value, "points", PUBLISHED("table 4", name))
+            Row(
+                f"{name}: change of the mean hit ratio by zero-migration",
+                value,
+                "points",
+                PUBLISHED("table 4", f"{name}: change of the mean hit ratio by zero-migration"),
+            )
             for name, value in losses.items()
         ),
     ]
@@ -352,14 +398,14 @@ def _responses(cells: Cells, measured: str) -> Figure:
         plots=[
             _plot(
                 "Mean response time",
-                "Geometric mean over the loads.",
+                "Geometric mean of the mean response times over the loads.",
                 "µs",
                 SHOWN,
                 lambda gb, op, scheme: mean_us(cells, gb, op, scheme),
             ),
             _plot(
-                "Standard deviation",
-                "Geometric mean over the loads.",
+                "Standard deviation of response times",
+                "Geometric mean of the standard deviations over the loads.",
                 "µs",
                 SHOWN,
                 lambda gb, op, scheme: deviation_us(cells, gb, op, scheme),
@@ -386,39 +432,51 @@ def _response_rows(cells: Cells) -> list[Row]:
     return [
         *(
             Row(
-                f"{other} over {base}, 3 GB, OP 15 %: time saved",
+                f"3 GB, OP 15 %: reduction of the mean response time by {other} relative to {base}",
                 less(cells, 3, 15, base, other),
                 "%",
-                PUBLISHED("9", f"{other}, 3 GB, OP 15 %"),
+                PUBLISHED("9", f"3 GB, OP 15 %: reduction of the mean response time by {other}"),
             )
             for base, other in there
         ),
         *(
             Row(
-                f"{other} over {base}, 6 GB, OP 35 %: time saved",
+                f"6 GB, OP 35 %: reduction of the mean response time by {other} relative to {base}",
                 less(cells, 6, 35, base, other),
                 "%",
-                PUBLISHED("9", "suspected queues, 35 %"),
+                PUBLISHED(
+                    "9",
+                    "more than 5 GB, OP 35 %: reduction of the mean response time by suspected "
+                    "queues",
+                ),
             )
             for base, other in pairs(aware=True, reclaim=MOVE)
         ),
         *(
             Row(
-                f"{other} over {base}, 6 GB, OP 35 %: time added",
+                f"6 GB, OP 35 %: increase of the mean response time by {other} relative to {base}",
                 -less(cells, 6, 35, base, other),
                 "%",
-                PUBLISHED("9", "zero-migration, 35 %"),
+                PUBLISHED(
+                    "9",
+                    "more than 5 GB, OP 35 %: increase of the mean response time by zero-migration",
+                ),
             )
             for base, other in pairs(aware=False, reclaim=ZM)
         ),
         *(
             Row(
-                f"both designs over LRU or ARC: time saved, {what} cell",
+                "suspected queues and zero-migration together: reduction of the mean response "
+                f"time relative to LRU or ARC, {what} of all cells",
                 value,
                 "%",
-                PUBLISHED("9", "time saved by both"),
+                PUBLISHED(
+                    "9",
+                    "reduction of the mean response time by suspected queues and zero-migration "
+                    "together",
+                ),
             )
-            for what, value in (("worst", min(both)), ("best", max(both)))
+            for what, value in (("smallest", min(both)), ("largest", max(both)))
         ),
         *(
             Row(
@@ -454,7 +512,7 @@ def _by_load(
     return [
         _plot(
             f"{title}: {load}",
-            "This load only.",
+            "Only this load.",
             unit,
             schemes,
             lambda gb, op, scheme, load=load: value(Point(load, gb, op), scheme),

@@ -1,4 +1,4 @@
-"""Loads fitted to table 3 and written as traces, and recordings."""
+"""Loads fitted to table 3 and written as traces, and recorded traces."""
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
@@ -21,14 +21,14 @@ UPSTREAM = 460_000
 original traces: the excerpt has no repeats at short distances."""
 
 HOT = 50
-"""Number of extents so popular that the upstream cache never drops them. Each appears once; later
-choices of it hit upstream. While the cache turns over once, the least popular of them is expected
-to be chosen more than 50 times."""
+"""Number of extents so popular that the upstream cache never drops them. Each is read from the
+device once; later reads of it hit upstream. While the contents of the upstream cache are replaced
+once, the least popular of them is expected to be chosen more than 50 times."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """A row of table 3: number of pages read, and assumptions that the table does not give.
+    """A row of table 3: number of pages read, and assumptions on what the table does not give.
 
     Extents are chosen by Zipf's law. Their lengths are `SIZES` with the upstream cache; in
     Microsoft traces they are 8 or 2 pages.
@@ -53,30 +53,30 @@ TABLE = {
 }
 FULL_PART, QUICK_PART = 4, 256
 FEWEST_PAGES = 350_000
-"""Smallest number of pages of a scaled load, except with `--quick`. The scale is the greatest whole
-number that leaves this many; fewer pages cause too few erases."""
+"""Smallest number of pages that a scaled load reads, except with `--quick`. A load is divided by
+the greatest whole number that leaves this many; fewer pages cause too few erases."""
 SPARE = 1.1
-"""Length of the time for which regular reads are drawn, in the expected time of the load."""
+"""Time for which regular reads are drawn, divided by the expected length of the load."""
 UNIFORM, REGULAR = "uniform", "regular"
 OTHERS = {
     UNIFORM: Load(7_418_675, 0, 0.0, web=False, eights=0.435),
     REGULAR: Load(16_407_702, 450_000, 0.6, web=True, regular=3),
 }
-"""Loads that are not in the table: one with equally popular pages, and one as large as WebSearch3
-whose pages are read at regular intervals."""
+"""Loads that are not in the table: one with equally popular pages, and one that is as long as
+WebSearch3 and reads its pages at regular intervals."""
 MICROSOFT_PAGES = 2_500_000
 """Address space of the Microsoft traces in pages: 20,000,000 sectors."""
 WEB = ("websearch1", "websearch2", "websearch3")
 FITTED = (
-    "The loads are fitted to table 3, which gives the number of requests and the address "
-    "space, but not the locality. WebSearch: extents of 2, 4, 6 and 8 pages, with the shares "
-    "of its first 24,783 requests, are chosen by Zipf's law with an exponent of 1.5. An LRU "
-    "cache of 460,000 pages filters the load; its hits do not reach the device. The number of "
-    "extents is fitted to the footprint, and the cache to the hit ratios of LRU and ARC on "
+    "The loads are fitted to table 3, which gives the number of requests and the address space, "
+    "but not the locality. WebSearch: extents of 2, 4, 6 and 8 pages, with the shares of its "
+    "first 24,783 requests, are chosen by Zipf's law with an exponent of 1.5. An LRU cache of "
+    "460,000 pages filters the load; its hits do not reach the device. The number of extents is "
+    "fitted to the footprint, and the size of that cache to the hit ratios of LRU and ARC on "
     "WebSearch2 at 3 GB and OP 15 %, the only ones in the text. DevDivRelease and MSNFS: extents "
-    "of 8 or 2 pages over 2.5 million pages are chosen with exponents of 0.30 and 0.64. They "
-    "repeat as often as in the first requests of the recordings, folded to 20,000,000 sectors. "
-    "The text gives no hit ratio for them."
+    "of 8 or 2 pages over 2.5 million pages are chosen by Zipf's law with exponents of 0.30 and "
+    "0.64. Reads repeat pages as often as the first requests of the recorded traces, whose "
+    "addresses are folded to 20,000,000 sectors. The text gives no hit ratio for them."
 )
 
 
@@ -118,8 +118,8 @@ def requests(name: str, part: int) -> Iterator[Request]:
 def _regular(
     load: Load, random: Random, extents: list[tuple[int, int]], weights: list[float], part: int
 ) -> Iterator[Request]:
-    """Yields the reads of extents at intervals of Erlang's law, which start at any point of an
-    interval."""
+    """Yields the reads of extents at intervals of Erlang's law. The load starts at a random point
+    of an interval."""
     volume = sum(weight * pages for weight, (_, pages) in zip(weights, extents, strict=True))
     reads: list[tuple[float, int]] = []
     for chosen, weight in enumerate(weights):

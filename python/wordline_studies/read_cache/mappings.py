@@ -16,7 +16,7 @@ USER_PAGES = BLOCKS * BLOCK_PAGES // 2
 
 
 def figure(_setup: Setup) -> Figure:
-    """Returns the figure for one write load under each mapping."""
+    """Returns the figure of one write load under each mapping."""
     with TemporaryDirectory(prefix="wordline-study-") as folder:
         trace = Path(folder) / "writes.csv"
         _write(trace)
@@ -24,20 +24,20 @@ def figure(_setup: Setup) -> Figure:
     means = {name: summary["latency"]["write"]["mean_us"] or 0.0 for name, summary in found.items()}
     return Figure(
         id="1.1",
-        title="Mappings",
+        title="Page, hybrid and block mapping",
         section="1.1",
         measured=f"{WRITES:,} single-page writes, one at a time, chosen by Zipf's law with an "
         f"exponent of 0.9 among the {USER_PAGES:,} pages of a full SSD with {BLOCKS} blocks of "
-        f"{BLOCK_PAGES} pages, half of which are over-provisioned. Page mapping, a log block "
-        "per block (hybrid), and block mapping.",
+        f"{BLOCK_PAGES} pages, half of which are over-provisioned. The SSD is run with page "
+        "mapping, with log blocks (hybrid mapping), and with block mapping.",
         rows=[
             *(
-                Row(f"{name}: mean response time of a write", one, "µs")
+                Row(f"{name} mapping: mean response time of writes", one, "µs")
                 for name, one in means.items()
             ),
             *(
                 Row(
-                    f"{name}: pages programmed per page written",
+                    f"{name} mapping: pages programmed per page written",
                     summary["flash"]["page_write_amplification"],
                     "",
                 )
@@ -46,16 +46,17 @@ def figure(_setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "Page mapping has the shortest response time, block mapping the longest",
+                "Writes have the shortest mean response time with page mapping, and the longest "
+                "with block mapping",
                 means["page"] < means["log-block"] < means["block"],
                 "; ".join(f"{name}: {value:,.0f} µs" for name, value in means.items()),
                 ids=("X1-003",),
             ),
         ],
         explanation=[
-            "A map has an entry per page with page mapping and per block with block mapping; "
-            "hybrid mapping adds the pages of log blocks to the latter. The order of their sizes "
-            "follows without a simulation.",
+            "The map has an entry per page with page mapping and an entry per block with block "
+            "mapping; hybrid mapping adds an entry per page of the log blocks to the latter. The "
+            "order of the sizes of the maps follows without a simulation.",
         ],
     )
 

@@ -30,19 +30,19 @@ KEEPING = {
 
 # Reasons why claims do not hold in this model. The figure Reasons tests each of them with numbers.
 FEW_VALID = (
-    "zero-migration saves the valid share of a victim's pages; with LRU at 25 % "
-    "over-provisioning that is less than suspected queues save, because evictions follow nearly "
-    "the order of programs (see Reasons)"
+    "the share of erases that zero-migration saves is the share of valid pages in a victim block; "
+    "with LRU at 25 % over-provisioning, that is less than suspected queues save, because pages "
+    "are evicted nearly in the order in which they were programmed (see Reasons)"
 )
 HOTTER = (
-    "zero-migration drops pages that are hotter than the tail of the queue; on a load with "
-    "equally hot pages it loses no hits (see Reasons), and on w106 it gains hits (see "
-    "Recordings)"
+    "zero-migration drops pages that are hotter than those at the tail of the queue; on a load "
+    "with equally hot pages, it loses no hits (see Reasons), and on the trace w106, it gains hits "
+    "(see Recorded traces)"
 )
 MOVES = (
     "relocating the hot half costs less in a larger cache, which has fewer GC runs, while the "
-    "retained hits save as much; at 5 and 6 GB they save more than the relocations cost (see "
-    "Reasons)"
+    "hits on the retained pages save as much time as in a small cache; at 5 and 6 GB, they save "
+    "more time than the relocations cost (see Reasons)"
 )
 
 
@@ -105,7 +105,7 @@ def _fewer_erases(cells: Cells) -> list[Claim]:
             "Z1: with zero-migration, there are fewer GC runs, and each takes less time, in every "
             "cell",
             every_one(saved) and every_one(cheaper),
-            f"fewer {count(saved)}, shorter {count(cheaper)}",
+            f"fewer runs {count(saved)}, shorter runs {count(cheaper)}",
             quick=False,
             ids=("X3-024",),
         ),
@@ -113,7 +113,7 @@ def _fewer_erases(cells: Cells) -> list[Claim]:
 
 
 def _by_op(cells: Cells) -> list[Claim]:
-    """Returns the claims on the savings of zero-migration and suspected queues, by
+    """Returns the claims on the erases that zero-migration and suspected queues save at different
     over-provisioning."""
     zm = {
         scheme: [mean_saved(cells, op, scheme, dropping) for op in OPS]
@@ -187,7 +187,8 @@ def _or_suspected(zm: Shares, fa: Shares, both: Shares) -> list[Claim]:
             ids=("X3-014",),
         ),
         Claim(
-            "Z4: both together save more erases than each alone at every over-provisioning",
+            "Z4: suspected queues and zero-migration together save more erases than either alone "
+            "at every over-provisioning",
             all(
                 both[base][at] > max(zm[base][at], fa[base][at])
                 for base in PLAIN
@@ -209,31 +210,32 @@ def _lost_hits(cells: Cells) -> list[Claim]:
     ]
     return [
         Claim(
-            "T4: zero-migration changes hit ratios negligibly (by at most "
-            f"{IN_POINTS:g} points in any cell of table 4; geometric means over the loads)",
+            f"T4: zero-migration changes hit ratios negligibly (by at most {IN_POINTS:g} "
+            "percentage points in any cell of table 4; geometric means over the loads)",
             max(map(abs, lost.values())) <= IN_POINTS,
-            f"{min(lost.values()):+.1f} to {max(lost.values()):+.1f}",
+            f"{min(lost.values()):+.1f} to {max(lost.values()):+.1f} points",
             ids=("X3-019",),
         ),
         Claim(
-            "T4: with ARC, zero-migration gains over 2 points in at least one cell",
+            "T4: with ARC, zero-migration raises the hit ratio by more than 2 percentage points "
+            "in at least one cell",
             max(value for (*_, scheme), value in lost.items() if scheme.policy == ARC) > 2,
-            f"best cell {max(lost.values()):+.1f}",
+            f"largest change with any policy: {max(lost.values()):+.1f} points",
             HOTTER,
         ),
         Claim(
-            "T4: zero-migration lowers hit ratios, but lengthens no mean response time by more "
-            "than 2 %, which the text calls negligible",
+            "T4: zero-migration lowers hit ratios, but lengthens the mean response time in no "
+            "cell by more than 2 %, which the text calls negligible",
             min(lost.values()) < 0 and max(slower) <= 2,
-            f"hit ratios {min(lost.values()):+.1f} to {max(lost.values()):+.1f} points; times "
-            f"{min(slower):+.1f} to {max(slower):+.1f} %",
+            f"hit ratios: {min(lost.values()):+.1f} to {max(lost.values()):+.1f} points; mean "
+            f"response times: {min(slower):+.1f} to {max(slower):+.1f} %",
             ids=("X3-004",),
         ),
     ]
 
 
 def _conditional(cells: Cells) -> list[Claim]:
-    """Returns the claims on conditional zero-migration relative to zero-migration."""
+    """Returns the claims that compare conditional zero-migration with zero-migration."""
     slower = [
         less(cells, gb, op, dropping, keeping) < 0
         for dropping, keeping in KEEPING.items()
@@ -247,14 +249,15 @@ def _conditional(cells: Cells) -> list[Claim]:
     ]
     return [
         Claim(
-            "C2: conditional zero-migration has the longer mean response time in every cell",
+            "C2: conditional zero-migration has a longer mean response time than zero-migration "
+            "in every cell",
             every_one(slower),
             count(slower),
             MOVES,
             ids=("X3-006",),
         ),
         Claim(
-            "C2: conditional zero-migration saves fewer erases in every cell",
+            "C2: conditional zero-migration saves fewer erases than zero-migration in every cell",
             every_one(worn),
             count(worn),
             quick=False,

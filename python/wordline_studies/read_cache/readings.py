@@ -1,4 +1,4 @@
-"""Alternative readings of points that the text leaves open, and recordings."""
+"""Other readings of points that the text leaves open, and recorded traces."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,8 @@ from wordline_studies.read_cache.schemes import ALL, ARC, LRU, PLAIN, ZM, Scheme
 from wordline_studies.traces import missing, recorded
 
 REQUESTS = 1_000_000
-"""Largest number of requests of a recording, unless the study is run with `--full`."""
+"""Largest number of requests that are replayed of a recorded trace, unless the study is run with
+`--full`."""
 LOAD, GB, OP = "websearch2", 3, 15
 KNOWN = {"arc-p3": ("arc-p3",), "w106": ("w106",)}
 SHARES = {3: 0.46, 4: 0.62, 5: 0.77, 6: 0.93}
@@ -32,7 +33,7 @@ SHARES = {3: 0.46, 4: 0.62, 5: 0.77, 6: 0.93}
 
 @dataclass(frozen=True)
 class Choice:
-    """An alternative reading."""
+    """A reading that differs from that of the figures."""
 
     title: str
     settings: dict[str, Value] = field(default_factory=dict[str, Value], hash=False)
@@ -43,8 +44,8 @@ CHOICES = (
     DEFAULT,
     Choice("separate active block for relocated pages", {"ftl.gc.own_block": True}),
     Choice("no ghost entries of dropped pages", {"cache.ghosts_of_dropped": False}),
-    Choice("a request waits for the fill, not for GC", {"cache.reply": "fill"}),
-    Choice("a request waits for its data only", {"cache.reply": "data"}),
+    Choice("requests wait for the fill, but not for GC", {"cache.reply": "fill"}),
+    Choice("requests wait for their data only", {"cache.reply": "data"}),
     Choice("two requests outstanding", {"replay.mode.closed-loop.queue_depth": 2}),
 )
 
@@ -75,25 +76,29 @@ def readings(setup: Setup) -> Figure:
     own = CHOICES[1]
     forgetful = CHOICES[2]
     answered, two = CHOICES[4:]
-    wanted = [published("9", f"{base}-ZM, {GB} GB, OP {OP} %") for base in PLAIN]
+    wanted = [
+        published("9", f"{GB} GB, OP {OP} %: reduction of the mean response time by {base}-ZM")
+        for base in PLAIN
+    ]
     arc_zm = Scheme(ARC, reclaim=ZM)
     return Figure(
         id="readings",
-        title="Readings",
+        title="Other readings",
         section="2.3, 3.3",
-        measured=f"{LOAD} at {GB} GB and OP {OP} %, 1/{part(setup, LOAD)} of the document's. The "
-        "defaults for the active block and the ghost entries were chosen after seeing "
-        "results.",
+        measured=f"{LOAD} at {GB} GB and OP {OP} %. The load and the flash are "
+        f"1/{part(setup, LOAD)} of the document's. The defaults for the active block and the "
+        "ghost entries were chosen after seeing results.",
         rows=[
             row
             for (choice, scheme), cell in cells.items()
             for row in (
                 Row(f"{choice.title}, {scheme}: hit ratio", cell.hit, "%"),
                 Row(
-                    f"{choice.title}, {scheme}: erases times {part(setup, LOAD)}",
+                    f"{choice.title}, {scheme}: number of erases, multiplied by "
+                    f"{part(setup, LOAD)}",
                     float(cell.erases * part(setup, LOAD)),
                     "erases",
-                    PUBLISHED("6", f"{LOAD}, {scheme}, {GB} GB, OP {OP} %")
+                    PUBLISHED("6", f"{LOAD}, {scheme}, {GB} GB, OP {OP} %: number of erases")
                     if scheme in PLAIN and choice == own
                     else None,
                     other_reading=choice == own,
@@ -113,39 +118,45 @@ def readings(setup: Setup) -> Figure:
                 ),
             ),
             Claim(
-                "Without ghost entries of dropped pages, zero-migration lowers ARC's hit ratio",
+                "Without ghost entries of dropped pages, ARC has a lower hit ratio with "
+                "zero-migration than in the figures",
                 cells[forgetful, arc_zm].hit < cells[DEFAULT, arc_zm].hit,
                 f"{cells[forgetful, arc_zm].hit - cells[DEFAULT, arc_zm].hit:+.1f} points",
             ),
             Claim(
-                "If requests wait for their data only, zero-migration saves less time",
+                "If requests wait for their data only, zero-migration shortens the mean response "
+                "time less than in the figures",
                 all(
                     one < other
                     for one, other in zip(savings[answered], savings[DEFAULT], strict=True)
                 ),
-                f"{_percents(savings[answered])} against {_percents(savings[DEFAULT])}",
+                f"{_percents(savings[answered])}; in the figures, {_percents(savings[DEFAULT])}",
             ),
             Claim(
                 "R2: with two requests outstanding, which wait for each other's GC, "
-                f"zero-migration saves the published {wanted[1]:g} % with ARC or more, but with "
-                f"LRU more than the published {wanted[0]:g} % (by more than {IN_POINTS:g} points)",
+                "zero-migration shortens the mean response time with ARC by the published "
+                f"{wanted[1]:g} % or more, but with LRU by over {IN_POINTS:g} percentage points "
+                f"more than the published {wanted[0]:g} %",
                 savings[two][1] >= wanted[1] and savings[two][0] > wanted[0] + IN_POINTS,
-                f"{_percents(savings[two])} against {_percents(savings[DEFAULT])}",
+                f"{_percents(savings[two])}; in the figures, {_percents(savings[DEFAULT])}",
             ),
         ],
         explanation=[
             "If a request waits for its data only, programs and GC continue in the background, "
-            "and the next hit waits for a busy flash. Zero-migration shortens that wait only.",
+            "and the next hit waits for a busy flash. Zero-migration shortens only that wait.",
         ],
     )
 
 
 def _percents(values: Sequence[float]) -> str:
-    return " and ".join(f"{value:+.1f} %" for value in values)
+    """Formats a value with LRU and one with ARC."""
+    return " and ".join(
+        f"{value:+.1f} % with {base}" for value, base in zip(values, PLAIN, strict=True)
+    )
 
 
 def _footprint(path: Path, many: int | None) -> int:
-    """Returns the number of distinct pages in the first `many` requests of a recording."""
+    """Returns the number of distinct pages in the first `many` requests of a recorded trace."""
     found = wordline.cache(path, "lru", ["1p"], align="expand", max_requests=many)
     return found.summary["input"]["distinct_pages"]
 
@@ -156,11 +167,11 @@ def _flash(footprint: int, share: float) -> int:
 
 
 def _kept(setup: Setup, name: str, path: Path) -> float | None:
-    """Returns the gain in hit ratio of zero-migration with ARC over a whole recording, at 3 GB and
-    15 %. Percentage points.
+    """Returns the change of ARC's hit ratio by zero-migration over a whole recorded trace, at 3 GB
+    and 15 % over-provisioning. Percentage points.
 
-    None in a quick study. In shorter runs, most misses are first accesses, and there is no gain
-    yet.
+    None in a quick study. In shorter runs, most misses are first accesses, and the hit ratio does
+    not rise yet.
     """
     if setup.quick:
         return None
@@ -168,7 +179,7 @@ def _kept(setup: Setup, name: str, path: Path) -> float | None:
     found = required(
         setup,
         {
-            scheme: case(f"{name}, whole recording", path, pages, 15, scheme)
+            scheme: case(f"{name}, whole trace", path, pages, 15, scheme)
             for scheme in (Scheme(ARC), Scheme(ARC, reclaim=ZM))
         },
     )
@@ -177,7 +188,7 @@ def _kept(setup: Setup, name: str, path: Path) -> float | None:
 
 
 def _recorded(setup: Setup, name: str, path: Path, cells: Mapping[Scheme, Cell]) -> list[Claim]:
-    """Returns the claims of the text on a recording, at 3 GB and OP 15 %."""
+    """Returns the claims of the text on a recorded trace, at 3 GB and OP 15 %."""
     lru, arc = PLAIN
     short = PREVIEW if setup.quick else ""
     dropping = cells[Scheme(ARC, reclaim=ZM)]
@@ -186,13 +197,13 @@ def _recorded(setup: Setup, name: str, path: Path, cells: Mapping[Scheme, Cell])
         ratio = cells[arc].erases / max(1, cells[lru].erases)
         return [
             Claim(
-                "E5: on P3, ARC erases at least 1.2 times as much as LRU",
+                "E5: on the trace P3, ARC erases at least 1.2 times as many blocks as LRU",
                 ratio >= 1.2,
                 f"{ratio:.2f}",
                 report_only=short,
             ),
             Claim(
-                "Z1: on P3, zero-migration with ARC saves 60 to 80 % of the erases",
+                "Z1: on the trace P3, zero-migration with ARC saves 60 to 80 % of the erases",
                 60 <= spared <= 80,
                 f"{spared:.1f} %",
                 report_only=short,
@@ -203,14 +214,14 @@ def _recorded(setup: Setup, name: str, path: Path, cells: Mapping[Scheme, Cell])
         kept = dropping.hit - cells[arc].hit
     return [
         Claim(
-            "Z1: on w106, zero-migration with ARC saves 60 to 80 % of the erases",
+            "Z1: on the trace w106, zero-migration with ARC saves 60 to 80 % of the erases",
             60 <= spared <= 80,
             f"{spared:.1f} %",
             report_only=short,
         ),
         Claim(
-            "T4: on the whole of w106, zero-migration raises ARC's hit ratio (by 0.3 points or "
-            "more)",
+            "T4: over all requests of the trace w106, zero-migration raises ARC's hit ratio by "
+            "0.3 percentage points or more",
             kept >= 0.3,
             f"{kept:+.1f} points",
             report_only=short,
@@ -219,7 +230,7 @@ def _recorded(setup: Setup, name: str, path: Path, cells: Mapping[Scheme, Cell])
 
 
 def recordings(setup: Setup) -> Figure:
-    """Returns the figure for all schemes on recorded loads."""
+    """Returns the figure of all schemes on recorded traces."""
     paths = {
         name: path for name, path in recorded(setup, KNOWN).items() if not name.startswith("post")
     }
@@ -249,34 +260,37 @@ def recordings(setup: Setup) -> Figure:
     ]
     return Figure(
         id="recordings",
-        title="Recordings",
+        title="Recorded traces",
         section="figures 4 to 10",
-        measured="Recorded loads without time stamps, one request at a time, all treated as reads; "
-        f"{'all' if many is None else f'at most {many:,}'} of their requests. The flash has "
-        "the same shares of their footprints as 3 to 6 GB have of the footprint of WebSearch2.",
+        measured="Recorded traces, replayed without their time stamps, one request at a time. All "
+        f"requests are treated as reads; {'all' if many is None else f'at most {many:,}'} "
+        "requests of each trace are replayed. The capacities of the flash are the same shares of "
+        "the footprint of the trace as 3 to 6 GB are of the footprint of WebSearch2.",
         rows=[
             row
             for (name, gb, op, scheme), cell in cells.items()
             for row in (
                 Row(
-                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, OP {op} %: hit ratio",
+                    f"{name}, {scheme}, flash of {100 * SHARES[gb]:.0f} % of the footprint, OP "
+                    f"{op} %: hit ratio",
                     cell.hit,
                     "%",
                 ),
                 Row(
-                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, OP {op} %: erases",
+                    f"{name}, {scheme}, flash of {100 * SHARES[gb]:.0f} % of the footprint, OP "
+                    f"{op} %: erases",
                     float(cell.erases),
                     "erases",
                 ),
                 Row(
-                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, OP {op} %: "
-                    "write amplification",
+                    f"{name}, {scheme}, flash of {100 * SHARES[gb]:.0f} % of the footprint, OP "
+                    f"{op} %: write amplification",
                     cell.amplification,
                     "",
                 ),
                 Row(
-                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, OP {op} %: "
-                    "mean response time",
+                    f"{name}, {scheme}, flash of {100 * SHARES[gb]:.0f} % of the footprint, OP "
+                    f"{op} %: mean response time",
                     cell.mean_us,
                     "µs",
                 ),

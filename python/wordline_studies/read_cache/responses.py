@@ -1,5 +1,5 @@
-"""Claims of the document on response times and their deviation (figures 9 and 10), and of its
-abstract."""
+"""Claims of the document on response times and their standard deviation (figures 9 and 10), and
+claims of its abstract."""
 
 from wordline_studies.figure import Claim
 from wordline_studies.outcome import IN_POINTS, is_reproduced
@@ -18,29 +18,30 @@ from wordline_studies.read_cache.schemes import BASE, FARC, PLAIN
 
 # Reasons why claims do not hold in this model. The figure Reasons tests each of them with numbers.
 ARC_GAIN = (
-    "a point of hit ratio shortens the response time equally with FARC and FLRU, and FARC "
-    "gains half of the 8 points that 14 % would need (see Reasons)"
+    "a percentage point of hit ratio shortens the response time equally with FARC and FLRU; a "
+    "reduction by 14 % would need a gain of 8 percentage points, and FARC has half of that gain "
+    "(see Reasons)"
 )
 CEILING = (
-    "GC takes less than 25 % of ARC's response time here, averaged over the loads, so "
-    "zero-migration cannot save more; the hits that it loses cost the rest (see Reasons); if "
-    "requests wait for each other's GC, zero-migration saves the published 30 %, but then more "
-    "than the published 14 % with LRU (see Readings)"
+    "GC takes less than 25 % of ARC's response time at 3 GB and OP 15 %, averaged over the loads, "
+    "so zero-migration cannot save more; part of that saving is lost with the hits (see Reasons); "
+    "if requests wait for each other's GC, zero-migration saves the published 30 % with ARC, but "
+    "then more than the published 14 % with LRU (see Other readings)"
 )
 LARGE = (
-    "in the cells where it lengthens the response time, as it does in section 3.4.2, the hits "
-    "that it loses cost more than the GC that it saves (see Reasons)"
+    "in the cells where zero-migration lengthens the response time (section 3.4.2 reports such "
+    "cells, too), the hits that it loses cost more time than the GC that it avoids (see Reasons)"
 )
 SPREAD = (
-    "response times of about 0 and 5 ms spread most if half of the requests miss; at 3 GB, the "
-    "hits that suspected queues add bring the share of requests that miss closer to that half "
-    "(see Reasons); at 4 GB and OP 35 %, where FLRU's deviation is less than 1 % above LRU's, the "
-    "cause is not known"
+    "a mixture of response times of about 0 and 5 ms has the largest standard deviation if half "
+    "of the requests miss; at 3 GB, the hits that suspected queues add bring the share of "
+    "requests that miss closer to that half (see Reasons); at 4 GB and OP 35 %, where FLRU's "
+    "standard deviation is less than 1 % above LRU's, the cause is not known"
 )
 LITTLE_GC = (
-    "zero-migration steadies response times by removing GC, and in the cells where suspected "
-    "queues steady them more, at 5 and 6 GB, GC takes a small share of the response time (see "
-    "Reasons)"
+    "zero-migration lowers the standard deviation of response times by removing GC; in the cells "
+    "where suspected queues lower it more, at 5 and 6 GB, GC takes a small share of the response "
+    "time (see Reasons)"
 )
 
 
@@ -78,8 +79,8 @@ def _better(cells: Cells) -> list[Claim]:
             "Zero-migration saves erases in every cell, and lengthens the mean response time in "
             "none",
             min(dropped) > 0 and max(slower) <= 0,
-            f"erases saved: {min(dropped):.1f} to {max(dropped):.1f} %; "
-            f"time: {min(slower):+.1f} to {max(slower):+.1f} %",
+            f"erases saved: {min(dropped):.1f} to {max(dropped):.1f} %; mean response time: "
+            f"{min(slower):+.1f} to {max(slower):+.1f} %",
             LARGE,
             ids=("X0-002",),
         ),
@@ -93,20 +94,23 @@ def _better(cells: Cells) -> list[Claim]:
 
 
 def _sooner(cells: Cells) -> list[Claim]:
-    """Returns the claims on numbers of figure 9 that are not reproduced."""
-    farc, arc = (published("9", f"{name}, 3 GB, OP 15 %") for name in ("FARC", "ARC-ZM"))
+    """Returns the claims on response times of figure 9 that are not reproduced."""
+    farc, arc = (
+        published("9", f"3 GB, OP 15 %: reduction of the mean response time by {name}")
+        for name in ("FARC", "ARC-ZM")
+    )
     aware, dropping = (less(cells, 3, 15, PLAIN[1], one) for one in (FARC, DROPPING[PLAIN[1]]))
     return [
         Claim(
             f"R1: at 3 GB and OP 15 %, FARC shortens the mean response time by {farc:g} % (within "
-            f"{IN_POINTS:g} points)",
+            f"{IN_POINTS:g} percentage points)",
             is_reproduced(aware, farc, "%"),
             f"{aware:.1f} %",
             ARC_GAIN,
         ),
         Claim(
-            "R2: at 3 GB and OP 15 %, zero-migration shortens the mean response time by "
-            f"{arc:g} % with ARC (within {IN_POINTS:g} points)",
+            f"R2: at 3 GB and OP 15 %, zero-migration shortens the mean response time by {arc:g} "
+            f"% with ARC (within {IN_POINTS:g} percentage points)",
             is_reproduced(dropping, arc, "%"),
             f"{dropping:.1f} %",
             CEILING,
@@ -159,8 +163,9 @@ def _where(cells: Cells) -> list[Claim]:
             ids=("X3-033",),
         ),
         Claim(
-            "R4: the scheme that saves more time at 3 GB and OP 15 %, and at 6 GB and OP 35 %, "
-            "saves more erases at that over-provisioning",
+            "R4: of suspected queues and zero-migration, the design that saves more response time "
+            "at 3 GB and OP 15 % also saves more erases at OP 15 %; the same is true at 6 GB and "
+            "OP 35 %",
             all(
                 (zm[base][at] - fa[base][at]) * apart > 0
                 for base in PLAIN
@@ -210,13 +215,15 @@ def _steadier(cells: Cells) -> list[Claim]:
                 "X3-037",
             ),
             (
-                "zero-migration lowers the deviation more than suspected queues",
+                "zero-migration lowers the standard deviation of response times more than "
+                "suspected queues",
                 below(dropping, aware),
                 LITTLE_GC,
                 "X3-038",
             ),
             (
-                "both together lower the deviation more than each alone",
+                "suspected queues and zero-migration together lower the standard deviation of "
+                "response times more than either alone",
                 below(both, aware, dropping),
                 SPREAD,
                 "X3-039",

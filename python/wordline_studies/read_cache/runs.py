@@ -21,8 +21,7 @@ OPS = (15, 25, 35)
 FULL_PAGES_PER_GB = 262_144
 BLOCK_PAGES = 64
 THRESHOLD = 0.05
-# Times in microseconds of a request that misses, a page program, a page relocation and a block
-# erase.
+# Microseconds that a miss, a page program, a page relocation and a block erase take.
 MISS_US, PROGRAM_US, MOVE_US, ERASE_US = 5_000, 200, 225, 1_500
 
 
@@ -127,7 +126,7 @@ def collecting_us(cell: Cell) -> int:
 
 
 def valid_percent(cell: Cell) -> float:
-    """Returns the share of valid pages in a victim. Per cent; NaN without erases."""
+    """Returns the mean share of valid pages in a victim block. Per cent; NaN without erases."""
     return 100 * cell.moved / (BLOCK_PAGES * cell.erases) if cell.erases else nan
 
 
@@ -159,8 +158,8 @@ def less(cells: Cells, gb: int, op: int, base: Scheme, other: Scheme) -> float:
 
 
 def fewer(cells: Cells, point: Point, base: Scheme, other: Scheme) -> float | None:
-    """Returns the erases that `other` saves, in per cent of those of `base`; None if `base` has
-    none."""
+    """Returns the erases that `other` saves, in per cent of the erases of `base`; None if `base`
+    has none."""
     before = cells[point, base].erases
     return 100 * (1 - cells[point, other].erases / before) if before else None
 

@@ -41,7 +41,7 @@ ALL = tuple(
 PLAIN = (Scheme(LRU), Scheme(ARC))
 FLRU, FARC = Scheme(LRU, aware=True), Scheme(ARC, aware=True)
 BASE = {FLRU: PLAIN[0], FARC: PLAIN[1]}
-"""Schemes with suspected queues, and the same policies without."""
+"""Schemes with suspected queues, and the same policies without them."""
 COLOURS = {
     "LRU": "#8b929c",
     "ARC": "#5f6b7a",

@@ -22,18 +22,18 @@ PAGES_PER_GIB = 262_144
 
 
 def tables(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Figure:
-    """Returns the figure for the set-up and the loads, compared with those of the document."""
+    """Returns the figure of the set-up and the loads, compared with those of the document."""
     device = tomllib.loads(config.show(DEVICE, {}))
     geometry, timing = device["nand"]["geometry"], device["nand"]["timing"]
     page = geometry["page_bytes"] / 1024
     ours = {
-        "page": page,
-        "block": page * geometry["pages_per_block"],
-        "GC threshold": 100 * THRESHOLD,
-        "page read": timing["read_ns"] / 1e3,
-        "page program": timing["program_ns"] / 1e3,
-        "block erase": timing["erase_ns"] / 1e6,
-        "disk access": device["disk"]["model"]["constant"]["access_ms"],
+        "page size": page,
+        "block size": page * geometry["pages_per_block"],
+        "share of free pages below which GC starts": 100 * THRESHOLD,
+        "time of a page read": timing["read_ns"] / 1e3,
+        "time of a page program": timing["program_ns"] / 1e3,
+        "time of a block erase": timing["erase_ns"] / 1e6,
+        "time of a disk access": device["disk"]["model"]["constant"]["access_ms"],
     }
     rows = [
         Row(what, value, PUBLISHED("table 2", what).unit, PUBLISHED("table 2", what))
@@ -43,9 +43,9 @@ def tables(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Figure:
     for load in TABLE:
         cell, times = cells[Point(load, 3, 15), PLAIN[0]], part(setup, load)
         found = {
-            "requests": float(cell.requests * times),
-            "mean request": PAGE_KIB * cell.read_pages / cell.requests,
-            "address space": None,
+            "number of requests": float(cell.requests * times),
+            "mean request size": PAGE_KIB * cell.read_pages / cell.requests,
+            "size of the address space": None,
         }
         rows += [
             Row(
@@ -56,23 +56,23 @@ def tables(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Figure:
             )
             for what, value in found.items()
         ]
-        published = PUBLISHED("footprint", load) if load in WEB else None
+        published = PUBLISHED("footprint", f"{load}: footprint") if load in WEB else None
         size = footprints[load] * times / PAGES_PER_GIB
         rows.append(Row(f"{load}: footprint", size, "GB", published))
     return Figure(
         id="tables-2-3",
         title="Set-up and loads",
         section="2.4",
-        measured=f"The device `{DEVICE}` and the loads. Requests and pages are multiplied by the "
-        f"scale of the load ({parts}).",
+        measured=f"The device `{DEVICE}` and the loads. Numbers of requests and footprints are "
+        f"multiplied by the factor by which the load is scaled down ({parts}).",
         rows=rows,
         explanation=[
             FITTED,
-            "The address space of WebSearch1 to 3 is that of one of three units and does not "
-            "show how many pages are read. Their footprints are those of the same recordings "
-            "in the paper on ARC (N. Megiddo and D. Modha, FAST 2003). The address space of "
-            "DevDivRelease and MSNFS is exactly 20,000,000 sectors, to which the recordings "
-            "were folded.",
+            "The address space of WebSearch1 to 3 is that of one of three units and does not show "
+            "how many pages are read. The published footprints are those of the same recorded "
+            "traces in the paper on ARC (N. Megiddo and D. Modha, FAST 2003). The address space "
+            "of DevDivRelease and MSNFS is exactly 20,000,000 sectors, to which the addresses of "
+            "the recorded traces were folded.",
         ],
     )
 
@@ -114,7 +114,7 @@ of the other two blocks holds one. Four misses fill the fourth block."""
 
 
 def examples(_setup: Setup) -> Figure:
-    """Returns the figure for the examples of figures 2 and 7, which the study replays."""
+    """Returns the figure of the examples of figures 2 and 7, which the study replays."""
     aware, zero = Scheme(LRU, aware=True, reclaim=ZM), Scheme(LRU, reclaim=ZM)
     _, two = _played(FIGURE_2, aware)
     _, without = _played(FIGURE_2, zero)
@@ -123,15 +123,15 @@ def examples(_setup: Setup) -> Figure:
         id="2-7",
         title="Worked examples",
         section="figures 2, 7",
-        measured="Single-page reads on flash of four blocks of four pages with a queue of 12. "
-        "Figure 2: LPN 0 and 1 are the oldest; the reads are 15, 23, 12, 0, 1. Figure 7: "
-        "when the fourth block is full, the block of LPN 15 and 0 has the most invalid "
-        "pages, two; then both are read again.",
+        measured="Single-page reads on flash of four blocks of four pages, with a queue of 12 "
+        "pages. Figure 2: LPN 0 and 1 are the oldest pages; LPN 15, 23, 12, 0 and 1 are read. "
+        "Figure 7: when the fourth block is full, the block of LPN 15 and 0 has two invalid "
+        "pages, more than any other block, so GC erases it; then LPN 15 and 0 are read again.",
         rows=_example_rows(two, without, erased),
         claims=[
             Claim(
-                "Figure 2: FLRU misses three pages, revives two and programs three; five are "
-                "evicted, nothing is erased, and three are suspected at the end",
+                "Figure 2: FLRU misses three pages, revives two and programs three; five pages "
+                "are evicted, no block is erased, and three pages are suspected at the end",
                 two
                 == {
                     "misses": 3,
@@ -145,14 +145,18 @@ def examples(_setup: Setup) -> Figure:
                 },
                 _listed(two),
             ),
-            Claim("Figure 2: LRU misses all five pages", without["misses"] == 5, _listed(without)),
+            Claim(
+                "Figure 2: LRU without suspected queues misses all five pages",
+                without["misses"] == 5,
+                _listed(without),
+            ),
             Claim(
                 "Figure 7: zero-migration erases one block, relocates nothing and drops two pages",
                 (erased["erases"], erased["moved"], erased["dropped"]) == (1, 0, 2),
                 _listed(erased),
             ),
             Claim(
-                "Figure 7: the next two misses enter without an eviction",
+                "Figure 7: the next two missed pages enter the cache without an eviction",
                 (again["misses"], again["evicted"]) == (2, 0),
                 _listed(again),
                 ids=("X3-045",),
@@ -163,29 +167,40 @@ def examples(_setup: Setup) -> Figure:
 
 Counts: TypeAlias = dict[str, int]
 
+COUNTED = {
+    "misses": "number of missed pages",
+    "revived": "number of revived pages",
+    "programs": "number of page programs",
+    "evicted": "number of evicted pages",
+    "erases": "number of block erases",
+    "moved": "number of relocated pages",
+    "dropped": "number of dropped pages",
+    "suspected": "number of suspected pages at the end",
+}
+
 
 def _example_rows(two: Counts, without: Counts, erased: Counts) -> list[Row]:
     return [
         Row(
-            "figure 2: evicted pages read again and revived",
+            "figure 2: evicted pages that are read again and revived",
             float(two["revived"]),
             "requests",
-            PUBLISHED("2", "pages revived"),
+            PUBLISHED("2", "evicted pages that are read again and revived"),
         ),
         Row(
-            "figure 2: programs saved per revival",
+            "figure 2: page programs saved per revival",
             (without["programs"] - two["programs"]) / two["revived"],
             "operations",
-            PUBLISHED("2", "programs saved per revival"),
+            PUBLISHED("2", "page programs saved per revival"),
         ),
         Row(
-            "figure 7: valid pages dropped",
+            "figure 7: valid pages dropped by GC",
             float(erased["dropped"]),
             "pages",
-            PUBLISHED("7", "valid pages dropped"),
+            PUBLISHED("7", "valid pages dropped by GC"),
         ),
         *(
-            Row(f"figure {number}: {what}", float(value), "")
+            Row(f"figure {number}: {COUNTED[what]}", float(value), "")
             for number, found in (("2", two), ("7", erased))
             for what, value in found.items()
         ),

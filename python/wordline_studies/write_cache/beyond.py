@@ -8,6 +8,7 @@ from pathlib import Path
 
 import wordline
 from wordline._render.charts import lines
+from wordline._render.units import many
 from wordline.config import Value
 from wordline.summary import Summary
 from wordline_studies.cases import Case, required
@@ -22,9 +23,9 @@ BOTH: dict[str, Value] = {"cache.mode": "write-back", "cache.partition": "unifie
 PERCENTS = (15, 35, 55)
 LRU, FLRU = "LRU", "FLRU"
 SHARES = {"desktop mayun2": 0.1, "hplajw": 0.3}
-"""Recordings, and their flash as a share of the pages that they access."""
+"""Recorded traces, and the size of their flash as a share of the pages that they access."""
 LARGER = 2
-"""Factor by which the loads of OP-FCL's table 1 are scaled down further than those of table 6."""
+"""The loads of OP-FCL's table 1 are scaled down by this factor more than those of table 6."""
 DIES = (1, 2, 4, 8)
 GROUPS = (1, 4, 16)
 COLOURS = dict(zip(map(str, GROUPS), ("#8b929c", "#3b86c6", "#d9701a"), strict=True))
@@ -58,7 +59,7 @@ Key = tuple[str, int, str]
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Returns the figure for both extensions."""
+    """Returns the figure of both extensions."""
     revived = _both(setup)
     grouped = _grouped(setup, traces)
     loads = list(dict.fromkeys(load for load, _, _ in revived))
@@ -67,25 +68,26 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         title="One cache for reads and writes; grouped destages on several dies",
         section="chapter 6, future work",
         measured=(
-            "One list for reads and writes under recordings and the loads of OP-FCL's table 1, "
-            "with and without clean pages that can be revived until their blocks are erased. "
-            "In addition, the writes of Homes (a = 0.9) at 35 % over-provisioning: pages are "
-            "destaged singly or in groups, on flash of 1 to 8 dies with the same total capacity."
+            "A cache with one list for reads and writes runs under recorded traces and the loads "
+            "of OP-FCL's table 1: under LRU, and with clean pages that can be revived until their "
+            "blocks are erased (reviving). In addition, the writes of Homes (a = 0.9) at 35 % "
+            "over-provisioning: pages are destaged singly or in groups, on flash of 1 to 8 dies "
+            "with the same total capacity."
         ),
         rows=[
             *(row for load in loads for op in PERCENTS for row in _both_rows(revived, load, op)),
             *(
-                Row(f"{_dies(dies)}, groups of {group}: {what}", value, "µs")
+                Row(f"Homes, {_dies(dies)}, groups of {many(group, 'page')}: {what}", value, "µs")
                 for (dies, group), one in grouped.items()
                 for what, value in (
-                    ("response time per page write", one[0]),
-                    ("destage time", one[1]),
+                    ("mean response time per page write", one[0]),
+                    ("mean time to destage a group", one[1]),
                 )
             ),
             *(
                 Row(
-                    f"{_dies(dies)}, groups of {group}: upper bound of the gain from choosing a "
-                    "group by its dies",
+                    f"Homes, {_dies(dies)}, groups of {many(group, 'page')}: upper bound of the "
+                    "reduction of the destage time by choosing pages from different dies",
                     100 * _turns_left(dies, group, one[1]) / one[1],
                     "%",
                 )
@@ -95,8 +97,9 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         ],
         plots=[
             Plot(
-                "Response time per page write",
-                "By the number of dies, for pages destaged together.",
+                "Mean response time per page write",
+                "By the number of dies, for groups of 1, 4 and 16 pages that are destaged "
+                "together.",
                 lines(
                     {
                         str(group): {str(dies): grouped[dies, group][0] for dies in DIES}
@@ -110,8 +113,9 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
                 ),
             ),
             Plot(
-                "Destage time",
-                "From the first read of a group to its last write, by the number of dies.",
+                "Mean time to destage a group",
+                "From the first read of a group to its last write, by the number of dies, for "
+                "groups of 1, 4 and 16 pages.",
                 lines(
                     {
                         str(group): {str(dies): grouped[dies, group][1] for dies in DIES}
@@ -130,10 +134,10 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             "A dirty page is free once it is destaged, so only clean pages can be revived. "
             "The more of the cache dirty pages occupy, the fewer clean pages it holds.",
             "A group contains the least recently used pages, on any die. Its reads go to their "
-            "dies in parallel, then its writes go to the disk. A group chosen by its dies "
-            "would spread its reads evenly but still wait for the disk; the rows above give "
-            "the upper bound of that gain. Such a group would contain pages that are not the "
-            "least recently used.",
+            "dies in parallel, then its writes go to the disk. A group whose pages are chosen "
+            "from different dies would spread its reads evenly but still wait for the disk; the "
+            "rows above give the upper bound of what this saves. Such a group would contain pages "
+            "that are not the least recently used.",
             optima(found),
         ],
     )
@@ -153,8 +157,8 @@ def _both(setup: Setup) -> dict[Key, Both]:
 
 
 def _pages(path: Path, share: float) -> int:
-    """Returns the size of a flash in pages: the given share of the pages that a recording accesses,
-    in whole blocks, at least 128."""
+    """Returns the size of a flash in pages: the given share of the pages that a recorded trace
+    accesses, in whole blocks, of which there are at least 128."""
     seen = wordline.cache(path, "lru", ["1p"], align="expand", on_bad_line="skip")
     blocks = round(share * seen.summary["input"]["distinct_pages"] / BLOCK_PAGES)
     return max(128, blocks) * BLOCK_PAGES
@@ -184,15 +188,19 @@ def _cases(load: str, path: Path, pages: int) -> dict[Key, Case]:
 def _both_rows(found: Mapping[Key, Both], load: str, op: int) -> list[Row]:
     lru, flru = found[load, op, LRU], found[load, op, FLRU]
     return [
-        Row(f"{load}, {op} %: read hit ratio, LRU", lru.read_hit, "%"),
-        Row(f"{load}, {op} %: gain by reviving", flru.read_hit - lru.read_hit, "points"),
+        Row(f"{load}, OP {op} %: read hit ratio with LRU", lru.read_hit, "%"),
         Row(
-            f"{load}, {op} %: response time with reviving, relative to LRU",
+            f"{load}, OP {op} %: gain in read hit ratio by reviving",
+            flru.read_hit - lru.read_hit,
+            "points",
+        ),
+        Row(
+            f"{load}, OP {op} %: change of the mean response time by reviving",
             100 * (flru.mean_us / lru.mean_us - 1),
             "%",
         ),
         Row(
-            f"{load}, {op} %: erases with reviving, relative to LRU",
+            f"{load}, OP {op} %: change of the number of erases by reviving",
             100 * (flru.erases / max(1, lru.erases) - 1),
             "%",
         ),
@@ -211,17 +219,19 @@ def _both_claims(found: Mapping[Key, Both]) -> list[Claim]:
     }
     return [
         Claim(
-            "Reviving clean pages never lowers the read hit ratio (by more than 0.1 points)",
+            "Reviving clean pages never lowers the read hit ratio by more than 0.1 percentage "
+            "points",
             min(gains.values()) >= -0.1,
             labelled(gains),
         ),
         Claim(
-            "Reviving clean pages never lengthens the response time (by more than 1 %)",
+            "Reviving clean pages never lengthens the mean response time by more than 1 %",
             max(slower.values()) <= 1,
             labelled(slower),
         ),
         Claim(
-            "The gain of reviving grows with over-provisioning",
+            f"The gain in read hit ratio by reviving is at least as high at {PERCENTS[-1]} % "
+            f"over-provisioning as at {PERCENTS[0]} %",
             all(
                 gains[f"{load}, {PERCENTS[-1]} %"] >= gains[f"{load}, {PERCENTS[0]} %"]
                 for load in {load for load, _ in points}
@@ -236,8 +246,8 @@ def _dies(count: int) -> str:
 
 
 def _grouped(setup: Setup, traces: Folder) -> dict[tuple[int, int], tuple[float, float]]:
-    """Returns the response time per page and the destage time, by dies and group size.
-    Microseconds."""
+    """Returns the mean response time per page and the mean time to destage a group, by number of
+    dies and group size. Microseconds."""
     on, trace = device(setup, traces), traces.load(Fit("Homes", 0.9), part(setup))
     cases: dict[tuple[int, int], Case] = {}
     for dies in DIES:
@@ -278,22 +288,22 @@ def _grouped_claims(found: Mapping[tuple[int, int], tuple[float, float]]) -> lis
     spread = found[DIES[-1], most][1]
     return [
         Claim(
-            "On one die, the reads of a group are serial: a destage takes 5,000 us plus 25 us "
-            "per page (within 1 %)",
+            "On one die, the reads of a group are serial: a destage takes 5,000 µs plus 25 µs per "
+            "page (within 1 %)",
             all(
                 abs(value / (DISK_US + READ_US * group) - 1) <= 0.01 for group, value in one.items()
             ),
             labelled({str(group): value for group, value in one.items()}, 0),
         ),
         Claim(
-            "On eight dies, the reads of a group run in parallel: of 16 pages, at most half are "
-            "on one die on average",
+            "On eight dies, the reads of a group run in parallel: the destage time of 16 pages is "
+            "that of 2 to 8 serial reads",
             DISK_US + 2 * READ_US <= spread <= DISK_US + most / 2 * READ_US,
-            f"{spread:.0f}",
+            f"{spread:.0f} µs per destage",
         ),
         Claim(
-            "Groups of 16 have a shorter response time than pages destaged singly, for any "
-            "number of dies",
+            "If pages are destaged in groups of 16, the mean response time is shorter than if "
+            "they are destaged singly, for any number of dies",
             all(found[dies, most][0] < found[dies, fewest][0] for dies in DIES),
             labelled(
                 {

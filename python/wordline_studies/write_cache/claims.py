@@ -21,48 +21,50 @@ from wordline_studies.write_cache.schemes import (
 )
 
 CHARGED = (
-    "shrinking from 35 to 85 % of 4 GB destages 524,288 pages at 5.025 ms, which is 349 µs per "
-    "page write of Financial1, and the static cache of 85 % is at most 280 µs faster than that "
-    "of 35 %"
+    "when the cache of 4 GB of flash shrinks from 35 to 85 % over-provisioning, it destages "
+    "524,288 pages at 5.025 ms each, which is 349 µs per page write of Financial1, and the static "
+    "cache at 85 % is at most 280 µs per page write faster than the one at 35 %"
 )
 SKEW = (
-    "the best size rises with the skew of the writes, from below the published one of section "
-    "4.5.1 at the smallest exponent to above it at 1.1, and the text does not give the skew"
+    "the best over-provisioning rises with the skew of the writes, from below the published one "
+    "of section 4.5.1 at the smallest exponent to above it at 1.1, and the text does not give the "
+    "skew"
 )
 LAST = (
-    "Financial1 is fastest at 85 %, the largest size that is run, as section 4.5.1 says, so its "
-    "times do not rise again; the text contradicts itself"
+    "Financial1 is fastest at 85 %, the largest over-provisioning that is run, as section 4.5.1 "
+    "says, so its response times do not rise again; the text contradicts itself"
 )
 DISK = (
     "at 15 % over-provisioning, GC takes about 1 ms per page write and a miss 5 ms; by table 6, "
-    "first writes alone are up to 31 % of the writes, which is 1.6 ms (MSNFS)"
+    "first writes, which always miss, are up to 31 % of the writes, which takes 1.6 ms per page "
+    "write (MSNFS)"
 )
 EQUAL = (
-    "Homes and Exchange are fastest at 25 or 35 % up to a = 0.9, and the dynamic cache comes close "
-    "to that; where the best size is above 35 %, the dynamic cache is faster than all of 15 "
-    "to 35 %"
+    "up to a = 0.9, Homes and Exchange are fastest with static caches at 25 or 35 %, and the "
+    "dynamic cache comes close to these; where the best over-provisioning is above 35 %, the "
+    "dynamic cache is faster than all static ones of 15 to 35 %"
 )
 FREE = (
     "a dynamic cache that stays at 35 % over-provisioning erases as often as the static cache of "
-    "35 %; one that chooses less over-provisioning erases more often; MSNFS is fastest at 25 %, as "
-    "in the text"
+    "35 %; one that chooses less over-provisioning erases more often, as on MSNFS, which is "
+    "fastest at 25 %, as in the text"
 )
 KEPT = (
-    "a tracker that keeps earlier writes is not pessimistic in a short window, so that every "
-    "window chooses the best static size, and the sooner, the better"
+    "a tracker that keeps earlier writes is not pessimistic in a short window, so the cache ends "
+    "at the best static size with every window, and it is faster the sooner it gets there"
 )
 READING = {CLEAR: "with a cleared tracker", KEEP: "with a cleared curve"}
-"""The two readings of section 4.4, which says that the curve of the previous window is cleared:
-the tracker forgets earlier writes, or only counts no distances of them."""
+"""The two readings of section 4.4, which says that the curve of the previous window is cleared: the
+tracker forgets earlier writes, or it keeps them and only their distances are not counted."""
 
 
 def labelled(values: Mapping[str, float], digits: int = 1) -> str:
-    """Formats values with their names."""
+    """Formats values, each after its name."""
     return "; ".join(f"{name}: {value:.{digits}f}" for name, value in values.items())
 
 
 def by_fit(values: Mapping[Fit, float], digits: int = 1) -> str:
-    """Formats values with their loads."""
+    """Formats values, each after its load."""
     return labelled({str(fit): value for fit, value in values.items()}, digits)
 
 
@@ -87,7 +89,8 @@ def never_rises(cells: Statics) -> bool:
 
 
 def erases_fall(cells: Statics) -> bool:
-    """Returns `True` if erases fall with over-provisioning and never rise (X2)."""
+    """Returns `True` if there are fewer erases at the largest over-provisioning than at the
+    smallest, and no step raises them (X2)."""
     falls = cells[OPS[-1]].erases < cells[OPS[0]].erases
     return falls and all(cells[high].erases <= cells[low].erases for low, high in pairwise(OPS))
 
@@ -104,8 +107,8 @@ def one_turn(cells: Statics) -> bool:
 
 
 def law(cells: Statics) -> float:
-    """Returns the largest deviation of formula 4.5, evaluated with the measured U and miss ratio.
-    Per cent."""
+    """Returns the largest deviation of formula 4.5, evaluated with the measured U and miss ratio,
+    from the response time of a static cache. Per cent."""
     return max(
         abs(100 * (latency_us(cell.victims, 1 - cell.hits / cell.pages) / cell.mean_us - 1))
         for cell in cells.values()
@@ -148,9 +151,9 @@ def hits(found: Fitted) -> list[Claim]:
             ids=("X4-005",),
         ),
         Claim(
-            "The valid share of victims can differ from the cached share of the flash by a factor "
-            "of two or more (on at least one load, at an over-provisioning at which victims are "
-            "not empty)",
+            "The share of valid pages in victim blocks can differ from the cached share of the "
+            "flash by a factor of two or more (on at least one load, at an over-provisioning at "
+            "which victim blocks are not empty)",
             max(factors.values()) >= 2,
             by_fit(factors),
             ids=("X4-007",),
@@ -159,8 +162,8 @@ def hits(found: Fitted) -> list[Claim]:
 
 
 def _farthest(cells: Statics) -> float:
-    """Returns the largest factor between the cached share of the flash and the valid share of
-    victims, where that is at least 1 %; 1 if it never is."""
+    """Returns the largest factor between the cached share of the flash and the share of valid pages
+    in victim blocks, where the latter is at least 1 %; 1 if it never is."""
     return max(
         ((100 - op) / (100 * cell.victims) for op, cell in cells.items() if cell.victims >= 0.01),
         default=1.0,
@@ -184,15 +187,17 @@ def responses(found: Fitted) -> list[Claim]:
             ids=("X1-007",),
         ),
         Claim(
-            "X3: response times fall to one inner minimum and then rise",
+            "X3: with rising over-provisioning, response times of static caches fall to one inner "
+            "minimum and then rise",
             not turns,
             _exceptions(turns),
             LAST,
             ids=("X4-021",),
         ),
         Claim(
-            "X3: response times of every load but Financial1 fall to one inner minimum and then "
-            "rise; those of Financial1 fall up to 85 %, the largest over-provisioning",
+            "X3: with rising over-provisioning, response times of every load except Financial1 "
+            "fall to one inner minimum and then rise; those of Financial1 fall up to 85 %, the "
+            "largest over-provisioning",
             turns == [MAIN["Financial1"]] and found.best(MAIN["Financial1"]) == OPS[-1],
             _exceptions(turns),
         ),
@@ -200,8 +205,9 @@ def responses(found: Fitted) -> list[Claim]:
         *_bests(found),
         *_skewed_homes(found),
         Claim(
-            "Formula 4.5 with measured victims and misses is within 1 % on loads that write "
-            "more than ten times the flash (Homes)",
+            "Formula 4.5, evaluated with the measured valid share of victims and miss ratio, "
+            "gives the response time within 1 % on loads that write more than ten times the "
+            "capacity of the flash (Homes)",
             max(laws[fit] for fit in found.fits if fit.name == "Homes") <= 1,
             by_fit(laws, 2),
         ),
@@ -209,7 +215,7 @@ def responses(found: Fitted) -> list[Claim]:
 
 
 def _bests(found: Fitted) -> list[Claim]:
-    """Returns the claims on the best static sizes of the loads."""
+    """Returns the claims on the best static over-provisioning of the loads."""
     bests = {
         exponent: {
             fit.name: found.best(fit)
@@ -237,7 +243,8 @@ def _bests(found: Fitted) -> list[Claim]:
         *_published(found),
         Claim(
             "X8: the best static over-provisioning of Homes and Exchange rises with the exponent, "
-            "from less than the published one of section 4.5.1 at the smallest to more at 1.1",
+            "from less than the published one of section 4.5.1 at the smallest exponent to more "
+            "than that at 1.1",
             _follows(found),
             by_fit({fit: found.best(fit) for fit in found.of("Homes", *EXPONENTS)}, 0)
             + "; "
@@ -257,15 +264,17 @@ def _follows(found: Fitted) -> bool:
     return True
 
 
-def published_best(name: str) -> float:
-    """Returns the published best static over-provisioning of a load (section 4.5.1). Per cent."""
-    value = PUBLISHED("13", f"best over-provisioning, {name}").value
+def published_best(name: str, where: str = "") -> float:
+    """Returns the published best static over-provisioning of a load, which is that of section 4.5.1
+    if `where` is empty. Per cent."""
+    value = PUBLISHED("13", f"{name}: best static over-provisioning{where}").value
     assert isinstance(value, float)
     return value
 
 
 def _published(found: Fitted) -> list[Claim]:
-    """Returns the claims on the published best sizes that are not reproduced at every exponent."""
+    """Returns the claims that are published on best over-provisioning and not reproduced at every
+    exponent."""
     bests = {
         name: {fit: float(found.best(fit)) for fit in found.fits if fit.name == name}
         for name in ("Homes", "Exchange")
@@ -273,7 +282,7 @@ def _published(found: Fitted) -> list[Claim]:
     return [
         Claim(
             f"{number}: the best static over-provisioning of {name} is {best:g} %, as in section "
-            f"{section}, at every exponent (within {IN_POINTS:g} points)",
+            f"{section}, at every exponent (within {IN_POINTS:g} percentage points)",
             all(is_reproduced(one, best, "%") for one in bests[name].values()),
             by_fit(bests[name], 0),
             SKEW,
@@ -282,7 +291,7 @@ def _published(found: Fitted) -> list[Claim]:
         for number, name, section, best in (
             ("X5", "Homes", "4.5.1", published_best("Homes")),
             ("X6", "Exchange", "4.5.1", published_best("Exchange")),
-            ("X6", "Exchange", "4.5.2", published_best("Exchange, 4.5.2")),
+            ("X6", "Exchange", "4.5.2", published_best("Exchange", ", section 4.5.2")),
         )
     ]
 
@@ -305,7 +314,7 @@ def _components(found: Fitted) -> list[Claim]:
             "on every load",
             all(collecting_us(cell) > missing_us(cell) for cell in low.values()),
             "; ".join(
-                f"{fit}: {collecting_us(cell):.0f} and {missing_us(cell):.0f} µs"
+                f"{fit}: GC {collecting_us(cell):.0f} and disk {missing_us(cell):.0f} µs"
                 for fit, cell in low.items()
             ),
             DISK,
@@ -315,14 +324,14 @@ def _components(found: Fitted) -> list[Claim]:
             "X4: at every over-provisioning above the best, disk accesses take more of the "
             "response time than GC, on every load",
             min(beyond.values()) > 1,
-            f"times as much, at least: {by_fit(beyond)}",
+            f"disk time divided by GC time, at least: {by_fit(beyond)}",
             ids=("X4-023",),
         ),
     ]
 
 
 def _skewed_homes(found: Fitted) -> list[Claim]:
-    """Returns our claim on the cause of the larger best size of Homes at a = 1.1."""
+    """Returns our claim on the cause of the larger best over-provisioning of Homes at a = 1.1."""
     fits = found.of("Homes", 1.1)
     if not fits:
         return []
@@ -330,10 +339,11 @@ def _skewed_homes(found: Fitted) -> list[Claim]:
     above = 100 * (static[45].mean_us / static[best(static)].mean_us - 1)
     return [
         Claim(
-            "With a separate active block for relocated pages, which keeps victims emptier, Homes "
-            "at a = 1.1 takes at most 1 % longer at 45 % than at the best size",
+            "With a separate active block for relocated pages, which keeps victims emptier, the "
+            "response time of Homes at a = 1.1 is at most 1 % longer at 45 % over-provisioning "
+            "than at the best",
             above <= 1,
-            f"{above:.2f} %, best size {best(static)} %",
+            f"{above:.2f} % longer; best over-provisioning: {best(static)} %",
         ),
     ]
 
@@ -382,14 +392,14 @@ def dynamic(found: Fitted) -> list[Claim]:
             )
             for what, tracker in (
                 (READING[KEEP], KEEP),
-                ("if the first half of each window is not measured", HALF),
+                ("if the first half of each window only warms up the tracker", HALF),
             )
         ),
         *_own(found),
         Claim(
             f"{READING[CLEAR].capitalize()}, and with the destages of shrinking charged to the "
-            f"response time, the dynamic cache is within {PER_CENT:g} % of the best static one on "
-            "every load",
+            f"response time, the response time of the dynamic cache is at most {PER_CENT:g} % "
+            "longer than that of the best static one on every load",
             max(charged.values()) <= PER_CENT,
             by_fit(charged),
             CHARGED,
@@ -399,7 +409,7 @@ def dynamic(found: Fitted) -> list[Claim]:
 
 def usual(found: Fitted) -> list[Claim]:
     """Returns the claims that compare the dynamic cache with static ones of 15 to 35 %, section
-    4.5.2. Text: of 7 to 35 %."""
+    4.5.2. The text compares it with static ones of 7 to 35 %."""
     moving = {fit: found.dynamic[fit][_main(fit)] for fit in found.fits}
     sooner, kept = (_slower(found, tracker) for tracker in (CLEAR, KEEP))
     fewer = {
@@ -415,35 +425,36 @@ def usual(found: Fitted) -> list[Claim]:
     }
     return [
         Claim(
-            "X11: the dynamic cache is faster than every static cache of 15 to 35 %, on every load",
+            "X11: the dynamic cache is faster than every static cache of 15 to 35 % "
+            "over-provisioning, on every load",
             max(sooner.values()) < 0,
             by_fit(sooner),
             EQUAL,
             ids=("X0-003", "X4-035"),
         ),
         Claim(
-            "X11: where the best static size is above 35 %, the dynamic cache is faster than every "
-            "static cache of 15 to 35 %",
+            "X11: where the best static over-provisioning is above 35 %, the dynamic cache is "
+            "faster than every static cache of 15 to 35 %",
             bool(above) and max(above.values()) < 0,
             by_fit(above),
         ),
         Claim(
             f"X11: {READING[KEEP]}, the dynamic cache is faster than every static cache of 15 to "
-            "35 %, on every load",
+            "35 % over-provisioning, on every load",
             max(kept.values()) < 0,
             by_fit(kept),
         ),
         Claim(
-            "X11: the dynamic cache erases less than every static cache of 15 to 35 %, on every "
-            "load",
+            "X11: the dynamic cache erases less than every static cache of 15 to 35 % "
+            "over-provisioning, on every load",
             max(fewer.values()) < 0,
             by_fit(fewer),
             FREE,
             ids=("X0-003", "X1-008"),
         ),
         Claim(
-            "X11: the dynamic cache erases less than the static one of 35 % wherever it chooses "
-            "more over-provisioning",
+            "X11: the dynamic cache erases less than the static one of 35 % over-provisioning "
+            "wherever it chooses more",
             bool(larger) and max(larger.values()) < 0,
             labelled(larger, 0),
         ),
@@ -482,14 +493,15 @@ def _own(found: Fitted) -> list[Claim]:
     return [
         Claim(
             "With a separate active block for relocated pages, the victims of Homes at a = 0.9 "
-            "match those of an independent model (78 and 47 % valid at 15 and 35 %; within 2 "
-            "points)",
+            "have the share of valid pages that an independent model gives (78 and 47 % at 15 and "
+            "35 % over-provisioning; within 2 percentage points)",
             abs(victims["15"] - 78) <= 2 and abs(victims["35"] - 47) <= 2,
             labelled(victims),
         ),
         Claim(
-            "With a separate active block, Homes at a = 0.6 and 0.9 is within "
-            f"{PER_CENT:g} % of the best static cache with every tracker",
+            "With a separate active block, the response time of the dynamic cache is at most "
+            f"{PER_CENT:g} % longer than that of the best static one on Homes at a = 0.6 and 0.9, "
+            "with every tracker",
             max(above.values()) <= PER_CENT,
             labelled(above),
             quick=False,
@@ -520,8 +532,8 @@ def _msnfs(found: Fitted) -> list[Claim]:
             for tracker, one in above.items()
         ),
         Claim(
-            "X10: on MSNFS, the dynamic cache is faster than the best static one if it "
-            "chooses the same size",
+            "X10: on MSNFS, the dynamic cache is faster than the best static one if it ends at "
+            "the same over-provisioning",
             bool(at_best) and max(at_best.values()) < 0,
             labelled(at_best),
         ),
@@ -535,7 +547,8 @@ def erased(found: Fitted, fit: Fit, scheme: Dynamic) -> float:
 
 
 def lifetime(found: Fitted, fit: Fit) -> float:
-    """Returns the gain in flash lifetime from 35 to 65 % over-provisioning (X13). Per cent."""
+    """Returns the increase of the flash lifetime from 35 to 65 % over-provisioning (X13). Per
+    cent."""
     cells = found.static[fit]
     return 100 * (cells[START].erases / cells[65].erases - 1)
 

@@ -1,5 +1,5 @@
-"""Shifts of locality: the largest difference of two windows' miss ratios (D8) as a detector, and
-the benefit of retraining."""
+"""Shifts of locality: the largest difference between the miss ratios of two windows (D8) as a
+detector, and the benefit of retraining."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,15 +31,15 @@ LIMIT = 0.10
 """Value of D8 above which retraining starts."""
 MASK = (1 << 64) - 1
 KEPT = 1 / 62
-"""Share of the pages in the comparison of raw distances."""
+"""Share of the pages that are sampled for the comparison of raw distances."""
 WINDOW = 2.0
 SHARES = {"desktop mayun2": 0.1, "hplajw": 0.8, "cloudphysics-io": 0.1}
-"""Recordings, and their flash as a share of the pages that they write."""
+"""Recorded traces, and the size of their flash as a share of the pages that they write."""
 SAMPLES = {"all": None, "2,000": 2000, "150": 150}
 """Approximate number of sampled writes per window."""
 QUIET = {"all": 0.007, "2,000": 0.05, "150": 0.11}
-"""Upper bound of D8 under a steady load: of the largest over the hashes, and of the median with 150
-writes."""
+"""Upper bound of D8 under a steady load: of the largest value over the hashes, and with 150 writes
+of their median."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Pair:
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Returns the figure for D8 under steady loads and shifts at three sample sizes, and under
-    recordings, and for retraining."""
+    """Returns the figure of D8 and of retraining. D8 is taken under steady loads and shifts at
+    three sample sizes, and under recorded traces."""
     length = round(WINDOW * found.pages)
     pairs = _pairs(setup, length)
     values = {
@@ -68,13 +68,13 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
     trainings, stale = _retrained(setup, traces)
     return Figure(
         id="4.4 detector",
-        title="Shifts",
+        title="Shifts of locality",
         section="4.4",
         measured=(
             "D8 is the largest difference between the miss ratios of two windows at the eight "
-            "sizes; each window is evaluated separately. The windows are of Homes' objects at "
-            f"a = 0.9 and other exponents. Samples are chosen by {len(seeds(setup))} hashes; "
-            "the largest D8 is shown."
+            "sizes; each window is evaluated separately. The windows contain writes to the "
+            "objects of Homes at a = 0.9 and other exponents. Samples are chosen by "
+            f"{len(seeds(setup))} hashes; the largest D8 is shown."
         ),
         rows=[
             *(
@@ -83,29 +83,33 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             ),
             *(
                 Row(
-                    f"{name}: Kolmogorov-Smirnov distance of raw sampled distances, R = 1/62 "
-                    "(not tested)",
+                    f"{name}: Kolmogorov-Smirnov distance between the sampled reuse distances of "
+                    "the two windows, R = 1/62 (not tested)",
                     one,
                     "",
                 )
                 for name, one in raw.items()
             ),
             *(
-                Row(f"{name}: windows with D8 above the limit, of {many}", float(count), "")
+                Row(
+                    f"{name}: number of windows with D8 above the limit, of {many}",
+                    float(count),
+                    "",
+                )
                 for name, (count, many) in fired.items()
             ),
             *(
-                Row(f"{name}: trainings of the small flashes", float(count), "")
+                Row(f"{name}: number of trainings of the small flashes", float(count), "")
                 for name, count in trainings.items()
             ),
             *(Row(f"{name}", one, "%") for name, one in stale.items()),
         ],
         claims=_claims(values, trainings, fired, raw),
         explanation=[
-            "The text gives no detector. The policy's detector (`retrain_difference`) is D8 "
-            "above 0.10. It needs 1,000 sampled writes per window: with 150, some hashes "
-            "exceed the limit under a steady load. It evaluates windows separately even if the "
-            "tracker keeps earlier writes.",
+            "The text gives no detector. The detector of the policy (`retrain_difference`) "
+            "retrains if D8 is above 0.10. It needs 1,000 sampled writes per window: with 150, "
+            "some hashes exceed the limit under a steady load. It evaluates windows separately "
+            "even if the tracker keeps earlier writes.",
             "A test of raw sampled distances reports a shift when hot pages move, because "
             "other pages are then sampled. The limit of 0.10 was chosen after seeing D8 of "
             "steady loads.",
@@ -133,7 +137,7 @@ def _pairs(setup: Setup, length: int) -> dict[str, Pair]:
 
 
 def d8(one: Curve, other: Curve) -> float:
-    """Returns the largest difference of miss ratios at the eight sizes."""
+    """Returns the largest difference between two windows' miss ratios at the eight sizes."""
     return max(abs(one[op] - other[op]) for op in OPS)
 
 
@@ -192,8 +196,8 @@ def _recorded(setup: Setup) -> dict[str, list[int]]:
 
 
 def _fired(traces: Folder, name: str, written: list[int]) -> tuple[int, int]:
-    """Returns the number of a recording's windows with D8 above the limit, relative to the window
-    of the last training, and the number of its windows after the first."""
+    """Returns the number of windows of a recorded trace whose D8 against the window of the last
+    training is above the limit, and the number of its windows after the first."""
     flash = round(SHARES[name] * len(set(written)) / BLOCK_PAGES) * BLOCK_PAGES
     length = round(WINDOW * flash)
     windows = [written[at : at + length] for at in range(0, len(written) - length + 1, length)]
@@ -209,9 +213,10 @@ def _fired(traces: Folder, name: str, written: list[int]) -> tuple[int, int]:
 
 
 def _retrained(setup: Setup, traces: Folder) -> tuple[dict[str, int], dict[str, float]]:
-    """Returns the number of trainings under a steady and a shifting load, and percentages: the
-    excess response time after the shift with the earlier victim table and with its own, and the
-    best static over-provisioning. A quick study has no percentages."""
+    """Returns the number of trainings under a steady and a shifting load, and percentages by row
+    label: how much longer the response time after the shift is with the earlier victim table and
+    with its own than with the best static cache, and the best static over-provisioning. A quick
+    study has no percentages."""
     on, scale = device(setup, traces), part(setup)
     scheme = Dynamic(WINDOW, CLEAR, utilisation=MINIATURE)
     length = 4 * scheme.pages(on.pages)
@@ -247,13 +252,13 @@ def _retrained(setup: Setup, traces: Folder) -> tuple[dict[str, int], dict[str, 
         for name in after
     }
     return trainings, {
-        "a = 0.4, chosen with victims of a = 1.1: response time above that of the best size": over(
+        "a = 0.4, sizes chosen with the valid shares of victims at a = 1.1: excess of the "
+        "response time over that of the best static cache": over(
             by_table["a = 1.1"], static["a = 0.4"]
         ),
-        "a = 0.4, chosen with its own victims: response time above that of the best size": over(
-            by_table["a = 0.4"], static["a = 0.4"]
-        ),
-        "a = 0.4: best static": float(best(static["a = 0.4"])),
+        "a = 0.4, sizes chosen with its own valid shares of victims: excess of the response time "
+        "over that of the best static cache": over(by_table["a = 0.4"], static["a = 0.4"]),
+        "a = 0.4: best static over-provisioning": float(best(static["a = 0.4"])),
     }
 
 
@@ -282,7 +287,8 @@ def _claims(
             labelled(quiet, 3),
         ),
         Claim(
-            "D8 of a shift is above 0.10 for every hash (all writes, 2,000 sampled writes)",
+            "D8 of a shift is above 0.10 for every hash (with all writes and with 2,000 sampled "
+            "writes)",
             min(shifted.values()) > LIMIT,
             labelled(shifted, 3),
         ),
@@ -298,15 +304,16 @@ def _claims(
             labelled({name: float(count) for name, count in trainings.items()}, 0),
         ),
         Claim(
-            "A test of raw sampled distances (R = 1/62) reports moving hot pages as a shift, "
-            "for some hash more strongly than a true one (0.20 or more)",
+            "A test of raw sampled distances (R = 1/62) reports moving hot pages as a shift: for "
+            "some hash, the Kolmogorov-Smirnov distance is 0.20 or more",
             raw["hot pages move"] >= 0.20,
             labelled(raw, 2),
         ),
         *(
             [
                 Claim(
-                    "Recordings are not steady: D8 reports at least every third window as shifted",
+                    "Recorded traces are not steady: D8 reports at least every third window as "
+                    "shifted",
                     min(shares.values()) >= 1 / 3,
                     labelled(shares, 2),
                 )

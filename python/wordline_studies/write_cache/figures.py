@@ -29,29 +29,31 @@ from wordline_studies.write_cache.runs import PUBLISHED, Cell, Fitted, curves, f
 from wordline_studies.write_cache.schemes import CLEAR, COLOURS, OPS, RATIOS, TRACKERS, Dynamic
 
 OTHERS = (
-    "Over-provisioning is the share of all physical pages that is not cached. The valid shares "
-    "of victims are measured in the eight static runs. This is the training of section 4.4, "
-    "done offline: in line, it would write the flash twice for each size, 64 GB, and "
-    "Financial1 writes 28.8 GB. Curves are exact here; another figure shows sampled ones. A "
-    "dynamic cache chooses among the eight sizes.",
-    "Response times are those of page writes. When a cache shrinks, its excess pages are "
-    "destaged while the disk is otherwise idle, at most one per write, and are counted "
-    "separately. `Charged` adds their time as if the writes waited for them. The text does not "
-    "say which it does.",
+    "Over-provisioning is the share of all physical pages that is not cached. The valid shares of "
+    "victims are measured in the eight static runs. This is the training of section 4.4, done "
+    "offline: in line, it would write the flash twice for each of the eight sizes, which is 64 "
+    "GB, and Financial1 writes only 28.8 GB. Curves are exact here; the figure Sampled curves "
+    "shows sampled ones. A dynamic cache chooses among the eight sizes. The tracker `clear` "
+    "forgets the writes of earlier windows, `keep` keeps them, and with `half` the first half of "
+    "each window only warms up the tracker.",
+    "Response times are those of page writes. When a cache shrinks, its excess pages are destaged "
+    "while the disk is otherwise idle, at most one per write, and are counted separately. "
+    "`Charged` adds their time as if the writes waited for them. The text does not say whether "
+    "writes wait for them.",
 )
 
 
 FRONTIERS = (
     "There is one active block: relocated pages share blocks with host writes, as the text "
-    "mentions no second one. The victims of an independent model on Homes at a = 0.9 (78 and 47 "
-    "% valid at 15 and 35 %) are those with two active blocks here. Homes is therefore run with "
-    "two as well."
+    "mentions no second one. An independent model of Homes at a = 0.9 gives victims with 78 and "
+    "47 % valid pages at 15 and 35 % over-provisioning, which are those with two active blocks "
+    "here. Homes is therefore run with two active blocks as well."
 )
 AFTERWARDS = (
     "Chosen after seeing results: full caches at the start (formula 4.4 assumes them); the "
-    "tracker half, which repairs the error of a cleared window; the exponents of "
-    "Homes and Exchange, which table 6 leaves open. Claims on statements of the text cover every "
-    "load and exponent that is run."
+    "tracker `half`, which repairs the error of a cleared window; and the exponents of Homes and "
+    "Exchange, which table 6 leaves open. Claims on statements of the text cover every load and "
+    "exponent that is run."
 )
 
 
@@ -60,9 +62,10 @@ def figures(setup: Setup) -> list[Figure]:
     with folder() as traces:
         found = fitted(setup, traces)
         measured = (
-            "Loads fitted to table 6. The 4 GB and 16 GB flash and their loads are scaled down "
-            f"by {part(setup)} and {4 * part(setup)}. Blocks of 64 pages, one plane, one active "
-            f"block, greedy GC below 5 % of free pages ({int(0.05 * found.pages) // 64} blocks)."
+            "Loads fitted to table 6. The 4 GB and 16 GB flash and their loads are scaled down by "
+            f"{part(setup)} and {4 * part(setup)}. The flash has one plane with blocks of 64 "
+            "pages and one active block; GC is greedy and starts below 5 % of free pages "
+            f"({int(0.05 * found.pages) // 64} blocks)."
         )
         return [
             _curve(setup, traces, found),
@@ -86,9 +89,10 @@ def _curve(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         id="11",
         title="Miss-ratio curve of Financial1",
         section="4.2.1",
-        measured="Exact stack distances of the fitted load's writes.",
+        measured="The miss ratio is computed from the exact stack distances of the writes of the "
+        "fitted load.",
         rows=[
-            Row(f"{fit}: miss ratio at {(100 - op) / 25:g} GB", 100 * curve[op], "%")
+            Row(f"{fit}: miss ratio with a cache of {(100 - op) / 25:g} GB", 100 * curve[op], "%")
             for fit, curve in by_load.items()
             for op in OPS
         ],
@@ -123,7 +127,7 @@ def _main(fit: Fit, tracker: str = CLEAR) -> Dynamic:
 def _responses(found: Fitted, measured: str) -> Figure:
     return Figure(
         id="13",
-        title="Response times",
+        title="Response times of static and dynamic caches",
         section="4.5.1, 4.5.2",
         measured=measured,
         rows=[
@@ -132,26 +136,27 @@ def _responses(found: Fitted, measured: str) -> Figure:
                     f"{fit}: best static over-provisioning",
                     float(found.best(fit)),
                     "%",
-                    PUBLISHED("13", f"best over-provisioning, {fit.name}"),
+                    PUBLISHED("13", f"{fit.name}: best static over-provisioning"),
                 )
                 for fit in found.fits
             ),
             *(
                 Row(
-                    f"{fit}: best static over-provisioning (section 4.5.2)",
+                    f"{fit}: best static over-provisioning (compared with section 4.5.2)",
                     float(found.best(fit)),
                     "%",
-                    PUBLISHED("13", "best over-provisioning, Exchange, 4.5.2"),
+                    PUBLISHED("13", "Exchange: best static over-provisioning, section 4.5.2"),
                 )
                 for fit in found.fits
                 if fit.name == "Exchange"
             ),
             *(
                 Row(
-                    f"{fit}: response time per page write at 65 %",
+                    f"{fit}: mean response time per page write with the static cache at 65 % "
+                    "over-provisioning",
                     found.static[fit][65].mean_us,
                     "µs",
-                    PUBLISHED("13", "response time of Exchange at 65 %")
+                    PUBLISHED("13", "Exchange: response time at 65 % over-provisioning")
                     if fit.name == "Exchange"
                     else None,
                 )
@@ -159,8 +164,8 @@ def _responses(found: Fitted, measured: str) -> Figure:
             ),
             *(
                 Row(
-                    f"{fit}: response time per request at the best size, pages written one "
-                    "after the other",
+                    f"{fit}: mean response time per request with the best static cache, if its "
+                    "pages are written one after the other",
                     found.static[fit][found.best(fit)].mean_us * fit.mean_pages,
                     "µs",
                 )
@@ -173,7 +178,10 @@ def _responses(found: Fitted, measured: str) -> Figure:
                 for row in _dynamic(found, fit, _main(fit, tracker))
             ),
         ],
-        plots=[*_plots(found, "µs", lambda cell: cell.mean_us), *_optima(found)],
+        plots=[
+            *_plots(found, "Mean response time per page write", "µs", lambda cell: cell.mean_us),
+            *_optima(found),
+        ],
         claims=[*claims.responses(found), *claims.dynamic(found)],
         explanation=[FITTED, WARM, *OTHERS, FRONTIERS, AFTERWARDS, optima(found)],
         data=_data(found, lambda cell: cell.mean_us),
@@ -184,17 +192,18 @@ def _dynamic(found: Fitted, fit: Fit, scheme: Dynamic) -> list[Row]:
     cell = found.dynamic[fit][scheme]
     return [
         Row(
-            f"{fit}, {scheme.tracker}: response time above that of the best static cache",
+            f"{fit}, tracker {scheme.tracker}: excess of the response time over that of the best "
+            "static cache",
             found.over(fit, scheme),
             "%",
         ),
         Row(
-            f"{fit}, {scheme.tracker}: destages of shrinking, per page write",
+            f"{fit}, tracker {scheme.tracker}: time of destages by shrinking, per page write",
             cell.resize_us / cell.pages,
             "µs",
         ),
         Row(
-            f"{fit}, {scheme.tracker}: final over-provisioning",
+            f"{fit}, tracker {scheme.tracker}: final over-provisioning of the dynamic cache",
             float(found.ended(fit, scheme)),
             "%",
         ),
@@ -204,7 +213,7 @@ def _dynamic(found: Fitted, fit: Fit, scheme: Dynamic) -> list[Row]:
 def _hits(found: Fitted, measured: str) -> Figure:
     return Figure(
         id="14",
-        title="Hit ratios",
+        title="Hit ratios of static caches",
         section="4.5.1",
         measured=measured,
         rows=[
@@ -212,11 +221,11 @@ def _hits(found: Fitted, measured: str) -> Figure:
                 f"{fit}: hit ratio at 15 % over-provisioning",
                 found.static[fit][15].hit,
                 "%",
-                PUBLISHED("14", f"highest hit ratio, {fit.name}"),
+                PUBLISHED("14", f"{fit.name}: highest possible hit ratio"),
             )
             for fit in found.fits
         ],
-        plots=_plots(found, "%", lambda cell: cell.hit),
+        plots=_plots(found, "Hit ratio", "%", lambda cell: cell.hit),
         claims=claims.hits(found),
         explanation=[optima(found)],
         data=_data(found, lambda cell: cell.hit),
@@ -226,23 +235,28 @@ def _hits(found: Fitted, measured: str) -> Figure:
 def _erases(found: Fitted, measured: str) -> Figure:
     return Figure(
         id="15",
-        title="Erases",
+        title="Erases of static and dynamic caches",
         section="4.5.2",
         measured=measured,
         rows=[
             *(
                 Row(
-                    f"{fit}: lifetime gained from 35 to 65 %",
+                    f"{fit}: increase of the flash lifetime from 35 to 65 % over-provisioning",
                     claims.lifetime(found, fit),
                     "%",
-                    PUBLISHED("15", "lifetime gained, Exchange"),
+                    PUBLISHED(
+                        "15",
+                        "Exchange: increase of the flash lifetime from 35 to 65 % "
+                        "over-provisioning",
+                    ),
                 )
                 for fit in found.fits
                 if fit.name == "Exchange"
             ),
             *(
                 Row(
-                    f"{fit}, {tracker}: erases relative to static 35 %",
+                    f"{fit}, tracker {tracker}: excess of the erases of the dynamic cache over "
+                    "those of the static one at 35 %",
                     claims.erased(found, fit, _main(fit, tracker)),
                     "%",
                 )
@@ -250,7 +264,7 @@ def _erases(found: Fitted, measured: str) -> Figure:
                 for tracker in TRACKERS
             ),
         ],
-        plots=_plots(found, "erases", lambda cell: float(cell.erases)),
+        plots=_plots(found, "Number of erases", "erases", lambda cell: float(cell.erases)),
         claims=claims.erases(found),
         explanation=[
             "A lifetime that is 20 % longer at 65 % over-provisioning than at 35 % needs victims "
@@ -273,7 +287,7 @@ def _windows(found: Fitted, measured: str, alternating: Mapping[float, float]) -
     swept = {fit: by_tracker for fit, by_tracker in swept.items() if by_tracker}
     return Figure(
         id="16",
-        title="Windows",
+        title="Window of the dynamic cache",
         section="4.5.3",
         measured=measured,
         rows=[
@@ -283,13 +297,14 @@ def _windows(found: Fitted, measured: str, alternating: Mapping[float, float]) -
             for window in (RATIOS[0], RATIOS[2], RATIOS[-1])
             for row in (
                 Row(
-                    f"{fit}, {tracker}, {_gb(fit, window)} GB: response time above that of the "
-                    "best static cache",
+                    f"{fit}, tracker {tracker}, window of {_gb(fit, window)} GB: excess of the "
+                    "response time over that of the best static cache",
                     by_window[window],
                     "%",
                 ),
                 Row(
-                    f"{fit}, {tracker}, {_gb(fit, window)} GB: final over-provisioning",
+                    f"{fit}, tracker {tracker}, window of {_gb(fit, window)} GB: final "
+                    "over-provisioning of the dynamic cache",
                     float(found.ended(fit, Dynamic(window, tracker))),
                     "%",
                 ),
@@ -298,7 +313,8 @@ def _windows(found: Fitted, measured: str, alternating: Mapping[float, float]) -
         plots=[
             Plot(
                 f"{fit}",
-                "Above the best static cache, by the window in GB.",
+                "Excess of the response time of the dynamic cache over that of the best static "
+                "one, by the window in GB and the tracker.",
                 lines(
                     {
                         tracker: {
@@ -343,7 +359,7 @@ def _optima(found: Fitted) -> list[Plot]:
     return [
         Plot(
             "Best static over-provisioning",
-            "By Zipf's exponent a, which is free for these loads. Per cent.",
+            "In per cent, by Zipf's exponent a, which is not known for these loads.",
             lines(
                 {
                     name: {
@@ -362,11 +378,12 @@ def _optima(found: Fitted) -> list[Plot]:
     ]
 
 
-def _plots(found: Fitted, unit: str, value: Callable[[Cell], float]) -> list[Plot]:
+def _plots(found: Fitted, what: str, unit: str, value: Callable[[Cell], float]) -> list[Plot]:
     return [
         Plot(
             name,
-            "By over-provisioning in per cent; fitted loads, by Zipf's exponent a.",
+            f"{what} of static caches by over-provisioning in per cent. Loads with different "
+            "exponents a of Zipf's law are drawn separately.",
             lines(
                 {
                     _a(fit): {str(op): value(found.static[fit][op]) for op in OPS}

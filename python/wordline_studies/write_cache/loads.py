@@ -1,4 +1,4 @@
-"""Loads fitted to table 6 and written as traces, recordings, and the writes that fill a cache
+"""Loads fitted to table 6 and written as traces, recorded traces, and the writes that fill a cache
 before them. All are single-page writes."""
 
 import csv
@@ -23,15 +23,15 @@ four times as much."""
 EXPONENTS = (0.6, 0.9, 1.1)
 """Zipf exponents of loads whose skew is not known."""
 MSNFS_EXPONENT = 0.5
-"""Zipf exponent of MSNFS, from the recording that table 6 describes: its first 24,424 page writes
-are to 23,863 pages (here 23,944; 23,466 with 0.6)."""
+"""Zipf exponent of MSNFS, from the recorded trace that table 6 describes: its first 24,424 page
+writes are to 23,863 pages (23,944 with this exponent, 23,466 with 0.6)."""
 DISTANCES = (0, 1, 4, 9, 19, 34, 54, 98, 329, 2765, 5821)
-"""Deciles of the reuse distances in the recording of Financial1: distinct other pages between two
-writes of a page, over its first 34,490 page writes. Of these, 27,880 are not to new pages. No Zipf
-law repeats pages as soon as that and has the working set of table 6."""
+"""Deciles of the reuse distances in the recorded trace of Financial1: number of distinct other
+pages between two writes of a page, over its first 34,490 page writes, of which 27,880 are repeats.
+No Zipf law that has the working set of table 6 repeats pages at such short distances."""
 DISTANT = 0.067
 """Share of the writes of Financial1 that are neither first writes, by table 6, nor repeats within
-the first writes of the recording."""
+the first writes of the recorded trace."""
 OUTSIDE = 1 << 32
 """First page of the writes that fill a cache. It is beyond the pages of all loads."""
 GOLDEN = (5**0.5 - 1) / 2
@@ -130,25 +130,27 @@ FITS = (
 """Loads of the figures. Exchange takes at most 2 ms at 65 % (section 4.5.2), which an exponent of
 0.6 exceeds."""
 QUICK = tuple(MAIN.values())
-"""Fits that a quick study runs."""
+"""Loads that a quick study runs."""
 FITTED = (
-    "The loads are fitted to table 6, which gives distinct pages, volume and mean request size "
-    "of the writes, but not the locality. Where the recording's first writes are at hand, the "
-    "locality is theirs. Financial1 writes new pages as often as table 6 says; its other writes "
-    "repeat pages at the reuse distances of the recording, of which 81 % of the first 34,490 page "
-    "writes are repeats, all within 6,610 pages. MSNFS, Homes and Exchange: objects have "
-    "geometric sizes with the mean of the requests, and Zipf's law chooses among as many objects "
-    "as make the expected distinct pages equal the working set. The first 24,424 page writes of "
-    "MSNFS are to 23,863 pages, which needs an exponent a of 0.5. For Homes, the exponent is free: "
-    "0.6, 0.9 and 1.1 are run. Exchange is run with 0.9 and 1.1; at 0.6, it exceeds the 2 ms that "
-    "section 4.5.2 gives for 65 %."
+    "The loads are fitted to table 6, which gives distinct pages, volume and mean request size of "
+    "the writes, but not the locality. Where the first writes of the recorded trace are "
+    "available, the locality is theirs. Financial1 writes new pages as often as table 6 says; its "
+    "other writes repeat pages at the reuse distances of the recorded trace. Of the first 34,490 "
+    "page writes of this trace, 81 % are repeats, all within 6,610 pages. In MSNFS, Homes and "
+    "Exchange, objects have geometric sizes with the mean of the requests, and Zipf's law chooses "
+    "among as many objects as make the expected distinct pages equal the working set. The first "
+    "24,424 page writes of MSNFS are to 23,863 pages, which needs an exponent a of 0.5. The "
+    "exponent of Homes is not known; 0.6, 0.9 and 1.1 are run. Exchange is run with 0.9 and 1.1; "
+    "with 0.6, its response time exceeds the 2 ms that section 4.5.2 gives for 65 % "
+    "over-provisioning."
 )
 WARM = (
-    "Caches are full at the start, as formula 4.4 assumes. They are filled with dirty pages "
-    "that the load does not access until the flash has been programmed once; a run without the "
-    "load is subtracted. Both are exact with one request at a time. Before a dynamic cache, "
-    "these writes are one window that cycles through the pages of a cache of 35 %, which makes "
-    "it choose 35 %. The first window of the load begins empty."
+    "Caches are full at the start, as formula 4.4 assumes. They are filled with dirty pages that "
+    "the load does not access until the flash has been programmed once; the results of a run "
+    "without the load are subtracted, which is exact with one request at a time. Before the load, "
+    "a dynamic cache sees one window of such writes, which cycle through as many pages as a cache "
+    "at 35 % over-provisioning holds, so that it chooses 35 %. The first window of the load "
+    "begins empty."
 )
 
 
@@ -159,7 +161,7 @@ def capacity(part: int) -> int:
 
 
 def cached(op: int, pages: int) -> int:
-    """Returns C_user, the number of cached pages, at an over-provisioning."""
+    """Returns C_user, the number of cached pages, at the given over-provisioning. Per cent."""
     return (100 - op) * pages // 100
 
 
@@ -350,13 +352,13 @@ KNOWN = {
     "hplajw": ("hplajw",),
     "cloudphysics-io": ("cloudphysics-io",),
 }
-"""Recordings with enough writes, and the words in the names of their files."""
+"""Recorded traces with enough writes, and the words in the names of their files."""
 SHARES = {"desktop mayun2": (0.8, 0.1), "hplajw": (0.8,)}
-"""Flash capacities as shares of the pages that the recording writes."""
+"""Flash capacities as shares of the pages that the recorded trace writes."""
 
 
 def files(setup: Setup, names: Iterable[str]) -> dict[str, Path]:
-    """Returns the paths of the named recordings. Missing ones are recorded in the setup."""
+    """Returns the paths of the named recorded traces. Missing ones are noted in the setup."""
     found: dict[str, Path] = {}
     for name in names:
         words = KNOWN[name]
@@ -369,12 +371,12 @@ def files(setup: Setup, names: Iterable[str]) -> dict[str, Path]:
 
 
 def recordings(setup: Setup, names: Iterable[str]) -> dict[str, list[int]]:
-    """Returns the pages that each recording writes, in order."""
+    """Returns the pages that each recorded trace writes, in order."""
     return {name: _written(path) for name, path in files(setup, names).items()}
 
 
 def _written(path: Path) -> list[int]:
-    """Returns the 4 KiB pages that a recording's writes access, in order."""
+    """Returns the 4 KiB pages that the writes of a recorded trace access, in order."""
     with TemporaryDirectory(prefix="wordline-study-") as name:
         rows = Path(name) / "trace.csv"
         wordline.trace_convert(path, rows, to="wordline", on_bad_line="skip", time_order="clamp")

@@ -27,13 +27,15 @@ from wordline_studies.write_cache.runs import (
 from wordline_studies.write_cache.schemes import OPS
 
 FIRST = {"Financial1": (34_490, 6_610), "MSNFS": (24_424, 23_863)}
-"""First page writes of the recordings, and the distinct pages among them."""
+"""Number of page writes at the start of the recorded traces, and the number of distinct pages among
+them."""
 SAME = 5.0
-"""Largest difference of distinct pages from those of a recording. Per cent."""
+"""Largest difference between the number of distinct pages and that of a recorded trace. Per
+cent."""
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Returns the figure for the loads under other localities."""
+    """Returns the figure of the loads with other localities."""
     on = device(setup, traces)
     far = Fit("Financial1", None, DISTANT)
     exponents = (0.9,) if setup.quick else EXPONENTS
@@ -53,18 +55,19 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         title="Locality of the loads",
         section="4.5.1 to 4.5.3",
         measured=(
-            "Static caches under the loads of the figures, which have the locality of the first "
-            "writes of the recordings, and under others with the same numbers of table 6: "
-            "objects chosen by Zipf's law (Exchange too), and Financial1 with a share of "
-            f"{DISTANT:g} of its writes to any earlier page."
+            "Static caches run under the loads of the figures, which have the locality of the "
+            "first writes of the recorded traces, and under others with the same numbers of table "
+            "6: Financial1, MSNFS and Exchange with objects chosen by Zipf's law, and Financial1 "
+            f"with a share of {DISTANT:g} of its writes to any earlier page."
         ),
         rows=_rows(cells, early),
         claims=[*_claims(cells, early, far), _exceeds(cells[exchange])],
         explanation=[
-            "The recordings at hand are the first 30,000 requests of Financial1 and 100,000 of "
-            "MSNFS. Repeats at longer distances than 6,610 pages do not show in the former. By "
-            "table 6, at most 7 % of the writes of Financial1 are such; section 4.5.3 attributes "
-            "a limited active working set to it. The load of the figures has no such repeats.",
+            "The available recorded traces are the first 30,000 requests of Financial1 and "
+            "100,000 of MSNFS. Repeats at longer distances than 6,610 pages do not show in the "
+            "former. By table 6, at most 7 % of the writes of Financial1 are such repeats; "
+            "section 4.5.3 attributes a limited active working set to it. The load of the figures "
+            "has no such repeats.",
             optima(found),
         ],
     )
@@ -75,7 +78,8 @@ def _rows(cells: Mapping[Fit, Statics], early: Mapping[Fit, float]) -> list[Row]
     return [
         *(
             Row(
-                f"{name}: recorded distinct pages in the first {writes:,} page writes",
+                f"{name}, recorded trace: number of distinct pages in the first {writes:,} page "
+                "writes",
                 float(pages),
                 "pages",
             )
@@ -83,7 +87,8 @@ def _rows(cells: Mapping[Fit, Statics], early: Mapping[Fit, float]) -> list[Row]
         ),
         *(
             Row(
-                f"{fit}: expected distinct pages in the first {FIRST[fit.name][0]:,} page writes",
+                f"{fit}: expected number of distinct pages in the first {FIRST[fit.name][0]:,} "
+                "page writes",
                 pages,
                 "pages",
             )
@@ -94,7 +99,11 @@ def _rows(cells: Mapping[Fit, Statics], early: Mapping[Fit, float]) -> list[Row]
             for fit, one in cells.items()
         ),
         *(
-            Row(f"{near}: valid share of victims at {op} %", 100 * cells[near][op].victims, "%")
+            Row(
+                f"{near}: share of valid pages in victim blocks at {op} % over-provisioning",
+                100 * cells[near][op].victims,
+                "%",
+            )
             for op in OPS
         ),
     ]
@@ -102,11 +111,11 @@ def _rows(cells: Mapping[Fit, Statics], early: Mapping[Fit, float]) -> list[Row]
 
 def _exceeds(cells: Statics) -> Claim:
     """Returns the claim that leaves out the smallest exponent of Exchange."""
-    most = PUBLISHED("13", "response time of Exchange at 65 %").value
+    most = PUBLISHED("13", "Exchange: response time at 65 % over-provisioning").value
     assert isinstance(most, tuple)
     return Claim(
-        f"Exchange at a = {EXPONENTS[0]:g} takes longer at 65 % than the {most[1]:g} µs of section "
-        "4.5.2, so its writes are more skewed",
+        f"The response time of Exchange with a = {EXPONENTS[0]:g} at 65 % over-provisioning "
+        f"exceeds the {most[1]:g} µs of section 4.5.2, so its writes are more skewed",
         cells[65].mean_us > most[1],
         f"{cells[65].mean_us:.0f} µs",
     )
@@ -120,14 +129,14 @@ def _claims(cells: Mapping[Fit, Statics], early: Mapping[Fit, float], far: Fit) 
     recorded = FIRST["MSNFS"][1]
     return [
         Claim(
-            "No Zipf law up to an exponent of 1.1 repeats pages as soon as the recording of "
-            "Financial1 and has the working set of table 6",
+            "No Zipf law up to an exponent of 1.1 that has the working set of table 6 repeats "
+            "pages as soon as the recorded trace of Financial1",
             min(skewed.values()) > FIRST["Financial1"][1],
             f"{by_fit(skewed, 0)}; recorded: {FIRST['Financial1'][1]}",
         ),
         Claim(
-            f"MSNFS at a = 0.5 writes as many distinct pages as its recording (within {SAME:g} %), "
-            "and fewer at every larger exponent",
+            "MSNFS at a = 0.5 writes as many distinct pages as its recorded trace (within "
+            f"{SAME:g} %), and fewer at every larger exponent",
             abs(100 * (early[msnfs] / recorded - 1)) <= SAME
             and all(
                 pages < early[msnfs]
@@ -138,9 +147,9 @@ def _claims(cells: Mapping[Fit, Statics], early: Mapping[Fit, float], far: Fit) 
             f"recorded: {recorded}",
         ),
         Claim(
-            "The locality decides the best size of Financial1: at recorded reuse distances it is "
-            f"the published {published_best('Financial1'):g} %, with distant repeats less, and "
-            "still less under every Zipf law",
+            "The locality decides the best static over-provisioning of Financial1: at recorded "
+            f"reuse distances, it is the published {published_best('Financial1'):g} %; with "
+            "distant repeats, it is lower, and with every Zipf law still lower",
             bests[near] == published_best("Financial1")
             and max(one for fit, one in bests.items() if fit.exponent is not None)
             < bests[far]
@@ -148,8 +157,9 @@ def _claims(cells: Mapping[Fit, Statics], early: Mapping[Fit, float], far: Fit) 
             by_fit(bests, 0),
         ),
         Claim(
-            "At recorded reuse distances, every size of Financial1 has the same hit ratio (within "
-            "0.1 points), and victims hold fewer valid pages at every step of over-provisioning",
+            "At recorded reuse distances, Financial1 has the same hit ratio with every cache size "
+            "(within 0.1 percentage points), and victims hold fewer valid pages at every step of "
+            "over-provisioning",
             max(hits) - min(hits) <= 0.1
             and all(
                 cells[near][low].victims > cells[near][high].victims for low, high in pairwise(OPS)

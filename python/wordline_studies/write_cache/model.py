@@ -1,5 +1,5 @@
-"""Formulas 4.2 to 4.5: response time of a page write from the miss ratio of the cache and the valid
-share of victims. Also the static equation for this share."""
+"""Formulas 4.2 to 4.5: the response time of a page write from the miss ratio of the cache and the
+share of valid pages in victim blocks; and the static equation for this share."""
 
 from collections.abc import Mapping
 from math import exp, log
@@ -21,8 +21,8 @@ def latency_us(victims: float, miss_ratio: float) -> float:
 
 
 def choice(known: Mapping[int, tuple[float, float]]) -> int:
-    """Returns the first over-provisioning with the shortest response time. `known` gives the valid
-    share of victims and the miss ratio."""
+    """Returns the smallest over-provisioning with the shortest response time. `known` gives the
+    share of valid pages in victim blocks and the miss ratio, by over-provisioning."""
     return min(known, key=lambda op: latency_us(*known[op]))
 
 

@@ -1,4 +1,4 @@
-"""Recorded write loads."""
+"""Recorded traces of writes."""
 
 from wordline_studies.figure import Claim, Figure, Row, Setup
 from wordline_studies.traces import missing
@@ -18,15 +18,16 @@ from wordline_studies.write_cache.schemes import OPS, TRACKERS, Dynamic
 
 WINDOW = 2.0
 FEWEST_BLOCKS = 200
-"""Smallest number of blocks of a flash for which the threshold of 5 % is not mostly rounding."""
+"""Smallest number of blocks of a flash in which rounding to whole blocks hardly changes the GC
+threshold of 5 %."""
 
 
 def figure(setup: Setup) -> Figure:
-    """Returns the figure for the available recordings."""
+    """Returns the figure of the available recorded traces."""
     found = recordings(setup, SHARES)
     with folder() as traces:
         loads = {
-            f"{name}, {share} of its pages": (
+            f"{name}, flash of {100 * share:.0f} % of its pages": (
                 _device(traces, written, share),
                 traces.trace(name, written),
             )
@@ -46,36 +47,38 @@ def figure(setup: Setup) -> Figure:
         pages = loads[load][0].pages
         rows.append(Row(f"{load}: best static over-provisioning", float(best(cells)), "%"))
         rows += [
-            Row(f"{load}, {op} %: response time per page write", cells[op].mean_us, "µs")
+            Row(f"{load}, OP {op} %: mean response time per page write", cells[op].mean_us, "µs")
             for op in OPS
         ]
         for scheme, cell in dynamic[load].items():
             rows += [
                 Row(
-                    f"{load}, {scheme.tracker}: response time above that of the best static cache",
+                    f"{load}, tracker {scheme.tracker}: excess of the response time over that of "
+                    "the best static cache",
                     over(cell, cells),
                     "%",
                 ),
                 Row(
-                    f"{load}, {scheme.tracker}: response time above that of the best static cache, "
-                    "destages charged",
+                    f"{load}, tracker {scheme.tracker}: excess of the response time, including "
+                    "destages by shrinking, over that of the best static cache",
                     over(cell, cells, charged=True),
                     "%",
                 ),
                 Row(
-                    f"{load}, {scheme.tracker}: final over-provisioning",
+                    f"{load}, tracker {scheme.tracker}: final over-provisioning of the dynamic "
+                    "cache",
                     float(ended(cell, pages)),
                     "%",
                 ),
             ]
     return Figure(
         id="recorded",
-        title="Recordings",
+        title="Recorded traces",
         section="4.5.1, 4.5.2",
         measured=(
-            "The page writes of recordings, one at a time, on flash that holds shares of "
-            "their distinct pages. The window is twice the flash. Reads are omitted: section 1.2 "
-            "gives them a separate cache."
+            "The page writes of recorded traces, one at a time, on flash whose capacity is a "
+            "share of their distinct pages. The window is twice the flash. Reads are omitted: "
+            "section 1.2 gives them a separate cache."
         ),
         rows=rows,
         claims=[
@@ -84,10 +87,10 @@ def figure(setup: Setup) -> Figure:
             for claim in _claims(load, cells, loads[load][0])
         ],
         explanation=[
-            "Of the available recordings, these rewrite pages often enough. The excerpts of "
-            "Financial1 and MSNFS are too short to replay; their locality is that of the loads.",
-            "On flash of fewer than 200 blocks, the threshold of 5 % is mostly rounding, and "
-            "erases are not compared.",
+            "Of the available traces, these rewrite pages often enough. The excerpts of "
+            "Financial1 and MSNFS are too short to replay; the fitted loads have their locality.",
+            "On flash of fewer than 200 blocks, rounding to whole blocks changes the GC threshold "
+            "of 5 % too much, so erases are not compared.",
             *missing(SHARES, [f"{name} (" for name in found]),
         ],
         data={
@@ -108,10 +111,11 @@ def _claims(load: str, cells: Statics, on: Device) -> list[Claim]:
         Claim(
             f"X1: the hit ratio never rises with over-provisioning ({load})",
             never_rises(cells),
-            "exact",
+            "exact comparison",
         ),
         Claim(
-            f"X3: response times fall to one inner minimum and then rise ({load})",
+            "X3: with rising over-provisioning, response times fall to one inner minimum and then "
+            f"rise ({load})",
             one_turn(cells),
             means,
         ),
@@ -120,7 +124,9 @@ def _claims(load: str, cells: Statics, on: Device) -> list[Claim]:
         erases = ", ".join(str(cells[op].erases) for op in OPS)
         claims.append(
             Claim(
-                f"X2: erases never rise with over-provisioning ({load})", erases_fall(cells), erases
+                f"X2: no step of over-provisioning raises the number of erases ({load})",
+                erases_fall(cells),
+                erases,
             )
         )
     return claims

@@ -43,8 +43,8 @@ THRESHOLD = 0.05
 
 @dataclass(frozen=True)
 class Cell:
-    """Results for the pages that a load writes: counts, total times in microseconds, and the victim
-    utilisations that the partition policy predicts (`trained`)."""
+    """Results for the pages that a load writes: counts, sums of times in microseconds, and the
+    victim utilisations that the partition policy predicts (`trained`)."""
 
     pages: int
     hits: int
@@ -81,7 +81,7 @@ class Cell:
         )
 
     def after(self, before: "Cell") -> "Cell":
-        """Returns the results less those of an earlier run. Held pages and the victim table are
+        """Returns the results minus those of an earlier run. Held pages and the victim table are
         those at the end."""
         return Cell(
             self.pages - before.pages,
@@ -116,7 +116,7 @@ class Cell:
 
     @property
     def victims(self) -> float:
-        """U: mean share of valid pages in victims."""
+        """U: mean share of valid pages in victim blocks."""
         return self.moved / max(1, self.erases * BLOCK_PAGES)
 
 
@@ -126,7 +126,7 @@ Statics = Mapping[int, Cell]
 
 @dataclass(frozen=True)
 class Device:
-    """A flash of `pages` pages, and the traces that fill caches on it."""
+    """Flash of `pages` pages, and the traces that fill caches on it."""
 
     pages: int
     fills: Fills
@@ -275,7 +275,7 @@ def cold_dynamic(
 
 
 def victims(cells: Statics) -> list[float]:
-    """Returns U, the valid share of victims, at every over-provisioning."""
+    """Returns U, the share of valid pages in victim blocks, at every over-provisioning."""
     return [cells[op].victims for op in OPS]
 
 
@@ -334,7 +334,7 @@ def chosen(curve: Curve, victims: Sequence[float]) -> int:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Results of the fitted loads on a flash of `pages` pages."""
+    """Results of the fitted loads on flash of `pages` pages."""
 
     pages: int
     static: Mapping[Fit, Statics]

@@ -29,7 +29,7 @@ PRINTED, MEANT = 1e-4, 1 / 1024
 """The printed sampling rate, and the rate that gives the printed 24 and 120 KB."""
 ENTRY_BYTES = 12
 GIVEN_KIB = {8: 24, 40: 120}
-"""Printed memory in KiB, by window in GB."""
+"""Memory that the text prints in KiB, by window in GB."""
 EXTENT_PAGES = GB_PAGES
 
 
@@ -38,9 +38,9 @@ class Sampled:
     """Curves of the first window, from samples of as many pages as a rate takes in the document, or
     of a fixed number of pages.
 
-    By hash: the chosen size, the error of the curve at the eight sizes, and the excess of the
-    response time per page over the choice of the exact curve, in the static runs (`regrets`) and by
-    formula 4.5 (`foreseen`). Per cent.
+    By hash: the chosen size, the error of the curve at the eight sizes, and how much longer the
+    response time per page is than at the size that the exact curve chooses, in the static runs
+    (`regrets`) and by formula 4.5 (`foreseen`). Per cent.
     """
 
     exact: int
@@ -69,8 +69,8 @@ class Memory:
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Returns the figure for memory and accuracy of sampled curves, and for dynamic caches that use
-    them."""
+    """Returns the figure of the memory and accuracy of sampled curves, and of dynamic caches that
+    use them."""
     fits = found.main
     printed = {
         fit: _sampled(setup, traces, found, fit, _by_rate(setup, fit, PRINTED)) for fit in fits
@@ -93,16 +93,16 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         title="Sampled curves",
         section="4.4",
         measured=(
-            "Memory: windows of 8 and 40 GB at the document's size, in which every write is to "
-            f"a new page. Accuracy: the first window of each load, {len(seeds(setup))} hashes; "
-            "sampling rates are scaled up where loads are scaled down, so that the number of "
-            "sampled pages is the same, but AET samples all pages. Response times: caches that "
-            "are empty at the start."
+            "Memory: windows of 8 and 40 GB at the document's size, in which every write is to a "
+            f"new page. Accuracy: the first window of each load, with {len(seeds(setup))} hashes; "
+            "sampling rates are scaled up by the factor by which loads are scaled down, so that "
+            "the number of sampled pages is the same, but AET samples all pages. Response times: "
+            "of caches that are empty at the start."
         ),
         rows=[
             *_memory_rows(by_rate, by_size),
             *(
-                Row(f"{fit}: memory of the first window, R = 1/1024", value, "KiB")
+                Row(f"{fit}, R = 1/1024: memory of the sample of the first window", value, "KiB")
                 for fit, value in real.items()
             ),
             *(
@@ -116,7 +116,11 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
                 for row in _rows(fit, name, values)
             ),
             *(
-                Row(f"{load}, AET: largest difference from the exact curve", 100 * value, "points")
+                Row(
+                    f"{load}, AET: largest difference of the miss ratio from the exact curve",
+                    100 * value,
+                    "points",
+                )
                 for load, value in (*aet.items(), ("uniform, cleared window", flat))
             ),
             *(row for fit in moving for row in _dynamic_rows(fit, cells[str(fit)])),
@@ -125,8 +129,9 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             *_memory_claims(by_size, real),
             *_accuracy_claims(printed, meant, sized),
             Claim(
-                "AET is within 0.006 of the exact curve for pages chosen by Zipf's law (Homes, "
-                "a = 0.9, 1.1), and within 0.02 for a uniform load in a cleared window",
+                "The miss ratios of AET are within 0.006 of the exact curve for pages chosen by "
+                "Zipf's law (Homes, a = 0.9 and 1.1), and within 0.02 for a uniform load in a "
+                "cleared window",
                 max(value for load, value in aet.items() if load.startswith("Homes")) <= 0.006
                 and round(flat, 2) <= 0.02,
                 labelled({**aet, "uniform": flat}, 4),
@@ -134,9 +139,10 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             ),
         ],
         explanation=[
-            "The text prints R = 0.0001. Its 24 KB are 2,097,152 writes of distinct pages at R "
-            "= 1/1024 and 12 bytes each; R = 0.0001 would give 2.4 KB. The tracker's entries "
-            "are larger here: a hash, a stack position, and a count by distance.",
+            "The text prints R = 0.0001. Its 24 KB are the memory for 2,097,152 writes of "
+            "distinct pages at R = 1/1024 with 12 bytes for each sampled page; R = 0.0001 would "
+            "give 2.4 KB. The tracker's entries are larger here: a hash, a stack position, and a "
+            "count by distance.",
             "AET has a slightly larger error for objects of several pages, whose distances are "
             "not independent.",
             optima(found),
@@ -204,7 +210,8 @@ def _uniform(traces: Folder, found: Fitted) -> float:
 
 
 def _kib(setup: Setup, traces: Folder, found: Fitted, fit: Fit) -> float:
-    """Returns the memory of a tracker of the first window, with the document's entries. KiB."""
+    """Returns the memory of a tracker that has seen the first window, with entries of the
+    document's size. KiB."""
     rate, _ = _by_rate(setup, fit, MEANT)
     trace = traces.load(fit, part(setup))
     _, curve = curves(trace, found.pages, "shards", rate=rate, first=_window(found, fit))
@@ -224,28 +231,32 @@ def _memory_rows(by_rate: Mapping[int, Memory], by_size: Mapping[int, Memory]) -
     return [
         *(
             Row(
-                f"{gb} GB of distinct writes, R = 1/1024: entries of 12 bytes",
+                f"{gb} GB of distinct writes, R = 1/1024: memory with entries of 12 bytes",
                 one.kib,
                 "KiB",
-                PUBLISHED("4.4", f"memory, {gb} GB"),
+                PUBLISHED("4.4", f"memory of the miss-ratio curve, window of {gb} GB"),
             )
             for gb, one in by_rate.items()
         ),
         *(
             Row(
-                f"{gb} GB of distinct writes, R = 1/1024: memory here",
+                f"{gb} GB of distinct writes, R = 1/1024: memory of the tracker here",
                 one.bytes / 1024,
                 "KiB",
             )
             for gb, one in by_rate.items()
         ),
         *(
-            Row(f"{gb} GB of distinct writes, fixed size: entries", float(one.pages), "")
+            Row(
+                f"{gb} GB of distinct writes, sample of fixed size: number of sampled pages",
+                float(one.pages),
+                "",
+            )
             for gb, one in by_size.items()
         ),
         *(
             Row(
-                f"{gb} GB of distinct writes, fixed size: memory here",
+                f"{gb} GB of distinct writes, sample of fixed size: memory of the tracker here",
                 one.bytes / 1024,
                 "KiB",
             )
@@ -258,13 +269,14 @@ def _memory_claims(by_size: Mapping[int, Memory], real: Mapping[Fit, float]) -> 
     limits = {fit: 1.07 * (24 if fit.row.flash_gb == 4 else 120) for fit in real}
     return [
         Claim(
-            "X16: samples of the first windows of the loads take at most 24 KiB (4 GB of flash) or "
-            "120 KiB (16 GB), within 7 %",
+            "X16: samples of the first windows of the loads take at most 24 KiB (4 GB of flash) "
+            "or 120 KiB (16 GB), plus 7 %",
             all(value <= limits[fit] for fit, value in real.items()),
             labelled({str(fit): value for fit, value in real.items()}),
         ),
         Claim(
-            "X16: samples of a fixed size never hold more than 2,048 and 10,240 pages",
+            "X16: samples of a fixed size never hold more than 2,048 pages (window of 8 GB) or "
+            "10,240 pages (40 GB)",
             all(one.pages <= _entries(gb) for gb, one in by_size.items()),
             labelled({f"{gb} GB": float(one.pages) for gb, one in by_size.items()}, 0),
         ),
@@ -283,20 +295,21 @@ def _accuracy_claims(
     }
     return [
         Claim(
-            "X17: R = 0.0001 is enough: by formula 4.5, the chosen size takes at most 5 % "
-            "longer than the choice of the exact curve",
+            "X17: R = 0.0001 is enough: by formula 4.5, the response time at the chosen size is "
+            "at most 5 % longer than at the size that the exact curve chooses",
             max(foreseen.values()) <= 5,
             labelled(foreseen),
         ),
         Claim(
-            "X17: the chosen size takes at most 5 % longer in the static runs too",
+            "X17: with R = 0.0001, the response time at the chosen size is at most 5 % longer in "
+            "the static runs, too",
             max(few.values()) <= 5,
             labelled(few),
             quick=False,
         ),
         Claim(
-            "X17: with ten times as many sampled writes, the chosen size takes at most 5 % "
-            "longer on all loads",
+            "X17: with ten times as many sampled writes, the response time at the chosen size in "
+            "the static runs is at most 5 % longer on all loads",
             max(more.values()) <= 5,
             labelled(more),
         ),
@@ -305,20 +318,23 @@ def _accuracy_claims(
 
 def _rows(fit: Fit, name: str, one: Sampled) -> list[Row]:
     return [
-        Row(f"{fit}, {name}: mean error of the curve", fmean(one.errors), "points"),
-        Row(f"{fit}, {name}: largest error of the curve", max(one.errors), "points"),
+        Row(f"{fit}, {name}: mean error of the miss ratio", fmean(one.errors), "points"),
+        Row(f"{fit}, {name}: largest error of the miss ratio", max(one.errors), "points"),
         Row(
-            f"{fit}, {name}: hashes with a different choice, of {len(one.choices)}",
+            f"{fit}, {name}: number of hashes that choose another size than the exact curve, of "
+            f"{len(one.choices)}",
             float(one.wrong),
             "",
         ),
         Row(
-            f"{fit}, {name}: largest excess over the choice of the exact curve, in static runs",
+            f"{fit}, {name}: largest excess of the response time over that at the size that the "
+            "exact curve chooses, in static runs",
             max(one.regrets),
             "%",
         ),
         Row(
-            f"{fit}, {name}: largest excess over the choice of the exact curve, by formula 4.5",
+            f"{fit}, {name}: largest excess of the response time over that at the size that the "
+            "exact curve chooses, by formula 4.5",
             max(one.foreseen),
             "%",
         ),
@@ -352,7 +368,8 @@ def _dynamic_rows(fit: Fit, cells: Mapping[Dynamic, Cell]) -> list[Row]:
     exact = cells[Dynamic(fit.row.window)]
     return [
         Row(
-            f"{fit}: response time with a curve of {_KINDS[one.curve]}, relative to the exact one",
+            f"{fit}: change of the response time if the curve is sampled ({_KINDS[one.curve]}) "
+            "instead of exact",
             100 * (cell.mean_us / exact.mean_us - 1),
             "%",
         )

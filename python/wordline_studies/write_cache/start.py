@@ -32,7 +32,7 @@ COLOURS = {
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Returns the figure for both alternatives for every tracker."""
+    """Returns the figure of both alternatives with every tracker."""
     fits = [MAIN["Financial1"]] if setup.quick else found.main
     on = device(setup, traces)
     paths = {str(fit): (on, traces.load(fit, part(setup))) for fit in fits}
@@ -63,8 +63,9 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         title="State at the start, and charged destages",
         section="4.3, 4.4",
         measured=(
-            "Static caches and the dynamic cache with a cleared tracker, empty at the start. "
-            "Charged: the destages of a shrinking cache count as response time."
+            "The rows compare static caches and the dynamic cache with a cleared tracker that are "
+            "empty at the start with those that are full. Charged: the destages of a shrinking "
+            "cache count as response time."
         ),
         rows=[
             row
@@ -81,14 +82,14 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
                     "%",
                 ),
                 Row(
-                    f"{fit}: dynamic cache, response time above that of the best static cache, "
-                    "both empty at the start",
+                    f"{fit}: excess of the response time of the dynamic cache over that of the "
+                    "best static one, both empty at the start",
                     over(cells[str(fit)][moving[fit]], empty[str(fit)]),
                     "%",
                 ),
                 Row(
-                    f"{fit}: dynamic cache, empty at the start, response time above that of the "
-                    "best static cache, full at the start",
+                    f"{fit}: excess of the response time of the dynamic cache, empty at the "
+                    "start, over that of the best static one, full at the start",
                     100
                     * (
                         cells[str(fit)][moving[fit]].mean_us
@@ -101,8 +102,8 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         ],
         plots=[
             Plot(
-                "Response time of dynamic caches above that of the best static one",
-                "By load and tracker; full at the start.",
+                "Excess of the response time of dynamic caches over that of the best static one",
+                "By load and tracker; all caches are full at the start.",
                 bars(by_load, COLOURS, "%", height=420),
             ),
         ],
@@ -122,14 +123,18 @@ def _claims(found: Fitted, fits: list[Fit], empty: Mapping[str, Statics]) -> lis
     saved = {str(fit): _saved(found, fit, empty[str(fit)]) for fit in fits}
     return [
         Claim(
-            "The best cache that is empty at the start has the same size as the best full one, "
-            "or a larger one",
+            "The best static cache that is empty at the start is as large as the best one that is "
+            "full at the start, or larger",
             all(start <= full for start, full in pairs.values()),
-            "; ".join(f"{load}: {start} and {full} %" for load, (start, full) in pairs.items()),
+            "; ".join(
+                f"{load}: {start} % empty and {full} % full"
+                for load, (start, full) in pairs.items()
+            ),
         ),
         Claim(
-            "Each page that an empty cache admits before it is full saves one destage (at "
-            "35 %; destages saved relative to a full cache, per page held; within 1 %)",
+            "Each page that an empty cache admits before it is full saves one destage (destages "
+            "saved compared with a full cache, per page held, at 35 % over-provisioning; within 1 "
+            "%)",
             max(abs(value - 1) for value in saved.values()) <= 0.01,
             labelled(saved, 3),
         ),
@@ -137,6 +142,6 @@ def _claims(found: Fitted, fits: list[Fit], empty: Mapping[str, Statics]) -> lis
 
 
 def _saved(found: Fitted, fit: Fit, empty: Statics) -> float:
-    """Returns the destages that an empty cache of 35 % saves, per page held."""
+    """Returns the destages that an empty cache at 35 % over-provisioning saves, per page held."""
     full, start = found.static[fit][START], empty[START]
     return (full.demanded - start.demanded) / start.held

@@ -1,5 +1,5 @@
-"""Sources of the valid share of victims: static runs, small flashes, in-line training, an equation;
-and 1 % steps between known sizes."""
+"""Sources of the valid share of victims: static runs, small flashes, in-line training and an
+equation. Also steps of 1 % between known sizes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,22 +27,23 @@ FILLS = 2
 """Number of times that the flash is filled to train an over-provisioning. The first fill brings it
 into its steady state."""
 NEAR, SMALL_NEAR, SMALL = 5.0, 8.0, 20.0
-"""Tolerances for the victims of small flashes, in points: from `SMALL` per cent of valid pages on,
-and below."""
+"""Tolerances for the valid shares of victims of small flashes, in percentage points: if the share
+is at least `SMALL` per cent, and below."""
 EMPTY = 0.01
 YOUNG_FILLS = 4
 """Number of fills that a small flash has seen at the end of the window in which it has seen two, at
 a = 1.1. On Financial1 it has seen two."""
 YOUNG = (
-    "the more writes go to few pages, the more fills it takes until cold pages are in all "
-    "blocks; small flashes observe the second to the fourth fill (on Financial1 the second), and "
-    "are right about these"
+    "the more writes go to few pages, the more fills it takes until cold pages are in all blocks; "
+    "small flashes observe the second to the fourth fill (on Financial1 the second), and their "
+    "valid shares are right for these fills"
 )
 HASHES = (1, 2, 3, 4, 5)
 HOTTEST = (
-    "victims are empty if the oldest page of the cache is younger than the log is long; a "
-    "small flash whose sample includes the hottest pages sees more writes between others, and "
-    "one without them fewer, so pages appear older or younger than they are"
+    "victims are empty if every page of the cache was written more recently than the victim's "
+    "pages; a small flash whose sample includes the hottest pages sees more writes between those "
+    "of other pages, and one without them sees fewer, so pages appear older or younger than they "
+    "are"
 )
 COLOURS = {"measured": "#3b86c6", "small flash": "#d9701a", "equation": "#8b929c"}
 
@@ -53,9 +54,9 @@ class InLine:
     load ends.
 
     `trained` is the number of over-provisioning ratios trained by then, at most eight. `above` is
-    the response time above that of the best static cache. The others are the valid shares of
-    victims at 15 %: after one fill, after two fills, and over the whole load. All but `trained` are
-    in per cent.
+    the excess of the response time over that of the best static cache. The others are the valid
+    shares of victims at 15 %: after one fill, after two fills, and over the whole load. All but
+    `trained` are in per cent.
     """
 
     trained: float
@@ -66,7 +67,7 @@ class InLine:
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
-    """Returns the figure for U from all sources, and for the sizes chosen with it."""
+    """Returns the figure of U from all sources, and of the sizes chosen with it."""
     homes = MAIN["Homes"]
     fits = [MAIN["Financial1"], homes] if setup.quick else found.fits
     on = device(setup, traces)
@@ -97,21 +98,22 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
     in_line = {fit: _in_line(setup, paths, found, fit) for fit in timed}
     return Figure(
         id="4.4 training",
-        title="Valid share of victims",
+        title="Valid share of victims and training",
         section="4.3, 4.4",
         measured=(
-            "U is taken from three sources. The first is the eight static runs, as in the "
-            "other figures. The second is small flashes inside the policy, of an eighth of "
-            "the blocks; they see an eighth of the pages, chosen by hash, and are observed during "
-            "their second fill. The third is the static equation. In-line training starts with "
-            "the load: two fills of the flash at 15 % over-provisioning, two at 25 %, and so "
-            "on."
+            "U, the share of valid pages in victim blocks, is taken from three sources. The first "
+            "is the eight static runs, as in the other figures. The second is small flashes "
+            "inside the policy, of an eighth of the blocks; they see an eighth of the pages, "
+            "chosen by hash, and are observed during their second fill. The third is the static "
+            "equation. In-line training starts with the load: two fills of the flash at 15 % "
+            "over-provisioning, two at 25 %, and so on."
         ),
         rows=[
             *(row for fit in fits for row in _rows(found, fit, off[fit])),
             *(
                 Row(
-                    f"{fit}: response time with small flashes, relative to the measured table",
+                    f"{fit}: change of the response time if U is taken from small flashes instead "
+                    "of static runs",
                     value,
                     "%",
                 )
@@ -119,7 +121,8 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             ),
             *(
                 Row(
-                    f"{fit}: response time with steps of 1 %, relative to the eight sizes",
+                    f"{fit}: change of the response time if the cache chooses among steps of 1 % "
+                    "instead of the eight sizes",
                     value,
                     "%",
                 )
@@ -130,7 +133,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         plots=[
             Plot(
                 f"{fit}",
-                "Share of valid pages in victims, by over-provisioning.",
+                "Share of valid pages in victim blocks, by over-provisioning.",
                 lines(
                     {
                         "measured": {str(op): 100 * u for op, u in settled[fit].items()},
@@ -155,16 +158,15 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             *_in_line_claims(in_line),
         ],
         explanation=[
-            "The text says that a static equation cannot work (X18, not tested). The one here "
-            "is u = (u' - 1) / ln u', where u is the cached share of the 95 % that is not kept "
-            "free. It is too high where victims of a write cache are empty, which changes few "
-            "choices.",
+            "The text says that a static equation cannot work (X18, not tested). The one here is "
+            "u = (u' - 1) / ln u', where u is the cached share of the 95 % that is not kept free. "
+            "The U of the equation is too high where victims of a write cache are empty, which "
+            "changes few choices.",
             "The writes that fill a cache before the load would train the small flashes too. "
             "Caches with small flashes are therefore empty at the start, and so are the caches "
             "that they are compared with.",
-            "With in-line training, the host waits for all of it. Each piece of the load runs "
-            "on a cache that has had its size from the start, which costs less than a change "
-            "of size.",
+            "The host waits for all of in-line training. Each piece of the load runs on a cache "
+            "that has had its size from the start, which costs less than a change of size.",
             "Steps of 1 % are interpolated linearly between trained sizes. This is our "
             "extension; the text has the eight sizes.",
             optima(found),
@@ -202,7 +204,7 @@ def _young(setup: Setup, paths: Loads, fit: Fit) -> dict[int, float]:
 
 
 def _off(table: Sequence[float], measured: Mapping[int, float]) -> dict[int, float]:
-    """Returns the differences of a victim table from the measured values, by over-provisioning.
+    """Returns the differences between a table of U and the measured values, by over-provisioning.
     Percentage points, positive if the table is too high."""
     return {op: 100 * (one - true) for (op, true), one in zip(measured.items(), table, strict=True)}
 
@@ -218,7 +220,7 @@ def edge(measured: Mapping[int, float]) -> set[int]:
 
 
 def _hashed(setup: Setup, paths: Loads, fit: Fit) -> list[Sequence[float]]:
-    """Returns the victim tables of small flashes with other samples."""
+    """Returns the tables of U of small flashes with other samples."""
     scheme = Dynamic(fit.row.window, CLEAR, utilisation=MINIATURE)
     one, unused = {str(fit): paths[str(fit)]}, {str(fit): [0.0] * len(OPS)}
     return [
@@ -239,8 +241,8 @@ def _hashed_claims(
     return [
         Claim(
             f"The error depends on the hash: the U of small flashes under {fit} varies over "
-            f"{len(HASHES)} hashes by more than {NEAR:g} points where victims become empty, and by "
-            "less elsewhere",
+            f"{len(HASHES)} hashes by more than {NEAR:g} percentage points at the "
+            "over-provisioning where victims become empty, and by less elsewhere",
             max(spread[op] for op in edges) > NEAR > max(others),
             labelled({f"{op} %": value for op, value in spread.items()}),
         ),
@@ -252,17 +254,18 @@ def _rows(found: Fitted, fit: Fit, off: Mapping[int, float]) -> list[Row]:
     by_equation = found.dynamic[fit][Dynamic(fit.row.window, CLEAR, ANALYTIC)]
     return [
         Row(
-            f"{fit}: small flashes, largest difference from measured",
+            f"{fit}: largest difference between U of small flashes and measured U",
             max(map(abs, off.values())),
             "points",
         ),
         Row(
-            f"{fit}: equation, largest difference from measured (not tested)",
+            f"{fit}: largest difference between U of the equation and measured U (not tested)",
             max(abs(100 * (equation(op) - found.static[fit][op].victims)) for op in OPS),
             "points",
         ),
         Row(
-            f"{fit}: response time with the equation, relative to the measured table (not tested)",
+            f"{fit}: change of the response time if U is taken from the equation instead of "
+            "static runs (not tested)",
             100 * (by_equation.mean_us / table.mean_us - 1),
             "%",
         ),
@@ -280,21 +283,22 @@ def _claims(
     slower = {str(fit): abs(above[fit]) for fit in even}
     claims = [
         Claim(
-            "Victims of small flashes are within 5 points of measured ones, and within 8 below "
-            "20 % of valid pages, except where they become empty (Zipf's law up to a = 0.9)",
+            "U of small flashes is within 5 percentage points of the measured U, and within 8 if "
+            "that is below 20 %, except where victims become empty (Zipf's law up to a = 0.9)",
             not inside,
             "; ".join(inside) or "all",
             quick=False,
         ),
         Claim(
-            "Victims of small flashes are within these tolerances where victims become empty, too",
+            "U of small flashes is within these tolerances (5 and 8 percentage points) where "
+            "victims become empty, too",
             not at_edge,
             "; ".join(at_edge) or "all",
             HOTTEST,
         ),
         Claim(
-            "Sizes chosen with small flashes have the response time of those chosen with "
-            "measured victims (within 5 %, empty at the start; Zipf's law up to a = 0.9)",
+            "With U of small flashes, the dynamic cache has the response time that it has with "
+            "measured U (within 5 %, empty at the start; Zipf's law up to a = 0.9)",
             max(slower.values()) <= 5,
             labelled(slower),
         ),
@@ -309,22 +313,24 @@ def _claims(
     return [
         *claims,
         Claim(
-            "Victims of small flashes are within these tolerances at a = 1.1 and on Financial1",
+            "U of small flashes is within these tolerances (5 and 8 percentage points) at a = 1.1 "
+            "and on Financial1",
             not skewed,
             "; ".join(skewed) or "all",
             YOUNG,
             quick=False,
         ),
         Claim(
-            "Victims of small flashes are within these tolerances of those of the second to the "
-            "fourth fill at a = 1.1, and of the second fill on Financial1",
+            "U of small flashes is within these tolerances (5 and 8 percentage points) of the U "
+            "that is measured from the second to the fourth fill at a = 1.1, and in the second "
+            "fill on Financial1",
             not then,
             "; ".join(then) or "all",
             quick=False,
         ),
         Claim(
-            "Sizes chosen with small flashes have the same response time at a = 1.1 and on "
-            "Financial1 (within 5 %)",
+            "With U of small flashes, the dynamic cache has the response time that it has with "
+            "measured U at a = 1.1 and on Financial1, too (within 5 %)",
             max(slower.values()) <= 5,
             labelled(slower),
         ),
@@ -374,25 +380,32 @@ def _in_line(setup: Setup, paths: Loads, found: Fitted, fit: Fit) -> InLine:
 
 def _in_line_rows(fit: Fit, one: InLine) -> list[Row]:
     return [
-        Row(f"{fit}: over-provisionings trained in line before the load ends", one.trained, ""),
         Row(
-            f"{fit}: response time per page write during in-line training, above that of the "
-            "best static cache",
+            f"{fit}: number of over-provisioning ratios trained in line before the load ends",
+            one.trained,
+            "",
+        ),
+        Row(
+            f"{fit}: excess of the response time during in-line training over that of the best "
+            "static cache",
             one.above,
             "%",
         ),
         Row(
-            f"{fit}: valid share of victims at 15 % over-provisioning after one fill",
+            f"{fit}: share of valid pages in victim blocks at 15 % over-provisioning, measured "
+            "over one fill",
             one.one_fill,
             "%",
         ),
         Row(
-            f"{fit}: valid share of victims at 15 % over-provisioning after two fills",
+            f"{fit}: share of valid pages in victim blocks at 15 % over-provisioning, measured "
+            "over two fills",
             one.two_fills,
             "%",
         ),
         Row(
-            f"{fit}: valid share of victims at 15 % over-provisioning over the whole load",
+            f"{fit}: share of valid pages in victim blocks at 15 % over-provisioning, measured "
+            "over the whole load",
             one.whole,
             "%",
         ),
@@ -404,21 +417,21 @@ def _in_line_claims(found: Mapping[Fit, InLine]) -> list[Claim]:
     above = {str(fit): one.above for fit, one in found.items()}
     return [
         Claim(
-            "During in-line training, response times are longer than at the best size on every "
-            "load",
+            "During in-line training, response times are longer than with the best static cache "
+            "on every load",
             min(above.values()) > 0,
             labelled(above),
             ids=("X4-015",),
         ),
         Claim(
-            "In-line training, two fills for each of eight over-provisionings, is not complete "
-            "when Financial1, Exchange and MSNFS end",
+            "In-line training, which takes two fills for each of eight over-provisioning ratios, "
+            "is not complete when Financial1, Exchange and MSNFS end",
             max(left.values()) < len(OPS),
             labelled(left),
         ),
         Claim(
-            "After one fill, victims appear emptier than they are by 10 points or more (at 15 % "
-            "over-provisioning)",
+            "Over the first fill, the share of valid pages in victim blocks at 15 % "
+            "over-provisioning is lower than over the whole load by 10 percentage points or more",
             min(one.whole - one.one_fill for one in found.values()) >= 10,
             labelled({str(fit): one.whole - one.one_fill for fit, one in found.items()}),
         ),

@@ -12,15 +12,15 @@ from wordline_studies.write_cache.schemes import CLEAR, KEEP, RATIOS, Dynamic
 NOTICEABLE = 5.0
 """Smallest change of a response time that is called noticeable. Per cent."""
 LONGER = (
-    "in a cleared window, first writes count as misses at every size, and the shorter the window, "
-    "the larger their share and the smaller the cache that it chooses; if the pages of earlier "
-    "windows are kept, the response times depend on the window as the text says"
+    "in a cleared window, first writes count as misses at every size; the shorter the window, the "
+    "larger their share and the smaller the cache that is chosen; if the pages of earlier windows "
+    "are kept, the response times depend on the window as the text says"
 )
 STEADY = (
-    "the fitted loads keep their locality, so old writes do no harm: the longest windows of Homes "
-    "at a = 0.9 and of Exchange are the best, and the shortest of Financial1, of which every "
-    "window chooses the best size; if the skew alternates, the best window is neither the "
-    "smallest nor the largest"
+    "the fitted loads keep their locality, so old writes do no harm: the longest windows are the "
+    "best on Homes at a = 0.9 and on Exchange; on Financial1, the shortest window is the best, "
+    "because every window chooses the best size; if the skew alternates, the best window is "
+    "neither the smallest nor the largest"
 )
 ALTERNATING, PHASES, PHASE = (1.1, 0.4), 4, 4
 """Exponents of the load whose skew alternates, the number of its phases, and the writes of each in
@@ -51,7 +51,7 @@ def sensitivity(found: Fitted) -> list[Claim]:
         Claim(
             "X14: on every load, the best window is neither the smallest nor the largest",
             min(inner.values()) > 0,
-            f"ends above the best: {by_fit(inner)}",
+            f"excess of the better end over the best window, percentage points: {by_fit(inner)}",
             STEADY,
             ids=("X4-009",),
         ),
@@ -59,8 +59,9 @@ def sensitivity(found: Fitted) -> list[Claim]:
         *_windows_of_homes(found, [fit for fit in swept if fit.name == "Homes"]),
         *(
             Claim(
-                f"X14: {name} behaves as Homes: noticeably faster with 32 GB than with 16 GB "
-                f"({NOTICEABLE:g} % or more), then stable (within {NOTICEABLE:g} %)",
+                f"X14: {name} depends on the window as Homes does: it is noticeably faster with "
+                f"32 GB than with 16 GB ({NOTICEABLE:g} % or more), and then stable (within "
+                f"{NOTICEABLE:g} %)",
                 _is_settled(found, [fit for fit in swept if fit.name == name]),
                 _changes(found, [fit for fit in swept if fit.name == name], CLEAR),
                 quick=name != "MSNFS",
@@ -94,15 +95,16 @@ def inner(above: Mapping[float, float]) -> Claim:
     """Returns our claim on the load whose skew alternates."""
     best = min(above, key=lambda one: above[one])
     return Claim(
-        f"X14: if the skew of the writes alternates every {PHASE} flash capacities, the best "
-        "window is neither the smallest nor the largest",
+        f"X14: if the skew of the writes alternates after every {PHASE} flash capacities written, "
+        "the best window is neither the smallest nor the largest",
         best not in (TRIED[0], TRIED[-1]),
         _by_window(above),
     )
 
 
 def _kept(found: Fitted, swept: Sequence[Fit]) -> list[Claim]:
-    """Returns the claims on the other reading of a cleared curve: earlier writes are known."""
+    """Returns the claims on the other reading of a cleared curve: the tracker keeps earlier
+    writes."""
     others = [fit for fit in swept if fit.name != "Financial1"]
     ended = {
         fit: {found.ended(fit, Dynamic(one, KEEP)) for one in windows(found, fit, KEEP)}
@@ -111,7 +113,8 @@ def _kept(found: Fitted, swept: Sequence[Fit]) -> list[Claim]:
     return [
         Claim(
             f"X14: {READING[KEEP]}, Homes, Exchange and MSNFS are noticeably faster with a window "
-            f"of twice the flash than of once the flash ({NOTICEABLE:g} % or more)",
+            f"of twice the flash capacity than with one of once the capacity ({NOTICEABLE:g} % or "
+            "more)",
             min(_gained(found, fit, KEEP) for fit in others) >= NOTICEABLE,
             _changes(found, others, KEEP),
             KEPT,
@@ -120,7 +123,7 @@ def _kept(found: Fitted, swept: Sequence[Fit]) -> list[Claim]:
             f"X14: {READING[KEEP]}, every window chooses the best static size in the end",
             all(one == {found.best(fit)} for fit, one in ended.items()),
             "; ".join(
-                f"{fit}: {', '.join(map(str, sorted(one)))} of {found.best(fit)} %"
+                f"{fit}: {', '.join(map(str, sorted(one)))} % chosen, {found.best(fit)} % best"
                 for fit, one in ended.items()
             ),
         ),
@@ -136,7 +139,8 @@ def _is_settled(found: Fitted, fits: Sequence[Fit]) -> bool:
 
 def _changes(found: Fitted, fits: Sequence[Fit], tracker: str) -> str:
     return "; ".join(
-        f"{fit}: {_gained(found, fit, tracker):.1f} % faster, then "
+        f"{fit}: {_gained(found, fit, tracker):.1f} % shorter with twice the window, then changes "
+        "by up to "
         f"{_later(found, fit, tracker):+.1f} %"
         for fit in fits
     )
@@ -151,14 +155,15 @@ def _windows_of_homes(found: Fitted, fits: Sequence[Fit]) -> list[Claim]:
     ]
     return [
         Claim(
-            "X14: Homes has a noticeably shorter response time with 8 GB than with 4 GB "
-            f"({NOTICEABLE:g} % or more)",
+            "X14: Homes has a noticeably shorter response time with a window of 8 GB than with "
+            f"one of 4 GB ({NOTICEABLE:g} % or more)",
             min(gained.values()) >= NOTICEABLE,
             by_fit(gained),
             ids=("X4-042",),
         ),
         Claim(
-            f"X14: above 8 GB, the response time of Homes is stable (within {NOTICEABLE:g} %)",
+            "X14: with windows above 8 GB, the response time of Homes is stable (within "
+            f"{NOTICEABLE:g} %)",
             max(map(abs, later.values())) < NOTICEABLE,
             by_fit(later),
             LONGER,
@@ -166,7 +171,8 @@ def _windows_of_homes(found: Fitted, fits: Sequence[Fit]) -> list[Claim]:
         ),
         Claim(
             "The cause on Homes is the cleared window: if the pages of earlier windows are kept, "
-            f"response times change by less than {NOTICEABLE:g} % from 4 to 8 GB and above",
+            f"response times change by less than {NOTICEABLE:g} % between windows of 4 and 8 GB, "
+            "and from 8 GB to larger ones",
             max(map(abs, kept)) < NOTICEABLE,
             _changes(found, fits, KEEP),
         ),
@@ -180,10 +186,10 @@ def _windows_of_financial(found: Fitted) -> list[Claim]:
     ended = {tracker: found.ended(fit, Dynamic(1.0, tracker)) for tracker in (CLEAR, KEEP)}
     return [
         Claim(
-            "X15: the response times of Financial1 with 4 and 8 GB do not differ noticeably "
-            f"(within {NOTICEABLE:g} %)",
+            "X15: the response times of Financial1 with windows of 4 and 8 GB do not differ "
+            f"noticeably (within {NOTICEABLE:g} %)",
             abs(_gained(found, fit, CLEAR)) < NOTICEABLE,
-            f"{_gained(found, fit, CLEAR):.1f} % faster with 8 GB",
+            f"{_gained(found, fit, CLEAR):.1f} % shorter with 8 GB",
             ids=("X4-046",),
         ),
         Claim(
@@ -196,25 +202,27 @@ def _windows_of_financial(found: Fitted) -> list[Claim]:
             "X15: a window of 4 GB is enough for Financial1: the dynamic cache chooses the best "
             "static size",
             ended[CLEAR] == found.best(fit),
-            f"{ended[CLEAR]} and {found.best(fit)} %",
+            f"{ended[CLEAR]} % chosen, {found.best(fit)} % best",
             ids=("X4-048",),
         ),
         Claim(
             f"X15: {READING[KEEP]}, too, a window of 4 GB chooses the best static size, and every "
-            "window above 8 GB is slower than 8 GB",
+            "window above 8 GB is slower than one of 8 GB",
             ended[KEEP] == found.best(fit) and min(after[KEEP].values()) > 0,
-            f"{ended[KEEP]} %; {_by_window(after[KEEP])}",
+            f"{ended[KEEP]} % chosen; {_by_window(after[KEEP])}",
         ),
     ]
 
 
 def _by_window(values: Mapping[float, float]) -> str:
-    return "; ".join(f"{one:g} times the flash: {value:+.1f} %" for one, value in values.items())
+    return "; ".join(
+        f"window of {one:g} times the flash: {value:+.1f} %" for one, value in values.items()
+    )
 
 
 def _gained(found: Fitted, fit: Fit, tracker: str) -> float:
-    """Returns the response time that a window of twice the flash saves relative to one as large as
-    the flash. Per cent."""
+    """Returns the reduction of the response time from a window as large as the flash to one of
+    twice the flash. Per cent."""
     one, two = (found.dynamic[fit][Dynamic(ratio, tracker)].mean_us for ratio in (1.0, 2.0))
     return 100 * (1 - two / one)
 

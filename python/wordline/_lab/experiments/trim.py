@@ -128,7 +128,9 @@ def _told(kind: str, rate: float, fresh: float, used: float) -> str:
         return f"After {which} the rate is {units.bandwidth(rate)}."
     if share < 0.05:
         return f"{which} regains nothing."
-    return f"{which} regains {units.share(min(share, 1.0))} of the difference from the erased device."
+    return (
+        f"{which} regains {units.share(min(share, 1.0))} of the difference from the erased device."
+    )
 
 
 EXPERIMENT = Experiment(
