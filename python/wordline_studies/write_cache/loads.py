@@ -161,7 +161,7 @@ def capacity(part: int) -> int:
 
 
 def cached(op: int, pages: int) -> int:
-    """Returns C_user, the number of cached pages, at the given over-provisioning. Per cent."""
+    """Returns C_user, the number of cached pages, at an over-provisioning in per cent."""
     return (100 - op) * pages // 100
 
 

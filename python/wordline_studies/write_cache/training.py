@@ -40,8 +40,8 @@ YOUNG = (
 )
 HASHES = (1, 2, 3, 4, 5)
 HOTTEST = (
-    "victims are empty if every page of the cache was written more recently than the victim's "
-    "pages; a small flash whose sample includes the hottest pages sees more writes between those "
+    "victims are empty if every page of the cache was written more recently than the oldest "
+    "block; a small flash whose sample includes the hottest pages sees more writes between those "
     "of other pages, and one without them sees fewer, so pages appear older or younger than they "
     "are"
 )
