@@ -136,8 +136,8 @@ def run_all(
     """Runs the cases in parallel, like the points of a sweep. Returns the results in the order of
     the cases.
 
-    `tables` are recorded in addition to the summaries. Cases with a result in `runs` are not run
-    again.
+    `tables` are recorded in addition to the summaries. Cases with a result in `runs` that has these
+    tables, or more, are not run again.
     """
     runs = runs or Runs()
     known = Known(here=runs.here)
@@ -145,14 +145,18 @@ def run_all(
     tasks: dict[str, Task] = {}
     faults: dict[str, Run] = {}
     for index, case in enumerate(cases):
+        point = _point(index, case)
         try:
-            task = known.task(_point(index, case), tables)
+            task = known.task(point, tables)
         except WordlineError as fault:
             found.append(str(index))
             faults[str(index)] = Run(None, "", str(fault))
             continue
-        found.append(task.key)
-        tasks.setdefault(task.key, task)
+        keys = (task.key, *known.wider(point, tables))
+        key = next((one for one in keys if one in runs.known), task.key)
+        found.append(key)
+        if key == task.key:
+            tasks.setdefault(key, task)
     runs.run(list(tasks.values()))
     return [faults.get(key) or runs.known[key] for key in found]
 

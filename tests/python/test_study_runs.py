@@ -10,7 +10,8 @@ import wordline
 import wordline_studies as studies
 from wordline import cli
 from wordline._sweep.engine import State
-from wordline_studies.cases import READING, Case, latencies_us, tabled
+from wordline._sweep.work import Run
+from wordline_studies.cases import READING, Case, latencies_us, run_all, summary_of, tabled
 from wordline_studies.figure import Figure, Setup, Study
 from wordline_studies.paq import series
 from wordline_studies.results import run
@@ -46,6 +47,26 @@ def test_rows_of_a_case_are_those_of_its_run(trace: str, tiny: str) -> None:
     assert latencies_us(found) == [ps / 1e6 for ps in expected]
     by_interval = tabled(Setup(), {"one": case}, "series")["one"]
     assert by_interval.table("series").equals(straight.series.polars())
+
+
+def test_a_result_with_more_tables_serves_a_case_that_needs_fewer(trace: str, tiny: str) -> None:
+    case = Case(tiny, "tiny", {"replay.mode.closed-loop.queue_depth": 4}, Path(trace), 300)
+    runs, other = Runs(), Runs()
+    plain = timeless(run_all([case], runs)[0])
+    for table in ("series", "requests"):
+        wide = run_all([case], runs, (table,))[0]
+        assert wide.tables.keys() == {table}
+        assert timeless(wide) == plain
+    assert runs.kept == 3
+    run_all([case], other, ("requests", "series"))
+    for tables in ((), ("requests",), ("series",)):
+        assert timeless(run_all([case], other, tables)[0]) == plain
+    assert other.kept == 1
+
+
+def timeless(run: Run) -> dict[str, Any]:
+    """Returns the summary of a run without its speed."""
+    return {key: value for key, value in summary_of(run).items() if key != "speed"}
 
 
 def test_an_interrupted_study_continues(straight: dict[str, Any], tmp_path: Path) -> None:

@@ -24,6 +24,9 @@ WORTH_SHARING = 0.1
 For 64 GiB (`d4` with 4,096 blocks per plane), reading the state from its file takes 0.08 CPU s more
 than filling the device. Random writes of 0.04 of its pages take as long."""
 
+TABLES = (("requests",), ("series",), ("requests", "series"))
+"""Sets of tables that a task can return in addition to its summary."""
+
 
 @dataclass
 class Task:
@@ -137,7 +140,7 @@ class Known:
         if point.device not in self._sources:
             self._sources[point.device] = Source(*config.read(point.device))
         source = self._sources[point.device]
-        text = json.dumps([point.device, point.overrides], default=str)
+        text = _named(point)
         if text not in self._devices:
             self._devices[text] = _device(source, point.overrides)
         device = self._devices[text]
@@ -145,6 +148,24 @@ class Known:
             raise WordlineError(device.refusal)
         if point.trace not in self._traces:
             self._traces[point.trace] = identity(point.trace)
+        preparation = None
+        if device.prepares and not point.options.get("power_cut_every"):
+            preparation = state.preparation(source, overrides=point.overrides, seed=point.seed)
+        return Task(
+            self._key(device, point, tables),
+            Job(source, point.trace, point.seed, point.overrides, point.options, tables=tables),
+            [point],
+            device.memory_bytes,
+            preparation,
+        )
+
+    def wider(self, point: Point, tables: tuple[str, ...]) -> list[str]:
+        """Returns the keys of the tasks of a point that return more tables. The point has a
+        task."""
+        device = self._devices[_named(point)]
+        return [self._key(device, point, more) for more in TABLES if {*more} > {*tables}]
+
+    def _key(self, device: _Device, point: Point, tables: tuple[str, ...]) -> str:
         parts = [
             device.resolved,
             self._traces[point.trace],
@@ -154,16 +175,11 @@ class Known:
             *tables,
         ]
         told = json.dumps(parts, sort_keys=True, default=str).encode()
-        preparation = None
-        if device.prepares and not point.options.get("power_cut_every"):
-            preparation = state.preparation(source, overrides=point.overrides, seed=point.seed)
-        return Task(
-            hashlib.sha256(told).hexdigest()[:32],
-            Job(source, point.trace, point.seed, point.overrides, point.options, tables=tables),
-            [point],
-            device.memory_bytes,
-            preparation,
-        )
+        return hashlib.sha256(told).hexdigest()[:32]
+
+
+def _named(point: Point) -> str:
+    return json.dumps([point.device, point.overrides], default=str)
 
 
 def _device(source: Source, overrides: Overrides) -> _Device:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from wordline._render.charts import lines
-from wordline_studies.cases import tabled
+from wordline._sweep.work import Run
+from wordline_studies.cases import summary_of, tabled
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
 from wordline_studies.op_fcl import claims, courses, model, wear
 from wordline_studies.op_fcl.courses import Course
-from wordline_studies.op_fcl.loads import FITTED, TABLE, named, written
+from wordline_studies.op_fcl.loads import FITTED, PAGES_PER_GB, TABLE, named, written
 from wordline_studies.op_fcl.runs import (
     ALONE,
     COLOURS,
@@ -181,9 +182,10 @@ def figures(setup: Setup) -> list[Figure]:
     """Reproduces figures 6 to 14."""
     loads = named(TABLE)
     paths = written(setup, loads, part(setup))
+    # First, because the summaries of these runs, which record more, serve the curves as well.
+    found = _courses_of(setup, paths)
     charged = curves(setup, paths, loads, percents(setup))
     alone = curves(setup, paths, named(["search"]), percents(setup), ALONE)["search"]
-    found = {name: _course(setup, name, paths[name]) for name in TABLE}
     measured = (
         "Loads fitted to table 1. Flash, loads and periods are scaled down from the document's "
         f"({scaled(part(setup))}), with 16 segments (Exchange, MSN: 64)."
@@ -407,17 +409,21 @@ def _erases(measured: str, charged: Mapping[str, Curve]) -> Figure:
     )
 
 
-def _course(setup: Setup, name: str, path: Path) -> Course:
-    load = TABLE[name]
-    store = Store.of(load, part(setup))
-    one = case(name, path, store, OP, INITIAL_PERCENT)
-    found = tabled(setup, {name: one}, "series")[name]
-    table = found.table("series")
-    served = (table["reads"] + table["writes"]).cum_sum().to_list()
-    gb = load.part(part(setup)) / 262_144
-    assert found.summary is not None
-    cache = found.summary["cache"]
+def _courses_of(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Course]:
+    """Runs every load under OP-FCL and returns the sizes of its lists over the run."""
+    cases = {
+        name: case(name, path, Store.of(TABLE[name], part(setup)), OP, INITIAL_PERCENT)
+        for name, path in paths.items()
+    }
+    runs = tabled(setup, cases, "series")
+    return {name: _course(run, TABLE[name].part(part(setup))) for name, run in runs.items()}
+
+
+def _course(run: Run, scale: int) -> Course:
+    table, cache = run.table("series"), summary_of(run)["cache"]
     assert cache is not None
+    served = (table["reads"] + table["writes"]).cum_sum().to_list()
+    gb = scale / PAGES_PER_GB
     # Intervals after the last request have no sizes.
     sampled = [
         (done, reads * gb, writes * gb)
