@@ -39,15 +39,24 @@ KEEPS_UP = 0.97
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures for latency and waiting time."""
+    """Returns the figures for latency and waiting time. `--quick` omits the figure on a busier
+    device, which has neither claims nor published numbers."""
     traces = recorded(setup, KNOWN)
     most = _most(setup, DOCUMENT)
     rates, loads = _rates(most, RATE), [*TABLE, *traces]
     found, skipped = by_order(
         setup, loads, lambda load, order: timed(setup, load, order, rates, traces), traces
     )
-    busy = _at(setup, beside(setup), _rates(most, BUSY), DOCUMENT)
-    return [*compared(found, rates, skipped), _busy(found, busy)]
+    made = compared(found, rates, skipped)
+    return made if setup.quick else [*made, busy(setup)]
+
+
+def busy(setup: Setup) -> Figure:
+    """Returns the figure that compares arrivals at two rates."""
+    most = _most(setup, DOCUMENT)
+    return _busy(
+        *(_at(setup, beside(setup), _rates(most, share), DOCUMENT) for share in (RATE, BUSY))
+    )
 
 
 def by_address(setup: Setup) -> list[Figure]:
