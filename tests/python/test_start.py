@@ -1,5 +1,6 @@
 """Modules that a start of Wordline loads, and completeness of its lazy names."""
 
+import inspect
 import json
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 import wordline
 from wordline import _wordline, cli
 from wordline._api import trace_input
-from wordline.cli import app, argv, run
+from wordline.cli import analyses, app, argv, caches, run
 
 
 def python(code: str) -> str:
@@ -42,12 +43,26 @@ def test_a_command_imports_no_other_command() -> None:
     loaded = python(
         "import sys; before = set(sys.modules)\n"
         "from wordline.cli import main\n"
-        "main(['mrc', 'postgresql-mixed.csv.gz', '--json'])\n"
+        "main(['mrc', 'postgresql-mixed.csv.gz', '--json', '--meth', 'exact'])\n"
         "print(); print(*sorted(set(sys.modules) - before))"
     ).splitlines()[-1]
     assert "wordline.cli.caches" in loaded.split()
     others = {"wordline.cli.sweeps", "wordline.cli.benchmarks", "wordline_studies.command"}
     assert not {"importlib.metadata", *others} & set(loaded.split())
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("command", [["mrc", "--seed", "2"], ["cache", "lru,arc", "1%"]])
+def test_an_analysis_in_a_pipe_imports_no_slow_modules(command: list[str]) -> None:
+    name, *rest = command
+    loaded = python(
+        "import sys; before = set(sys.modules)\n"
+        "from wordline.cli import main\n"
+        f"main([{name!r}, 'postgresql-mixed.csv.gz', *{rest!r}])\n"
+        "print(); print(*sorted(set(sys.modules) - before))"
+    ).splitlines()[-1]
+    assert "wordline.cli.analyses" in loaded.split()
+    assert not {"click", "rich", "tomllib", "inspect", "polars"} & set(loaded.split())
 
 
 def test_the_version_is_that_of_the_installed_package() -> None:
@@ -61,6 +76,14 @@ def test_garbage_collection_is_disabled_only_in_the_command(tiny: str) -> None:
     assert called.splitlines()[-1] == "True False"
     own = f"import gc, sys\nfrom wordline.cli import main\nsys.argv[1:] = {run}\nmain()\n{says}"
     assert python(own).splitlines()[-1] == "False True"
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("args", [["mrc", "postgresql-mixed.csv.gz"], ["devices"]])
+def test_objects_of_a_command_are_not_traversed_at_its_end(args: list[str]) -> None:
+    own = f"import gc, sys\nfrom wordline.cli import main\nsys.argv[1:] = {args!r}\nmain()\n"
+    says = "print(); print(gc.isenabled(), gc.get_freeze_count() > 0)"
+    assert python(own + says).splitlines()[-1] == f"{args == ['devices']} True"
 
 
 def test_ctrl_c_during_the_start_prints_one_line(
@@ -264,9 +287,67 @@ def test_defaults_of_both_parsers_agree() -> None:
         assert name in given | for_all or value == default(name)
 
 
-def default(name: str) -> object:
-    import inspect
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["cache", "a.csv"],
+        ["cache", "a.csv", "lru,arc", "1%", "--page-bytes=512", "--json", "--quiet"],
+        ["cache", "--no-progress", "a.csv", "fifo", "--out", "there", "--volumes", "3"],
+        ["mrc", "a.csv", "--method", "shards", "--rate", "1e-3", "--seed", "7"],
+        ["mrc", "a.csv", "--samples=9", "--accuracy", "--sizes", "1%,3p"],
+    ],
+)
+def test_arguments_of_analyses_mean_the_same_without_click(
+    args: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[dict[str, object]] = []
 
+    def noted(function: Any) -> Any:
+        def note(*words: Any, **given: Any) -> None:
+            bound = inspect.signature(function).bind(*words, **given)
+            bound.apply_defaults()
+            calls.append(bound.arguments | bound.arguments.pop("options"))
+
+        return note
+
+    functions = {"run_cache": analyses.run_cache, "run_mrc": analyses.run_mrc}
+    for module in (analyses, caches):
+        for name, function in functions.items():
+            monkeypatch.setattr(module, name, noted(function))
+    work = analyses.command(args)
+    assert work is not None
+    work()
+    app.cli.main(args, standalone_mode=False)
+    plain, clicked = calls
+    for name, value in plain.items():
+        assert _plain(value) == _plain(clicked[name])
+    rest = {name: value for name, value in clicked.items() if name not in plain}
+    parameters = inspect.signature(getattr(wordline, args[0])).parameters
+    options = wordline.CacheOptions().__dict__ | {
+        name: parameter.default for name, parameter in parameters.items()
+    }
+    for name, value in rest.items():
+        assert name == "sizes" or value == {} or value == options[name]
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["cache"],
+        ["mrc", "a", "b"],
+        ["cache", "a", "lru", "1%", "more"],
+        ["mrc", "a", "--rate", "x"],
+        ["mrc", "a", "--help"],
+        ["cache", "a", "--flash", "d4"],
+        ["cache", "a", "--jso"],
+        ["mrc", "a", "--rate"],
+    ],
+)
+def test_other_arguments_of_analyses_are_left_to_click(args: list[str]) -> None:
+    assert analyses.command(args) is None
+
+
+def default(name: str) -> object:
     for function in (run.simulate, wordline.run):
         parameter = inspect.signature(function).parameters.get(name)
         if parameter:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -49,6 +48,8 @@ class OnFlash:
     def __init__(
         self, flash: str | os.PathLike[str], disk: str, overrides: Mapping[str, Value]
     ) -> None:
+        import tomllib
+
         self.device, self.disk = os.fspath(flash), disk
         alone = tomllib.loads(config.show(self.device, {}))
         if "disk" in alone and "cache" not in alone:

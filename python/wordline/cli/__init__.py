@@ -43,21 +43,36 @@ def main(args: Sequence[str] | None = None) -> int:
 def _called(args: Sequence[str] | None) -> int:
     from wordline.cli import argv
 
-    given = argv.run_arguments(sys.argv[1:] if args is None else args)
-    if given is None:
-        # Some imports turn KeyboardInterrupt into another exception.
-        with interruption.undisturbed():
-            from wordline.cli import app
-
-        return guarded(lambda: app.called(args))
-    if args is not None:
-        return guarded(lambda: _simulated(given))
-    # The process ends with the run. Most objects of a run live until its end, where the garbage
-    # collector would traverse all of them.
-    gc.disable()
-    code = guarded(lambda: _simulated(given))
-    gc.freeze()
+    words = sys.argv[1:] if args is None else list(args)
+    given = argv.run_arguments(words)
+    if given is None and words[:1] not in (["cache"], ["mrc"]):
+        code = _clicked(args)
+    elif args is not None:
+        code = _analysed(words, args) if given is None else guarded(lambda: _simulated(given))
+    else:
+        # The process ends with the command. Most objects of a command live until its end, where the
+        # garbage collector would traverse all of them.
+        gc.disable()
+        code = _analysed(words, args) if given is None else guarded(lambda: _simulated(given))
+    if args is None:
+        gc.freeze()
     return code
+
+
+def _clicked(args: Sequence[str] | None) -> int:
+    # Some imports turn KeyboardInterrupt into another exception.
+    with interruption.undisturbed():
+        from wordline.cli import app
+
+    return guarded(lambda: app.called(args))
+
+
+def _analysed(words: Sequence[str], args: Sequence[str] | None) -> int:
+    with interruption.undisturbed():
+        from wordline.cli import analyses
+
+    work = analyses.command(words)
+    return _clicked(args) if work is None else guarded(work)
 
 
 def _simulated(given: dict[str, Any]) -> int:

@@ -10,13 +10,13 @@ import wordline
 from wordline._api.options import PAGES, SET, Options, flag, value
 from wordline._caching.cache import SIZES
 from wordline._caching.cache_on_flash import DISK
-from wordline._caching.mrc import SIZES as CURVE_SIZES
 from wordline._caching.plan_cache import DISK as PLAN_DISK
 from wordline._caching.plan_cache import FLASH as PLAN_FLASH
 from wordline._caching.plan_cache import LEADING, STEPS
 from wordline._caching.plan_cache import SIZES as PLAN_SIZES
 from wordline._internal import output_folder
 from wordline._internal.arguments import toml_value
+from wordline.cli.analyses import CACHE_PAGES, MRC, run_cache, run_mrc
 from wordline.cli.command import command
 from wordline.cli.streams import shows_progress
 
@@ -35,39 +35,6 @@ FLASH: Options = {
     },
     "--jobs": value("N", "Number of processes on this machine. [default: one per core]", of=int),
 }
-CACHE_PAGES: Options = {
-    **PAGES,
-    "--page-bytes": value(
-        "N",
-        "Page size in bytes. Requests are split into pages; part of a page counts as the page. "
-        "[default: 4096, or the page size of --flash]",
-        of=int,
-    ),
-}
-MRC: Options = {
-    "--method": value(
-        "NAME[,NAME]...",
-        "exact (stack distances), shards (a sample of the pages), aet (a model of reuse times).",
-        "exact",
-        name="methods",
-    ),
-    "--rate": value("R", "Share of the pages that SHARDS samples. [default: 0.01]", of=float),
-    "--samples": value(
-        "N", "Number of pages that SHARDS samples, which lowers its rate as needed.", of=int
-    ),
-    "--sizes": value(
-        "SIZE[,SIZE]...",
-        "Cache sizes to print, as in `wordline cache`. [default: 0.1% to 100% of the pages]",
-        ",".join(CURVE_SIZES),
-        show_default=False,
-    ),
-    "--accuracy": flag(
-        "Also measure the errors of SHARDS (by rate, and by samples, 8192 if not given) and AET "
-        "against the exact curve, over 20 independent hashes."
-    ),
-    "--seed": value("N", "Seed of the page sample.", 1),
-}
-
 PLAN_PAGES: Options = {key: option for key, option in PAGES.items() if key != "--page-bytes"}
 PLAN: Options = {
     "--flash": value(
@@ -138,19 +105,8 @@ def cache(
     With --out, the folder contains {files}. Exit code: 0 done, 2 invalid command or input, 130
     Ctrl-C, 143 SIGTERM.
     """
-    if out:
-        output_folder.check(out, "cache")
     overrides = {key: toml_value(text) for key, text in options.pop("overrides", ())}
-    result = wordline.cache(
-        trace, policy, size, overrides=overrides, progress=shows_progress(progress), **options
-    )
-    files = result.write(out) if out else []
-    if as_json:
-        click.echo(json.dumps(result.summary, indent=2))
-        return
-    from wordline._render.terminal.caches import print_cache
-
-    print_cache(result.summary, files)
+    run_cache(trace, policy, size, out, as_json, progress, overrides=overrides, **options)
 
 
 @command(MRC, PAGES, writes="mrc")
@@ -180,16 +136,7 @@ def mrc(
     With --out, the folder contains {files}. Exit code: 0 done, 2 invalid command or input, 130
     Ctrl-C, 143 SIGTERM.
     """
-    if out:
-        output_folder.check(out, "mrc")
-    result = wordline.mrc(trace, methods, progress=shows_progress(progress), **options)
-    files = result.write(out) if out else []
-    if as_json:
-        click.echo(json.dumps(result.summary, indent=2))
-        return
-    from wordline._render.terminal.caches import print_mrc
-
-    print_mrc(result.summary, files)
+    run_mrc(trace, methods, out, as_json, progress, **options)
 
 
 @command(PLAN, PLAN_PAGES, name="plan-cache", writes="plan-cache")

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
-
-from wordline._render.terminal.console import console, print_files
+from wordline._render.terminal import blocks
+from wordline._render.terminal.block import Grid, Line
 from wordline._render.trace_format_text import formats
 from wordline._render.units import ABSENT, duration, lifetime, many, number, share, size, whole
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from wordline._caching.cache import CacheInput, CacheRun, CacheSummary, OnFlashInput
     from wordline._caching.mrc import MrcSummary
     from wordline._caching.plan_cache import PlanAnswer, PlanSize, PlanSummary
@@ -21,16 +20,14 @@ if TYPE_CHECKING:
 
 def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:
     """Prints the results of policies, one section per size."""
-    shown = console()
-    shown.print(*_trace(summary["input"]), sep="\n")
     told = summary["input"]
     runs = summary["runs"]
+    shown: list[Line | Grid] = [*_trace(told)]
     if len({run["policy"] for run in runs}) == 1:
         headings = ["pages", "bytes", *_run_headings(told)]
         sizes = [[whole(run["size_pages"]), size(run["size_bytes"])] for run in runs]
         rows = [own + _run_cells(run, told) for own, run in zip(sizes, runs, strict=True)]
-        title = runs[0]["policy"]
-        shown.print(_run_table(title, headings, rows, _widths(headings, rows)))
+        shown.append(_run_table(runs[0]["policy"], headings, rows, _widths(headings, rows)))
     else:
         headings = ["policy", *_run_headings(told)]
         rows = [[run["policy"], *_run_cells(run, told)] for run in runs]
@@ -38,17 +35,35 @@ def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:
         for pages in dict.fromkeys(run["size_pages"] for run in runs):
             own = [place for place, run in enumerate(runs) if run["size_pages"] == pages]
             title = _size(runs[own[0]])
-            shown.print(_run_table(title, headings, [rows[place] for place in own], widths))
-    if on_flash := summary["on_flash"]:
-        if any("flash" in run for run in runs):
+            shown.append(_run_table(title, headings, [rows[place] for place in own], widths))
+    blocks.show(shown)
+    on_flash = summary["on_flash"]
+    if on_flash or files:
+        _print_rest(summary, on_flash, files)
+
+
+def _print_rest(
+    summary: "CacheSummary", on_flash: "OnFlashInput | None", files: Sequence[Path]
+) -> None:
+    from rich.text import Text
+
+    from wordline._render.terminal.console import console, print_files
+
+    shown = console()
+    if on_flash:
+        if any("flash" in run for run in summary["runs"]):
             shown.print(_flash_table(summary, on_flash))
         for note in on_flash["notes"]:
             shown.print(Text(f"Note: {note}", style="dim"))
     print_files(shown, files)
 
 
-def _flash_table(summary: "CacheSummary", on_flash: "OnFlashInput") -> Table:
+def _flash_table(summary: "CacheSummary", on_flash: "OnFlashInput") -> "Table":
     """Returns the table of the results on flash, with one row per policy and size."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -109,56 +124,49 @@ def _widths(headings: list[str], rows: list[list[str]]) -> list[int]:
     return [max(map(len, column)) for column in zip(words, *rows, strict=True)]
 
 
-def _run_table(title: str, headings: list[str], rows: list[list[str]], widths: list[int]) -> Table:
+def _run_table(title: str, headings: list[str], rows: list[list[str]], widths: list[int]) -> Grid:
     """Returns a table of runs. Tables of equal widths line up. On a narrow terminal headings wrap,
     but numbers do not."""
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        title=Text(title, style="bold"),
-        title_justify="left",
-    )
     least = min(widths[0], 24)
     wanted = least + sum(map(max, map(len, headings[1:]), widths[1:])) + 3 * len(headings)
-    between = " " if wanted <= console().width else "\n"
-    justify = "right" if headings[0] == "pages" else "left"
-    table.add_column(headings[0], justify=justify, min_width=least, overflow="fold")
-    for heading, width in zip(headings[1:], widths[1:], strict=True):
-        broken = heading.replace(" ", between)
-        table.add_column(broken, justify="right", no_wrap=True, min_width=width)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    return table
+    between = " " if wanted <= blocks.width() else "\n"
+    return Grid(
+        headings=[headings[0], *(heading.replace(" ", between) for heading in headings[1:])],
+        rows=rows,
+        title=title,
+        left=headings[0] != "pages",
+        least=[least, *widths[1:]],
+    )
 
 
 def print_mrc(summary: "MrcSummary", files: Sequence[Path]) -> None:
     """Prints the miss-ratio curves of a trace at the requested sizes."""
-    shown = console()
-    shown.print(*_trace(summary["input"]), sep="\n")
     curves = summary["curves"]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("pages", "bytes", "of distinct", *(curve["method"] for curve in curves)):
-        table.add_column(heading, justify="right")
-    for rows in zip(*(curve["sizes"] for curve in curves), strict=True):
-        at = rows[0]
-        table.add_row(
-            whole(at["size_pages"]),
-            size(at["size_bytes"]),
-            share(at["footprint_ratio"]),
-            *(_percent(row["miss_ratio"]) for row in rows),
-        )
-    table.caption_justify = "left"
-    table.caption = Text("miss ratio of an LRU cache", style="dim")
-    shown.print(table)
-    if summary["accuracy"]:
-        shown.print(_accuracy(summary))
-    print_files(shown, files)
+    rows: list[list[str]] = []
+    for sizes in zip(*(curve["sizes"] for curve in curves), strict=True):
+        at = sizes[0]
+        own = [whole(at["size_pages"]), size(at["size_bytes"]), share(at["footprint_ratio"])]
+        rows.append(own + [_percent(one["miss_ratio"]) for one in sizes])
+    headings = ["pages", "bytes", "of distinct", *(curve["method"] for curve in curves)]
+    table = Grid(headings=headings, rows=rows, caption="miss ratio of an LRU cache")
+    blocks.show([*_trace(summary["input"]), table])
+    if summary["accuracy"] or files:
+        from wordline._render.terminal.console import console, print_files
+
+        shown = console()
+        if summary["accuracy"]:
+            shown.print(_accuracy(summary))
+        print_files(shown, files)
 
 
 def print_plan(summary: "PlanSummary", files: Sequence[Path]) -> None:
     """Prints a plan, one section per flash size."""
+    from rich.text import Text
+
+    from wordline._render.terminal.console import console, print_files
+
+    blocks.show(_trace(summary["input"]))
     shown = console()
-    shown.print(*_trace(summary["input"]), sep="\n")
     shown.print(Text(summary["advice"]["sentence"], style="bold"))
     shown.print(Text(summary["advice"]["reason"]))
     flash, disk = summary["flash"], summary["disk"]
@@ -210,8 +218,12 @@ def _plan_title(size_of: "PlanSize") -> str:
     )
 
 
-def _check_table(check: "PlanCheck") -> Table:
+def _check_table(check: "PlanCheck") -> "Table":
     """Returns a table of the simulated divisions, with their planned values."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -242,7 +254,11 @@ def _check_table(check: "PlanCheck") -> Table:
     return table
 
 
-def _plan_table(title: str, answers: Sequence["PlanAnswer"], page_bytes: int) -> Table:
+def _plan_table(title: str, answers: Sequence["PlanAnswer"], page_bytes: int) -> "Table":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -268,8 +284,12 @@ def _plan_table(title: str, answers: Sequence["PlanAnswer"], page_bytes: int) ->
     return table
 
 
-def _accuracy(summary: "MrcSummary") -> Table:
+def _accuracy(summary: "MrcSummary") -> "Table":
     """Returns a table of the errors of estimates, in percentage points of the miss ratio."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("method", overflow="fold", min_width=12)
     for heading in ("mean absolute, points", "mean, points", "largest", "hashes"):
@@ -293,25 +313,24 @@ def _half(half_width: float | None) -> str:
     return "" if half_width is None else f" ± {100 * half_width:.3f}"
 
 
-def _trace(told: "CacheInput") -> list[Text]:
+def _trace(told: "CacheInput") -> list[Line]:
     """Describes a trace in lines."""
-    text = Text(", ".join(Path(file["path"]).name for file in told["files"]), style="bold")
+    names = ", ".join(Path(file["path"]).name for file in told["files"])
     reads, writes = told["page_reads"], told["page_writes"]
     kinds = f"{many(reads, 'read')} and {many(writes, 'write')} of pages of"
     if not reads or not writes:
         kinds = f"{many(reads or writes, 'read' if reads else 'write')} of pages of"
-    text.append(
+    counts = (
         f": {many(told['requests'], 'request')}: {kinds} {size(told['page_bytes'])}; "
-        f"{many(told['distinct_pages'], 'distinct page')} ({size(told['footprint_bytes'])})",
-        style="not bold",
+        f"{many(told['distinct_pages'], 'distinct page')} ({size(told['footprint_bytes'])})"
     )
-    lines = [text, *(Text(f"Read: {line}") for line in formats(told["files"]))]
+    lines = [Line(counts, bold=names), *(Line(f"Read: {line}") for line in formats(told["files"]))]
     if told["trims"]:
         removed = f", which removed {many(told['pages_trimmed'], 'page')}"
-        lines.append(Text(f"{many(told['trims'], 'trim')}{removed * bool(told['pages_trimmed'])}"))
+        lines.append(Line(f"{many(told['trims'], 'trim')}{removed * bool(told['pages_trimmed'])}"))
     if told["flushes_ignored"]:
-        lines.append(Text(f"{many(told['flushes_ignored'], 'flush', 'flushes')} ignored"))
-    lines += [Text(f"Note: {note}", style="dim") for note in told["notes"]]
+        lines.append(Line(f"{many(told['flushes_ignored'], 'flush', 'flushes')} ignored"))
+    lines += [Line(f"Note: {note}", dim=True) for note in told["notes"]]
     return lines
 
 
