@@ -101,6 +101,7 @@ def _claims(results: Results) -> list[Claim]:
         }
         for scheme in (OURS, AGCR)
     }
+    against = means(*results[f"mixed bursts, {ROOMY}"], OURS, AGCR)["read"]
     named = {name: mixed[AGCR][name] for name in ("financial1", "hm0", "src0")}
     ours = {name: mixed[OURS][name] for name in ("financial1", "hm0")}
     return [
@@ -128,5 +129,11 @@ def _claims(results: Results) -> list[Claim]:
             "AGCR than under the normal scheme",
             max(named.values()) < 0,
             listed(named),
+        ),
+        Claim(
+            "With mixed bursts and without GC, reads take less time under differentiated ECC than "
+            "under AGCR by the published 11 %, mean of the loads (within the tolerance)",
+            is_reproduced(against, -11, "%"),
+            f"{against:+.1f} %",
         ),
     ]
