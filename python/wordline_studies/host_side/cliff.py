@@ -18,8 +18,9 @@ from wordline_studies.host_side.runs import (
 )
 
 SIZE = 4096
-BLOCKS = 16
-"""Blocks per plane of the scaled drives. GC keeps some of them free."""
+BLOCKS = {False: 16, True: 12}
+"""Blocks per plane of the scaled drives, in a whole study (False) and in a quick one (True). GC
+keeps some of them free."""
 PAGES_PER_BLOCK = 1024
 """Pages of 4 KiB per block. A block of the preset stands for one block of each of the two planes of
 a die."""
@@ -39,7 +40,7 @@ BUFFER: dict[str, Value] = {
 
 def cliff(setup: Setup) -> Figure:
     """Reproduces figures 4.7(a) and 4.8(a): throughput over the run."""
-    turns = TURNS[setup.quick]
+    turns, blocks = TURNS[setup.quick], BLOCKS[setup.quick]
     runs = tabled(setup, _cases(setup), "series")
     course = {name: _course(run) for name, run in runs.items()}
     left = {name: rates[-1] / median(rates[: PARTS // 2]) for name, rates in course.items()}
@@ -49,7 +50,7 @@ def cliff(setup: Setup) -> Figure:
         section="4.4.3",
         measured=(
             f"Random writes of {SIZE} bytes at queue depth {QUEUE} to an erased drive, "
-            f"{turns:g} times the flash capacity in total. Drives are {WHOLE_BLOCKS // BLOCKS} "
+            f"{turns:g} times the flash capacity in total. Drives are {WHOLE_BLOCKS / blocks:.3g} "
             "times smaller than published, with all their dies and buffers. With `--quick`, only "
             "BSSD without the time of its bridge is simulated."
         ),
@@ -92,16 +93,16 @@ def cliff(setup: Setup) -> Figure:
 
 
 def _cases(setup: Setup) -> dict[str, Case]:
-    turns = TURNS[setup.quick]
+    turns, blocks = TURNS[setup.quick], BLOCKS[setup.quick]
     cases = {
         name: case(
             Setup(),
             name[:4],
             side,
             queued=True,
-            requests=int(turns * DIES * BLOCKS * PAGES_PER_BLOCK),
+            requests=int(turns * DIES * blocks * PAGES_PER_BLOCK),
             size=SIZE,
-            blocks=BLOCKS,
+            blocks=blocks,
         )
         for name, side in _sides(setup).items()
     }
