@@ -1,7 +1,7 @@
 """Figures 6.8 to 6.12: schedulers with a full queue. Also schedulers that are not in the document,
 the cost of the search, and open-loop arrivals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from math import isnan
 from pathlib import Path
 from statistics import fmean
@@ -79,29 +79,16 @@ Table = dict[str, Values]
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """Returns the figures for throughput, latency and die activity."""
-    count = setup.requests(REQUESTS)
+    """Returns the figures for throughput, latency and die activity. `--quick` omits those of
+    `variants`."""
     others = recorded(setup, KNOWN)
-    with written(list(TABLE), count) as paths:
-        runs, skipped = by_load(
-            setup,
-            {
-                (load, scheduler): closed(
-                    load, trace, scheduler, requests=_most(setup, load, count)
-                )
-                for load, trace in (paths | others).items()
-                for scheduler in ALL
-            },
-            others,
-        )
+    with written(list(TABLE), setup.requests(REQUESTS)) as paths:
+        runs, skipped = under_all(setup, paths | others, others)
         fitted = {load: runs[load] for load in TABLE}
         free = _free(setup, paths)
-        rates = {load: round(RATE * iops(one[VAQ])) for load, one in fitted.items()}
-        arriving = _arriving(setup, paths, rates)
         made = _under(fitted)
         readings = {A: made} if setup.quick else {A: made, B: _under(_other(setup, paths))}
-        rules = reading.rules(setup, paths, fitted)
-        orders = layouts.figure(setup, paths, fitted)
+        more = [] if setup.quick else variants(setup, paths, fitted)
     bandwidth = _bandwidth(fitted, runs, skipped)
     return [
         reading.figure(readings),
@@ -111,9 +98,35 @@ def figures(setup: Setup) -> list[Figure]:
         _packing(fitted),
         _all(fitted),
         _search(fitted, free),
-        rules,
-        orders,
-        _as_they_come(arriving),
+        *more,
+    ]
+
+
+def under_all(
+    setup: Setup, traces: Mapping[str, Path], recorded: Container[str] = ()
+) -> tuple[dict[str, Runs], list[str]]:
+    """Runs loads under every scheduler, like `wordline_studies.cases.by_load`."""
+    count = setup.requests(REQUESTS)
+    return by_load(
+        setup,
+        {
+            (load, scheduler): closed(load, trace, scheduler, requests=_most(setup, load, count))
+            for load, trace in traces.items()
+            for scheduler in ALL
+        },
+        recorded,
+    )
+
+
+def variants(setup: Setup, paths: Mapping[str, Path], fitted: Mapping[str, Runs]) -> list[Figure]:
+    """Returns the figures for single rules of the reading, orders of placement and arrivals in an
+    open loop. They have neither claims nor published numbers. `fitted` are the runs of figure 6.8,
+    by load."""
+    rates = {load: round(RATE * iops(one[VAQ])) for load, one in fitted.items()}
+    return [
+        reading.rules(setup, paths, fitted),
+        layouts.figure(setup, paths, fitted),
+        _as_they_come(_arriving(setup, paths, rates)),
     ]
 
 
