@@ -156,9 +156,7 @@ fn differences(key: &str, prepared: &Value, asked: &Value, found: &mut Vec<Strin
                 differences(key, one, other, found);
             }
         }
-        (one, other) if one != other => {
-            found.push(format!("{key} is {one} there and {other} in the run"))
-        }
+        (one, other) if one != other => found.push(format!("{key} is {one}, not {other}")),
         _ => {}
     }
 }

@@ -253,7 +253,7 @@ fn error_for_a_misplaced_key_suggests_its_table() {
 #[test]
 fn error_for_a_wrong_type_names_the_expected_type() {
     says!("[host]\nqueue_depth = \"many\"\n",
-        "device.toml:2:15: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Number of requests that the device holds at once. Further requests wait outside the device: with `nvme` in the submission queues of their streams, with the other interfaces first come, first served. Count"
+        "device.toml:2:15: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Maximum number of requests that the device holds at once. Further requests wait outside the device: with `nvme` in the submission queues of their streams, with the other interfaces first come, first served. Count"
         "  |"
         "2 | queue_depth = \"many\""
         "  |               ^^^^^^");
@@ -510,7 +510,7 @@ fn unknown_base_and_base_path_are_rejected() {
 fn error_in_an_override_names_the_override() {
     assert_eq!(
         override_fault("host.queue_depth", "many"),
-        "--set host.queue_depth=many: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Number of requests that the device holds at once. Further requests wait outside the device: with `nvme` in the submission queues of their streams, with the other interfaces first come, first served. Count"
+        "--set host.queue_depth=many: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Maximum number of requests that the device holds at once. Further requests wait outside the device: with `nvme` in the submission queues of their streams, with the other interfaces first come, first served. Count"
     );
     assert_eq!(
         override_fault("host.queue_dept", "3"),
@@ -854,7 +854,7 @@ fn unsupported_settings_of_flash_caches_and_disks_are_rejected() {
         (
             "schema = 1\n[[array.members]]\ncache = {}\ndisk = {}\nftl = { mapping = \"dftl\" }\n",
             "array.members[0].ftl.mapping",
-            "page by page",
+            "which a flash cache requires",
         ),
         (
             "schema = 1\n[cache]\n[array]\nstripe_bytes = 6144\n[[array.members]]\ncache = {}\ndisk = {}\n",

@@ -40,7 +40,7 @@ fn too_many_members_are_rejected_before_any_is_built() {
     assert!(fault(&many, &[]).contains("array.members has 10000 elements; give at most 256"));
     let count = "base = \"d4\"\n[[array.members]]\ncount = 256\n";
     let twice = format!("{count}{}", count.trim_start_matches("base = \"d4\"\n"));
-    assert!(fault(&twice, &[]).contains("the array has 512 members; give 1 to 256"));
+    assert!(fault(&twice, &[]).contains("the array has 512 members; define 1 to 256"));
 }
 
 #[test]

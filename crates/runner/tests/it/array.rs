@@ -575,7 +575,7 @@ fn faulty_arrays_are_rejected() {
             "{said}"
         );
     };
-    says("[array]", "the array has 0 members; give 1 to 256");
+    says("[array]", "the array has 0 members; define 1 to 256");
     says(
         "[array]\nmembers = [{ count = 300 }]",
         "array.members[0].count = 300: too large",
