@@ -327,7 +327,7 @@ def test_page_types_of_a_measured_drive_are_separated(place: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("op,latency_us\nread,5\n", r"too few samples for 3 levels \(1\)"),
+        ("op,latency_us\nread,5\n", r"1 sample, too few for 3 levels"),
         ("op\nread\n", "no column latency_us"),
         ("op,latency_us\nerase,5\n", r"bad\.csv:2: column op: 'erase'"),
         ("op,latency_us\nread,-5\n", r"bad\.csv:2: column latency_us: -5"),

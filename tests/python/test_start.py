@@ -69,7 +69,7 @@ def test_the_version_is_that_of_the_installed_package() -> None:
     assert wordline.__version__ == version("wordline")
 
 
-def test_garbage_collection_is_disabled_only_in_the_command(tiny: str) -> None:
+def test_pythons_garbage_collector_is_disabled_only_in_the_command_line_program(tiny: str) -> None:
     run = f"['run', {tiny!r}, '--set', 'workload.requests=10', '--no-report', '--json']"
     says = "print(); print(gc.isenabled(), gc.get_freeze_count() > 0)"
     called = python(f"import gc\nfrom wordline.cli import main\nmain({run})\n{says}")

@@ -182,7 +182,7 @@ def test_an_independent_model_agrees_with_the_simulation(
     assert abs(cell.hit - 100 * twin.hits / twin.pages) < (2 if shares else 1e-2)
 
 
-def test_blocks_and_period_of_a_store_are_scaled_by_the_part_of_its_load() -> None:
+def test_blocks_and_period_of_a_store_are_divided_by_the_scale_factor_of_its_load() -> None:
     parts = {"home": 8, "msn": 32}
     small, large = Store.of(TABLE["home"], parts), Store.of(TABLE["msn"], parts)
     assert (small.blocks, small.period, small.segments) == (2048, 8192, 16)

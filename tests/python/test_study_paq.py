@@ -116,7 +116,7 @@ def test_a_full_queue_obeys_littles_law(data: dict) -> None:
             assert 0.85 * QUEUE < under_way <= QUEUE * 1.001, (load, scheduler)
 
 
-def test_the_part_has_the_times_of_the_text() -> None:
+def test_single_page_requests_take_the_times_of_the_thesis() -> None:
     """A read takes 180 us with its transfers (6.6.3). A write takes 860.36 us, less the 3.2 us by
     which the read in the footnote of 7.6 is longer."""
     for writes, us in ((False, 180.0), (True, 860.36 - 3.2)):

@@ -84,7 +84,7 @@ def test_the_fitted_websearch2_has_the_published_hit_ratios() -> None:
     assert abs(found.summary["input"]["distinct_pages"] * 16 / 1_693_344 - 1) < 0.02
 
 
-def test_a_response_time_is_between_bounds_of_its_components() -> None:
+def test_the_mean_response_time_is_between_bounds_computed_from_its_components() -> None:
     """Parts: 25 us per page from flash, 5 ms per request that misses, 200 us per page programmed,
     and GC. Flash reads overlap with the disk access, so the sum with them is an upper bound."""
     with traces({"websearch2": requests("websearch2", PART)}) as paths:

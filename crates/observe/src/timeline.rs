@@ -346,7 +346,7 @@ pub mod message {
         /// Time of an event.
         #[prost(uint64, optional, tag = "8")]
         pub nanoseconds: Option<u64>,
-        /// Sequence of the writer.
+        /// Number of the writer's packet sequence.
         #[prost(uint32, optional, tag = "10")]
         pub sequence: Option<u32>,
         /// Event of a track.

@@ -152,7 +152,7 @@ macro_rules! buffer_figures {
             figure batches on BatchSent { .. } => 1,
                 summary "Batches of pages destaged together (`buffer.flush`).";
             summary write_amplification: Option<f64> = write_amplification(&$end.flash),
-                "Bytes programmed in flash per byte that the host wrote, with the meaning of `flash.write_amplification`. Below 1 if the buffer absorbs more writes than GC adds.";
+                "Bytes programmed in flash per byte that the host wrote; equal to `flash.write_amplification`. Below 1 if the buffer absorbs more writes than GC adds.";
             summary page_write_amplification: Option<f64> = ratio($end.flash.page_programs(), $counts.writes()),
                 "Pages programmed in flash per page that the host wrote to the buffer.";
             summary dirty_pages_left: u64 = $end.dirty_pages,

@@ -258,8 +258,8 @@ impl Recorder {
         self.record.series.span(self.busy_since, now, add);
     }
 
-    /// Records a request that an SSD completed: the bytes of a write without an error count as
-    /// written to it.
+    /// Records a request that an SSD completed. If it is a write that did not fail, its bytes count
+    /// as written to the SSD.
     #[inline(always)]
     pub fn written(&mut self, now: Time, request: &Request, failed: bool) {
         if request.op == Op::Write && !failed {

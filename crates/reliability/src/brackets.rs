@@ -10,7 +10,7 @@ use wordline_kernel::Rng;
 
 use crate::binomial::{HALF, most_errors, probability, quantile, tail};
 
-/// Random numbers of read errors.
+/// Draws random counts of read errors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ErrorDraws {
     draws: Rng,

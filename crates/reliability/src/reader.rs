@@ -48,7 +48,7 @@ pub struct Reader {
 /// Reason why the data of a block must be moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Due {
-    /// The block was read too often since its erase.
+    /// The block has been read `read_limit` times since its last erase.
     Reads,
     /// The data is too old.
     Age,

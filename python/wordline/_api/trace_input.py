@@ -86,8 +86,9 @@ def bundled() -> str:
 
 
 def paths(trace: Traces | None, name: str = "trace") -> list[str]:
-    """Returns the files of the parameter `name` as strings. The name of the bundled trace stands
-    for that trace unless a file has the same name. Raises TypeError if they are not paths."""
+    """Returns the paths in `trace` as strings. The name of the bundled trace stands for that trace
+    unless a file has the same name. Raises TypeError, which calls the parameter `name`, if they are
+    not paths."""
     if trace is None:
         return []
     if isinstance(trace, str | bytes | os.PathLike) or hasattr(trace, "read"):

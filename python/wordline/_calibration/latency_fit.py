@@ -73,8 +73,8 @@ def _parted(op: str, latencies: list[float], levels: int) -> list[list[float]]:
     programming over at most 512 quantiles (Fisher's natural breaks)."""
     if len(latencies) < LEAST_SAMPLES * levels:
         raise WordlineError(
-            f"{op}: too few samples for {many(levels, 'level')} ({len(latencies)}); give at least "
-            f"{LEAST_SAMPLES * levels}"
+            f"{op}: {many(len(latencies), 'sample')}, too few for {many(levels, 'level')}; give "
+            f"at least {LEAST_SAMPLES * levels}"
         )
     if levels == 1:
         return [latencies]

@@ -98,7 +98,7 @@ def write_backs(runs: Sequence[CacheRun]) -> Figure:
 
 
 def on_flash(runs: Sequence[CacheRun], name: str) -> Figure:
-    """Draws a metric of the runs on flash over size, with a line per policy."""
+    """Draws a metric of the runs on flash by cache size, with a line per policy."""
     title, value = FLASH_FIGURES[name]
     data: list[Figure] = []
     for place, (policy, every) in enumerate(_by_policy(runs).items()):

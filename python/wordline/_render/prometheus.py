@@ -80,7 +80,7 @@ FAMILIES: dict[str, Family] = {
         "counter", "live.connections_accepted", "Connections since the start."
     ),
     "wordline_replies_total": _of(
-        "counter", "live.replies", "Replies that the real clock held until they were due."
+        "counter", "live.replies", "Replies sent with the real clock, on time or late."
     ),
     "wordline_late_replies_total": _of(
         "counter", "live.late_replies", "Replies sent at least 100 microseconds late."

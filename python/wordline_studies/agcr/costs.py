@@ -38,7 +38,11 @@ def figure(setup: Setup) -> Figure:
         for mode in READ_OF
     }
     reads: dict[str, Told] = {
-        f"read after a {mode} write": ((mode, "read"), {}, PUBLISHED("1", _published("read", read)))
+        f"read after a write in {mode} mode": (
+            (mode, "read"),
+            {},
+            PUBLISHED("1", _published("read", read)),
+        )
         for mode, read in READ_OF.items()
     }
     return costs(

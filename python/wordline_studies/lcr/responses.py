@@ -237,7 +237,7 @@ def _clean(runs: Runs) -> Figure:
     values = over_loads(runs, clean_percent)
     return Figure(
         id="clean",
-        title="Clean pages among replacements",
+        title="Clean pages among evicted pages",
         section="IV-B",
         measured=(
             "The runs of figure 5. The loads web_0 and ts_0 were fitted to the published shares, "
@@ -245,10 +245,10 @@ def _clean(runs: Runs) -> Figure:
         ),
         rows=[
             Row(
-                f"{load}, {TITLES[policy]}: share of clean pages among replacements",
+                f"{load}, {TITLES[policy]}: share of clean pages among evicted pages",
                 values[load][policy],
                 "%",
-                PUBLISHED("clean", f"{load}: share of clean pages among replacements")
+                PUBLISHED("clean", f"{load}: share of clean pages among evicted pages")
                 if load in WRITING and policy == LCR
                 else None,
             )
@@ -257,7 +257,7 @@ def _clean(runs: Runs) -> Figure:
         ],
         plots=[
             Plot(
-                "Clean pages among replacements",
+                "Clean pages among evicted pages",
                 "Share of clean pages among the pages evicted from the buffer.",
                 bars({load: titled(one) for load, one in values.items()}, COLOURS, "%"),
             )
@@ -312,11 +312,11 @@ def _recorded(runs: Runs) -> Figure:
             ),
             *(
                 Row(
-                    f"{load}, {TITLES[policy]}: share of clean pages among replacements",
+                    f"{load}, {TITLES[policy]}: share of clean pages among evicted pages",
                     clean_percent(runs[load, policy]),
                     "%",
                     PUBLISHED(
-                        "clean", f"{load.split(',')[0]}: share of clean pages among replacements"
+                        "clean", f"{load.split(',')[0]}: share of clean pages among evicted pages"
                     ),
                     other_reading=True,
                 )

@@ -24,7 +24,7 @@ from wordline_studies.outcome import IN_POINTS
 from wordline_studies.traces import missing, recorded
 
 REQUESTS = 20_000
-# Smallest share of dirty pages among replacements that leaves the policy a choice, and largest
+# Smallest share of dirty pages among evicted pages that leaves the policy a choice, and largest
 # share of writes that counts as few. Per cent.
 DIRTY, FEW = 10.0, 20.0
 # Tolerance of equal response times. Per cent.
@@ -116,7 +116,7 @@ def figure(setup: Setup) -> Figure:
                 for policy in (LRU, LCR)
             ),
             *(
-                Row(f"{name}, LCR: share of clean pages among replacements", clean[name][LCR], "%")
+                Row(f"{name}, LCR: share of clean pages among evicted pages", clean[name][LCR], "%")
                 for name in names
             ),
         ],

@@ -484,8 +484,8 @@ def scheduling(setup: Setup) -> Figure:
             "Up to as many pages as there are dies, die-first is optimal and has no addressing "
             "rule to obey. Above that, it needs a second round of array operations, where "
             "plane-first uses the second planes. With aligned requests, one at a time, the "
-            "plane rule costs plane-first nothing; recorded traces show its cost otherwise "
-            "(figure 2.20).",
+            "plane rule costs plane-first nothing. Figure 2.20 shows its cost with recorded "
+            "traces.",
         ],
         data={"kib": list(TRANSFERS), "bandwidth_mb_per_s": found},
     )

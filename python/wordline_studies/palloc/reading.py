@@ -1,4 +1,4 @@
-"""The reading of the thesis that the figures follow, and the other possible one."""
+"""The interpretation of the thesis that the figures follow, and the other possible one."""
 
 from collections.abc import Sequence
 
@@ -44,7 +44,7 @@ def figure(setup: Setup) -> Figure:
     held = sum(claim.holds is True for _, claim in claims)
     return Figure(
         id="reading",
-        title="The reading of the thesis",
+        title="Interpretation of the thesis",
         section="3.3 to 3.5",
         measured=(
             "The interpretation of the text that the figures follow. Under the other reading, "

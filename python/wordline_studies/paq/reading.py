@@ -1,5 +1,5 @@
-"""The reading of the thesis that the figures follow, the other possible one, and each rule by
-itself."""
+"""The interpretation of the thesis that the figures follow, the other possible one, and each rule
+by itself."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -162,7 +162,7 @@ def figure(others: Mapping[Reading, Sequence[Figure]]) -> Figure:
     ]
     return Figure(
         id="reading",
-        title="The reading of the thesis",
+        title="Interpretation of the thesis",
         section="6.3 to 6.6",
         measured=(
             "The interpretation of the text that the figures follow (reading A). Figures 6.8 to "

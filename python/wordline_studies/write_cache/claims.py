@@ -96,7 +96,7 @@ def erases_fall(cells: Statics) -> bool:
 
 
 def one_turn(cells: Statics) -> bool:
-    """Returns `True` if response times fall to one inner minimum and then rise (X3)."""
+    """Returns `True` if response times fall to one interior minimum and then rise (X3)."""
     turn = best(cells)
     return turn not in (OPS[0], OPS[-1]) and all(
         (cells[high].mean_us <= cells[low].mean_us)
@@ -196,7 +196,7 @@ def responses(found: Fitted) -> list[Claim]:
         ),
         Claim(
             "X3: with rising over-provisioning, response times of every load except Financial1 "
-            "fall to one inner minimum and then rise; those of Financial1 fall up to 85 %, the "
+            "fall to one interior minimum and then rise; those of Financial1 fall up to 85 %, the "
             "largest over-provisioning",
             turns == [MAIN["Financial1"]] and found.best(MAIN["Financial1"]) == OPS[-1],
             _exceptions(turns),

@@ -114,8 +114,8 @@ def _claims(load: str, cells: Statics, on: Device) -> list[Claim]:
             "exact comparison",
         ),
         Claim(
-            "X3: with rising over-provisioning, response times fall to one inner minimum and then "
-            f"rise ({load})",
+            "X3: with rising over-provisioning, response times fall to one interior minimum and "
+            f"then rise ({load})",
             one_turn(cells),
             means,
         ),

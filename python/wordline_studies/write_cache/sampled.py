@@ -29,7 +29,8 @@ PRINTED, MEANT = 1e-4, 1 / 1024
 """The printed sampling rate, and the rate that gives the printed 24 and 120 KB."""
 ENTRY_BYTES = 12
 GIVEN_KIB = {8: 24, 40: 120}
-"""Memory that the text prints in KiB, by window in GB."""
+"""Memory of a sample according to the text, by size of the window in GB. The text prints KB; KiB
+are assumed."""
 EXTENT_PAGES = GB_PAGES
 
 

@@ -79,7 +79,7 @@ impl Maker {
     pub fn new(make: impl Make + 'static) -> Self {
         Self(Arc::new(make))
     }
-    /// Returns the name of the policies.
+    /// Returns the name of the policies that the factory creates.
     pub fn name(&self) -> &str {
         self.0.name()
     }

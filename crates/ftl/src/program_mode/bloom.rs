@@ -186,8 +186,8 @@ mod tests {
         assert!((found - mean).abs() < 0.005, "{found}, expected {mean}");
     }
 
-    /// Reference implementation with exact sets instead of filters, each with the step at which it
-    /// was cleared.
+    /// Reference implementation with exact sets instead of filters. Each pair of sets has the step
+    /// at which it was last cleared.
     struct Sets {
         pairs: [([HashSet<u32>; 2], u32); PAIRS],
         steps: u32,

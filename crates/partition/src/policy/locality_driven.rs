@@ -38,12 +38,12 @@ pub enum Utilisation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Candidates {
-    /// Over-provisioning of 15, 25, 35, 45, 55, 65, 75 and 85 %, the levels for which victims are
-    /// known.
+    /// Over-provisioning of 15, 25, 35, 45, 55, 65, 75 and 85 %, the levels for which the source
+    /// gives the share of valid pages in victims.
     #[default]
     Eight,
-    /// Over-provisioning of every per cent from 15 to 85 %, with linear interpolation of victims
-    /// between the known levels.
+    /// Over-provisioning of every per cent from 15 to 85 %. Between those levels, the share of
+    /// valid pages in victims is interpolated linearly.
     Percent,
 }
 

@@ -24,7 +24,7 @@ use crate::timeline::Timeline;
 /// Request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveRequest {
-    /// Number under which the request is completed.
+    /// Number that identifies the request when it completes.
     pub id: u64,
     /// Operation of the request.
     pub op: Op,

@@ -111,7 +111,8 @@ impl<M: Mapping> Controller<M> {
             || self.writes.rewrites.is_some()
     }
 
-    /// Reads a page whose content or program mode is tracked.
+    /// Reads a page if [`Self::follows_reads`]: tracks its content and its program mode, and places
+    /// the page if this is its first read.
     #[cold]
     fn read_followed(
         &mut self,
