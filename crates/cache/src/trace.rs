@@ -295,6 +295,20 @@ pub fn one_by_one(policy: &mut impl Replace, requests: &Requests) -> Counts {
     owner.counts(requests, hits)
 }
 
+/// Runs a policy over a trace that starts with an empty cache. Calls `access` for each request with
+/// its position and entry; `access` returns `true` for a hit and reports evictions.
+#[inline]
+pub(crate) fn counted(
+    requests: &Requests,
+    mut access: impl FnMut(usize, Entry, &mut Evictions) -> bool,
+) -> Counts {
+    let mut owner = Evictions::default();
+    let hits = each(requests, &mut owner, |place, entry, _, owner| {
+        access(place, entry, owner)
+    });
+    owner.counts(requests, hits)
+}
+
 /// Calls `access` for each request with its position, its entry and whether it writes. `access`
 /// returns `true` for a hit and reports evictions to `owner`.
 #[inline]

@@ -7,6 +7,7 @@ use wordline_kernel::slot::Cited;
 use super::{Owner, Replace};
 use crate::entry::Entry;
 use crate::list::Lists;
+use crate::trace::{self, Counts, Requests};
 
 /// Evicts entries in the order of insertion, but gives those that were hit a second chance. A hit
 /// sets the reference bit of an entry, which is clear on insertion. The hand clears set bits and
@@ -84,5 +85,38 @@ impl Replace for State {
     fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
         self.capacity = capacity;
         self.shrink(capacity, owner);
+    }
+    /// Runs the policy over a trace. A new entry takes the place of its victim, so the residents
+    /// are a ring of fixed places, without links.
+    fn replay(mut self, requests: &Requests) -> Counts {
+        const ABSENT: u8 = 0;
+        const CLEAR: u8 = 1;
+        const REFERENCED: u8 = 2;
+        if !self.is_empty() {
+            return trace::one_by_one(&mut self, requests);
+        }
+        let mut states = vec![ABSENT; requests.footprint() as usize];
+        let mut ring: Vec<Entry> = Vec::new();
+        let (capacity, mut hand) = (self.capacity, 0);
+        trace::counted(requests, |_, entry, owner| {
+            if states[entry.index()] != ABSENT {
+                states[entry.index()] = REFERENCED;
+                return true;
+            }
+            states[entry.index()] = CLEAR;
+            if ring.len() < capacity {
+                ring.push(entry);
+                return false;
+            }
+            while states[ring[hand].index()] == REFERENCED {
+                states[ring[hand].index()] = CLEAR;
+                hand = if hand + 1 == capacity { 0 } else { hand + 1 };
+            }
+            let victim = std::mem::replace(&mut ring[hand], entry);
+            hand = if hand + 1 == capacity { 0 } else { hand + 1 };
+            states[victim.index()] = ABSENT;
+            owner.evicted(victim);
+            false
+        })
     }
 }
