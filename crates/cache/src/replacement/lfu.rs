@@ -1,5 +1,7 @@
 //! LFU, least frequently used.
 
+mod replay;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
@@ -7,6 +9,7 @@ use wordline_kernel::slot::Cited;
 use super::{Owner, Replace};
 use crate::entry::Entry;
 use crate::heap::Heap;
+use crate::trace::{self, Counts, Requests};
 
 /// Evicts the entry with the fewest requests since its insertion. If several entries have the
 /// fewest, it evicts the least recently used of them. The count of an entry ends with its eviction
@@ -109,5 +112,10 @@ impl Replace for State {
     fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
         self.capacity = capacity;
         self.shrink(capacity, owner);
+    }
+    fn replay(mut self, requests: &Requests) -> Counts {
+        let empty = self.is_empty() && self.age == 0;
+        let counts = empty.then(|| replay::replay(self.policy.aging, self.capacity, requests));
+        counts.unwrap_or_else(|| trace::one_by_one(&mut self, requests))
     }
 }

@@ -139,11 +139,12 @@ impl Owner for Book {
 }
 
 fn policies() -> Vec<Replacement> {
-    let integer = serde_json::from_str(r#"{"arc": {"p": "integer"}}"#).unwrap();
-    Replacement::defaults()
-        .into_iter()
-        .chain([integer])
-        .collect()
+    let others = [
+        r#"{"arc": {"p": "integer"}}"#,
+        r#"{"lfu": {"aging": true}}"#,
+    ];
+    let others = others.map(|policy| serde_json::from_str(policy).unwrap());
+    Replacement::defaults().into_iter().chain(others).collect()
 }
 
 #[test]
