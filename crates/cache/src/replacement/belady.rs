@@ -1,5 +1,7 @@
 //! Belady's MIN.
 
+mod replay;
+
 use std::cmp::Reverse;
 
 use schemars::JsonSchema;
@@ -9,6 +11,7 @@ use wordline_kernel::slot::Cited;
 use super::{Owner, Replace};
 use crate::entry::Entry;
 use crate::heap::Heap;
+use crate::trace::{self, Counts, Requests};
 
 /// Evicts the entry whose next request is farthest in the future. No policy that must insert every
 /// requested entry has fewer misses, so the hits of this policy are an upper bound for the hits of
@@ -94,5 +97,11 @@ impl Replace for State {
     }
     fn set_next_use(&mut self, next: u32) {
         self.next = next;
+    }
+    fn replay(mut self, requests: &Requests) -> Counts {
+        if !self.is_empty() {
+            return trace::one_by_one(&mut self, requests);
+        }
+        replay::replay(self.capacity, requests)
     }
 }
