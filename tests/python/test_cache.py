@@ -192,7 +192,7 @@ def test_a_narrow_terminal_truncates_no_number(
         (["lruu"], "unknown policy; did you mean lru?"),
         (["lcr"], "the policy needs the state of the flash, which a trace does not contain"),
         (["1%"], "this is a size; put a policy before the size"),
-        (["arc:q=1"], "unknown parameter `q`; parameters of arc: p"),
+        (["arc:q=1"], "unknown parameter `q`; use a parameter of arc: p"),
         (["lru", "4096"], "size `4096`: the unit is missing; give pages (4096p)"),
         (["lru", "1%", "--page-bytes", "1"], "--page-bytes: 1 is not between 512 and"),
         (["lru", "1%", "--out", "."], "cannot be replaced"),

@@ -279,4 +279,7 @@ def test_the_command_prints_a_valid_device(
     assert main(["config", "check", str(mine)]) == 0
     assert main(["run", str(mine), "--no-report", "--out", str(tmp_path / "out")]) == 0
     assert main([*command, "--scenario", "2"]) == 2
-    assert "has no IO_Scenario 2; it has 1; choose one with --scenario" in capsys.readouterr().err
+    assert (
+        "has no IO_Scenario 2, because it has 1 scenario; choose one with"
+        in capsys.readouterr().err
+    )

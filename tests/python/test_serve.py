@@ -245,7 +245,7 @@ def test_socket_is_private_and_removed_at_the_end(tiny: str) -> None:
         assert stat.S_ISSOCK(mode)
         assert stat.S_IMODE(mode) == 0o600
         assert device.uri == "nbd+unix:///?socket=s.sock"
-        with pytest.raises(wordline.WordlineError, match="another server listens there"):
+        with pytest.raises(wordline.WordlineError, match="another server listens at this path"):
             wordline.serve(tiny, socket="s.sock").__enter__()
     assert [file.name for file in Path().iterdir()] == ["tiny.toml"]
 
@@ -264,7 +264,7 @@ def test_stale_socket_is_replaced_and_other_files_are_not(tiny: str) -> None:
 def test_data_file_outlives_the_device(tiny: str) -> None:
     with wordline.serve(tiny, data="disk.img") as device, connected(device.socket) as client:
         assert client.call(WRITE, 4096, data=b"d" * 4096) == 0
-        with pytest.raises(wordline.WordlineError, match="another server uses it"):
+        with pytest.raises(wordline.WordlineError, match="another server uses the file"):
             wordline.serve(tiny, data="disk.img").__enter__()
     assert Path("disk.img").stat().st_size == USER_BYTES
     with wordline.serve(tiny, data="disk.img") as device, connected(device.socket) as client:

@@ -126,11 +126,11 @@ fn invalid_policies_are_rejected_with_a_remedy() {
     assert!(refusal("zzzzzz").contains("; known policies: lru, fifo,"));
     assert_eq!(
         refusal("arc:q=1"),
-        "arc:q=1: unknown parameter `q`; parameters of arc: p"
+        "arc:q=1: unknown parameter `q`; use a parameter of arc: p"
     );
     assert_eq!(
         refusal("lru:p=1"),
-        "lru:p=1: unknown parameter `p`; lru has no parameters"
+        "lru:p=1: unknown parameter `p`; remove it, because lru has no parameters"
     );
     assert_eq!(
         refusal("arc:p=half"),

@@ -5,6 +5,7 @@ from typing import Never
 from xml.etree import ElementTree
 
 from wordline._internal import small_file
+from wordline._render.units import many
 from wordline._wordline import WordlineError
 
 
@@ -109,8 +110,8 @@ def flows_of(file: str, scenario: int, notes: list[str]) -> list[Parameters]:
     scenarios = list(parse(file).iter("IO_Scenario"))
     if not 1 <= scenario <= len(scenarios):
         raise WordlineError(
-            f"{file}: has no IO_Scenario {scenario}; it has {len(scenarios)} scenarios; choose "
-            "one with --scenario, counted from 1"
+            f"{file}: has no IO_Scenario {scenario}, because it has "
+            f"{many(len(scenarios), 'scenario')}; choose one with --scenario, counted from 1"
         )
     if len(scenarios) > 1:
         notes.append(
