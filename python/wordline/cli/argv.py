@@ -112,8 +112,10 @@ def _following(flag: str, args: list[str]) -> list[str]:
 
 
 def _read(kind: object, value: str) -> object:
-    if kind in (int, float):
-        return kind(value)
+    if kind is int:
+        return int(value)
+    if kind is float:
+        return float(value)
     wrong = value not in kind if isinstance(kind, tuple) else _unreadable(kind, value)
     if wrong:
         raise _LeftToClickError

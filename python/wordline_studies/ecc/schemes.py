@@ -236,9 +236,22 @@ _HIGH = {
 }
 
 
+def _rows_of_first_pass(found: Loads, runs: Passes) -> list[Row]:
+    first = {pair: means(found, runs, *pair, turn=0) for pair in PAIRS}
+    return [
+        Row(
+            f"change of the response time of {OF[of]}, {ours} against {base}, mean of the loads, "
+            "first pass",
+            one[of],
+            "%",
+        )
+        for (ours, base), one in first.items()
+        for of in ("write", "read")
+    ]
+
+
 def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
     mean = {pair: means(found, runs, *pair) for pair in PAIRS}
-    first = {pair: means(found, runs, *pair, turn=0) for pair in PAIRS}
     return [
         *(
             Row(
@@ -278,16 +291,7 @@ def _rows_by_direction(by: Changes, found: Loads, runs: Passes) -> list[Row]:
             )
             for of in ("write", "read")
         ),
-        *(
-            Row(
-                f"change of the response time of {OF[of]}, {ours} against {base}, mean of the "
-                "loads, first pass",
-                one[of],
-                "%",
-            )
-            for (ours, base), one in first.items()
-            for of in ("write", "read")
-        ),
+        *_rows_of_first_pass(found, runs),
         *(
             Row(
                 f"{name}: change of the response time of {OF[of]}, {scheme} against normal",

@@ -302,7 +302,7 @@ def _migration(cells: Cells, measured: str) -> Figure:
     )
 
 
-def _migration_rows(cells: Cells, losses: Mapping[str, float]) -> list[Row]:
+def _erase_reduction_rows(cells: Cells) -> list[Row]:
     best = {
         aware: max(
             known(
@@ -332,6 +332,12 @@ def _migration_rows(cells: Cells, losses: Mapping[str, float]) -> list[Row]:
                 "all cells",
             ),
         ),
+    ]
+
+
+def _migration_rows(cells: Cells, losses: Mapping[str, float]) -> list[Row]:
+    return [
+        *_erase_reduction_rows(cells),
         Row(
             "change of the mean hit ratio by zero-migration, cell with the largest loss",
             min(losses.values()),
@@ -419,15 +425,11 @@ def _responses(cells: Cells, measured: str) -> Figure:
     )
 
 
-def _response_rows(cells: Cells) -> list[Row]:
+def _single_response_rows(cells: Cells) -> list[Row]:
+    """Returns the rows on suspected queues alone and on zero-migration alone."""
     there = [
         *pairs(aware=True, reclaim=MOVE),
         *pairs(aware=False, reclaim=ZM),
-    ]
-    both = [
-        less(cells, gb, op, base, other)
-        for base, other in pairs(aware=True, reclaim=ZM)
-        for gb, op in CELLS
     ]
     return [
         *(
@@ -464,6 +466,17 @@ def _response_rows(cells: Cells) -> list[Row]:
             )
             for base, other in pairs(aware=False, reclaim=ZM)
         ),
+    ]
+
+
+def _response_rows(cells: Cells) -> list[Row]:
+    both = [
+        less(cells, gb, op, base, other)
+        for base, other in pairs(aware=True, reclaim=ZM)
+        for gb, op in CELLS
+    ]
+    return [
+        *_single_response_rows(cells),
         *(
             Row(
                 "suspected queues and zero-migration together: reduction of the mean response "

@@ -494,12 +494,15 @@ def _hotter(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
     )
 
 
-def _moves(cells: Cells) -> Found:
-    """Compares the time that relocations cost with the time that hits save under conditional
-    zero-migration (C2)."""
-    # Time that relocations cost and time that hits save, by cell, in per cent of zero-migration's
-    # mean response time.
-    pays, saves, later = (dict[tuple[int, int, str, bool], float]() for _ in range(3))
+ByCell = dict[tuple[int, int, str, bool], float]
+"""Values by size of the cache, over-provisioning, policy, and whether it has a suspected queue."""
+
+
+def _relocation_costs(cells: Cells) -> tuple[ByCell, ByCell, ByCell]:
+    """Returns, by cell, the time that relocations cost under conditional zero-migration, the time
+    that its additional hits save, and the increase of the mean response time. In per cent of
+    zero-migration's mean response time."""
+    pays, saves, later = (ByCell() for _ in range(3))
     for gb in GB:
         for op in OPS:
             for base in (LRU, ARC):
@@ -521,6 +524,13 @@ def _moves(cells: Cells) -> Found:
                     later[key] = -less_percent(
                         mean_us(cells, gb, op, zero), mean_us(cells, gb, op, half)
                     )
+    return pays, saves, later
+
+
+def _moves(cells: Cells) -> Found:
+    """Compares the time that relocations cost with the time that hits save under conditional
+    zero-migration (C2)."""
+    pays, saves, later = _relocation_costs(cells)
     of = {
         gb: [fmean(value for key, value in one.items() if key[0] == gb) for one in (pays, saves)]
         for gb in GB
