@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(
             full.to_string(),
             "out/requests.parquet: cannot write: no storage space; \
-             free space there or choose another folder"
+             free space there, or choose another folder"
         );
         let denied = ObserveError::file(
             Path::new("x.parquet"),

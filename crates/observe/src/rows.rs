@@ -235,7 +235,7 @@ mod tests {
         table.push([0, 0, u64::MAX]).unwrap();
         let message = table.finish().unwrap_err().to_string();
         assert!(
-            message.starts_with("column latency_ps: 18446744073709551615 ps does not fit into")
+            message.starts_with("column latency_ps: 18446744073709551615 ps exceeds the range of")
         );
         let mut table = RowTable::in_memory(COLUMNS);
         table.push([0, 2, 0]).unwrap();

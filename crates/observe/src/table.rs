@@ -278,7 +278,7 @@ mod tests {
         let message = |columns| Table::new(columns).unwrap_err().to_string();
         let uneven = message(vec![(A, vec![1_u64, 2].into()), (B, vec![1_u64].into())]);
         assert!(
-            uneven.starts_with("column b: 1 values, but column a has 2; "),
+            uneven.starts_with("column b: the column has 1 values, but column a has 2; "),
             "{uneven}"
         );
         let twice = message(vec![(A, vec![1_u64].into()), (A, vec![1_u64].into())]);

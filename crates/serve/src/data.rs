@@ -276,7 +276,7 @@ mod tests {
         check_against_an_array(&data);
         data.write(512, b"kept").expect("writes");
         let again = Data::in_file(&path, BYTES).expect_err("is locked");
-        assert!(again.to_string().contains("another server uses it"));
+        assert!(again.to_string().contains("another server uses the file"));
         drop(data);
         let data = Data::in_file(&path, BYTES + 512).expect("opens again");
         let mut read = [0; 4];

@@ -181,7 +181,7 @@ mod tests {
         let of = |line: &str| parsed(Tectonic::default(), line).unwrap_err();
         assert_eq!(
             of("1,xyz,40,512,0,1,2,getChunk,1,5,4"),
-            "column 2: the block id is `xyz`, not two times 16 hexadecimal digits"
+            "column 2: the block id is `xyz`, not 16 hexadecimal digits, a dash and 16 hexadecimal digits"
         );
         assert_eq!(
             of(&line(1, 512, 0, "delete")),

@@ -180,7 +180,7 @@ mod tests {
         );
         assert_eq!(
             parsed(Wordline::new(), "1,flush,0,8192,3").unwrap_err(),
-            "column 4: a flush has no range: its offset and size are 0"
+            "column 4: a flush has no range: its offset and size must be 0"
         );
     }
 }
