@@ -73,7 +73,7 @@ const DISTURBED: &str = "{ table = { per_read = [1e-7] } }";
 #[bench::rr4k(args = (job(1.0, "uniform", 1, 0.0)), config = ceiling(2_120, PAGES))]
 #[bench::rw4k(args = (job(0.0, "uniform", 1, 0.3)), config = ceiling(9_648, PAGES))]
 #[bench::sw128k(args = (job(0.0, "sequential", 32, 0.0)), config = ceiling(1_107, PAGES))]
-#[bench::rr4k_planes(args = (planes(1.0, "uniform", 1, 0.0)), config = ceiling(2_664, PAGES))]
+#[bench::rr4k_planes(args = (planes(1.0, "uniform", 1, 0.0)), config = ceiling(2_640, PAGES))]
 #[bench::rw4k_planes(args = (planes(0.0, "uniform", 1, 0.3)), config = ceiling(14_230, PAGES))]
 #[bench::sw128k_planes(args = (planes(0.0, "sequential", 32, 0.0)), config = ceiling(1_655, PAGES))]
 #[bench::errors(args = (errors(CONSTANT)), config = ceiling(3_563, PAGES))]

@@ -180,7 +180,11 @@ impl BackEnd {
         }
         for die in to_begin.drain(..) {
             debug_assert!(self.channels.is_free(die), "the die was idle until now");
-            self.start_next::<Full>(cx, die, array);
+            if self.features == DieFeatures::Uninterrupted {
+                self.start_next::<Uninterrupted>(cx, die, array);
+            } else {
+                self.start_next::<Full>(cx, die, array);
+            }
         }
         self.to_begin = to_begin;
         if self.ahead.is_some() {
@@ -241,7 +245,12 @@ impl BackEnd {
         head: Slot,
         array: &Array,
     ) {
-        self.table.unlink(self.channels.of_mut(die), head);
+        let state = self.channels.of_mut(die);
+        if F::GENERAL {
+            self.table.unlink(state, head);
+        } else {
+            self.table.pop_front::<F>(state);
+        }
         let mut pages = 1;
         if self.planes > 1 {
             self.leave_plane(head);
