@@ -76,7 +76,7 @@ const DISTURBED: &str = "{ table = { per_read = [1e-7] } }";
 #[bench::rr4k_planes(args = (planes(1.0, "uniform", 1, 0.0)), config = ceiling(2_640, PAGES))]
 #[bench::rw4k_planes(args = (planes(0.0, "uniform", 1, 0.3)), config = ceiling(14_230, PAGES))]
 #[bench::sw128k_planes(args = (planes(0.0, "sequential", 32, 0.0)), config = ceiling(1_655, PAGES))]
-#[bench::errors(args = (errors(CONSTANT)), config = ceiling(3_563, PAGES))]
+#[bench::errors(args = (errors(CONSTANT)), config = ceiling(3_546, PAGES))]
 #[bench::errors_disturbed(args = (errors(DISTURBED)), config = ceiling(3_597, PAGES))]
 #[bench::sprinkler_32(args = (scheduled(32)), config = ceiling(4_785, PAGES))]
 #[bench::sprinkler_1024(args = (scheduled(1_024)), config = ceiling(6_385, PAGES))]

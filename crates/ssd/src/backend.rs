@@ -219,12 +219,14 @@ impl BackEnd {
     }
 
     /// Returns the times of the last finished command that was for neither GC nor a rewrite.
-    pub fn finished(&self) -> Finished {
-        self.finished
+    #[inline]
+    pub fn finished(&self) -> &Finished {
+        &self.finished
     }
     /// Restores `finished` as the last finished command, once its pages have been decoded.
-    pub fn finish_again(&mut self, finished: Finished) {
-        self.finished = finished;
+    #[inline]
+    pub fn finish_again(&mut self, finished: &Finished) {
+        self.finished = *finished;
     }
     /// Returns the next transaction of the same command, or `None` after the last one.
     #[inline]

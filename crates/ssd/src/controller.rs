@@ -417,7 +417,7 @@ impl<M: Mapping> Controller<M> {
             self.gc.end_idle_period(now);
         }
         self.gc.base.requests.begin(ticket, pages);
-        if !self.gc.base.dispatches_directly {
+        if self.gc.base.announces_requests {
             self.gc.base.request_begins(ticket, op);
         }
     }

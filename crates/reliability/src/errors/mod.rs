@@ -63,6 +63,7 @@ macro_rules! members {
 
         wordline_kernel::forward! {
             impl Err for Errors by [$($Variant),+] {
+                #[inline]
                 fn rate(&self, age: &Age) -> Rate;
                 fn fault(&self) -> Option<Fault>;
                 fn is_none(&self) -> bool;

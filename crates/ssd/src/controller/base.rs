@@ -25,6 +25,8 @@ pub(super) struct Base<M> {
     pub has_page_conditions: bool,
     /// Whether operations enter the queues of their dies at once and have no page conditions.
     pub dispatches_directly: bool,
+    /// Whether a scheduler or the regulation of program modes is notified of requests that start.
+    pub announces_requests: bool,
     /// Map of logical to physical pages. Volatile: it is rebuilt from flash after a power cut.
     pub mapping: M,
     pub flash: Flash,
@@ -45,6 +47,7 @@ impl<M: Mapping> Base<M> {
             follows: plan.has_page_conditions() || plan.first_read_pages > 0,
             has_page_conditions: plan.has_page_conditions(),
             dispatches_directly: !plan.has_page_conditions() && !plan.is_scheduled(),
+            announces_requests: plan.is_scheduled() || conditions.regulation.is_some(),
             flash: Flash::new(plan, conditions.asks_for_queue()),
             conditions,
             contents: Contents::default(),
@@ -95,6 +98,7 @@ impl<M: Mapping> LosesPower for Base<M> {
             follows: _,
             has_page_conditions: _,
             dispatches_directly: _,
+            announces_requests: _,
             mapping,
             flash,
             conditions,

@@ -200,20 +200,15 @@ impl Conditions {
         }
     }
 
-    /// Returns a host read of a page to which the data could not be copied, redirected to the page
-    /// that still holds them; `None` if the operation is not redirected.
+    /// Returns the page that still holds the data of a host read, if they could not be copied to the
+    /// page of the read.
     #[inline]
-    pub fn where_kept(&self, order: &Order) -> Option<Order> {
+    pub fn where_kept(&self, order: &Order) -> Option<Ppn> {
         if self.failing.kept.is_empty() || !matches!(order.purpose, Purpose::Read | Purpose::Merge)
         {
             return None;
         }
-        let place = *self.failing.kept.get(&order.place)?;
-        Some(Order {
-            place,
-            target: place,
-            ..*order
-        })
+        self.failing.kept.get(&order.place).copied()
     }
 
     /// Handles a power failure: a bad block without a replacement makes the device read-only, even

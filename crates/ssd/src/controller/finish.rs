@@ -174,11 +174,11 @@ impl<M: Mapping> Controller<M> {
         {
             return self.finish_page(cx, slot);
         }
-        let (until, command) = (cx.now + decode, self.gc.base.flash.backend.finished());
+        let until = cx.now + decode;
         self.gc.base.conditions.decoding.push_back(Decoding {
             slot,
             until,
-            command,
+            command: *self.gc.base.flash.backend.finished(),
         });
         cx.schedule(until, Kind::Look);
         Ok(())
@@ -187,23 +187,19 @@ impl<M: Mapping> Controller<M> {
     /// Handles pages that have been decoded.
     pub(super) fn finish_decoded(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         let mut place = 0;
-        while let Some(Decoding {
-            slot,
-            until,
-            command,
-        }) = self.gc.base.conditions.decoding.get(place).copied()
-        {
-            if until > cx.now {
+        while let Some(decoding) = self.gc.base.conditions.decoding.get(place) {
+            if decoding.until > cx.now {
                 place += 1;
                 continue;
             }
-            let decoding = &mut self.gc.base.conditions.decoding;
+            let slot = decoding.slot;
+            self.gc.base.flash.backend.finish_again(&decoding.command);
+            let all = &mut self.gc.base.conditions.decoding;
             if place == 0 {
-                decoding.pop_front();
+                all.pop_front();
             } else {
-                decoding.remove(place);
+                all.remove(place);
             }
-            self.gc.base.flash.backend.finish_again(command);
             self.finish_page(cx, slot)?;
         }
         Ok(())

@@ -141,19 +141,20 @@ impl<M: Mapping> Base<M> {
     #[inline(never)]
     fn issue_else(&mut self, cx: &mut Context<impl DeviceProbe>, order: Order) -> Slot {
         if self.has_page_conditions {
-            return self.issue_graded(cx, &order);
+            return self.issue_graded(cx, order);
         }
         self.flash.issue(cx, &order)
     }
 
     /// Issues an operation after determining the conditions of its page.
-    fn issue_graded(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
-        let kept = self.conditions.where_kept(order);
-        let order = kept.as_ref().unwrap_or(order);
+    fn issue_graded(&mut self, cx: &mut Context<impl DeviceProbe>, mut order: Order) -> Slot {
+        if let Some(kept) = self.conditions.where_kept(&order) {
+            (order.place, order.target) = (kept, kept);
+        }
         self.conditions
-            .grade(&mut self.flash, &self.mapping, cx.now, order);
+            .grade(&mut self.flash, &self.mapping, cx.now, &order);
         let fails = self.flash.backend.next_grade().outcome == Outcome::Failed;
-        let slot = self.flash.issue(cx, order);
+        let slot = self.flash.issue(cx, &order);
         if fails {
             // A failing program stops GC. The operations that must precede the program may wait for
             // that GC, so they are committed now.
