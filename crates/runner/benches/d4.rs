@@ -78,8 +78,8 @@ const DISTURBED: &str = "{ table = { per_read = [1e-7] } }";
 #[bench::sw128k_planes(args = (planes(0.0, "sequential", 32, 0.0)), config = ceiling(1_655, PAGES))]
 #[bench::errors(args = (errors(CONSTANT)), config = ceiling(3_546, PAGES))]
 #[bench::errors_disturbed(args = (errors(DISTURBED)), config = ceiling(3_597, PAGES))]
-#[bench::sprinkler_32(args = (scheduled(32)), config = ceiling(4_785, PAGES))]
-#[bench::sprinkler_1024(args = (scheduled(1_024)), config = ceiling(6_385, PAGES))]
+#[bench::sprinkler_32(args = (scheduled(32)), config = ceiling(4_726, PAGES))]
+#[bench::sprinkler_1024(args = (scheduled(1_024)), config = ceiling(6_048, PAGES))]
 #[bench::rw4k_agc(args = (collecting("agc")), config = ceiling(26_365, PAGES))]
 fn run(job: RunSpec) -> Done {
     done(&job)

@@ -116,7 +116,7 @@ impl<M: Mapping> Controller<M> {
         let planes = u64::from(layout.planes());
         tables.push(Table::written::<VecDeque<u32>>("stalled writes", planes));
         if plan.is_scheduled() {
-            tables.extend(IssueQueue::memory(layout));
+            tables.push(IssueQueue::memory(layout));
         }
         tables
     }

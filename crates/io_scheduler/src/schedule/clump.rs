@@ -44,6 +44,10 @@ impl Clump {
         }
     }
 
+    pub(super) fn has_age_bound(&self) -> bool {
+        self.age_bound > Time::ZERO
+    }
+
     pub(super) fn choose(
         &mut self,
         view: &View<'_>,

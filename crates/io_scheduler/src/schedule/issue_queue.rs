@@ -60,12 +60,10 @@ struct Entry {
     package: Links,
     /// Links to operations of the same kind on the same die.
     die: Links,
-    /// Links to operations of the same package, in order of arrival.
+    /// Links to operations of the same package, in order of arrival, if it is maintained.
     age: Links,
     /// Links to programs of the same block, in page order.
     block: Links,
-    /// Index of a read's command, if commands are maintained.
-    command: u32,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -82,9 +80,8 @@ const EMPTY: Ends = Ends {
 /// Numbers of waiting operations per die, package and channel.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Counts {
-    dies: Vec<u32>,
-    /// Waiting programs of each die. Count.
-    programs: Vec<u32>,
+    /// Waiting reads and programs of each die. Count.
+    dies: Vec<[u32; 2]>,
     packages: Vec<u32>,
     channels: Vec<u32>,
 }
@@ -104,35 +101,24 @@ pub struct IssueQueue {
     packages: Vec<Ends>,
     /// Reads and programs of each die.
     dies: Vec<[Ends; 2]>,
+    /// Operations of each package in order of arrival; empty unless a scheduler needs them.
     ages: Vec<Ends>,
     counts: Counts,
     /// First and last waiting program of each block, each as the entry's index plus one; 0 if there
     /// is none.
     programs: Vec<[EntryId; 2]>,
-    in_block: Vec<u32>,
     /// Commands and counts of adjacent operations; `None` unless a scheduler needs them.
     kept: Option<Box<Kept>>,
 }
 
-/// Properties of the waiting operations, maintained as operations come and go. Those of a package
-/// are maintained from the time at which [`MANY`] operations wait for it until none wait.
+/// Properties of the waiting operations, maintained as operations come and go.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Kept {
     commands: Commands,
-    packages: Vec<KeptPackage>,
+    /// Operations of each package whose predecessor in the list of the package belongs to the same
+    /// request. Count.
+    siblings: Vec<u32>,
 }
-
-/// Properties of the waiting operations of a package.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct KeptPackage {
-    is_kept: bool,
-    /// Operations whose predecessor in the list of the package belongs to the same request. Count.
-    siblings: u32,
-}
-
-/// Number of waiting operations of a package from which maintaining commands is cheaper than
-/// walking the queue.
-const MANY: u32 = 8;
 
 impl IssueQueue {
     /// Creates an empty queue for the dies of `layout`.
@@ -159,35 +145,38 @@ impl IssueQueue {
             whole: EMPTY,
             packages: vec![EMPTY; packages],
             dies: vec![[EMPTY; 2]; dies as usize],
-            ages: vec![EMPTY; packages],
+            ages: Vec::new(),
             counts: Counts {
-                dies: vec![0; dies as usize],
-                programs: vec![0; dies as usize],
+                dies: vec![[0; 2]; dies as usize],
                 packages: vec![0; packages],
                 channels: vec![0; channels],
             },
             programs: vec![[0; 2]; blocks],
-            in_block: vec![0; blocks],
             kept: None,
         }
     }
-    /// Starts maintaining the commands that the waiting reads of packages with many operations can
-    /// form, for [`IssueQueue::first_of_widest`]. Must be called while the queue is empty.
+    /// Starts maintaining the order in which the operations of each package arrived, for
+    /// [`IssueQueue::oldest`]. Must be called while the queue is empty.
+    pub fn keep_ages(&mut self) {
+        self.ages = vec![EMPTY; self.packages.len()];
+    }
+    /// Starts maintaining the commands that the waiting reads can form, for
+    /// [`IssueQueue::first_of_widest`], unless the plane rule compares blocks, with which there
+    /// would be too many. Must be called while the queue is empty.
     pub fn keep_commands(&mut self) {
-        self.kept = Some(Box::new(Kept {
-            commands: Commands::new(self.layout.dies, self.layout.planes_per_die),
-            packages: vec![KeptPackage::default(); self.packages.len()],
-        }));
+        if !self.compares_blocks() {
+            self.kept = Some(Box::new(Kept {
+                commands: Commands::new(&self.layout),
+                siblings: vec![0; self.packages.len()],
+            }));
+        }
     }
 
-    /// Returns the memory estimate of the tables with one entry per block, which only queued
-    /// operations touch.
-    pub fn memory(layout: &Layout) -> [Table; 2] {
+    /// Returns the memory estimate of the table with one entry per block, which only queued
+    /// programs touch.
+    pub fn memory(layout: &Layout) -> Table {
         let blocks = u64::from(layout.blocks() + layout.planes());
-        [
-            Table::zeroed::<[EntryId; 2]>("waiting programs per block", blocks, 0.0),
-            Table::zeroed::<u32>("counts of waiting programs", blocks, 0.0),
-        ]
+        Table::zeroed::<[EntryId; 2]>("waiting programs per block", blocks, 0.0)
     }
 
     /// Returns the pseudo-block for programs of a plane that have no page yet.
@@ -258,18 +247,19 @@ impl IssueQueue {
         (entry.waiting.request, entry.number)
     }
     /// Returns the operation of a package that has waited longest; among equals, the first in the
-    /// queue.
+    /// queue. Needs [`IssueQueue::keep_ages`].
     pub fn oldest(&self, package: u32) -> Option<EntryId> {
         let first = self.ages[package as usize].first;
         (first != NONE).then_some(first)
     }
     /// Returns the number of waiting operations of a die.
     pub fn of_die_count(&self, die: Die) -> u32 {
-        self.counts.dies[die.index()]
+        let [reads, programs] = self.counts.dies[die.index()];
+        reads + programs
     }
     /// Returns the number of waiting programs of a die.
     pub fn programs_of_die(&self, die: Die) -> u32 {
-        self.counts.programs[die.index()]
+        self.counts.dies[die.index()][kind(Operation::Program)]
     }
     /// Returns the number of waiting operations of a package.
     pub fn of_package_count(&self, package: u32) -> u32 {
@@ -298,9 +288,8 @@ impl IssueQueue {
         if waiting.block.0 >= self.layout.blocks() {
             return Class(u64::MAX);
         }
-        let compares_blocks = !self.rule.allows((0, 0), (1, 0));
         let in_block = self.layout.page_in_block(waiting.place);
-        let place = if compares_blocks {
+        let place = if self.compares_blocks() {
             self.layout.block_in_plane(waiting.block) * self.layout.pages_per_block + in_block
         } else {
             in_block
@@ -308,19 +297,21 @@ impl IssueQueue {
         let writes = u64::from(waiting.operation != Operation::Read);
         Class(writes << 32 | u64::from(place))
     }
+    /// Returns `true` if the plane rule compares the offsets of blocks.
+    const fn compares_blocks(&self) -> bool {
+        !self.rule.allows((0, 0), (1, 0))
+    }
     /// Returns the first read of a die whose command covers the most planes, and this number of
-    /// planes. Returns `None` if the commands of the package are not maintained, if a program waits
-    /// for the die, or if two operations of the package belong to one request.
+    /// planes. Returns `None` if commands are not maintained, if a program waits for the die, or if
+    /// two operations of the package belong to one request.
     pub(super) fn first_of_widest(&self, die: Die) -> Option<(EntryId, u32)> {
         let kept = self.kept.as_ref()?;
-        let package = kept.packages[self.package(die) as usize];
-        if !package.is_kept || package.siblings > 0 || self.programs_of_die(die) > 0 {
+        if kept.siblings[self.package(die) as usize] > 0 || self.programs_of_die(die) > 0 {
             return None;
         }
         let most = kept.commands.widest(die);
-        let command = |id: &EntryId| self.entries[*id as usize].command;
         let mut reads = self.of_die(die, Operation::Read);
-        let first = reads.find(|id| kept.commands.width(command(id)) == most);
+        let first = reads.find(|id| kept.commands.width(die, self.class(*id)) == most);
         first.map(|first| (first, most))
     }
     /// Returns the bit mask of all planes of a die.
@@ -363,7 +354,8 @@ impl IssueQueue {
         request: Option<u64>,
     ) -> Option<EntryId> {
         let block = self.layout.block_of(place);
-        if self.in_block[block.index()] == 0 {
+        let erases = operation == Operation::Erase;
+        if !erases && self.first_program(block).is_none() || self.whole.last == NONE {
             return None;
         }
         let last = self.get(self.whole.last).request;
@@ -371,7 +363,6 @@ impl IssueQueue {
             return None;
         }
         let later = |other: &Waiting| request.is_none_or(|request| other.request > request);
-        let erases = operation == Operation::Erase;
         let program = self.programs_of(block).find(|id| {
             let other = self.get(*id);
             later(other) && (erases || other.place <= place)
@@ -396,7 +387,6 @@ impl IssueQueue {
             die: APART,
             age: APART,
             block: APART,
-            command: NONE,
         };
         self.came += 1;
         let id = if let Some(id) = self.vacant.pop() {
@@ -406,33 +396,25 @@ impl IssueQueue {
             self.entries.push(entry);
             self.entries.len() as EntryId - 1
         };
-        let package = self.package(waiting.die);
+        let package = self.package(waiting.die) as usize;
         let (entries, request) = (&mut self.entries, |waiting: &Waiting| waiting.request);
         insert(entries, &mut self.whole, id, request, |entry| {
             &mut entry.whole
         });
-        let ends = &mut self.packages[package as usize];
+        let ends = &mut self.packages[package];
         insert(entries, ends, id, request, |entry| &mut entry.package);
         let ends = &mut self.dies[waiting.die.index()][kind(waiting.operation)];
         insert(entries, ends, id, request, |entry| &mut entry.die);
-        let (ends, age) = (&mut self.ages[package as usize], |waiting: &Waiting| {
-            (waiting.since, waiting.request)
-        });
-        insert(entries, ends, id, age, |entry| &mut entry.age);
+        if let Some(ends) = self.ages.get_mut(package) {
+            let age = |waiting: &Waiting| (waiting.since, waiting.request);
+            insert(entries, ends, id, age, |entry| &mut entry.age);
+        }
         if waiting.operation == Operation::Program {
             self.chain(id);
         }
-        self.count(&waiting, 1);
+        self.count(&waiting, package, 1);
         if let Some(kept) = &mut self.kept {
-            if kept.packages[package as usize].is_kept {
-                kept.enter(&mut self.entries, id, package);
-            } else if self.counts.packages[package as usize] == MANY {
-                kept.begin(
-                    &mut self.entries,
-                    self.packages[package as usize].first,
-                    package,
-                );
-            }
+            kept.enter(&self.entries, id, package);
         }
         id
     }
@@ -440,44 +422,37 @@ impl IssueQueue {
     /// Removes and returns the waiting operation `id`.
     pub fn remove(&mut self, id: EntryId) -> Waiting {
         let waiting = *self.get(id);
-        let package = self.package(waiting.die);
-        if let Some(kept) = &mut self.kept
-            && kept.packages[package as usize].is_kept
-        {
+        let package = self.package(waiting.die) as usize;
+        if let Some(kept) = &mut self.kept {
             kept.leave(&self.entries, id, package);
-            kept.packages[package as usize].is_kept = self.counts.packages[package as usize] > 1;
         }
         unlink(&mut self.entries, &mut self.whole, id, |entry| {
             &mut entry.whole
         });
-        let ends = &mut self.packages[package as usize];
+        let ends = &mut self.packages[package];
         unlink(&mut self.entries, ends, id, |entry| &mut entry.package);
         let ends = &mut self.dies[waiting.die.index()][kind(waiting.operation)];
         unlink(&mut self.entries, ends, id, |entry| &mut entry.die);
-        let ends = &mut self.ages[package as usize];
-        unlink(&mut self.entries, ends, id, |entry| &mut entry.age);
+        if let Some(ends) = self.ages.get_mut(package) {
+            unlink(&mut self.entries, ends, id, |entry| &mut entry.age);
+        }
         if waiting.operation == Operation::Program {
             self.unchain(id);
         }
         self.vacant.push(id);
-        self.count(&waiting, u32::MAX);
+        self.count(&waiting, package, u32::MAX);
         waiting
     }
 
-    /// Adds `change` to the counts of the operation's block, die, package and channel. A wrapped -1
+    /// Adds `change` to the counts of the operation's die, package and channel. A wrapped -1
     /// decrements them.
-    fn count(&mut self, waiting: &Waiting, change: u32) {
-        let package = self.package(waiting.die) as usize;
+    #[inline]
+    fn count(&mut self, waiting: &Waiting, package: usize, change: u32) {
         let channel = self.channel(waiting.die) as usize;
-        if waiting.operation == Operation::Program {
-            let programs = &mut self.counts.programs[waiting.die.index()];
-            *programs = programs.wrapping_add(change);
-        }
         for count in [
-            &mut self.counts.dies[waiting.die.index()],
+            &mut self.counts.dies[waiting.die.index()][kind(waiting.operation)],
             &mut self.counts.packages[package],
             &mut self.counts.channels[channel],
-            &mut self.in_block[waiting.block.index()],
         ] {
             *count = count.wrapping_add(change);
         }
@@ -513,63 +488,34 @@ impl IssueQueue {
 }
 
 impl Kept {
-    /// Starts maintaining the properties of a package whose list begins with the entry `first`.
-    #[cold]
-    fn begin(&mut self, entries: &mut [Entry], first: EntryId, package: u32) {
-        let mut id = first;
-        let mut before = None;
-        let mut siblings = 0;
-        while id != NONE {
-            self.enter_command(entries, id);
-            let Entry {
-                waiting, package, ..
-            } = &entries[id as usize];
-            siblings += u32::from(before == Some(waiting.request));
-            before = Some(waiting.request);
-            id = package.next;
-        }
-        self.packages[package as usize] = KeptPackage {
-            is_kept: true,
-            siblings,
-        };
-    }
     /// Adds an entry that is in the list of its package.
     #[inline]
-    fn enter(&mut self, entries: &mut [Entry], id: EntryId, package: u32) {
-        self.enter_command(entries, id);
-        self.packages[package as usize].siblings += sibling(entries, id);
-    }
-    #[inline]
-    fn enter_command(&mut self, entries: &mut [Entry], id: EntryId) {
-        let entry = &mut entries[id as usize];
-        let Waiting {
-            operation,
-            die,
-            plane,
-            ..
-        } = entry.waiting;
-        if operation == Operation::Read {
-            entry.command = self.commands.enter(die, entry.class, plane);
+    fn enter(&mut self, entries: &[Entry], id: EntryId, package: usize) {
+        let Entry { waiting, class, .. } = &entries[id as usize];
+        if waiting.operation == Operation::Read {
+            self.commands.enter(waiting.die, *class, waiting.plane);
         }
+        self.siblings[package] += sibling(entries, id);
     }
     /// Removes an entry that is still in the list of its package.
     #[inline]
-    fn leave(&mut self, entries: &[Entry], id: EntryId, package: u32) {
-        let entry = &entries[id as usize];
-        if entry.waiting.operation == Operation::Read {
-            self.commands.leave(entry.command, entry.waiting.plane);
+    fn leave(&mut self, entries: &[Entry], id: EntryId, package: usize) {
+        let Entry { waiting, class, .. } = &entries[id as usize];
+        if waiting.operation == Operation::Read {
+            self.commands.leave(waiting.die, *class, waiting.plane);
         }
-        self.packages[package as usize].siblings -= sibling(entries, id);
+        self.siblings[package] -= sibling(entries, id);
     }
 }
 
-/// Returns the number by which an entry changes [`KeptPackage::siblings`]: 1 if a neighbour in the
+/// Returns the number by which an entry changes [`Kept::siblings`]: 1 if a neighbour in the
 /// list of its package belongs to the same request, otherwise 0. Operations of a request are
 /// adjacent in the list.
+#[inline]
 fn sibling(entries: &[Entry], id: EntryId) -> u32 {
     let Entry {
         waiting, package, ..
-    } = entries[id as usize];
+    } = &entries[id as usize];
     let joins = |other: EntryId| {
         other != NONE && entries[other as usize].waiting.request == waiting.request
     };

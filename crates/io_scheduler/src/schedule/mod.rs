@@ -136,6 +136,10 @@ pub trait Schedule {
     fn packs(&self) -> bool {
         false
     }
+    /// Returns `true` if the scheduler calls [`View::overdue`] with a bound other than zero.
+    fn has_age_bound(&self) -> bool {
+        false
+    }
     /// Returns `true` if the queue should maintain, as reads come and go, the multi-plane commands
     /// that its waiting reads can form.
     fn keeps_commands(&self) -> bool {
@@ -166,12 +170,17 @@ macro_rules! members {
 
         wordline_kernel::forward! {
             impl Schedule for Scheduling by [$($Variant),+] {
+                #[inline]
                 fn holds(&self, operation: Operation) -> bool;
+                #[inline]
                 fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>);
+                #[inline]
                 fn done(&mut self, ticket: Ticket);
+                #[inline]
                 fn search(&self) -> Time;
                 fn packs(&self) -> bool;
                 fn keeps_commands(&self) -> bool;
+                fn has_age_bound(&self) -> bool;
             }
         }
     };

@@ -85,4 +85,7 @@ impl Schedule for State {
     fn packs(&self) -> bool {
         true
     }
+    fn has_age_bound(&self) -> bool {
+        self.clump.has_age_bound()
+    }
 }

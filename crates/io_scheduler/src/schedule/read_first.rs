@@ -71,4 +71,7 @@ impl Schedule for State {
     fn packs(&self) -> bool {
         true
     }
+    fn has_age_bound(&self) -> bool {
+        self.age_bound > Time::ZERO
+    }
 }

@@ -8,7 +8,7 @@ use wordline_nand::Die;
 
 use super::commands::Class;
 use super::pack::{LOOK, PackScope, pack};
-use super::{Changed, EntryId, Schedule, View, us};
+use super::{Changed, EntryId, IssueQueue, Schedule, View, us};
 
 /// The scheduler visits packages by their position on the channels, starting with the first of each
 /// channel. It commits the operations waiting there, up to the first 64, regardless of request
@@ -271,23 +271,26 @@ impl Commands {
     }
 }
 
+/// Returns the changed package with the first position on its channel, and on the first channel.
+/// Removes packages without waiting operations.
+#[inline]
+fn first(queue: &IssueQueue, changed: &mut Changed) -> Option<u32> {
+    let rank = |package: u32| (package % (queue.packages() / queue.channels()), package);
+    let (mut first, mut from) = (None, 0);
+    while let Some(package) = changed.next_from(from) {
+        from = package + 1;
+        if queue.of_package_count(package) == 0 {
+            changed.remove(package);
+        } else if first.is_none_or(|best| rank(package) < rank(best)) {
+            first = Some(package);
+        }
+    }
+    first
+}
+
 impl Schedule for State {
     fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>) {
-        let queue = view.queue;
-        let rank = |package: u32| (package % (queue.packages() / queue.channels()), package);
-        loop {
-            let (mut first, mut from) = (None, 0);
-            while let Some(package) = changed.next_from(from) {
-                from = package + 1;
-                if queue.of_package_count(package) == 0 {
-                    changed.remove(package);
-                } else if first.is_none_or(|best| rank(package) < rank(best)) {
-                    first = Some(package);
-                }
-            }
-            let Some(package) = first else {
-                return;
-            };
+        while let Some(package) = first(view.queue, changed) {
             self.group(view, package, group);
             if !group.is_empty() {
                 return;
@@ -300,5 +303,8 @@ impl Schedule for State {
     }
     fn keeps_commands(&self) -> bool {
         true
+    }
+    fn has_age_bound(&self) -> bool {
+        self.age_bound > Time::ZERO
     }
 }

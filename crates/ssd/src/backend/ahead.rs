@@ -230,8 +230,8 @@ impl BackEnd {
             single_read,
             ..PageConditions::default()
         });
-        let slot = self.admit(cx.now, &Order::new(Purpose::ReadAhead, place, 0, 0));
         let die = self.layout.die_of_page(place);
+        let slot = self.admit(cx.now, die, &Order::new(Purpose::ReadAhead, place, 0, 0));
         *self.loads[die.index()].of(Operation::Read) += 1;
         slot
     }

@@ -21,8 +21,7 @@ use wordline_io_scheduler::Slot;
 
 impl BackEnd {
     /// Admits an operation without queueing it at its die; [`BackEnd::commit`] queues it.
-    pub fn admit(&mut self, now: Time, order: &Order) -> Slot {
-        let die = self.layout.die_of_page(order.place);
+    pub fn admit(&mut self, now: Time, die: Die, order: &Order) -> Slot {
         let gc_before = self.channels.of(die).gc.read(now);
         let slot = self.table.admit(now, die, gc_before, order);
         self.table.number(slot);

@@ -88,8 +88,10 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         head: Option<Slot>,
     ) -> Result<()> {
-        if F::GENERAL && self.gc.base.flash.issue.is_some() {
-            self.gc.base.flash.take_load_change(cx);
+        if F::GENERAL
+            && let Some(die) = self.gc.base.flash.backend.load_changed()
+        {
+            self.gc.base.flash.load_changed(cx, die);
         }
         let mut next = head;
         while let Some(slot) = next {

@@ -48,6 +48,9 @@ impl IssueStage {
             plan.dies_per_package,
             plan.dies_per_channel,
         );
+        if scheduling.has_age_bound() {
+            queue.keep_ages();
+        }
         if scheduling.keeps_commands() {
             queue.keep_commands();
         }
@@ -84,13 +87,27 @@ impl IssueStage {
     /// Notifies the scheduler that a request is done.
     pub(super) fn done(&mut self, ticket: u32) {
         self.scheduling.done(ticket);
-        self.changed.insert(0);
+        self.mark(0);
+    }
+
+    /// Marks a package as changed. The scheduler need not examine it if no operation waits there.
+    fn mark(&mut self, package: u32) {
+        if self.queue.of_package_count(package) > 0 {
+            self.changed.insert(package);
+        }
+    }
+
+    /// Calls the scheduler because the load of a die has changed.
+    fn load_changed(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die) {
+        self.mark(self.queue.package(die));
+        self.call(cx);
     }
 
     /// Schedules a call of the scheduler at this instant, after the events that are already
-    /// scheduled for the instant, if something has changed and no call is pending.
-    pub(super) fn call(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        if self.called.is_none() && !self.changed.is_empty() {
+    /// scheduled for the instant, if no call is pending.
+    #[inline]
+    fn call(&mut self, cx: &mut Context<impl DeviceProbe>) {
+        if self.called.is_none() {
             self.called = Some(cx.now);
             cx.schedule(cx.now, Kind::Schedule);
         }
@@ -183,7 +200,10 @@ impl Flash {
 
     #[inline(never)]
     fn issue_to_queue(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
-        let slot = self.backend.admit(cx.now, order);
+        let block = self.layout.block_of(order.place);
+        let plane = self.layout.plane_of(block);
+        let die = self.layout.die_of(plane);
+        let slot = self.backend.admit(cx.now, die, order);
         let Some(stage) = &self.issue else {
             return slot;
         };
@@ -201,7 +221,6 @@ impl Flash {
             self.backend.commit(cx, slot);
             return slot;
         };
-        let block = self.layout.block_of(order.place);
         let waiting = Waiting {
             slot,
             request,
@@ -209,8 +228,8 @@ impl Flash {
             operation,
             place: order.place,
             block,
-            die: self.layout.die_of_page(order.place),
-            plane: self.layout.plane_of(block).0 % self.layout.planes_per_die,
+            die,
+            plane: plane.0 - die.0 * self.layout.planes_per_die,
             since: cx.now,
         };
         stage.push(cx, waiting);
@@ -255,14 +274,10 @@ impl Flash {
         }
     }
 
-    /// Notifies the scheduler of a die whose load changed with the last bus grant.
-    pub fn take_load_change(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        let Some(die) = self.backend.load_changed() else {
-            return;
-        };
+    /// Notifies the scheduler of a die whose load has changed.
+    pub fn load_changed(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die) {
         if let Some(stage) = &mut self.issue {
-            stage.changed.insert(stage.queue.package(die));
-            stage.call(cx);
+            stage.load_changed(cx, die);
         }
     }
 

@@ -96,7 +96,8 @@ impl Writes {
         let tag = self.pending.add(write, later);
         let place = base.flash.layout.page(base.flash.layout.block(plane, 0), 0);
         let order = Order::new(Purpose::of_write(write.fill), place, write.owner, tag);
-        let slot = base.flash.backend.admit(cx.now, &order);
+        let die = base.flash.layout.die_of(plane);
+        let slot = base.flash.backend.admit(cx.now, die, &order);
         if write.parts != PageComponents::NONE {
             base.flash.backend.add_earlier(slot, &write.parts);
         }
