@@ -447,7 +447,7 @@ def test_a_conversion_reports_dropped_trims(wordline: Command, place: Path) -> N
 
 def test_a_converted_trace_gives_the_same_results(wordline: Command, tiny: str, trace: str) -> None:
     refused = wordline("trace", "convert", trace, "disk.vscsi", "--to", "vscsi").stderr
-    known = refused.strip().split("choose ")[1].split(", ")
+    known = refused.strip().split("choose one of the formats ")[1].split(", ")
     assert {"wordline", "msr", "spc"} <= set(known)
     for name in known:
         done(wordline("trace", "convert", trace, f"disk.{name}", "--to", name))

@@ -217,7 +217,7 @@ def test_slow_die_takes_longer_for_its_pages(tiny: str) -> None:
         ("read-error", {"offset": 0}, "takes offset, bytes"),
         ("read-error", {"offset": 0, "bytes": 2**60}, "ends beyond the device"),
         ("read-error", {"offset": 0.5, "bytes": 1}, "not valid"),
-        ("read-error-rate", {"rate": 2}, "not a share"),
+        ("read-error-rate", {"rate": 2}, "not between 0 and 1"),
         ("slow-die", {"die": 99, "factor": 2}, "no flash die with this number"),
         ("slow-die", {"die": 0, "factor": 0}, "not between 0.001"),
     ],

@@ -336,7 +336,7 @@ def test_the_report_has_a_section_for_the_host_side(tiny: str) -> None:
         units.share(found["lock_utilisation"]),
         f"{units.whole(found['lookup_steps'])} steps",
         f"{units.size(found['map_bytes'])}, {units.size(found['map_most_bytes'])} at most",
-        f"{units.whole(found['map_entries'])} for {units.whole(found['map_units'])} units",
+        f"{units.whole(found['map_entries'])} for {units.whole(found['map_units'])} mapping units",
     ):
         assert expected in section, expected
 

@@ -139,8 +139,8 @@ def test_the_resolved_configuration_reproduces_the_run(
         (["--stream", "a b=a.csv"], "'a b'"),
         (["--stream", "db=absent.csv"], "absent.csv"),
         (["--stream", "db=a.csv", "--trace", "b.csv"], "replace --trace with --stream NAME=FILE"),
-        (["--stream", "db=a.csv", "--slowdown"], "but the run has one"),
-        (["--trace", "a.csv", "--slowdown"], "but the run has one"),
+        (["--stream", "db=a.csv", "--slowdown"], "but the run has only one"),
+        (["--trace", "a.csv", "--slowdown"], "but the run has only one"),
         (["--stream", "db=a.csv", "--set", "streams.lg.class=high"], "--stream lg=FILE"),
         (["--stream", "db=a.csv", "--set", "streams.db.class=hihg"], "did you mean `high`?"),
         (
