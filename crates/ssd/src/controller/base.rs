@@ -16,6 +16,7 @@ use crate::plan::Plan;
 
 /// The map, the flash, the conditions of its pages, and the requests in the device.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[allow(clippy::struct_excessive_bools)] // properties of the plan that are independent of each other
 pub(super) struct Base<M> {
     pub page_bytes: u64,
     /// Whether the content or the mode of each page is tracked: for verification, spare areas,
