@@ -77,8 +77,9 @@ impl Server {
         drain();
         open.clear();
     }
-    /// Ends all connections. Commands without an answer are refused. `arrivals` contains the
-    /// messages that the connections have sent to the engine.
+    /// Ends all connections. Commands that have arrived are refused: those in `arrivals`, which the
+    /// engine has not received, and those that a connection still has to read. Clients get up to
+    /// two seconds to receive their last replies.
     pub(crate) fn close(&mut self, arrivals: Receiver<Message>) {
         self.connections.ends.store(true, Ordering::Relaxed);
         if let Some(accepting) = self.accepting.take() {
@@ -90,11 +91,21 @@ impl Server {
         for (stream, _) in &open {
             stream.shutdown(Shutdown::Read);
         }
-        drop(arrivals);
         let until = Instant::now() + LAST_REPLIES;
-        while !open.iter().all(|(_, thread)| thread.is_finished()) && Instant::now() < until {
+        loop {
+            let has_ended = open.iter().all(|(_, thread)| thread.is_finished());
+            for message in arrivals.try_iter() {
+                if let Message::Arrived(arrived) = message {
+                    arrived.refuse();
+                }
+            }
+            if has_ended || Instant::now() >= until {
+                break;
+            }
             thread::sleep(Duration::from_millis(2));
         }
+        // Connections that have not ended get an error when they send a message, and end.
+        drop(arrivals);
         for (stream, thread) in open {
             stream.shutdown(Shutdown::Both);
             let _ = thread.join();
@@ -125,5 +136,79 @@ fn accept(listeners: &Listeners, shared: &Shared, connections: &Connections) {
                 open.push((stream, thread));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixStream;
+    use std::path::Path;
+    use std::sync::mpsc;
+
+    use super::*;
+    use crate::data::Data;
+    use crate::protocol::Export;
+    use crate::socket::Socket;
+
+    const COMMANDS: u64 = 20;
+    const ESHUTDOWN: u32 = 108;
+
+    /// Connects and negotiates with `NBD_OPT_EXPORT_NAME`.
+    fn connect(path: &Path) -> UnixStream {
+        let mut client = UnixStream::connect(path).unwrap();
+        client.read_exact(&mut [0; 18]).unwrap();
+        let flags = [0, 0, 0, 3];
+        let option = [&b"IHAVEOPT"[..], &[0, 0, 0, 1, 0, 0, 0, 0]].concat();
+        client.write_all(&[&flags[..], &option].concat()).unwrap();
+        client.read_exact(&mut [0; 10]).unwrap();
+        client
+    }
+
+    #[test]
+    fn commands_that_the_engine_has_not_received_are_refused_at_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let (engine, arrivals) = mpsc::channel();
+        let shared = Shared {
+            export: Arc::new(Export {
+                bytes: 1 << 20,
+                description: String::new(),
+            }),
+            data: Arc::new(Data::in_memory()),
+            undo: None,
+            is_read_only: Arc::default(),
+            engine: engine.clone(),
+        };
+        let listeners = Listeners {
+            socket: Socket::bind(&path).unwrap(),
+            loopback: None,
+        };
+        let mut server = Server::start(listeners, shared).unwrap();
+        let mut client = connect(&path);
+        for cookie in 0..COMMANDS {
+            let mut command = [0; 28];
+            command[..4].copy_from_slice(&0x2560_9513_u32.to_be_bytes());
+            command[8..16].copy_from_slice(&cookie.to_be_bytes());
+            command[24..].copy_from_slice(&512_u32.to_be_bytes());
+            client.write_all(&command).unwrap();
+        }
+        // All commands have been read, and are in the channel again.
+        let read = arrivals.iter().take(COMMANDS as usize);
+        for message in read.collect::<Vec<_>>() {
+            engine.send(message).unwrap();
+        }
+        server.close(arrivals);
+        let mut replies = Vec::new();
+        client.read_to_end(&mut replies).unwrap();
+        let (replies, rest) = replies.as_chunks::<16>();
+        assert!(rest.is_empty());
+        let fields = replies.iter().map(|reply| {
+            let error = u32::from_be_bytes(reply[4..8].try_into().unwrap());
+            let cookie = u64::from_be_bytes(reply[8..].try_into().unwrap());
+            (error, cookie)
+        });
+        let refused = (0..COMMANDS).map(|cookie| (ESHUTDOWN, cookie));
+        assert!(fields.eq(refused));
     }
 }
