@@ -31,7 +31,7 @@ def test_every_pattern_and_name_belongs_to_an_existing_metric(pattern: str) -> N
         ("time.simulated_s", None),
     ],
 )
-def test_metrics_have_the_expected_better_direction(path: str, better: str | None) -> None:
+def test_a_metric_knows_whether_lower_or_higher_is_better(path: str, better: str | None) -> None:
     one = metric.metric(path)
     assert one.better == better
     words = {"lower": ("better", "worse"), "higher": ("worse", "better"), None: ("", "")}

@@ -177,9 +177,9 @@ pub enum JobError {
         "{0}: the GC schedule inspects requests before they arrive, which a live device cannot do; choose another ftl.gc.schedule"
     )]
     LookaheadOfLive(String),
-    /// The clients of a live run cannot connect.
+    /// The server of a live run failed: its socket or port, its data file or its recorded trace.
     #[error("{0}")]
-    Clients(String),
+    Server(String),
     /// Checkpoints are requested in a run that cannot be resumed.
     #[error("--checkpoint-every: this run could not be resumed: {0}")]
     Unresumable(String),

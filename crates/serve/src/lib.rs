@@ -76,7 +76,7 @@ pub fn serve(
 
 impl From<ServeError> for JobError {
     fn from(error: ServeError) -> Self {
-        Self::Clients(error.to_string())
+        Self::Server(error.to_string())
     }
 }
 

@@ -198,8 +198,8 @@ def _shown(base: str) -> dict[str, Any]:
     known = [preset["name"] for preset in presets()]
     if base not in known:
         raise WordlineError(
-            f"base: '{base}' is not one of {', '.join(known)}; name a preset, and change the rest "
-            "in the device file that is written"
+            f"base: '{base}' is not one of {', '.join(known)}; name a preset, and change other "
+            "settings in the device file that the calibration writes"
         )
     shown = tomllib.loads(config.show(base))
     if "nand" not in shown:

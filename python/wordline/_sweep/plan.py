@@ -50,8 +50,8 @@ KEYS = {
     "set": "Values of configuration keys for all points.",
     "options": f"Options of all runs, as in `wordline run`: {', '.join(OPTIONS)}.",
     "vary": 'Keys and their values, in all combinations: a list, or a range `"LOW:HIGH:STEP"`, '
-    "which includes HIGH if a step meets it. A key is a key path of the configuration, `device`, "
-    "`trace` or an option.",
+    "which includes HIGH if a step meets it. A key is `device`, `trace`, an option or the "
+    "path of a configuration key.",
     "zip": "Keys that vary together: each table has lists of equal length, whose first "
     "values are combined, then the second ones, and so on.",
     "points": "Single points: each table has one value per key.",

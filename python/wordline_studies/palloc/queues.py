@@ -126,8 +126,8 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
 
 
 def rules(setup: Setup) -> list[Figure]:
-    """Returns the figure for each rule of the reading, changed one at a time; none with
-    `--quick`."""
+    """Returns the figure of the effect of each rule of the interpretation, changed one at a time;
+    an empty list with `--quick`."""
     if setup.quick:
         return []
     found = {name: _runs(setup, variant) for name, variant in RULES.items()}

@@ -55,7 +55,8 @@ from wordline_studies.read_cache.schemes import (
 
 FIFO = Scheme("fifo")
 DEVDIV_GB, DEVDIV_OP = 5, 25
-"""The cell in which the text gives the greatest gain in hit ratio by zero-migration."""
+"""Cache size in GB and over-provisioning in % for which the text reports the greatest gain in hit
+ratio from zero-migration."""
 
 BELADY = {
     100_000: 25.42,

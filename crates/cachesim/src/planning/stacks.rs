@@ -101,7 +101,7 @@ impl Depths {
     }
 }
 
-/// Stack of a single list for reads and writes.
+/// Accesses by LRU stack depth, for a single list of reads and writes.
 pub(super) struct Unified {
     pub(super) reads: Depths,
     pub(super) writes: Depths,

@@ -68,9 +68,9 @@ pub struct Dftl {
     /// Whether the eviction of an entry writes all changed entries of its translation page that are
     /// in the cache. Otherwise only evicted entries are written.
     pub batch_update: bool,
-    /// Spare room for translation pages, as a share of the current translation pages. A plane keeps
-    /// the number of blocks that the current pages and the spare room fill, rounded down, plus two.
-    /// Ratio.
+    /// Spare room for translation pages, as a share of the valid translation pages. Each plane
+    /// reserves as many blocks as its valid translation pages and the spare room fill, rounded down,
+    /// plus two. Ratio.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub spare_ratio: f64,
 }

@@ -67,7 +67,7 @@ pub const DISTANCE: f64 = 1.974;
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// What are the costs of a program, and of reads of the page?
+            /// What does it cost to program a page, and to read it afterwards?
             pub enum Programming at "nand.programming" {
                 $($tag => $Variant($file::$Variant)),+
             }

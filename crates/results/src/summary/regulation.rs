@@ -17,7 +17,7 @@ pub struct ByMode {
     pub low: u64,
     /// Pages in high mode.
     pub high: u64,
-    /// Pages in reduced mode: medium cost with less wear.
+    /// Pages in reduced mode: the time of medium mode, with less wear.
     pub reduced: u64,
 }
 

@@ -460,7 +460,7 @@ def _commands(done: Mapping[str, Any]) -> str:
             f"{whole(done['total'])}, all single-plane, none overlapping another die of the package"
         )
     pages = number(done["pages_per_command"])
-    return f"{whole(done['total'])} of {pages} pages on average: {', '.join(seen)}"
+    return f"{whole(done['total'])}, of {pages} pages each on average: {', '.join(seen)}"
 
 
 def _collection(flash: Mapping[str, Any]) -> str:
