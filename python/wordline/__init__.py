@@ -92,6 +92,8 @@ _NAMES = {
     "summary": ("Summary",),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
+# Modules that are imported on first use.
+_PUBLIC_MODULES = ("config", "summary")
 
 
 if not TYPE_CHECKING:  # Type checkers must report unknown names.
@@ -101,10 +103,10 @@ if not TYPE_CHECKING:  # Type checkers must report unknown names.
 
         if name == "__version__":
             return import_module("wordline._internal.own_version").installed()
-        if name != "config" and name not in _MODULES:
+        if name not in _PUBLIC_MODULES and name not in _MODULES:
             raise AttributeError(f"module 'wordline' has no attribute {name!r}")
         module = import_module(f"wordline.{_MODULES.get(name, name)}")
-        found = module if name == "config" else getattr(module, name)
+        found = module if name in _PUBLIC_MODULES else getattr(module, name)
         import_module("wordline._internal.keywords").sign(found)
         globals()[name] = found
         return found

@@ -94,6 +94,14 @@ impl Intake {
         }
         Ok(())
     }
+    /// Adds a read of each key.
+    pub fn push_reads(&mut self, keys: &[u64]) -> Result<(), TraceError> {
+        let fit = keys.len() < u32::MAX as usize - self.len();
+        if fit && self.interner.append(keys, &mut self.requests.numbers) {
+            return Ok(());
+        }
+        keys.iter().try_for_each(|&key| self.push(key, false))
+    }
     /// Iterates over the entries of the keys in a range that have been requested so far, in key
     /// order.
     pub fn known_in(&self, keys: Range<u64>) -> impl Iterator<Item = Entry> + use<> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use wordline_cache::{Entry, Intake, Requests};
+use wordline_cache::{Entry, Intake, Requests, TraceError};
 use wordline_kernel::Time;
 use wordline_workload::{
     InputFile, KeyTrace, Op, Recordings, Request, Source, Trace, TraceFile, TraceOptions, Volumes,
@@ -447,12 +447,15 @@ impl Numbering {
             .map_or(Time::ZERO, |(first, last)| last.since(first))
     }
     fn push(&mut self, key: u64, write: bool) -> Result<(), CacheError> {
-        self.intake
-            .push(key, write)
-            .map_err(|reason| CacheError::Trace {
-                path: self.path.clone(),
-                reason,
-            })
+        let added = self.intake.push(key, write);
+        self.named(added)
+    }
+    /// Adds the path of the trace to an error.
+    fn named(&self, added: Result<(), TraceError>) -> Result<(), CacheError> {
+        added.map_err(|reason| CacheError::Trace {
+            path: self.path.clone(),
+            reason,
+        })
     }
     pub(super) fn finish(self, input: Input) -> Pages {
         let span = self.span();
@@ -471,7 +474,8 @@ impl Numbering {
 
 impl Sink for Numbering {
     fn reads(&mut self, keys: &[u64]) -> Result<(), CacheError> {
-        keys.iter().try_for_each(|&key| self.push(key, false))
+        let added = self.intake.push_reads(keys);
+        self.named(added)
     }
     fn request(&mut self, mut keys: Range<u64>, write: bool) -> Result<(), CacheError> {
         keys.try_for_each(|key| self.push(key, write))

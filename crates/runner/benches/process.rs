@@ -1,6 +1,7 @@
-//! Instructions of whole processes: `wordline run` with one request and with 100,000. They include
-//! the start of Python, the preparation of the device, its memory, and the files of the result.
-//! Runs the command that `make setup` installs.
+//! Instructions of whole processes: `wordline run` with one request and with 100,000, and `wordline
+//! cache` and `wordline mrc` with a short trace. They include the start of Python, the preparation
+//! of the device, its memory, and the files of the result. Runs the command that `make setup`
+//! installs.
 #![allow(missing_docs, unused_qualifications)] // on code that the macros below generate
 
 use gungraun::{
@@ -48,5 +49,24 @@ fn run(requests: u64) -> Command {
         .build()
 }
 
-binary_benchmark_group!(name = process, benchmarks = [run]);
+/// Writes a trace of 1,000 keys to the current folder, which is the sandbox.
+fn write_trace() {
+    let keys = (0..1_000_u64).flat_map(|request| (request * request % 97).to_le_bytes());
+    std::fs::write(TRACE, keys.collect::<Vec<u8>>()).unwrap();
+}
+
+const TRACE: &str = "keys.bin";
+
+#[binary_benchmark(setup = write_trace())]
+#[bench::cache(args = (&["cache", TRACE, "lru", "10p"]), config = ceiling(191))]
+#[bench::shards(args = (&["mrc", TRACE, "--method", "shards"]), config = ceiling(191))]
+fn analyse(arguments: &[&str]) -> Command {
+    Command::new(format!("{INSTALLED}python"))
+        .arg(format!("{INSTALLED}wordline"))
+        .args(arguments)
+        .args(["--format", "keys64le"])
+        .build()
+}
+
+binary_benchmark_group!(name = process, benchmarks = [run, analyse]);
 main!(binary_benchmark_groups = process);

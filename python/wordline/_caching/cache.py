@@ -1,5 +1,8 @@
 """Simulation of replacement policies over a trace, without devices or time.
 
+Annotations name the types of a summary by their module, so that `typing.get_type_hints` can load
+it; the analysis does not import it.
+
 r = wordline.cache("disk.csv.gz", "lru,arc", ["1%", "64MiB"])
 r.runs[0]["miss_ratio"]
 r.table.polars()
@@ -15,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NotRequired, TypeAlias, TypedDict, Unpack, cast
 
+import wordline
 from wordline import _wordline
 from wordline._api import spelling
 from wordline._api.policy import PolicyClass, PolicyError, name_of
@@ -28,7 +32,10 @@ from wordline._internal.keywords import chosen, takes
 from wordline._internal.pickling import OneTable
 from wordline._render.units import many
 from wordline._wordline import WordlineError
-from wordline.summary import InputFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import wordline.summary
 
 Size: TypeAlias = str | int | float
 Policy: TypeAlias = str | PolicyClass
@@ -58,7 +65,7 @@ class CacheInput(TypedDict):
     accessed before their trim.
     """
 
-    files: list[InputFile]
+    files: list[wordline.summary.InputFile]
     page_bytes: int
     requests: int
     reads: int

@@ -46,6 +46,28 @@ impl Interner {
         }
         Some(*known - 1)
     }
+    /// Appends the number of each key to `numbers`; assigns one to keys that have none. Returns
+    /// `false`, and appends nothing, unless all keys are in the direct table and enough numbers are
+    /// left. No branch depends on a key, because a branch could only be resolved after the access
+    /// to the table.
+    pub(super) fn append(&mut self, keys: &[u64], numbers: &mut Vec<u32>) -> bool {
+        let largest = keys.iter().copied().max().unwrap_or(0);
+        let left = (Entry::LIMIT - self.count) as usize;
+        if largest >= DIRECT as u64 || left < keys.len() {
+            return false;
+        }
+        let direct = &mut self.direct[..DIRECT];
+        let mut count = self.count;
+        numbers.extend(keys.iter().map(|&key| {
+            let slot = &mut direct[key as usize % DIRECT];
+            let is_new = *slot == 0;
+            count += u32::from(is_new);
+            *slot = if is_new { count } else { *slot };
+            *slot - 1
+        }));
+        self.count = count;
+        true
+    }
     /// Returns the number of a key; `None` if it has none.
     pub(super) fn known(&self, key: u64) -> Option<u32> {
         let known = match self.direct.get(key as usize) {
@@ -90,6 +112,30 @@ impl Interner {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_appended_together_get_the_numbers_of_keys_added_one_by_one() {
+        let large = DIRECT as u64;
+        let (mut together, mut single) = (Interner::default(), Interner::default());
+        let mut numbers = Vec::new();
+        for (keys, fit) in [
+            (&[5, 9, 5, large - 1, 0, 9][..], true),
+            (&[3, large, 3], false),
+            (&[], true),
+            (&[0, 3, 5, 8, 8], true),
+        ] {
+            let before = numbers.len();
+            assert_eq!(together.append(keys, &mut numbers), fit);
+            let expected: Vec<u32> = keys.iter().filter_map(|&key| single.number(key)).collect();
+            if fit {
+                assert_eq!(numbers[before..], expected);
+            } else {
+                assert_eq!(numbers.len(), before);
+                assert!(keys.iter().all(|&key| together.number(key).is_some()));
+            }
+        }
+        assert_eq!(together.len(), single.len());
+    }
 
     #[test]
     fn keys_are_found_in_ranges_of_any_length() {
