@@ -76,15 +76,26 @@ impl Formula {
             part => self.stored[(part as usize - 1) * PART + page % PART],
         }
     }
+    /// Stores a part with the words of its pages after the fill.
+    fn store(&mut self, part: usize) {
+        let (mut page, end) = (part * PART, (part + 1) * PART);
+        let filled = end.min(self.filled());
+        while page < filled {
+            let (row, turn) = (page / self.planes, page % self.planes);
+            let (round, row) = (row / self.pages_per_block, row % self.pages_per_block);
+            let starts = &self.starts[round * self.planes..][turn..self.planes];
+            let starts = &starts[..starts.len().min(filled - page)];
+            let word = |start: &Ppn| start.0 + row as u32 + 1;
+            self.stored.extend(starts.iter().map(word));
+            page += starts.len();
+        }
+        self.stored.resize(self.stored.len() + end - page, 0);
+        self.parts[part] = (self.stored.len() / PART) as u32;
+    }
     /// Returns a word to change. Stores its part first if necessary.
     fn get_mut(&mut self, page: usize) -> &mut u32 {
         if self.parts[page / PART] == 0 {
-            let first = page / PART * PART;
-            self.stored.reserve(PART);
-            for page in first..first + PART {
-                self.stored.push(self.filled_word(page));
-            }
-            self.parts[page / PART] = (self.stored.len() / PART) as u32;
+            self.store(page / PART);
         }
         let part = self.parts[page / PART] as usize - 1;
         &mut self.stored[part * PART + page % PART]
