@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wordline_nand::{Die, Operation};
 
 use super::pack::{PackScope, pack};
-use super::{Changed, EntryId, View};
+use super::{Changed, EntryId, View, Waiting};
 use wordline_block::Ticket;
 
 /// Resource that two requests in flight must not share.
@@ -97,8 +97,8 @@ impl InOrder {
         let Some(head) = view.queue.iter().next() else {
             return;
         };
-        let head = *view.queue.get(head);
-        if self.begun.is_none_or(|begun| begun < head.request) && !self.begin(view) {
+        let head = view.queue.get(head);
+        if self.begun.is_none_or(|begun| begun < head.request) && !self.begin(view, head) {
             return;
         }
         for id in of_request(view, head.request) {
@@ -110,12 +110,9 @@ impl InOrder {
         self.packs.beside(view, group);
     }
 
-    /// Starts the head request, if the requests in flight allow it. Returns `true` if it starts.
-    fn begin(&mut self, view: &View<'_>) -> bool {
-        let Some(head) = view.queue.iter().next() else {
-            return false;
-        };
-        let head = *view.queue.get(head);
+    /// Starts the request of `head`, the first waiting operation, if the requests in flight allow
+    /// it. Returns `true` if it starts.
+    fn begin(&mut self, view: &View<'_>, head: &Waiting) -> bool {
         let stalls = |id| self.is_used(view, view.queue.get(id).die);
         if self.alone.is_some() || of_request(view, head.request).any(stalls) {
             return false;
@@ -182,16 +179,10 @@ fn goes_with(view: &View<'_>, group: &[EntryId], id: EntryId) -> bool {
 
 /// Returns `true` if two operations of a request need one die and cannot share a command.
 fn conflicts_inside(view: &View<'_>, request: u64) -> bool {
-    let mut before: Vec<EntryId> = Vec::new();
-    for id in of_request(view, request) {
+    of_request(view, request).any(|id| {
         let die = view.queue.get(id).die;
-        let mut others = before
-            .iter()
-            .filter(|&&other| view.queue.get(other).die == die);
-        if others.any(|&other| !view.joins || !view.queue.fits(other, id)) {
-            return true;
-        }
-        before.push(id);
-    }
-    false
+        let before = of_request(view, request).take_while(|other| *other != id);
+        let mut others = before.filter(|other| view.queue.get(*other).die == die);
+        others.any(|other| !view.joins || !view.queue.fits(other, id))
+    })
 }
