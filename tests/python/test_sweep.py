@@ -31,7 +31,7 @@ from wordline._internal import interruption
 from wordline._internal.claim import claimed
 from wordline._sweep import plan as plans
 from wordline._sweep.condition import Condition
-from wordline._sweep.local import Processes
+from wordline._sweep.local import PointKilled, Processes
 from wordline._sweep.write import as_toml
 
 LOAD = """
@@ -64,6 +64,23 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> polars.DataFrame:
         check=True,
     )
     return polars.read_parquet(folder / "whole/points.parquet")
+
+
+def killed_during_its_result() -> bytes:
+    """Returns a result that takes long to send. Kills its process as soon as the result is being
+    sent."""
+    sender = threading.get_ident()
+
+    def kill() -> None:
+        while True:
+            frame = sys._current_frames()[sender]
+            while frame := frame.f_back:
+                if frame.f_code.co_name == "send_bytes":
+                    os.kill(os.getpid(), signal.SIGKILL)
+            time.sleep(0.001)
+
+    threading.Thread(target=kill, daemon=True).start()
+    return bytes(64 << 20)
 
 
 class TestPreparedDevices:
@@ -471,6 +488,13 @@ class TestStops:
             for number, handler in before.items():
                 signal.signal(number, handler)
         assert capfd.readouterr().err == ""
+
+    def test_a_process_that_is_killed_during_its_result_loses_only_that_result(self) -> None:
+        processes = Processes(1)
+        lost = processes.submit(killed_during_its_result)
+        assert isinstance(lost.exception(60), PointKilled)
+        assert processes.submit(os.getppid).result(60) == os.getpid()
+        processes.shutdown()
 
     def test_a_sweep_whose_points_all_fail_can_run_again(
         self, device: str, wordline: Command

@@ -82,11 +82,13 @@ class Processes(Executor):
 
     def _submitted(self, lane: int, fn: Callable[..., T], args: Any, kwargs: Any) -> Future[T]:
         try:
-            return self._lanes[lane].submit(fn, *args, **kwargs)
+            inner = self._lanes[lane].submit(fn, *args, **kwargs)
         except BrokenProcessPool:
             self._lanes[lane].shutdown(wait=False)
             self._lanes[lane] = self._lane()
-            return self._lanes[lane].submit(fn, *args, **kwargs)
+            inner = self._lanes[lane].submit(fn, *args, **kwargs)
+        _leave_results_to_worker(self._lanes[lane])
+        return inner
 
     def _over(self, lane: int, inner: Future[T], outer: Future[T]) -> None:
         with self._lock:
@@ -98,6 +100,14 @@ class Processes(Executor):
             outer.set_exception(fault)
         else:
             outer.set_result(inner.result())
+
+
+def _leave_results_to_worker(lane: ProcessPoolExecutor) -> None:
+    """Closes this process's writing end of the pipe for results. The process of the lane has
+    started and holds the only other one, so the pipe ends when that process ends. With a second
+    writer, this process would wait forever for the rest of a result during which a process was
+    killed. The executor itself has no method for this."""
+    lane._result_queue._writer.close()  # pyright: ignore
 
 
 @contextmanager
