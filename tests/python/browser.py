@@ -181,5 +181,5 @@ def require_fits(page: Path, scratch: Path) -> Screen:
     for (width, dark), shown in zip(SCREENS, seen, strict=True):
         faults = (shown.fault, shown.cut, shown.overlapping, shown.moved, shown.silent, shown.faint)
         found = (shown.width <= width, shown.dark, *faults)
-        assert found == (True, dark, "", "", "", "", "", ""), (page, width)
+        assert found == (True, dark, "", "", "", "", "", ""), (page, width, dark, shown)
     return seen[0]
