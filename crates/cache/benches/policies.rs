@@ -20,8 +20,10 @@ fn keys() -> Vec<u64> {
 
 /// Returns a cache of a tenth of the keys, with default parameters, and its requests.
 fn under(policy: &str) -> (Replacing, Requests) {
-    let policy: Replacement = serde_json::from_value(policy.into()).unwrap();
-    let requests = Requests::from_keys(keys()).unwrap();
+    let policy = serde_json::from_value::<Replacement>(policy.into());
+    let policy = policy.unwrap_or_else(|error| unreachable!("{error}"));
+    let requests = Requests::from_keys(keys());
+    let requests = requests.unwrap_or_else(|error| unreachable!("{error}"));
     let capacity = requests.footprint() as usize / 10;
     (Replacing::new(&policy, capacity), requests)
 }
@@ -53,7 +55,8 @@ fn replay((policy, requests): (Replacing, Requests)) -> (Counts, Requests) {
 #[bench::number(args = (keys(), Intake::default()), config = ceiling(27))]
 fn intake(keys: Vec<u64>, mut intake: Intake) -> Intake {
     for some in keys.chunks(4096) {
-        intake.push_reads(some).unwrap();
+        let pushed = intake.push_reads(some);
+        pushed.unwrap_or_else(|error| unreachable!("{error}"));
     }
     intake
 }

@@ -52,7 +52,8 @@ fn run(requests: u64) -> Command {
 /// Writes a trace of 1,000 keys to the current folder, which is the sandbox.
 fn write_trace() {
     let keys = (0..1_000_u64).flat_map(|request| (request * request % 97).to_le_bytes());
-    std::fs::write(TRACE, keys.collect::<Vec<u8>>()).unwrap();
+    let written = std::fs::write(TRACE, keys.collect::<Vec<u8>>());
+    written.unwrap_or_else(|error| unreachable!("the sandbox is writable: {error}"));
 }
 
 const TRACE: &str = "keys.bin";
