@@ -67,7 +67,8 @@ pub const DISTANCE: f64 = 1.974;
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// What does it cost to program a page, and to read it afterwards?
+            /// How long do programs and reads take in each program mode, and how much do programs wear the
+            /// cells?
             pub enum Programming at "nand.programming" {
                 $($tag => $Variant($file::$Variant)),+
             }
