@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -301,20 +302,30 @@ def test_sigterm_during_a_write_loses_no_acknowledged_write(tiny: str) -> None:
 
 @pytest.mark.usefixtures("place")
 def test_second_interrupt_ends_the_device_with_partial_results() -> None:
-    """After the first one, the device would work for seconds on the requests that have arrived."""
+    """After the first one, the device would work for seconds on the requests that have arrived.
+
+    The client receives while the server ends: a Unix socket holds some 280 replies, and the server
+    waits two seconds for a client that does not take them.
+    """
     requests, size = 600, 32 << 20
-    with server("d4", "--no-report") as process, connected("wordline.sock") as client:
+    with (
+        server("d4", "--no-report") as process,
+        connected("wordline.sock") as client,
+        ThreadPoolExecutor(1) as receiver,
+    ):
         for cookie in range(requests):
             offset = cookie % 200 * size
             client.stream.sendall(command(ZERO, offset, size, NO_HOLE, cookie))
         client.reply()
+        rest = range(requests - 1)
+        received = receiver.submit(lambda: [client.reply()[1] for _ in rest])
         process.send_signal(signal.SIGINT)
         time.sleep(0.2)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=LIMIT)
         assert process.returncode == 130
-        answers = [client.reply()[1] for _ in range(requests - 1)]
+        answers = received.result(timeout=LIMIT)
     assert errors.startswith("error: interrupted; the results up to that point are in ")
     done = summary("out/d4-live")
     assert done["error"] == "interrupted"
